@@ -1,0 +1,41 @@
+"""The exception family: every error that epigym raises on purpose derives from `EpigymError`."""
+
+from __future__ import annotations
+
+
+class EpigymError(Exception):
+    """Base class of all errors raised by epigym."""
+
+
+class ParseError(EpigymError):
+    """Raised when a problem text is wrong; the message names the place and shows it with a caret.
+
+    Args:
+        message: one line: what was found and what to do about it.
+        file: name of the file, or `<string>` for text that was passed directly.
+        line: 1-based line of the offending text.
+        column: 1-based column of the offending text.
+        source: the offending line of the text, shown above the caret when not empty.
+    """
+
+    def __init__(self, message: str, *, file: str, line: int, column: int, source: str = "") -> None:
+        self.message = message
+        self.file = file
+        self.line = line
+        self.column = column
+        text = f"{file}:{line}:{column}: {message}"
+        if source:
+            text += f"\n  {source}\n  {' ' * (column - 1)}^"
+        super().__init__(text)
+
+
+class TaskError(EpigymError):
+    """Raised when a planning task contradicts itself, or an action cannot be applied as asked."""
+
+
+class LimitError(EpigymError):
+    """Raised when a size limit is exceeded; the message names the limit, its value and how to raise it."""
+
+
+class CheckpointError(EpigymError):
+    """Raised when a checkpoint is missing, broken, or does not fit the task it is used on."""

@@ -1,0 +1,281 @@
+"""Belief formulas: immutable, hash-consed and printable.
+
+Equal formulas are the same object, so `==` and `hash` are those of the identity and a set of formulas
+is a shared DAG. Build formulas with the functions of this module, never with `Formula(...)`: they fold
+constants, flatten nested conjunctions and disjunctions, and remove duplicates and double negations.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from weakref import WeakValueDictionary
+
+
+class Op(enum.IntEnum):
+    """The operator at the root of a formula; the numbers are those of the core."""
+
+    TRUE = 0
+    FALSE = 1
+    FLUENT = 2
+    NOT = 3
+    AND = 4
+    OR = 5
+    BELIEVES = 6
+    EVERYBODY = 7
+    COMMON = 8
+    ACTUALLY = 9
+
+
+class Formula:
+    """A node of the formula DAG.
+
+    Attributes:
+        op: the operator.
+        name: the fluent, for `Op.FLUENT`, else empty.
+        agents: the agents named by `B`, `E` or `C`, sorted, else empty.
+        children: the operands.
+    """
+
+    __slots__ = ("__weakref__", "agents", "children", "name", "op")
+
+    op: Op
+    name: str
+    agents: tuple[str, ...]
+    children: tuple[Formula, ...]
+
+    # Hash-consing needs one table for the whole process; it holds no formula alive.
+    _interned: WeakValueDictionary[Any, Formula] = WeakValueDictionary()
+
+    def __new__(
+        cls,
+        op: Op,
+        name: str = "",
+        agents: tuple[str, ...] = (),
+        children: tuple[Formula, ...] = (),
+    ) -> Formula:
+        """Return the one formula with these parts."""
+        key = (op, name, agents, children)
+        known = cls._interned.get(key)
+        if known is not None:
+            return known
+        self = super().__new__(cls)
+        for attribute, value in zip(("op", "name", "agents", "children"), key, strict=True):
+            object.__setattr__(self, attribute, value)
+        cls._interned[key] = self
+        return self
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: formulas are immutable."""
+        raise AttributeError(f"formulas are immutable: cannot set {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by parts, so that unpickling meets the interned formula again."""
+        return (Formula, (self.op, self.name, self.agents, self.children))
+
+    def __copy__(self) -> Formula:
+        """Return the formula itself."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Formula:
+        """Return the formula itself."""
+        return self
+
+    def __str__(self) -> str:
+        """The formula in mA* syntax, which `epigym.language` reads back (`actually` and constants excepted)."""
+        return _PRINT[self.op](self)
+
+    def __repr__(self) -> str:
+        """The formula in mA* syntax."""
+        return f"<{self}>"
+
+    def subformulas(self) -> Iterator[Formula]:
+        """Every distinct subformula, children before parents, the formula itself last."""
+        seen: set[Formula] = set()
+        stack = [(self, False)]
+        while stack:
+            node, ready = stack.pop()
+            if ready:
+                yield node
+            elif node not in seen:
+                seen.add(node)
+                stack.append((node, True))
+                stack.extend((child, False) for child in reversed(node.children))
+
+    def fluents(self) -> frozenset[str]:
+        """Names of the fluents that occur in the formula."""
+        return frozenset(node.name for node in self.subformulas() if node.op is Op.FLUENT)
+
+    @property
+    def is_propositional(self) -> bool:
+        """Whether no modality (`B`, `E`, `C`, `actually`) occurs."""
+        return all(node.op < Op.BELIEVES for node in self.subformulas())
+
+    @property
+    def depth(self) -> int:
+        """Modal depth: the largest number of nested `B`, `E` and `C`."""
+        depths: dict[Formula, int] = {}
+        for node in self.subformulas():
+            below = max((depths[child] for child in node.children), default=0)
+            depths[node] = below + (Op.BELIEVES <= node.op <= Op.COMMON)
+        return depths[self]
+
+    def map_fluents(self, replace: Callable[[str], Formula]) -> Formula:
+        """The formula with every fluent replaced by `replace(name)`, simplified on the way."""
+        images: dict[Formula, Formula] = {}
+        for node in self.subformulas():
+            children = tuple(images[child] for child in node.children)
+            images[node] = replace(node.name) if node.op is Op.FLUENT else _build(node, children)
+        return images[self]
+
+    def negation_normal_form(self) -> Formula:
+        """The equivalent formula whose negations stand before fluents and modalities only."""
+        images: dict[tuple[Formula, bool], Formula] = {}
+
+        def image(node: Formula, negated: bool) -> Formula:
+            key = (node, negated)
+            if key not in images:
+                images[key] = build(node, negated)
+            return images[key]
+
+        def build(node: Formula, negated: bool) -> Formula:
+            if node.op is Op.NOT:
+                return image(node.children[0], not negated)
+            if node.op in (Op.AND, Op.OR):
+                children = [image(child, negated) for child in node.children]
+                return and_(*children) if (node.op is Op.AND) != negated else or_(*children)
+            positive = _build(node, tuple(image(child, False) for child in node.children))
+            return not_(positive) if negated else positive
+
+        return image(self, False)
+
+
+TRUE = Formula(Op.TRUE)
+FALSE = Formula(Op.FALSE)
+
+
+def fluent(name: str) -> Formula:
+    """The fluent `name`."""
+    return Formula(Op.FLUENT, name)
+
+
+def literal(name: str, value: bool) -> Formula:
+    """The fluent `name`, or its negation when `value` is false."""
+    return fluent(name) if value else not_(fluent(name))
+
+
+def not_(formula: Formula) -> Formula:
+    """The negation of `formula`."""
+    if formula.op is Op.NOT:
+        return formula.children[0]
+    if formula in (TRUE, FALSE):
+        return TRUE if formula is FALSE else FALSE
+    return Formula(Op.NOT, children=(formula,))
+
+
+def and_(*formulas: Formula) -> Formula:
+    """The conjunction of `formulas`; `TRUE` when there is none."""
+    return _junction(Op.AND, formulas, neutral=TRUE, absorbing=FALSE)
+
+
+def or_(*formulas: Formula) -> Formula:
+    """The disjunction of `formulas`; `FALSE` when there is none."""
+    return _junction(Op.OR, formulas, neutral=FALSE, absorbing=TRUE)
+
+
+def implies(premise: Formula, conclusion: Formula) -> Formula:
+    """The implication, as a disjunction."""
+    return or_(not_(premise), conclusion)
+
+
+def believes(agent: str, formula: Formula) -> Formula:
+    """`B_agent formula`: true at a world iff `formula` holds at all successors of that agent."""
+    return TRUE if formula is TRUE else Formula(Op.BELIEVES, agents=(agent,), children=(formula,))
+
+
+def considers_possible(agent: str, formula: Formula) -> Formula:
+    """The dual of `believes`: `formula` holds at some successor of that agent."""
+    return not_(believes(agent, not_(formula)))
+
+
+def everybody(agents: Iterable[str], formula: Formula) -> Formula:
+    """`E_G formula`: every agent of the group believes `formula`."""
+    return _group(Op.EVERYBODY, agents, formula)
+
+
+def common(agents: Iterable[str], formula: Formula) -> Formula:
+    """`C_G formula`: `formula` holds wherever one or more steps of the group's relations lead."""
+    return _group(Op.COMMON, agents, formula)
+
+
+def actually(formula: Formula) -> Formula:
+    """True at every world iff `formula` holds at all designated worlds."""
+    if formula.op in (Op.TRUE, Op.FALSE, Op.ACTUALLY):
+        return formula
+    return Formula(Op.ACTUALLY, children=(formula,))
+
+
+def _junction(op: Op, formulas: Iterable[Formula], *, neutral: Formula, absorbing: Formula) -> Formula:
+    parts: dict[Formula, None] = {}
+    for formula in formulas:
+        parts.update(dict.fromkeys(formula.children if formula.op is op else (formula,)))
+    parts.pop(neutral, None)
+    if absorbing in parts:
+        return absorbing
+    children = tuple(parts)
+    if not children:
+        return neutral
+    return children[0] if len(children) == 1 else Formula(op, children=children)
+
+
+def _group(op: Op, agents: Iterable[str], formula: Formula) -> Formula:
+    group = tuple(sorted(set(agents)))
+    if not group:
+        raise ValueError("a group of agents must not be empty")
+    return TRUE if formula is TRUE else Formula(op, agents=group, children=(formula,))
+
+
+def _build(node: Formula, children: tuple[Formula, ...]) -> Formula:
+    """A formula with the operator of `node` over other children."""
+    match node.op:
+        case Op.NOT:
+            return not_(*children)
+        case Op.AND:
+            return and_(*children)
+        case Op.OR:
+            return or_(*children)
+        case Op.BELIEVES:
+            return believes(node.agents[0], *children)
+        case Op.EVERYBODY | Op.COMMON:
+            return _group(node.op, node.agents, *children)
+        case Op.ACTUALLY:
+            return actually(*children)
+        case _:
+            return node
+
+
+def _print_not(formula: Formula) -> str:
+    return f"-{formula.children[0]}"
+
+
+def _print_junction(separator: str) -> Callable[[Formula], str]:
+    return lambda formula: "(" + separator.join(map(str, formula.children)) + ")"
+
+
+def _print_group(letter: str) -> Callable[[Formula], str]:
+    return lambda formula: f"{letter}([{','.join(formula.agents)}], {formula.children[0]})"
+
+
+_PRINT: dict[Op, Callable[[Formula], str]] = {
+    Op.TRUE: lambda formula: "true",
+    Op.FALSE: lambda formula: "false",
+    Op.FLUENT: lambda formula: formula.name,
+    Op.NOT: _print_not,
+    Op.AND: _print_junction(", "),
+    Op.OR: _print_junction(" | "),
+    Op.BELIEVES: lambda formula: f"B({formula.agents[0]}, {formula.children[0]})",
+    Op.EVERYBODY: _print_group("E"),
+    Op.COMMON: _print_group("C"),
+    Op.ACTUALLY: lambda formula: f"actually({formula.children[0]})",
+}

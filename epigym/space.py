@@ -7,12 +7,13 @@ initial e-state, in the order in which e-states are met.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from epigym.encoding import Encoder
 from epigym.model import KripkeModel
 from epigym.task import EState, Task
 
@@ -49,6 +50,29 @@ class GraphBatch(NamedTuple):
     edge_label: NDArray[np.int64]
     node_ptr: NDArray[np.int64]
     edge_ptr: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """How the e-states of one task become graphs; `epigym.encoding.encoder` makes one.
+
+    Attributes:
+        name: `map`, `hash` or `bitmask`.
+        goal_bits: uint8[P, width], identifier bits of the goal part: nodes epsilon, goal root, goal graph.
+        goal_edges: int64[2, Q], edges of the goal part.
+        goal_labels: int64[Q], their labels.
+        by_rank: whether a world's identifier depends on its canonical rank alone; else it depends on the
+            world's valuation and its repetition index.
+        identify: identifier bits uint8[L, width] of L worlds from their valuations bool[L, n_fluents] and
+            their ranks (`by_rank`) or repetition indices, int64[L].
+    """
+
+    name: str
+    goal_bits: NDArray[np.uint8]
+    goal_edges: NDArray[np.int64]
+    goal_labels: NDArray[np.int64]
+    by_rank: bool
+    identify: Callable[[NDArray[np.bool_], NDArray[np.int64]], NDArray[np.uint8]]
 
 
 class StateSpace:

@@ -1,0 +1,25 @@
+"""Where the public benchmark files are; the tests that read them carry the marker `reference`."""
+
+from __future__ import annotations
+
+import csv
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SHARED = (ROOT / os.environ.get("EPIGYM_SHARED", "../shared")).resolve()
+BENCHMARKS = SHARED / "benchmarks"
+
+
+def mastar_files() -> list[Path]:
+    """All mA* problems, sorted; empty when the benchmarks are absent."""
+    return sorted((BENCHMARKS / "mastar").glob("*/*/*.txt"))
+
+
+def table(name: str) -> list[dict[str, str]]:
+    """The rows of `reference/<name>.csv`; empty when the benchmarks are absent."""
+    path = BENCHMARKS / "reference" / f"{name}.csv"
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

@@ -1,0 +1,36 @@
+"""What all rooms share: the public benchmark files and the hypothesis profile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from benchmark_files import BENCHMARKS, SHARED
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("ci")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with the public benchmark files; the test is skipped when it is absent."""
+    if not BENCHMARKS.is_dir():
+        pytest.skip(f"no benchmark files under {SHARED}")
+    return SHARED
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not BENCHMARKS.is_dir():
+        skip = pytest.mark.skip(reason=f"no benchmark files under {SHARED}")
+        for item in items:
+            if item.get_closest_marker("reference"):
+                item.add_marker(skip)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = sum("reference" in report.keywords for report in terminalreporter.stats.get("skipped", []))
+    if skipped:
+        terminalreporter.write_line(f"{skipped} reference tests skipped: set EPIGYM_SHARED to the shared folder")

@@ -1,0 +1,47 @@
+"""Families of epistemic planning problems: parameters to mA* text.
+
+    >>> import domains
+    >>> text = domains.text("coin_in_the_box/pl_5")
+    >>> text = domains.text("coin_in_the_box", agents=4)
+
+This room knows the standard library only: whoever reads mA* can use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from domains import coin_in_the_box
+from domains.checks import DomainError
+from domains.registry import Family, Parameters, resolve
+
+__all__ = ["FAMILIES", "DomainError", "Family", "Parameters", "find", "text"]
+
+FAMILIES: Mapping[str, Family] = MappingProxyType(
+    {family.name: family for family in (coin_in_the_box.FAMILY,)},
+)
+
+
+def find(name: str) -> tuple[Family, Parameters]:
+    """The family and the parameters behind `family` or `family/instance`.
+
+    Raises:
+        DomainError: when there is none of that name; the message suggests a close one.
+    """
+    return resolve(name, FAMILIES)
+
+
+def text(name: str, **parameters: Any) -> str:
+    """The mA* text of `family/instance`, or of `family` with these parameters.
+
+    Args:
+        name: a family, or a named instance of one as `family/instance`.
+        **parameters: override the parameters of the instance, or the defaults of the family.
+
+    Raises:
+        DomainError: when the family, the instance or a parameter does not exist or is out of range.
+    """
+    family, named = find(name)
+    return family.text({**named, **parameters})

@@ -1,0 +1,67 @@
+"""The error of this room, and the checks that the families make of their parameters."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class DomainError(ValueError):
+    """Raised when a family, an instance, a suite or a parameter does not exist or is out of range."""
+
+
+def between(name: str, value: object, low: int, high: int) -> int:
+    """Return `value` if it is a whole number from `low` to `high`.
+
+    Raises:
+        DomainError: naming the parameter and its range.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise DomainError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
+    return value
+
+
+def known(kind: str, name: object, names: Iterable[str]) -> str:
+    """Return `name` if it is one of `names`.
+
+    Raises:
+        DomainError: naming what was looked for, with the closest match or all names there are.
+    """
+    choices = list(names)
+    if isinstance(name, str) and name in choices:
+        return name
+    close = difflib.get_close_matches(str(name), choices, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(choices)}"
+    raise DomainError(f"unknown {kind} {name!r}: {hint}")
+
+
+def subset(name: str, chosen: object, names: Sequence[str], *, at_least: int = 0) -> tuple[str, ...]:
+    """Return `chosen`, a list of different members of `names`, in the order of `names`.
+
+    A string stands for its letters, so `"ab"` means `("a", "b")`.
+
+    Raises:
+        DomainError: when a member is unknown, named twice, or too few are given.
+    """
+    if not isinstance(chosen, Iterable):
+        raise DomainError(f"{name} must be a list of names out of {', '.join(names)}, got {chosen!r}")
+    members = list(chosen)
+    for member in members:
+        known(f"name in {name}", member, names)
+    if len(set(members)) < len(members):
+        raise DomainError(f"{name} names something twice: {', '.join(members)}")
+    if len(members) < at_least:
+        raise DomainError(f"{name} needs at least {at_least} of {', '.join(names)}, got {len(members)}")
+    return tuple(member for member in names if member in members)
+
+
+def formulas(name: str, chosen: object) -> tuple[str, ...]:
+    """Return `chosen`, mA* formulas given as one string or as a list of strings.
+
+    Raises:
+        DomainError: when it is something else, or empty.
+    """
+    listed = [chosen] if isinstance(chosen, str) else chosen
+    if not isinstance(listed, Sequence) or not listed or not all(isinstance(part, str) and part for part in listed):
+        raise DomainError(f"{name} must be one mA* formula or a list of them, got {chosen!r}")
+    return tuple(listed)

@@ -1,0 +1,188 @@
+"""Coin in the Box: find out how a coin lies in a locked box, and control who else finds out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import permutations
+from typing import Any
+
+from domains.checks import between, formulas, known, subset
+from domains.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, write
+from domains.registry import Family
+
+_GOALS: dict[str, Callable[[Sequence[str]], list[str]]] = {
+    "first": lambda names: [believes(names[0], "tail")],
+    "last": lambda names: [believes(names[-1], "tail")],
+    "common": lambda names: [common(names, "tail")],
+    "others": lambda names: [
+        *(believes(name, ignorant(names[0], "tail")) for name in names[1:]),
+        common(names[1:], "tail"),
+    ],
+}
+
+
+def problem(
+    *,
+    agents: int = 3,
+    keys: Sequence[str] = ("a",),
+    looking: Sequence[str] = ("a",),
+    unlocked_for: Sequence[str] = (),
+    goal: str = "common",
+    goals: Sequence[str] | None = None,
+) -> str:
+    """Agents around a box with a coin peek, shout, and win or divert each other's attention.
+
+    A coin lies tail up in a locked box. Whoever has the key can open it; whoever then looks can peek at the
+    coin and so learn how it lies. Agents who look see who opens and that someone peeks, but not what is
+    seen. An agent who looks can signal to another one to look, or distract one that does. Who knows how the
+    coin lies can shout it to everybody who looks.
+
+    Difficulty grows with the number of agents (fluents linearly, actions quadratically) and with goals that
+    tell agents apart: the attention of those who must not learn has to be diverted in time, and what an
+    agent believes about the knowledge of others depends on who was looking when.
+
+    Args:
+        agents: number of agents, 2 to 12; they are called a, b, c, …
+        keys: the agents who have a key.
+        looking: the agents who look at the box at the start.
+        unlocked_for: agents who can open the box without a key.
+        goal: `first` or `last` (that agent learns how the coin lies), `common` (it becomes common knowledge)
+            or `others` (common knowledge among all but the first, who stays ignorant in their eyes).
+        goals: explicit mA* formulas instead of a kind of goal.
+
+    Returns:
+        The mA* text of the problem.
+
+    Raises:
+        DomainError: when a parameter is out of range.
+
+    Source: the running example of C. Baral, G. Gelfond, E. Pontelli and T. C. Son, "An action language for
+    multi-agent domains" (Artificial Intelligence 302, 2022), as published with the EFP planners.
+    """
+    names = agent_names(between("agents", agents, 2, 12))
+    keys = subset("keys", keys, names)
+    looking = subset("looking", looking, names)
+    unlocked_for = subset("unlocked_for", unlocked_for, names)
+    known("goal", goal, _GOALS)
+    facts = [*(f"has_key_{name}" for name in names), "opened", *(f"looking_{name}" for name in names)]
+    true = {f"has_key_{name}" for name in keys} | {f"looking_{name}" for name in looking}
+    literals = [fact if fact in true else not_(fact) for fact in facts]
+    return write(
+        title=f"Coin in the Box with {agents} agents",
+        story="""
+            A coin lies tail up in a locked box. An agent with a key can open the box, one who looks into the
+            open box can peek, and one who knows can shout. Agents who look notice all that; attention is won
+            by a signal and lost by a distraction.
+        """,
+        fluents=["tail", *facts],
+        actions=_actions(names, unlocked_for),
+        agents=names,
+        designated=["tail", *literals],
+        commonly_known=literals,
+        goals=_GOALS[goal](names) if goals is None else formulas("goals", goals),
+    )
+
+
+def vocabulary(*, agents: int = 3, **_: Any) -> list[str]:
+    """What agents believe about the coin and about each other's beliefs about it."""
+    names = agent_names(agents)
+    found = [believes(name, "tail") for name in names]
+    for one, other in permutations(names, 2):
+        found += [
+            believes(one, believes(other, "tail")),
+            believes(one, ignorant(other, "tail")),
+            not_(believes(one, believes(other, "tail"))),
+        ]
+    found += [f"looking_{name}" for name in names]
+    return found + [not_(formula) for formula in found[: len(names)]]
+
+
+def _actions(names: Sequence[str], unlocked_for: Sequence[str]) -> list[Action]:
+    pairs = list(permutations(names, 2))
+    return [
+        *(_open(name, names, locked=name not in unlocked_for) for name in names),
+        *(_peek(name, names) for name in names),
+        *(_signal(one, other) for one, other in pairs),
+        *(_distract(one, other) for one, other in pairs),
+        *(_shout(name, names) for name in names),
+    ]
+
+
+def _audience(actor: str, names: Sequence[str]) -> dict[str, str]:
+    """Whoever looks, the actor apart."""
+    return {name: f"looking_{name}" for name in names if name != actor}
+
+
+def _sure(agent: str, *literals: str) -> str:
+    """The literals hold and the agent believes them."""
+    return and_(*(believes(agent, literal) for literal in literals), *literals)
+
+
+def _open(actor: str, names: Sequence[str], *, locked: bool) -> Action:
+    return Action(
+        f"open_{actor}",
+        "causes",
+        [("opened", "")],
+        executable=_sure(actor, f"has_key_{actor}") if locked else "",
+        observes={actor: "", **_audience(actor, names)},
+    )
+
+
+def _peek(actor: str, names: Sequence[str]) -> Action:
+    return Action(
+        f"peek_{actor}",
+        "determines",
+        [("tail", "")],
+        executable=_sure(actor, "opened", f"looking_{actor}"),
+        observes=always([actor]),
+        aware=_audience(actor, names),
+    )
+
+
+def _signal(actor: str, other: str) -> Action:
+    return Action(
+        f"signal_{actor}_{other}",
+        "causes",
+        [(f"looking_{other}", "")],
+        executable=_sure(actor, f"looking_{actor}", f"-looking_{other}"),
+        observes=always([actor, other]),
+    )
+
+
+def _distract(actor: str, other: str) -> Action:
+    return Action(
+        f"distract_{actor}_{other}",
+        "causes",
+        [(f"-looking_{other}", "")],
+        executable=_sure(actor, f"looking_{actor}", f"looking_{other}"),
+        observes=always([actor, other]),
+    )
+
+
+def _shout(actor: str, names: Sequence[str]) -> Action:
+    return Action(
+        f"shout_tail_{actor}",
+        "announces",
+        [("tail", "")],
+        executable=_sure(actor, "tail"),
+        observes={actor: "", **_audience(actor, names)},
+    )
+
+
+_B_FOOLS_A = believes("b", ignorant("a", "tail"))
+
+FAMILY = Family(
+    name="coin_in_the_box",
+    env_id_name="CoinInTheBox",
+    problem=problem,
+    vocabulary=vocabulary,
+    instances={
+        "pl_2": {"unlocked_for": ["a"], "goal": "first"},
+        "pl_3": {"goals": ["B(b, tail)"]},
+        "pl_5": {"goal": "common"},
+        "pl_6": {"goals": [_B_FOOLS_A, "-B(a, (B(c, tail) | B(c, -tail)))", "C([b,c], tail)"]},
+        "pl_7": {"goals": [_B_FOOLS_A, "B(c, B(a, tail))", "C([b,c], tail)"]},
+    },
+    train=("pl_3", "pl_6"),
+    test=("pl_2", "pl_5", "pl_7"),
+)

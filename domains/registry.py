@@ -1,0 +1,77 @@
+"""What a family is, and finding families and instances by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from domains.checks import DomainError, known
+
+Parameters = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A parametric family of planning problems.
+
+    Attributes:
+        name: the name of its module, such as `coin_in_the_box`.
+        env_id_name: its name in an environment id, such as `CoinInTheBox`.
+        problem: writes the mA* text of the problem with the given parameters, all of them keywords.
+        vocabulary: formulas about a problem with the given parameters, which random goals are made of;
+            it takes the parameters of `problem` and ignores those that do not matter to it.
+        instances: named parameter sets.
+        train: names of the instances that a heuristic for the family is trained on.
+        test: names of the instances that it is tested on.
+    """
+
+    name: str
+    env_id_name: str
+    problem: Callable[..., str]
+    vocabulary: Callable[..., Sequence[str]]
+    instances: Mapping[str, Parameters]
+    train: tuple[str, ...]
+    test: tuple[str, ...]
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The parameters of the family with their default values."""
+        return {name: parameter.default for name, parameter in inspect.signature(self.problem).parameters.items()}
+
+    @property
+    def summary(self) -> str:
+        """The first line of the family's documentation."""
+        return (inspect.getdoc(self.problem) or "").partition("\n")[0]
+
+    def text(self, parameters: Parameters) -> str:
+        """The text of the problem with these parameters; the others have their default values.
+
+        Raises:
+            DomainError: when a parameter does not exist or is out of range.
+        """
+        for parameter in parameters:
+            known(f"parameter of {self.name}", parameter, self.defaults)
+        return self.problem(**parameters)
+
+    def instance(self, name: str) -> Parameters:
+        """The parameters of a named instance.
+
+        Raises:
+            DomainError: when there is no such instance.
+        """
+        return self.instances[known(f"instance of {self.name}", name, self.instances)]
+
+
+def resolve(name: str, families: Mapping[str, Family]) -> tuple[Family, Parameters]:
+    """The family and the parameters that `family` or `family/instance` names.
+
+    Raises:
+        DomainError: when there is no such family or instance.
+    """
+    if not isinstance(name, str):
+        raise DomainError(f"a problem is named family or family/instance, got {name!r}")
+    family_name, slash, instance = name.partition("/")
+    family = families[known("family", family_name, families)]
+    return family, family.instance(instance) if slash else {}

@@ -58,3 +58,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
         return f"unknown {kind} {name!r}: did you mean {' or '.join(map(repr, close))}?"
     shown = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
     return f"unknown {kind} {name!r}: expected one of {shown}" if names else f"unknown {kind} {name!r}: there is none"
+
+
+class ProblemWarning(UserWarning):
+    """Warns about something in a problem text that is allowed but probably not meant."""

@@ -7,14 +7,13 @@ update is that of Baltag, Moss and Solecki with conditional effects; contraction
 
 from __future__ import annotations
 
-import difflib
 from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from epigym.errors import TaskError
+from epigym.errors import TaskError, unknown
 from epigym.formula import Formula, Op
 from epigym.task import Action, EState, Event, Task
 
@@ -206,9 +205,7 @@ def validate(task: Task, plan: Sequence[str]) -> Validation:
 
     for step, name in enumerate(plan, start=1):
         if name not in actions:
-            close = difflib.get_close_matches(name, actions, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            return verdict(f"step {step}: there is no action {name!r}{hint}", step)
+            return verdict(f"step {step}: {unknown('action', name, actions)}", step)
         try:
             estate = apply(task, estate, actions[name])
         except TaskError as error:

@@ -1,0 +1,191 @@
+"""mA* text to syntax tree, with the place of everything that is wrong."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from dataclasses import dataclass, field
+from functools import cache
+
+from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedToken
+from lark.lexer import PatternStr
+
+from epigym.errors import ParseError, ProblemWarning, unknown
+from epigym.formula import Formula, and_, believes, common, everybody, fluent, not_, or_
+
+Node = Tree[Token]
+
+_FORMULA = frozenset({"MINUS", "LPAR", "OPERATOR", "NAME"})
+_STATEMENT = frozenset({"FLUENT", "ACTION", "AGENT", "EXECUTABLE", "INITIALLY", "GOAL"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A problem text and its name, to say where something is wrong.
+
+    Attributes:
+        text: the whole text.
+        file: its name in messages.
+    """
+
+    text: str
+    file: str
+
+    def error(self, message: str, place: Token | Node | None = None) -> ParseError:
+        """An error at `place`, or at the end of the text."""
+        lines = self.text.rstrip().split("\n")
+        line, column = (len(lines), len(lines[-1].rstrip()) + 1) if place is None else _position(place)
+        shown = lines[line - 1].rstrip().replace("\t", " ") if line <= len(lines) else ""
+        return ParseError(message, file=self.file, line=line, column=column, source=shown)
+
+    def warn(self, message: str, place: Token | Node) -> None:
+        """Warn about something that is allowed but has no effect."""
+        line, column = _position(place)
+        warnings.warn(f"{self.file}:{line}:{column}: {message}", ProblemWarning, stacklevel=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The declared names, and the formulas over them.
+
+    Attributes:
+        source: where errors are.
+        declared: for each kind (`fluent`, `action`, `agent`) the names in declared order and their places.
+    """
+
+    source: Source
+    declared: dict[str, dict[str, Node]] = field(
+        default_factory=lambda: {"fluent": {}, "action": {}, "agent": {}},
+    )
+
+    def declare(self, kind: str, name: Node) -> None:
+        """Add a name; it must be new."""
+        known = self.declared[kind]
+        text = name_text(name)
+        if text in known:
+            line = _position(known[text])[0]
+            raise self.source.error(f"{kind} {text!r} is already declared in line {line}", name)
+        known[text] = name
+
+    def find(self, kind: str, name: Node) -> str:
+        """The text of a name that must be declared as a `kind`."""
+        text = name_text(name)
+        if text not in self.declared[kind]:
+            raise self.source.error(unknown(kind, text, self.declared[kind]), name)
+        return text
+
+    def agents(self, group: Node) -> tuple[str, ...]:
+        """The agents that a modality names."""
+        return tuple(self.find("agent", name) for name in subtrees(group))
+
+    def formula(self, tree: Node) -> Formula:
+        """The formula that `tree` writes."""
+        built: dict[int, Formula] = {}
+        for node in tree.iter_subtrees():
+            parts = [built[id(child)] for child in subtrees(node) if id(child) in built]
+            match node.data:
+                case "atom":
+                    built[id(node)] = fluent(self.find("fluent", subtrees(node)[0]))
+                case "negation":
+                    built[id(node)] = not_(*parts)
+                case "conjunction":
+                    built[id(node)] = and_(*parts)
+                case "disjunction":
+                    built[id(node)] = or_(*parts)
+                case "modality":
+                    built[id(node)] = self._modality(node, parts[0])
+        return built[id(tree)]
+
+    def _modality(self, node: Node, body: Formula) -> Formula:
+        group = subtrees(node)[0]
+        agents = self.agents(group)
+        match str(node.children[0]):
+            case "E":
+                return everybody(agents, body)
+            case "C":
+                return common(agents, body)
+            case _ if len(agents) > 1:
+                raise self.source.error(f"B takes one agent, found {len(agents)}: use E or C for a group", group)
+            case _:
+                return believes(agents[0], body)
+
+
+def parse(source: Source) -> Node:
+    """The syntax tree of a text; its children are the statements.
+
+    Raises:
+        ParseError: where the text departs from the grammar.
+    """
+    try:
+        return _parser().parse(source.text)
+    except UnexpectedCharacters as error:
+        place = Token("", error.char, line=error.line, column=error.column)
+        raise source.error(f"unexpected character {error.char!r}", place) from None
+    except UnexpectedToken as error:
+        ends = error.token.type == "$END"
+        found = "end of the text" if ends else repr(str(error.token))
+        message = f"unexpected {found}; expected {_expected(error)}{_keyword_hint(error)}"
+        raise source.error(message, None if ends else error.token) from None
+
+
+def subtrees(node: Node) -> list[Node]:
+    """The children of a node that are nodes: no tokens, nothing for a missing part."""
+    return [child for child in node.children if isinstance(child, Tree)]
+
+
+def conjuncts(tree: Node) -> list[Node]:
+    """The parts of a conjunction, nested ones included; the formula itself when it is none."""
+    if tree.data != "conjunction":
+        return [tree]
+    return [part for child in subtrees(tree) for part in conjuncts(child)]
+
+
+def name_text(name: Node) -> str:
+    """A name as it is printed: `f` or `f(x,y)`, without blanks."""
+    head, *arguments = (str(token) for token in name.children if token is not None)
+    return f"{head}({','.join(arguments)})" if arguments else head
+
+
+@cache
+def _parser() -> Lark:
+    return Lark.open("mastar.lark", rel_to=__file__, parser="lalr", lexer="basic", propagate_positions=True)
+
+
+def _position(place: Token | Node) -> tuple[int, int]:
+    at = place if isinstance(place, Token) else place.meta
+    return at.line or 1, at.column or 1
+
+
+def _expected(error: UnexpectedToken) -> str:
+    """What the grammar allows at the place of a syntax error, in words."""
+    terminals = set(error.accepts or error.expected)
+    words: list[str] = []
+    for group, meaning in ((_STATEMENT, "a statement"), (_FORMULA, "a formula")):
+        if group <= terminals:
+            words.append(meaning)
+            terminals -= group | {"NAME"}
+    words += sorted(map(_terminal, terminals))
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def _terminal(name: str) -> str:
+    if name in ("NAME", "$END"):
+        return "a name" if name == "NAME" else "the end of the text"
+    pattern = _parser().get_terminal(name).pattern
+    return repr(pattern.value) if isinstance(pattern, PatternStr) else "B, E or C"
+
+
+def _keyword_hint(error: UnexpectedToken) -> str:
+    """A hint at the keyword that the unexpected word or the one before it may have meant."""
+    keywords = [word for word in map(_keyword, _parser().terminals) if word]
+    before = error.interactive_parser.parser_state.value_stack[-1:] if error.interactive_parser else []
+    for word in (*before, error.token):
+        close = difflib.get_close_matches(str(word), keywords, n=1) if isinstance(word, Token) else []
+        if close and close[0] != word:
+            return f"; did you mean {close[0]!r}?"
+    return ""
+
+
+def _keyword(terminal: object) -> str:
+    value = str(getattr(getattr(terminal, "pattern", None), "value", ""))
+    return value if value.replace("_", "").isalpha() else ""

@@ -13,14 +13,33 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from domains import coin_in_the_box
+from domains import (
+    assembly_line,
+    coin_in_the_box,
+    collaboration_communication,
+    epistemic_gossip,
+    grapevine,
+    selective_communication,
+    selective_communication_enriched,
+)
 from domains.checks import DomainError
 from domains.registry import Family, Parameters, resolve
 
 __all__ = ["FAMILIES", "DomainError", "Family", "Parameters", "find", "text"]
 
 FAMILIES: Mapping[str, Family] = MappingProxyType(
-    {family.name: family for family in (coin_in_the_box.FAMILY,)},
+    {
+        module.FAMILY.name: module.FAMILY
+        for module in (
+            assembly_line,
+            coin_in_the_box,
+            collaboration_communication,
+            epistemic_gossip,
+            grapevine,
+            selective_communication,
+            selective_communication_enriched,
+        )
+    },
 )
 
 

@@ -1,0 +1,158 @@
+"""Assembly Line: check parts, report the results, and assemble once everybody knows that all is well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import cycle, islice, permutations
+from typing import Any
+
+from domains.checks import between, formulas, known
+from domains.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
+from domains.registry import Family
+
+_COMMON = "common"
+
+
+def problem(
+    *,
+    agents: int = 2,
+    parts: int = 1,
+    depth: int | str = 2,
+    clear_start: bool = False,
+    goals: Sequence[str] | None = None,
+) -> str:
+    """Workers each check their own parts, tell each other the results, and assemble the product.
+
+    Every agent is responsible for some parts of the product. It can check one of them, unseen by the
+    others, and then tell another agent, in private, that the part qualifies. The product can be assembled
+    once for every part the one who checked it and every other agent share the knowledge that it qualifies,
+    to the given depth; if two agents share the knowledge that a part failed, the line can be restarted.
+    Assembling and restarting are seen by all. All parts qualify.
+
+    Difficulty grows with the numbers of agents and parts: with n agents and m parts each, n·m checks and
+    n·(n−1)·m reports can be made in almost any order, and 2 to the power of n·m outcomes are possible.
+    The depth makes formulas larger, but neither the space of e-states nor the plan.
+
+    Args:
+        agents: number of agents, 2 to 6; they are called a, b, c, …
+        parts: number of parts that each agent checks, 1 to 8; at most 14 parts in all.
+        depth: how often beliefs about each other are nested in the condition for assembling, 1 to 50, or
+            `common` for common knowledge.
+        clear_start: whether it is common knowledge at the start that nothing has been assembled and the
+            line has not been restarted; otherwise the agents do not know.
+        goals: explicit mA* formulas; by default everybody believes that the product is assembled.
+
+    Returns:
+        The mA* text of the problem.
+
+    Raises:
+        DomainError: when a parameter is out of range.
+
+    Source: X. Huang, B. Fang, H. Wan and Y. Liu, "A general multi-agent epistemic planner based on
+    higher-order belief change" (IJCAI 2017), in the form published in mA* with the EFP planners, there with
+    two agents and one part each; more agents and parts are our generalisation.
+    """
+    names = agent_names(between("agents", agents, 2, 6))
+    between("parts", parts, 1, 8)
+    between("agents * parts", agents * parts, 2, 14)
+    if isinstance(depth, str):
+        known("depth", depth, [_COMMON])
+    else:
+        between("depth", depth, 1, 50)
+    owned = [(name, fact) for name in names for fact in _facts(name, parts)]
+    facts = [fact for _, fact in owned]
+    return write(
+        title=f"Assembly Line with {agents} agents and {parts} part(s) each",
+        story="""
+            Every agent checks its own parts and tells the others, one by one, which of them qualify. The
+            product is assembled once it is known, and known to be known, that all parts qualify.
+        """,
+        fluents=[*facts, "assemble", "restart"],
+        actions=[
+            *(_sense(name, fact) for name, fact in owned),
+            *(_tell(name, other, fact) for name, fact in owned for other in names if other != name),
+            _assemble(names, owned, depth),
+            _restart(names, owned),
+        ],
+        agents=names,
+        designated=[*facts, "-assemble", "-restart"],
+        commonly_known=["-assemble", "-restart"] if clear_start else [],
+        goals=[believes(name, "assemble") for name in names] if goals is None else formulas("goals", goals),
+    )
+
+
+def vocabulary(*, agents: int = 2, parts: int = 1, **_: Any) -> list[str]:
+    """Who believes that which part qualifies, who believes that another does, and who does not."""
+    names = agent_names(agents)
+    found = []
+    for owner in names:
+        for fact in _facts(owner, parts):
+            for name in names:
+                found += [believes(name, fact), not_(believes(name, fact))]
+            for name, other in permutations(names, 2):
+                if owner in (name, other):
+                    found += [believes(name, believes(other, fact)), not_(believes(name, believes(other, fact)))]
+    return [*found, *(believes(name, "assemble") for name in names)]
+
+
+def _facts(owner: str, parts: int) -> list[str]:
+    return [f"qualify_{owner}_{number}" for number in range(1, parts + 1)] if parts > 1 else [f"qualify_{owner}"]
+
+
+def _sense(agent: str, fact: str) -> Action:
+    return Action(
+        fact.replace("qualify", "sense"),
+        "determines",
+        [(fact, "")],
+        executable=and_(not_(believes(agent, fact)), not_(believes(agent, not_(fact)))),
+        observes=always([agent]),
+    )
+
+
+def _tell(agent: str, other: str, fact: str) -> Action:
+    return Action(
+        f"{fact.replace('qualify', 'tell')}_{other}",
+        "announces",
+        [(fact, "")],
+        executable=believes(agent, fact),
+        observes=always([agent, other]),
+    )
+
+
+def _assemble(names: Sequence[str], owned: Sequence[tuple[str, str]], depth: int | str) -> Action:
+    shared = [_shared(owner, other, fact, depth) for owner, fact in owned for other in names if other != owner]
+    return Action("act_assemble", "causes", [("assemble", "")], executable=and_(*shared), observes=always(names))
+
+
+def _restart(names: Sequence[str], owned: Sequence[tuple[str, str]]) -> Action:
+    failed = [
+        believes(owner, believes(other, not_(fact))) for owner, fact in owned for other in names if other != owner
+    ]
+    return Action("act_res", "causes", [("restart", "")], executable=or_(*failed), observes=always(names))
+
+
+def _shared(owner: str, other: str, fact: str, depth: int | str) -> str:
+    """The two agents believe of each other, in turns, that the owner believes the fact."""
+    if not isinstance(depth, int):
+        return common([owner, other], fact)
+    formula = fact
+    for agent in islice(cycle((owner, other)), depth):
+        formula = believes(agent, formula)
+    return formula
+
+
+_DEPTHS: dict[str, int | str] = {
+    "b2": 2, "b3": 3, "b4": 4, "b5": 5, "b6": 6, "b7": 7, "b8": 8, "b9": 9, "b10": 12, "c": _COMMON,
+}  # fmt: skip
+_TRAIN = ("b3_pl_5", "b5_pl_5", "b7_pl_5")
+_INSTANCES = {f"{name}_pl_5": {"depth": depth} for name, depth in _DEPTHS.items()}
+
+FAMILY = Family(
+    name="assembly_line",
+    env_id_name="AssemblyLine",
+    problem=problem,
+    vocabulary=vocabulary,
+    instances=_INSTANCES,
+    train=_TRAIN,
+    test=tuple(name for name in _INSTANCES if name not in _TRAIN),
+)

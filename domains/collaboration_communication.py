@@ -1,0 +1,261 @@
+"""Collaboration and Communication: find boxes along a corridor and tell each other where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations, product
+from typing import Any
+
+from domains.checks import DomainError, between, formulas, known, subset
+from domains.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, or_, write
+from domains.registry import Family
+
+_CHECKS = ("box", "room")
+_ORDERS = ("room", "box")
+
+
+def problem(
+    *,
+    agents: int = 2,
+    boxes: int = 2,
+    rooms: int = 3,
+    places: Sequence[int] | None = None,
+    checks: str = "box",
+    tells_by: str = "room",
+    newcomers: int = 0,
+    mumbled: Sequence[str] = (),
+    goals: Sequence[str] | None = None,
+) -> str:
+    """Agents walk a corridor, look for boxes in its rooms, and announce where the boxes are.
+
+    All agents start in room 2, which holds no box; every box is in one of the other rooms, nobody knows in
+    which. Agents see each other walk. In a room that may hold a box, an agent can check whether a certain
+    box is there, unseen by the others; what it believes about the place of a box it can tell everybody.
+
+    Difficulty grows with the numbers of boxes and rooms (worlds: rooms − 1 to the power of the boxes), with
+    the number of agents, and with goals in which one agent knows what the other does not: both then have to
+    look for themselves, and have to be back in time.
+
+    Args:
+        agents: number of agents, 2 to 6; they are called a, b, c, …
+        boxes: number of boxes, 1 to 6; they are called b1, b2, …
+        rooms: number of rooms, 2 to 8.
+        places: the room of each box, not 2; by default boxes fill rooms 1, 3, 4, … and the last room takes
+            those that are left.
+        checks: `box`: any box can be looked for in any room but the second; `room`: in each of these rooms
+            one box only, b1 in the first one, b2 in the next one and so on (takes as many boxes as rooms).
+        tells_by: what changes slowest among the announcements, `room` or `box`. The order of actions breaks
+            ties in a search; the published problems use both.
+        newcomers: the checks and announcements of this many last agents come after those of the others.
+        mumbled: announcements that the speaker does not notice to have been made, such as `tell_a_b1_1`,
+            and therefore does not expect to have an effect.
+        goals: mA* formulas; by default it becomes common knowledge among the first two agents where the
+            first box is.
+
+    Returns:
+        The mA* text of the problem.
+
+    Raises:
+        DomainError: when a parameter is out of range.
+
+    Source: F. Kominis and H. Geffner, "Beliefs in multiagent planning: from one agent to many"
+    (ICAPS 2015), in the form published in mA* with the EFP planners.
+    """
+    names = agent_names(between("agents", agents, 2, 6))
+    crates = [f"b{number}" for number in range(1, between("boxes", boxes, 1, 6) + 1)]
+    numbers = range(1, between("rooms", rooms, 2, 8) + 1)
+    hiding = [room for room in numbers if room != 2]
+    placed = _places(crates, hiding, places)
+    looked_for = _looked_for(crates, hiding, known("kind of checks", checks, _CHECKS))
+    teams = _teams(names, between("newcomers", newcomers, 0, agents))
+    tells = _tells(teams, crates, hiding, known("order of tells_by", tells_by, _ORDERS))
+    quiet = subset("mumbled", mumbled, [f"tell_{name}_{box}_{room}" for name, box, room in tells])
+    positions = [f"at_{name}_2" for name in names]
+    positions += [f"-at_{name}_{room}" for room in hiding for name in names]
+    return write(
+        title=f"Collaboration and Communication with {agents} agents, {boxes} boxes and {rooms} rooms",
+        story="""
+            Agents walk a corridor, seen by each other. In a room an agent can check, unseen, whether a box
+            is there, and it can tell everybody where it believes a box to be.
+        """,
+        fluents=[
+            *(f"at_{name}_{room}" for name in names for room in numbers),
+            *(f"at_{box}_{room}" for box in crates for room in hiding),
+        ],
+        actions=[
+            *_moves(names, numbers),
+            *_work(teams, looked_for, tells, quiet, names),
+        ],
+        agents=names,
+        designated=[*positions, *(_at(box, room, placed[box] == room) for box in crates for room in hiding)],
+        commonly_known=[*positions, *(_somewhere(box, hiding) for box in crates)],
+        goals=[common(names[:2], f"at_b1_{placed['b1']}")] if goals is None else formulas("goals", goals),
+    )
+
+
+def vocabulary(
+    *, agents: int = 2, boxes: int = 2, rooms: int = 3, places: Sequence[int] | None = None, **_: Any
+) -> list[str]:
+    """Where agents are, who believes where a box is, and who believes that another believes it or does not."""
+    names = agent_names(agents)
+    crates = [f"b{number}" for number in range(1, boxes + 1)]
+    placed = _places(crates, [room for room in range(1, rooms + 1) if room != 2], places)
+    found = [f"at_{name}_{room}" for name in names for room in range(1, rooms + 1)]
+    for box, room in placed.items():
+        fact = f"at_{box}_{room}"
+        for name in names:
+            found += [believes(name, fact), not_(believes(name, fact))]
+        for name, other in permutations(names, 2):
+            found += [believes(name, believes(other, fact)), believes(name, not_(believes(other, fact)))]
+    return found
+
+
+def _places(crates: Sequence[str], hiding: Sequence[int], places: Sequence[int] | None) -> dict[str, int]:
+    if places is None:
+        places = [hiding[min(index, len(hiding) - 1)] for index in range(len(crates))]
+    if not isinstance(places, Sequence) or len(places) != len(crates) or not set(places) <= set(hiding):
+        rooms = ", ".join(map(str, hiding))
+        raise DomainError(f"places must list a room out of {rooms} for each of {len(crates)} boxes, got {places!r}")
+    return dict(zip(crates, places, strict=True))
+
+
+def _looked_for(crates: Sequence[str], hiding: Sequence[int], checks: str) -> list[tuple[str, str, int]]:
+    """What can be looked for: the name of the check, the box and the room."""
+    if checks == "box":
+        return [(f"{box}_{room}", box, room) for room, box in product(hiding, crates)]
+    if len(crates) != len(hiding):
+        raise DomainError(f"checks='room' takes one box for each of {len(hiding)} rooms, got {len(crates)} boxes")
+    return [(str(room), box, room) for room, box in zip(hiding, crates, strict=True)]
+
+
+def _teams(names: Sequence[str], newcomers: int) -> list[Sequence[str]]:
+    split = len(names) - newcomers
+    return [team for team in (names[:split], names[split:]) if team]
+
+
+def _tells(
+    teams: Sequence[Sequence[str]], crates: Sequence[str], hiding: Sequence[int], slowest: str
+) -> list[tuple[str, str, int]]:
+    if slowest == "room":
+        return [(name, box, room) for team in teams for room, name, box in product(hiding, team, crates)]
+    return [(name, box, room) for team in teams for box, name, room in product(crates, team, hiding)]
+
+
+def _at(thing: str, room: int, there: bool = True) -> str:
+    return f"at_{thing}_{room}" if there else f"-at_{thing}_{room}"
+
+
+def _somewhere(box: str, hiding: Sequence[int]) -> str:
+    """The box is in exactly one of the rooms."""
+    return or_(*(f"({and_(*(_at(box, room, room == place) for room in hiding))})" for place in hiding))
+
+
+def _moves(names: Sequence[str], rooms: Sequence[int]) -> list[Action]:
+    actions = []
+    for index, name in enumerate(names):
+        right = _move("right", name, [(room, room + 1) for room in rooms[:-1]], names)
+        left = _move("left", name, [(room, room - 1) for room in rooms[1:]], names)
+        # The published problems declare the steps of a third agent the other way round.
+        actions += [right, left] if index < 2 else [left, right]
+    return actions
+
+
+def _move(direction: str, mover: str, steps: Sequence[tuple[int, int]], names: Sequence[str]) -> Action:
+    """One step along the corridor, unless the mover is in the last room of that direction; everybody sees it."""
+    wall = max(to for _, to in steps) if direction == "right" else 1
+    return Action(
+        f"{direction}_{mover}",
+        "causes",
+        [(f"{_at(mover, to)}, {_at(mover, here, False)}", _at(mover, here)) for here, to in steps],
+        executable=believes(mover, _at(mover, wall, False)),
+        observes=always(names),
+    )
+
+
+def _work(
+    teams: Sequence[Sequence[str]],
+    looked_for: Sequence[tuple[str, str, int]],
+    tells: Sequence[tuple[str, str, int]],
+    quiet: Sequence[str],
+    names: Sequence[str],
+) -> list[Action]:
+    """The checks and announcements, team by team."""
+    actions = []
+    for team in teams:
+        actions += [_check(name, *check) for name in team for check in looked_for]
+        actions += [_tell(name, box, room, names, quiet) for name, box, room in tells if name in team]
+    return actions
+
+
+def _check(agent: str, suffix: str, box: str, room: int) -> Action:
+    return Action(
+        f"{agent}_check_{suffix}",
+        "determines",
+        [(_at(box, room), "")],
+        executable=believes(agent, _at(agent, room)),
+        observes=always([agent]),
+    )
+
+
+def _tell(agent: str, box: str, room: int, names: Sequence[str], quiet: Sequence[str]) -> Action:
+    name = f"tell_{agent}_{box}_{room}"
+    return Action(
+        name,
+        "announces",
+        [(_at(box, room), "")],
+        executable=believes(agent, _at(box, room)),
+        observes=always(other for other in names if other != agent or name not in quiet),
+    )
+
+
+_SIZES: dict[str, dict[str, Any]] = {
+    "2_2_3": {"checks": "room", "mumbled": ["tell_a_b1_1"]},
+    "2_2_4": {"rooms": 4},
+    "2_3_4": {"boxes": 3, "rooms": 4, "places": [1, 3, 3]},
+    "3_2_3": {"agents": 3, "checks": "room", "newcomers": 1},
+    "3_3_3": {"agents": 3, "boxes": 3, "tells_by": "box"},
+}
+_COMMON_B2 = ["B(b, at_b1_1)", "B(b, at_b2_3)", "C([a,b], at_b2_3)"]
+_B_MISSES_B2 = "B(a, -B(b, at_b2_3))"
+_MEET = ["B(a, at_a_3)", "B(b, at_a_3)"]
+_BOTH_KNOW = [*_COMMON_B2, "B(a, at_b1_1)", believes("a", ignorant("b", "at_b1_1"))]
+_GOALS: dict[str, list[str]] = {
+    "2_2_3_pl_5": [*_COMMON_B2, *_MEET],
+    "2_2_3_pl_6": [*_COMMON_B2, "B(a, at_a_2)", "B(b, at_a_2)"],
+    "2_2_3_pl_7": ["B(b, at_b1_1)", "B(a, at_b2_3)", "B(b, at_b2_3)", _B_MISSES_B2, *_MEET],
+    "2_2_3_pl_8": [
+        *(f"B({name}, {fact})" for fact in ("at_b1_1", "at_b2_3") for name in "ab"),
+        *(f"B({one}, -B({other}, {fact}))" for fact in ("at_b2_3", "at_b1_1") for one, other in ("ab", "ba")),
+        *_MEET,
+    ],
+    "2_2_4_pl_5": ["B(b, at_b1_1)", "B(b, at_b2_3)", "B(a, at_a_3)"],
+    "2_2_4_pl_6": [*_COMMON_B2, "B(a, at_a_2)", "B(b, at_a_2)"],
+    "2_2_4_pl_7": ["B(b, at_b1_1)", "B(b, at_b2_3)", "B(a, at_b2_3)", f"B(a, {ignorant('b', 'at_b2_3')})", *_MEET],
+    "2_3_4_pl_5": ["B(b, at_b1_1)", "B(b, at_b2_3)", "B(a, at_a_3)"],
+    "2_3_4_pl_6": [*_COMMON_B2, "B(a, at_a_2)", "B(b, at_a_2)"],
+    "2_3_4_pl_7": ["B(b, at_b1_1)", "B(b, at_b2_3)", "B(a, at_b2_3)", _B_MISSES_B2, *_MEET],
+    "3_2_3_pl_5": [*_COMMON_B2, *_MEET],
+    "3_2_3_pl_6": [*_COMMON_B2, "B(a, at_a_1)", "B(b, at_a_1)"],
+    "3_2_3_pl_7": ["B(b, at_b1_1)", "B(a, at_b2_3)", "B(b, at_b2_3)", _B_MISSES_B2, *_MEET],
+    "3_3_3_pl_5": ["B(b, at_b1_1)", "B(b, at_b2_3)", "B(a, at_a_3)", "B(b, at_b_2)"],
+    "3_3_3_pl_6": _BOTH_KNOW,
+    "3_3_3_pl_7": [*_BOTH_KNOW, "B(a, at_a_2)", "B(b, at_a_2)"],
+}
+_INSTANCES: dict[str, dict[str, Any]] = {
+    **{f"{size}_pl_3": parameters for size, parameters in _SIZES.items()},
+    **{f"{size}_pl_4": {**given, "goals": ["B(b, at_b2_3)", "B(a, at_b1_1)"]} for size, given in _SIZES.items()},
+    **{name: {**_SIZES[name[:5]], "goals": goals} for name, goals in _GOALS.items()},
+}
+_TRAIN = (
+    "2_2_3_pl_4", "2_2_3_pl_6", "2_2_4_pl_5", "2_3_4_pl_3", "2_3_4_pl_7", "3_2_3_pl_4", "3_2_3_pl_5", "3_3_3_pl_4",
+)  # fmt: skip
+
+FAMILY = Family(
+    name="collaboration_communication",
+    env_id_name="CollaborationCommunication",
+    problem=problem,
+    vocabulary=vocabulary,
+    instances=_INSTANCES,
+    train=_TRAIN,
+    test=tuple(name for name in _INSTANCES if name not in _TRAIN),
+)

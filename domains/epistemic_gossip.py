@@ -1,0 +1,144 @@
+"""Epistemic Gossip: spread secrets by telephone until everybody knows what everybody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+from typing import Any
+
+from domains.checks import between, formulas, known
+from domains.mastar import Action, agent_names, always, believes, everybody, knows_whether, not_, write
+from domains.registry import Family
+
+_PROTOCOLS = ("tell", "call")
+
+
+def problem(
+    *,
+    agents: int = 3,
+    protocol: str = "tell",
+    informed: int | None = None,
+    secrets: int | None = None,
+    depth: int = 1,
+    goals: Sequence[str] | None = None,
+) -> str:
+    """Agents with one secret each phone each other, in private, until enough is known about who knows what.
+
+    Every agent knows its own secret, and all agents know that. A call is noticed by the two on the line
+    only, so whoever is not on the line goes on believing that nothing happened. Under the protocol `tell`
+    the caller passes on its own secret to one who does not believe it yet; under `call` the caller passes
+    on every secret that it believes.
+
+    Difficulty grows with the number of agents (worlds exponentially, calls quadratically), with the
+    numbers of secrets and of informed agents (longer plans), and with the depth of the goal. Only secrets
+    travel, so knowledge about knowledge comes from having taken part: among two agents every depth can be
+    reached, among more agents depth 2 needs the protocol `call`, and deeper goals have no plan.
+
+    Args:
+        agents: number of agents, 2 to 8; they are called a, b, c, …
+        protocol: `tell` or `call`.
+        informed: the goal speaks about the beliefs of this many first agents; all of them by default.
+        secrets: the goal speaks about the secrets of this many first agents; all of them by default.
+        depth: 1: each informed agent believes the secrets; 2: each believes that everybody informed
+            believes them; and so on, up to 20.
+        goals: explicit mA* formulas instead of the three parameters above.
+
+    Returns:
+        The mA* text of the problem.
+
+    Raises:
+        DomainError: when a parameter is out of range.
+
+    Source: M. C. Cooper, A. Herzig, F. Maffre, F. Maris and P. Régnier, "The epistemic gossip problem"
+    (Discrete Mathematics 342, 2019); the two protocols are those of the published mA* problems.
+    """
+    names = agent_names(between("agents", agents, 2, 8))
+    known("protocol", protocol, _PROTOCOLS)
+    group = names[: between("informed", agents if informed is None else informed, 1, agents)]
+    subjects = names[: between("secrets", agents if secrets is None else secrets, 1, agents)]
+    between("depth", depth, 1, 20)
+    facts = [f"s{name}" for name in names]
+    return write(
+        title=f"Epistemic Gossip with {agents} agents and the protocol {protocol}",
+        story="""
+            Everybody knows one secret. Calls are private: the caller passes on its own secret (tell) or
+            every secret it believes (call), and nobody else notices.
+        """,
+        fluents=facts,
+        actions=_tells(names) if protocol == "tell" else _calls(names),
+        agents=names,
+        designated=facts,
+        commonly_known=[knows_whether(name, f"s{name}") for name in names],
+        goals=_mutual(group, subjects, depth) if goals is None else formulas("goals", goals),
+    )
+
+
+def vocabulary(*, agents: int = 3, **_: Any) -> list[str]:
+    """Who believes which secret, who believes that another believes it, and who believes neither."""
+    names = agent_names(agents)
+    found = []
+    for name, other in permutations(names, 2):
+        learnt = believes(name, f"s{other}")
+        found += [learnt, not_(learnt)]
+        for watcher in names:
+            if watcher != name:
+                found += [believes(watcher, learnt), not_(believes(watcher, learnt))]
+    return found
+
+
+def _mutual(group: Sequence[str], subjects: Sequence[str], depth: int) -> list[str]:
+    inner = [f"s{name}" for name in subjects]
+    for _ in range(depth - 1):
+        inner = [everybody(group, inner[0] if len(inner) == 1 else f"({', '.join(inner)})")]
+    return [believes(name, *inner) for name in group]
+
+
+def _tells(names: Sequence[str]) -> list[Action]:
+    return [
+        Action(
+            f"tell_{teller}_{other}",
+            "announces",
+            [(f"s{teller}", "")],
+            executable=not_(believes(other, f"s{teller}")),
+            observes=always([teller, other]),
+        )
+        for teller, other in permutations(names, 2)
+    ]
+
+
+def _calls(names: Sequence[str]) -> list[Action]:
+    # In the published order a caller's place in the list of the others is taken by the first agent.
+    calls = [(caller, names[0] if other == caller else other) for caller in names for other in names[1:]]
+    return [
+        Action(
+            f"call_{caller}_{other}",
+            "announces",
+            [(f"s{name}", believes(caller, f"s{name}")) for name in names],
+            observes=always([caller, other]),
+        )
+        for caller, other in calls
+    ]
+
+
+# The published problems 1 to 9 with three agents: (informed agents, secrets).
+_SIZES = ((2, 2), (2, 1), (2, 3), (1, 2), (1, 1), (1, 3), (3, 2), (3, 1), (3, 3))
+
+FAMILY = Family(
+    name="epistemic_gossip",
+    env_id_name="EpistemicGossip",
+    problem=problem,
+    vocabulary=vocabulary,
+    instances={
+        **{
+            f"3_3_{number}": {"agents": 3, "informed": informed, "secrets": secrets}
+            for number, (informed, secrets) in enumerate(_SIZES, start=1)
+        },
+        "call_5": {
+            "agents": 5,
+            "protocol": "call",
+            "goals": ["B(a, sb)", "B(b, se)", "B(a, se)", "B(b, (-B(a, se), -B(a, -se)))"],
+        },
+    },
+    train=("call_5",),
+    test=tuple(f"3_3_{number}" for number in range(1, 10)),
+)

@@ -1,0 +1,173 @@
+"""Grapevine: spread secrets among friends in several rooms, past those who must not learn them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise, permutations, product
+from typing import Any
+
+from domains.checks import between, formulas, subset
+from domains.mastar import Action, agent_names, and_, believes, knows_whether, not_, or_, write
+from domains.registry import Family
+
+
+def problem(
+    *,
+    agents: int = 3,
+    rooms: int = 2,
+    ring: int = 3,
+    learn: Sequence[str] = ("a", "b"),
+    miss: Sequence[str] = (),
+    unsure: Sequence[str] = (),
+    home: bool = False,
+    goals: Sequence[str] | None = None,
+) -> str:
+    """Agents with one secret each walk between rooms and share secrets with whoever is in the same room.
+
+    Every agent knows its own secret, and all agents know that. All start in the first of a row of rooms. An
+    agent that leaves a room is seen by those it leaves; those in other rooms notice nothing and keep
+    believing that it is where they saw it last. A secret that an agent believes can be shared, aloud, with
+    everybody in the same room.
+
+    Difficulty grows with the number of agents (worlds and actions), with the number of rooms, and above all
+    with goals that tell the agents apart: a secret then has to be shared behind the back of those who must
+    miss it, and long plans follow.
+
+    Args:
+        agents: number of agents, 2 to 8; they are called a, b, c, …
+        rooms: number of rooms, 2 to 6.
+        ring: the goal speaks about a ring of this many first agents, 2 to `agents`; each has a next one, and
+            the last one's next is the first.
+        learn: the agents of the ring that shall learn the secret of the next one.
+        miss: the agents of the ring that shall not learn the secret of the one after the next.
+        unsure: the agents of the ring that shall not know whether the next one has learnt its secret.
+        home: whether the agents of the ring shall be in the first room at the end.
+        goals: explicit mA* formulas instead of the five parameters above.
+
+    Returns:
+        The mA* text of the problem.
+
+    Raises:
+        DomainError: when a parameter is out of range.
+
+    Source: the Grapevine domain of C. Muise et al., "Planning over multi-agent epistemic states: a classical
+    planning approach" (AAAI 2015), in the form published in mA* with the EFP planners.
+    """
+    names = agent_names(between("agents", agents, 2, 8))
+    numbers = range(1, between("rooms", rooms, 2, 6) + 1)
+    members = names[: between("ring", ring, 2, agents)]
+    wanted = _ring_goals(
+        members,
+        learn=subset("learn", learn, members),
+        miss=subset("miss", miss, members),
+        unsure=subset("unsure", unsure, members),
+        home=home,
+    )
+    if goals is None and not wanted:
+        wanted = [f"at_{name}_1" for name in names]
+    here = [f"at_{name}_1" for name in names]
+    elsewhere = [f"-at_{name}_{room}" for room in numbers[1:] for name in names]
+    return write(
+        title=f"Grapevine with {agents} agents in {rooms} rooms",
+        story="""
+            Everybody knows one secret. Agents walk from room to room, seen by those they leave, and share
+            the secrets they believe with everybody in the same room.
+        """,
+        fluents=[*(f"at_{name}_{room}" for name in names for room in numbers), *(f"s{name}" for name in names)],
+        actions=_actions(names, numbers),
+        agents=names,
+        designated=[*here, *elsewhere, *(f"s{name}" for name in names)],
+        commonly_known=[*here, *elsewhere, *(knows_whether(name, f"s{name}") for name in names)],
+        goals=wanted if goals is None else formulas("goals", goals),
+    )
+
+
+def vocabulary(*, agents: int = 3, **_: Any) -> list[str]:
+    """Who believes which secret, who believes that another believes it, and who believes neither."""
+    names = agent_names(agents)
+    found = []
+    for name, other in permutations(names, 2):
+        learnt = believes(name, f"s{other}")
+        found += [learnt, not_(learnt), f"at_{name}_1" if other == names[0] else f"-at_{name}_1"]
+        for watcher in names:
+            if watcher != name:
+                found += [believes(watcher, learnt), not_(believes(watcher, learnt))]
+    return list(dict.fromkeys(found))
+
+
+def _ring_goals(
+    members: Sequence[str], *, learn: Iterable[str], miss: Iterable[str], unsure: Iterable[str], home: bool
+) -> list[str]:
+    def after(name: str, steps: int) -> str:
+        return members[(members.index(name) + steps) % len(members)]
+
+    return [
+        *(believes(name, f"s{after(name, 1)}") for name in learn),
+        *(not_(believes(name, f"s{after(name, 2)}")) for name in miss),
+        *(not_(believes(name, knows_whether(after(name, 1), f"s{after(name, 2)}"))) for name in unsure),
+        *(f"at_{name}_1" for name in members if home),
+    ]
+
+
+def _actions(names: Sequence[str], rooms: Sequence[int]) -> list[Action]:
+    right = list(pairwise(rooms))
+    left = [(to, here) for here, to in right]
+    return [
+        *(_move("right", name, names, right) for name in names),
+        *(_move("left", name, names, left) for name in names),
+        *(_share(name, owner, room, names) for name, owner, room in product(names, names, rooms)),
+    ]
+
+
+def _move(direction: str, mover: str, names: Sequence[str], steps: Sequence[tuple[int, int]]) -> Action:
+    """One step along the row of rooms, noticed by the mover and by those in the room that is left."""
+    return Action(
+        f"{direction}_{mover}",
+        "causes",
+        [
+            (f"at_{mover}_{to}, -at_{mover}_{here}", f"at_{mover}_{here}" if len(steps) > 1 else "")
+            for here, to in steps
+        ],
+        executable=or_(*(f"at_{mover}_{here}" for here, _ in steps)),
+        observes={
+            name: or_(*(and_(*dict.fromkeys((f"at_{mover}_{here}", f"at_{name}_{here}"))) for here, _ in steps))
+            for name in names
+        },
+    )
+
+
+def _share(speaker: str, owner: str, room: int, names: Sequence[str]) -> Action:
+    return Action(
+        f"share_{speaker}_s{owner}_{room}",
+        "announces",
+        [(f"s{owner}", "")],
+        executable=and_(believes(speaker, f"s{owner}"), f"at_{speaker}_{room}"),
+        observes={name: f"at_{name}_{room}" for name in names},
+    )
+
+
+_LEVELS: dict[str, dict[str, Any]] = {
+    "pl_2": {"learn": "ab"},
+    "pl_3": {"learn": "ab", "miss": "a"},
+    "pl_4": {"learn": "abc", "miss": "a"},
+    "pl_5": {"learn": "abc", "miss": "ac"},
+    "pl_6": {"learn": "abc", "miss": "ac", "unsure": "b"},
+    "pl_7": {"learn": "abc", "miss": "ac", "unsure": "b", "home": True},
+}
+_TRAIN = ("3_pl_3", "3_pl_4", "4_pl_2", "5_pl_4")
+_INSTANCES = {
+    f"{agents}_{level}": {"agents": agents, **goal}
+    for agents in (3, 4, 5)
+    for level, goal in _LEVELS.items()
+    if agents == 3 or level != "pl_7"
+}
+
+FAMILY = Family(
+    name="grapevine",
+    env_id_name="Grapevine",
+    problem=problem,
+    vocabulary=vocabulary,
+    instances=_INSTANCES,
+    train=_TRAIN,
+    test=tuple(name for name in _INSTANCES if name not in _TRAIN),
+)

@@ -1,0 +1,127 @@
+"""Selective Communication Enriched: the same corridor, and many actions that lead nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from domains import selective_communication
+from domains.checks import between
+from domains.mastar import Action, always, believes, not_, write
+from domains.registry import Family
+from domains.selective_communication import Corridor, goal_formulas, make_corridor
+
+
+def problem(
+    *,
+    agents: int = 3,
+    rooms: int = 4,
+    end: int | None = None,
+    start: int = 1,
+    sense: int = 2,
+    positions: Sequence[int] | None = None,
+    hears: Sequence[Sequence[str]] | None = None,
+    miss_right: Sequence[str] = (),
+    miss_left: Sequence[str] = (),
+    useless: int = 1,
+    toggles: bool = False,
+    informed: Sequence[str] = (),
+    depth: int = 1,
+    excluded: Sequence[str] = (),
+    goals: Sequence[str] | None = None,
+) -> str:
+    """Selective Communication with facts that do not matter, and actions about them in every room.
+
+    The story is that of Selective Communication. Besides, a can in every room look at a useless fact, which
+    is commonly known to hold, and mutter it to itself, and it can negate and activate the fact.
+
+    Difficulty grows as in Selective Communication; useless facts multiply the successors of an e-state
+    without bringing a goal closer, and with `toggles` they multiply the e-states, too.
+
+    Args:
+        agents: see Selective Communication.
+        rooms: see Selective Communication.
+        end: see Selective Communication.
+        start: see Selective Communication.
+        sense: see Selective Communication.
+        positions: see Selective Communication.
+        hears: see Selective Communication.
+        miss_right: see Selective Communication.
+        miss_left: see Selective Communication.
+        useless: number of useless facts, 1 to 8.
+        toggles: whether negating and activating really change the fact, in a's eyes only; in the published
+            problems they have no effect.
+        informed: see Selective Communication.
+        depth: see Selective Communication.
+        excluded: see Selective Communication.
+        goals: see Selective Communication.
+
+    Returns:
+        The mA* text of the problem.
+
+    Raises:
+        DomainError: when a parameter is out of range.
+
+    Source: an enriched replica of Selective Communication, published in mA* with a learned heuristic.
+    """
+    corridor = make_corridor(
+        agents=agents, rooms=rooms, end=end, start=start, sense=sense,
+        positions=positions, hears=hears, miss_right=miss_right, miss_left=miss_left,
+    )  # fmt: skip
+    facts = ["useless", *(f"useless{number}" for number in range(2, between("useless", useless, 1, 8) + 1))]
+    return write(
+        title=f"Selective Communication Enriched with {agents} agents and {rooms} rooms",
+        story="""
+            Agent a walks along a corridor, finds out about q in one of the rooms, and shouts q where the
+            right agents hear it: in the same and the adjacent rooms. All else that a can do is useless.
+        """,
+        fluents=[*facts, "q", *(f"at_{room}" for room in corridor.rooms)],
+        actions=[*corridor.actions(), *(action for fact in facts for action in _useless(fact, corridor, toggles))],
+        agents=corridor.names,
+        designated=[*corridor.position, "q", *facts],
+        commonly_known=[*corridor.position, *facts],
+        goals=goal_formulas(corridor.names, informed=informed, depth=depth, excluded=excluded, goals=goals),
+    )
+
+
+def _useless(fact: str, corridor: Corridor, toggles: bool) -> list[Action]:
+    walker = corridor.names[0]
+    watched = always([walker]) if toggles else {}
+    return [
+        Action(f"negate_{fact}", "causes", [(not_(fact), "")] * toggles, believes(walker, fact), watched),
+        Action(f"activate_{fact}", "causes", [(fact, "")] * toggles, believes(walker, not_(fact)), watched),
+        *(
+            Action(f"sense_{fact}_{room}", "determines", [(fact, f"at_{room}")], observes=always([walker]))
+            for room in corridor.rooms
+        ),
+        *(
+            Action(f"shout_{fact}_{room}", "announces", [(fact, "")], believes(walker, fact), always([walker]))
+            for room in corridor.rooms
+        ),
+    ]
+
+
+_TEN: dict[str, Any] = {"agents": 9, "rooms": 10, "sense": 8, "positions": [2, 3, 5, 6, 1, 7, 10, 10], "depth": 2}
+_END_AT_10 = ["at_10", "B(j, B(a, q))", "B(e, B(a, q))"]
+_INSTANCES: dict[str, dict[str, Any]] = {
+    "10_10_pl_2": {**_TEN, "start": 8, "informed": "g"},
+    "10_10_pl_3": {**_TEN, "start": 8, "informed": "eg"},
+    "10_10_pl_6": {**_TEN, "start": 8, "informed": "egj"},
+    "10_10_pl_7": {**_TEN, "start": 8, "goals": _END_AT_10},
+    "10_10_pl_9": {**_TEN, "informed": "g"},
+    "10_10_pl_10": {**_TEN, "informed": "eg"},
+    "10_10_pl_13": {**_TEN, "informed": "egj"},
+    "10_10_pl_14": {**_TEN, "goals": _END_AT_10},
+    "10_10_pl_17": {**_TEN, "informed": "cdeghj"},
+}
+_TRAIN = ("10_10_pl_10", "10_10_pl_6", "10_10_pl_7")
+
+FAMILY = Family(
+    name="selective_communication_enriched",
+    env_id_name="SelectiveCommunicationEnriched",
+    problem=problem,
+    vocabulary=selective_communication.vocabulary,
+    instances=_INSTANCES,
+    train=_TRAIN,
+    test=tuple(name for name in _INSTANCES if name not in _TRAIN),
+)

@@ -1,0 +1,30 @@
+"""Search agents by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from search.agents.best_first import hfs, hfs_star, wa_star
+from search.agents.breadth_first import BreadthFirst
+from search.agents.run import Agent
+from search.registry import lookup
+
+AGENTS: Mapping[str, Callable[..., Agent]] = {
+    "bfs": BreadthFirst,
+    "hfs": hfs,
+    "hfs_star": hfs_star,
+    "wa_star": wa_star,
+}
+
+
+def make_agent(name: str, **settings: Any) -> Agent:
+    """The agent `name` with its settings, as in `conf/agent/<name>.yaml`.
+
+    Raises:
+        EpigymError: when there is no such agent or setting; the message suggests close names.
+    """
+    return lookup(AGENTS, "agent", name, **settings)
+
+
+__all__ = ["AGENTS", "Agent", "make_agent"]

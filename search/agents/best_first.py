@@ -1,0 +1,91 @@
+"""`hfs`, `hfs_star` and `wa_star`: best-first search, one loop with an order for each."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.errors import EpigymError
+from search.agents.run import Agent, SearchRun
+from search.heuristics.heuristic import Heuristic
+from search.result import SearchStatus
+
+_STEP = 1000.0  # scores are ordered in thousandths of a step
+
+Order = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class BestFirst(Agent):
+    """Expands the e-state that comes first by (order, h, id).
+
+    Attributes:
+        name: as in the registry.
+        order: from depths g and scores h to priorities, float64[k] each, in thousandths of a step.
+        expansions_per_batch: nodes popped and expanded in one round, their successors scored in one batch;
+            more than 1 is another search, with another order of expansions.
+    """
+
+    is_informed = True
+
+    name: str
+    order: Order
+    expansions_per_batch: int = 1
+
+    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+        if heuristic is None:
+            raise EpigymError(f"agent {self.name!r} needs a heuristic, for example heuristic=satisfied_goals")
+        frontier = [(0.0, 0.0, run.space.initial, 0)]  # priority, score, e-state, depth
+        while frontier:
+            if limit := run.budget.exceeded(run.expanded):
+                return limit
+            count = min(self.expansions_per_batch, run.budget.batch_size(run.expanded), len(frontier))
+            popped = [heapq.heappop(frontier)[2:] for _ in range(count)]
+            fresh = run.expand(np.array([state for state, _ in popped], dtype=np.int32))
+            if run.goal is not None:
+                return SearchStatus.SOLVED
+            if len(fresh) == 0:
+                continue
+            depth_of = dict(popped)
+            depths = [depth_of[state] + 1 for state in run.predecessors(fresh).tolist()]
+            scores = _thousandths(heuristic, fresh)
+            priorities = self.order(_STEP * np.array(depths), scores)
+            for entry in zip(priorities.tolist(), scores.tolist(), fresh.tolist(), depths, strict=True):
+                heapq.heappush(frontier, entry)
+        return SearchStatus.UNSOLVABLE
+
+
+def hfs(expansions_per_batch: int = 1) -> BestFirst:
+    """Greedy best-first search: lowest h first."""
+    return BestFirst("hfs", _greedy, expansions_per_batch)
+
+
+def hfs_star(expansions_per_batch: int = 1) -> BestFirst:
+    """The paper's HFS* (section 4.1): lowest g + h first."""
+    return BestFirst("hfs_star", partial(_weighted, weight=1.0), expansions_per_batch)
+
+
+def wa_star(weight: float, expansions_per_batch: int = 1) -> BestFirst:
+    """Weighted A*: lowest g + weight * h first."""
+    return BestFirst("wa_star", partial(_weighted, weight=weight), expansions_per_batch)
+
+
+def _greedy(depths: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    return scores
+
+
+def _weighted(depths: NDArray[np.float64], scores: NDArray[np.float64], *, weight: float) -> NDArray[np.float64]:
+    return depths + weight * scores
+
+
+def _thousandths(heuristic: Heuristic, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Scores rounded to thousandths, so that the rounding noise of a batch cannot change the order."""
+    scores = np.rint(heuristic.score(ids) * _STEP)
+    if np.isnan(scores).any():
+        raise EpigymError(f"heuristic {heuristic.name!r} scored e-state {ids[np.isnan(scores)][0]} as not a number")
+    return scores

@@ -1,0 +1,32 @@
+"""`bfs`: breadth-first search, a batch of the queue at a time."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from search.agents.run import Agent, SearchRun
+from search.heuristics.heuristic import Heuristic
+from search.result import SearchStatus
+
+
+class BreadthFirst(Agent):
+    """Expands the e-states in the order in which they were seen; its plans are shortest plans."""
+
+    name = "bfs"
+    is_informed = False
+
+    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+        queue = deque([run.root])  # of arrays: the queue is their concatenation
+        while queue:
+            if limit := run.budget.exceeded(run.expanded):
+                return limit
+            batch = queue.popleft()
+            size = run.budget.batch_size(run.expanded)
+            if len(batch) > size:
+                queue.appendleft(batch[size:])
+            fresh = run.expand(batch[:size])
+            if run.goal is not None:
+                return SearchStatus.SOLVED
+            if len(fresh):
+                queue.append(fresh)
+        return SearchStatus.UNSOLVABLE

@@ -1,0 +1,146 @@
+"""What every agent does while it searches: expand, count, remember, check the limits, report."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.space import StateSpace
+from search.heuristics.heuristic import Heuristic
+from search.limits import Budget, Limits
+from search.result import SearchResult, SearchStatus
+
+_UNSEEN, _ROOT = -1, -2
+
+
+class SearchRun:
+    """One search of one agent: the e-states it has seen, how each was reached first, and the counts.
+
+    The space may hold e-states that others have met: what counts here is what this agent has seen.
+
+    Args:
+        space: where to search.
+        budget: the limits, with a running clock.
+
+    Attributes:
+        space: where to search.
+        budget: the limits, with a running clock.
+        expanded: nodes expanded so far.
+        generated: successors generated so far.
+        distinct: e-states seen so far, the initial one included.
+        goal: the first goal that was reached, or None.
+    """
+
+    def __init__(self, space: StateSpace, budget: Budget) -> None:
+        """Start at the initial e-state, which is goal-tested first."""
+        self.space = space
+        self.budget = budget
+        self.expanded = 0
+        self.generated = 0
+        self.distinct = 1
+        self._n_actions = max(len(space.task.actions), 1)
+        # How an e-state was reached first: predecessor * n_actions + action.
+        self._via = np.full(max(len(space), 1024), _UNSEEN, dtype=np.int64)
+        self._via[space.initial] = _ROOT
+        self.root = np.array([space.initial], dtype=np.int32)
+        self.goal: int | None = space.initial if space.is_goal(self.root)[0] else None
+
+    def expand(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Expand e-states in the order given, up to the first goal, which becomes `self.goal`.
+
+        Args:
+            ids: int32[k], e-states seen by this agent.
+
+        Returns:
+            int32[m], the successors that this agent had not seen, each once, in the order of generation.
+        """
+        source, action, target, _ = self.space.expand(ids, stop_at_goal=True)
+        self.expanded += len(ids)
+        self.generated += len(target)
+        if len(target) == 0:
+            return target
+        if self.space.is_goal(target[-1:])[0]:
+            self.goal = int(target[-1])
+            self.expanded -= len(ids) - 1 - int(np.flatnonzero(ids == source[-1])[0])
+        via = self._room_for(len(self.space))
+        unseen = np.flatnonzero(via[target] == _UNSEEN)
+        target = target[unseen]
+        steps = source[unseen] * np.int64(self._n_actions) + action[unseen]
+        via[target[::-1]] = steps[::-1]  # of several ways to an e-state the last one written is the first one met
+        fresh: NDArray[np.int32] = target[via[target] == steps]
+        self.distinct += len(fresh)
+        return fresh
+
+    def predecessors(self, ids: NDArray[np.int32]) -> NDArray[np.int64]:
+        """int64[k]: the e-state from which each of `ids` (int32[k], seen, not the initial one) was reached first."""
+        return self._via[ids] // self._n_actions
+
+    def plan(self) -> tuple[str, ...] | None:
+        """Names of the actions that lead to the goal by first visits, or None without a goal."""
+        if self.goal is None:
+            return None
+        names: list[str] = []
+        state = self.goal
+        while (step := int(self._via[state])) != _ROOT:
+            state, action = divmod(step, self._n_actions)
+            names.append(self.space.task.actions[action].name)
+        return tuple(reversed(names))
+
+    def _room_for(self, count: int) -> NDArray[np.int64]:
+        if count > len(self._via):
+            grown = np.full(2 * count, _UNSEEN, dtype=np.int64)
+            grown[: len(self._via)] = self._via
+            self._via = grown
+        return self._via
+
+
+class Agent(ABC):
+    """A search strategy: it finds a plan in a state space, within limits.
+
+    Attributes:
+        name: as in the registry.
+        is_informed: whether the agent asks a heuristic.
+    """
+
+    name: str
+    is_informed: bool
+
+    def search(
+        self, space: StateSpace, heuristic: Heuristic | None = None, limits: Limits | None = None
+    ) -> SearchResult:
+        """Search for a plan from the space's initial e-state.
+
+        Args:
+            space: the e-states of one task, possibly explored before.
+            heuristic: bound to the same space; blind agents do not use it.
+            limits: when to give up; by default 600 s and 80 % of the free memory.
+
+        Returns:
+            The result, without the costs of building the space and of re-executing the plan.
+
+        Raises:
+            TaskError: when an action cannot be applied because designated worlds disagree.
+        """
+        run = SearchRun(space, (limits or Limits()).start())
+        try:
+            status = SearchStatus.SOLVED if run.goal is not None else self._search(run, heuristic)
+        except MemoryError:
+            status = SearchStatus.MEMORY_LIMIT
+        return SearchResult(
+            status=status,
+            agent=self.name,
+            problem=space.task.name,
+            plan=run.plan() if status is SearchStatus.SOLVED else None,
+            expanded=run.expanded,
+            generated=run.generated,
+            distinct=run.distinct,
+            search_seconds=run.budget.seconds,
+            heuristic=heuristic.name if heuristic and self.is_informed else None,
+            checkpoint=heuristic.checkpoint if heuristic and self.is_informed else "",
+        )
+
+    @abstractmethod
+    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+        """Search until a goal is found, nothing is left or a limit is exceeded."""

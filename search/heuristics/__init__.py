@@ -1,0 +1,35 @@
+"""Heuristics by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from epigym.space import StateSpace
+from search.heuristics.heuristic import Heuristic
+from search.heuristics.satisfied_goals import SatisfiedGoals
+from search.registry import lookup
+
+
+def _gnn(space: StateSpace, checkpoint: str | None = None) -> Heuristic:
+    from search.heuristics.gnn import Gnn  # torch takes seconds to import
+
+    return Gnn(space, checkpoint)
+
+
+HEURISTICS: Mapping[str, Callable[..., Heuristic]] = {
+    "satisfied_goals": SatisfiedGoals,
+    "gnn": _gnn,
+}
+
+
+def make_heuristic(name: str, space: StateSpace, **settings: Any) -> Heuristic:
+    """The heuristic `name` on `space` with its settings, as in `conf/heuristic/<name>.yaml`.
+
+    Raises:
+        EpigymError: when there is no such heuristic or setting; the message suggests close names.
+    """
+    return lookup(HEURISTICS, "heuristic", name, space, **settings)
+
+
+__all__ = ["HEURISTICS", "Heuristic", "make_heuristic"]

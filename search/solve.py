@@ -1,0 +1,57 @@
+"""Search for a plan: `python -m search.solve problem=coin_in_the_box/pl_7 agent=bfs`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
+from rich.console import Console
+
+from epigym.problem import load_problem
+from search.command import ExitCode, run
+from search.configuration import Configuration
+from search.display import show_results
+from search.limits import Limits
+from search.planner import find_plan
+from search.result import write_json
+
+
+def solve(config: DictConfig) -> ExitCode:
+    """Search as `conf/solve.yaml` describes; print and write what was found.
+
+    Writes `result.json` into the run folder, `compare.json` for the configuration compared with, and the
+    plan as a JSON array of action names into `plan_file` when that is given and a plan was found.
+
+    Args:
+        config: the composed `conf/solve.yaml`.
+
+    Raises:
+        EpigymError: when the problem, the agent, the heuristic or a limit is wrong.
+    """
+    values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
+    configurations = [Configuration.of(values["agent"], values["heuristic"])]
+    if values["compare"]:
+        configurations.append(Configuration.parse(values["compare"]))
+    limits = Limits(values["max_expanded"], values["time_limit"], values["memory_limit"])
+    task = load_problem(values["problem"], values["semantics"])
+    results = [find_plan(task, configuration, limits) for configuration in configurations]
+
+    show_results(Console(), results)
+    folder = Path(HydraConfig.get().runtime.output_dir)
+    for name, result in zip(("result", "compare"), results, strict=False):
+        write_json(folder / f"{name}.json", result.to_dict())
+    first = results[0]
+    if values["plan_file"] and first.plan is not None:
+        write_json(values["plan_file"], first.plan)
+    return ExitCode.of(first.status)
+
+
+def main() -> None:
+    """Run as a Hydra app; exit codes: 0 solved, 11 unsolvable, 12 a limit, 64 and up bad input."""
+    run(solve, "solve")
+
+
+if __name__ == "__main__":
+    main()

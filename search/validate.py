@@ -1,0 +1,64 @@
+"""Re-execute a plan: `python -m search.validate problem=coin_in_the_box/pl_7 plan=plan.json`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+from omegaconf import DictConfig, OmegaConf
+from rich.console import Console
+
+from epigym.errors import EpigymError
+from epigym.problem import load_problem
+from epigym.reference import validate
+from search.command import ExitCode, run
+
+
+def check(config: DictConfig) -> ExitCode:
+    """Say whether a plan is valid and, if not, at which step and why.
+
+    Args:
+        config: the composed `conf/validate.yaml`; `plan` is a list of action names, or a JSON file of one.
+
+    Raises:
+        EpigymError: when the problem or the plan cannot be read.
+    """
+    values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
+    task = load_problem(values["problem"], values["semantics"])
+    plan = values["plan"] if isinstance(values["plan"], list) else read_plan(values["plan"])
+    validation = validate(task, plan)
+    console = Console(soft_wrap=True, highlight=False, markup=False)
+    if not validation.valid:
+        console.print(f"not valid: {validation.reason}")
+        return ExitCode.INVALID_PLAN
+    console.print(f"valid: {len(plan)} actions reach the goal of {task.name}")
+    if validation.relies_on_collapse:
+        console.print(f"note: it relies on collapse of {', '.join(validation.collapsed)}")
+    return ExitCode.SUCCESS
+
+
+def read_plan(file: str) -> list[str]:
+    """The action names in a plan file.
+
+    Raises:
+        EpigymError: when the file is missing or is not a JSON array of names.
+    """
+    try:
+        plan = json.loads(Path(file).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise EpigymError(f"cannot read the plan {file!r}: {error.strerror}") from None
+    except ValueError as error:
+        raise EpigymError(f"the plan {file!r} is not JSON: {error}") from None
+    if not isinstance(plan, list) or not all(isinstance(name, str) for name in plan):
+        raise EpigymError(f"the plan {file!r} must be a JSON array of action names")
+    return plan
+
+
+def main() -> None:
+    """Run as a Hydra app; exit codes: 0 valid, 1 not valid, 64 and up bad input."""
+    run(check, "validate")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""An explicit graph in place of a state space: agents need to expand, to test goals and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from epigym.formula import TRUE
+from epigym.space import Transitions
+from epigym.task import Action, EState, Event, Task
+
+
+class GraphSpace:
+    """States are numbers; `edges[s]` lists the (action, target) pairs of state `s` in declaration order."""
+
+    initial = 0
+
+    def __init__(self, edges: Mapping[int, Sequence[tuple[str, int]]], goals: Sequence[int]) -> None:
+        names = sorted({name for pairs in edges.values() for name, _ in pairs})
+        self._edges = {state: [(names.index(name), target) for name, target in edges[state]] for state in edges}
+        self._goals = list(goals)
+        self._count = 1 + max((target for pairs in edges.values() for _, target in pairs), default=0)
+        self.task = task_of(names)
+        self.expanded: list[int] = []
+
+    def __len__(self) -> int:
+        return self._count
+
+    def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int = 1) -> Transitions:
+        rows = []
+        for state in np.asarray(ids).tolist():
+            self.expanded.append(state)
+            for action, target in self._edges.get(state, ()):
+                rows.append((state, action, target))
+                if stop_at_goal and target in self._goals:
+                    break
+            if stop_at_goal and rows and rows[-1][2] in self._goals:
+                break
+        columns = np.array(rows, dtype=np.int32).reshape(-1, 3).T
+        return Transitions(*columns, is_new=np.zeros(len(rows), dtype=np.bool_))
+
+    def is_goal(self, ids: ArrayLike) -> NDArray[np.bool_]:
+        return np.isin(ids, self._goals)
+
+
+class TableHeuristic:
+    """Scores read from a table; remembers the batches it was asked for."""
+
+    checkpoint = ""
+
+    def __init__(self, scores: Mapping[int, float], name: str = "table") -> None:
+        self.name = name
+        self.scores = scores
+        self.batches: list[list[int]] = []
+
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        self.batches.append(ids.tolist())
+        return np.array([self.scores.get(state, 0.0) for state in ids.tolist()], dtype=np.float64)
+
+
+def task_of(names: Sequence[str]) -> Task:
+    """A task of one agent and one world whose actions have these names and do nothing."""
+    actions = tuple(
+        Action(name, TRUE, (Event("e"),), (0,), {"full": (frozenset({0}),)}, (((TRUE, "full"),),)) for name in names
+    )
+    return Task("graph", (), ("a",), actions, EState((frozenset(),), ((frozenset({0}),),), (0,)), (TRUE,))

@@ -1,0 +1,74 @@
+"""Limits end a search with what is known."""
+
+from __future__ import annotations
+
+import psutil
+import pytest
+from graph_space import GraphSpace, TableHeuristic
+from numpy.typing import ArrayLike
+
+from epigym.errors import LimitError
+from epigym.space import Transitions
+from search.agents import make_agent
+from search.limits import Limits, memory_bytes, peak_bytes
+from search.result import SearchStatus
+
+CHAIN = {state: [("a", state + 1), ("b", 0)] for state in range(300)}
+
+
+@pytest.mark.parametrize("name", ["bfs", "hfs"])
+@pytest.mark.parametrize(
+    ("limits", "status"),
+    [(Limits(time_limit=0), SearchStatus.TIME_LIMIT), (Limits(memory_limit=1), SearchStatus.MEMORY_LIMIT)],
+)
+def test_time_and_memory_end_a_search_before_its_first_expansion(
+    name: str, limits: Limits, status: SearchStatus
+) -> None:
+    result = make_agent(name).search(GraphSpace(CHAIN, goals=[300]), TableHeuristic({}), limits)
+    assert (result.status, result.plan, result.expanded, result.distinct) == (status, None, 0, 1)
+
+
+def test_a_goal_at_the_start_beats_every_limit() -> None:
+    result = make_agent("bfs").search(GraphSpace(CHAIN, goals=[0]), limits=Limits(0, 0, 1))
+    assert result.status is SearchStatus.SOLVED
+
+
+def test_running_out_of_memory_reports_what_is_known() -> None:
+    class Exhausted(GraphSpace):
+        def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int = 1) -> Transitions:
+            if len(self.expanded) == 7:
+                raise MemoryError
+            return super().expand(ids, stop_at_goal=stop_at_goal)
+
+    result = make_agent("bfs").search(Exhausted(CHAIN, goals=[300]))
+    assert (result.status, result.expanded, result.generated) == (SearchStatus.MEMORY_LIMIT, 7, 14)
+
+
+def test_without_a_time_limit_the_search_ends_by_itself() -> None:
+    result = make_agent("bfs").search(GraphSpace(CHAIN, goals=[300]), limits=Limits(time_limit=None))
+    assert (result.status, result.plan_length) == (SearchStatus.SOLVED, 300)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [(4096, 4096), ("4096", 4096), ("2KiB", 2048), ("1.5 GiB", 3 * 2**29), ("8g", 2**33), ("3MB", 3 * 2**20)],
+)
+def test_amounts_of_memory(text: int | str, count: int) -> None:
+    assert memory_bytes(text) == count
+
+
+@pytest.mark.parametrize("text", ["much", "8 XB", "-3", "GiB", ""])
+def test_what_is_not_an_amount_of_memory(text: str) -> None:
+    with pytest.raises(LimitError, match=r"memory_limit=.* write bytes, or a text such as 8GiB"):
+        memory_bytes(text)
+
+
+def test_the_default_is_four_fifths_of_the_free_memory() -> None:
+    assert 0.5 * psutil.virtual_memory().available < memory_bytes(None) < psutil.virtual_memory().available
+
+
+def test_peak_memory_covers_what_was_once_held() -> None:
+    size = peak_bytes() + (1 << 24)
+    block = bytearray(b"x") * size
+    del block
+    assert peak_bytes() > size

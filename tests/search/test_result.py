@@ -1,0 +1,67 @@
+"""Results survive the way to a file and back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from search.command import ExitCode
+from search.result import SearchResult, SearchStatus, write_json
+
+SOLVED = SearchResult(
+    status=SearchStatus.SOLVED,
+    agent="hfs",
+    problem="coin_in_the_box/pl_2",
+    plan=("open_a", "peek_a"),
+    expanded=2,
+    generated=5,
+    distinct=5,
+    search_seconds=0.25,
+    heuristic="satisfied_goals",
+    build_seconds=0.5,
+    validation_seconds=0.125,
+    peak_bytes=1 << 20,
+    collapsed_agents=("b",),
+)
+UNSOLVED = replace(SOLVED, status=SearchStatus.TIME_LIMIT, agent="bfs", plan=None, heuristic=None, collapsed_agents=())
+
+
+@pytest.mark.parametrize("result", [SOLVED, UNSOLVED, replace(SOLVED, members=(SOLVED, UNSOLVED))])
+def test_round_trip(result: SearchResult, tmp_path: Path) -> None:
+    file = tmp_path / "run" / "result.json"
+    write_json(file, result.to_dict())
+    assert SearchResult.from_dict(json.loads(file.read_text())) == result
+    assert [path.name for path in file.parent.iterdir()] == ["result.json"]
+
+
+def test_the_file_names_what_users_look_for() -> None:
+    data = SOLVED.to_dict()
+    assert data["status"] == "solved"
+    assert data["plan_length"] == 2
+    assert UNSOLVED.to_dict()["plan_length"] is None
+    assert (SOLVED.label, UNSOLVED.label) == ("hfs/satisfied_goals", "bfs")
+    assert SOLVED.total_seconds == 0.875
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    write_json(file, {"old": 1})
+    with pytest.raises(TypeError):
+        write_json(file, {"new": object()})
+    assert json.loads(file.read_text()) == {"old": 1}
+    assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_exit_codes_say_how_a_search_ended() -> None:
+    codes = {status: int(ExitCode.of(status)) for status in SearchStatus}
+    assert codes == {
+        "solved": 0,
+        "unsolvable": 11,
+        "expansion_limit": 12,
+        "time_limit": 12,
+        "memory_limit": 12,
+        "error": 70,
+    }

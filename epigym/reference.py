@@ -158,16 +158,20 @@ def canonical(estate: EState, fluents: Sequence[str]) -> Hashable:
     """A value that is equal for two e-states iff they are bisimilar.
 
     It consists of the valuations, the successors of each agent and the designated worlds of the contracted
-    e-state, its worlds numbered by rank: the valuation first (bit k is declared fluent k), refined by the
-    sorted ranks of the successors.
+    e-state, its worlds numbered by rank: the valuation first (false before true, in declared order), refined by
+    the sorted ranks of the successors.
     """
     small = contract(estate)
-    bits = [sum(1 << k for k, name in enumerate(fluents) if name in valuation) for valuation in small.valuations]
-    rank = _refine(small, _rank(dict(enumerate(bits))))
+    truth = [tuple(name in valuation for name in fluents) for valuation in small.valuations]
+    rank = _refine(small, _rank(dict(enumerate(truth))))
     order = sorted(rank, key=rank.__getitem__)
+    edges = []
+    for rows in small.successors:
+        ranked = {row: tuple(sorted(rank[v] for v in row)) for row in _members(rows)}
+        edges.append(tuple(ranked[rows[world]] for world in order))
     return (
-        tuple(bits[world] for world in order),
-        tuple(tuple(tuple(sorted(rank[v] for v in rows[world])) for world in order) for rows in small.successors),
+        tuple(truth[world] for world in order),
+        tuple(edges),
         tuple(sorted(rank[world] for world in small.designated)),
     )
 

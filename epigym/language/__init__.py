@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from epigym.errors import EpigymError
-from epigym.language.mastar import parse_mastar
+from epigym.language.mastar import parse_formula, parse_mastar
 from epigym.language.mastar_actions import SEMANTICS, Semantics
 from epigym.task import Task
 
-__all__ = ["SEMANTICS", "Semantics", "load", "parse_mastar"]
+__all__ = ["SEMANTICS", "Semantics", "load", "parse_formula", "parse_mastar"]
 
 
 def load(path: str | Path, semantics: Semantics = "default") -> Task:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from epigym.formula import Formula, Op, and_
 from epigym.language.mastar_actions import ActionStatements, Semantics, check_semantics
 from epigym.language.mastar_initial import InitialStatements
-from epigym.language.mastar_syntax import Names, Source, parse, subtrees
+from epigym.language.mastar_syntax import Names, Node, Source, parse, subtrees
 from epigym.task import Task
 
 
@@ -28,17 +29,10 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
     check_semantics(semantics)
     source = Source(text, file)
     statements = subtrees(parse(source))
-    names = Names(source)
-    for statement in statements:
-        if statement.data in names.declared:
-            for name in subtrees(statement):
-                names.declare(str(statement.data), name)
-    if not names.declared["agent"]:
-        raise source.error("no agent is declared: add 'agent NAME, ...;'")
+    names = _declarations(source, statements)
     actions = {name: ActionStatements(name, names) for name in names.declared["action"]}
     initial = InitialStatements(names)
     goals: list[Formula] = []
-    said = {str(statement.data) for statement in statements}
     for statement in statements:
         parts = subtrees(statement)
         match statement.data:
@@ -52,9 +46,6 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
                 actions[names.find("action", parts[1])].add(statement)
             case _:
                 actions[names.find("action", parts[0])].add(statement)
-    for needed in ("initially", "goal"):
-        if needed not in said:
-            raise source.error(f"the problem has no {needed!r} statement")
     goal = and_(*goals)
     return Task(
         name=Path(file).stem,
@@ -64,3 +55,33 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
         initial=initial.estate(),
         goal=goal.children if goal.op is Op.AND else (goal,),
     )
+
+
+def parse_formula(text: str, *, fluents: Iterable[str], agents: Iterable[str]) -> Formula:
+    """Read a belief formula in mA*, such as `B(ann, -B(bob, tail))`.
+
+    Args:
+        text: the formula.
+        fluents: the names that may occur as fluents.
+        agents: the names that may occur as agents.
+
+    Raises:
+        ParseError: naming the place that is wrong.
+    """
+    source = Source(text, "<formula>")
+    declared = {"fluent": dict.fromkeys(fluents, 0), "agent": dict.fromkeys(agents, 0)}
+    return Names(source, declared).formula(parse(source, "formula"))
+
+
+def _declarations(source: Source, statements: Sequence[Node]) -> Names:
+    """The declared names of a problem that has all that a problem needs."""
+    names = Names(source)
+    found = {str(statement.data) for statement in statements}
+    for needed in ("agent", "initially", "goal"):
+        if needed not in found:
+            raise source.error(f"the problem has no {needed!r} statement")
+    for statement in statements:
+        if statement.data in names.declared:
+            for name in subtrees(statement):
+                names.declare(str(statement.data), name)
+    return names

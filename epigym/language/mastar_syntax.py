@@ -50,22 +50,19 @@ class Names:
 
     Attributes:
         source: where errors are.
-        declared: for each kind (`fluent`, `action`, `agent`) the names in declared order and their places.
+        declared: for each kind (`fluent`, `action`, `agent`) the names in declared order and their lines.
     """
 
     source: Source
-    declared: dict[str, dict[str, Node]] = field(
-        default_factory=lambda: {"fluent": {}, "action": {}, "agent": {}},
-    )
+    declared: dict[str, dict[str, int]] = field(default_factory=lambda: {"fluent": {}, "action": {}, "agent": {}})
 
     def declare(self, kind: str, name: Node) -> None:
         """Add a name; it must be new."""
         known = self.declared[kind]
         text = name_text(name)
         if text in known:
-            line = _position(known[text])[0]
-            raise self.source.error(f"{kind} {text!r} is already declared in line {line}", name)
-        known[text] = name
+            raise self.source.error(f"{kind} {text!r} is already declared in line {known[text]}", name)
+        known[text] = _position(name)[0]
 
     def find(self, kind: str, name: Node) -> str:
         """The text of a name that must be declared as a `kind`."""
@@ -110,14 +107,14 @@ class Names:
                 return believes(agents[0], body)
 
 
-def parse(source: Source) -> Node:
-    """The syntax tree of a text; its children are the statements.
+def parse(source: Source, start: str = "problem") -> Node:
+    """The syntax tree of a text: of a `problem`, whose children are the statements, or of a `formula`.
 
     Raises:
         ParseError: where the text departs from the grammar.
     """
     try:
-        return _parser().parse(source.text)
+        return _parser().parse(source.text, start=start)
     except UnexpectedCharacters as error:
         place = Token("", error.char, line=error.line, column=error.column)
         raise source.error(f"unexpected character {error.char!r}", place) from None
@@ -148,7 +145,14 @@ def name_text(name: Node) -> str:
 
 @cache
 def _parser() -> Lark:
-    return Lark.open("mastar.lark", rel_to=__file__, parser="lalr", lexer="basic", propagate_positions=True)
+    return Lark.open(
+        "mastar.lark",
+        rel_to=__file__,
+        parser="lalr",
+        lexer="basic",
+        start=["problem", "formula"],
+        propagate_positions=True,
+    )
 
 
 def _position(place: Token | Node) -> tuple[int, int]:

@@ -9,38 +9,13 @@ This room knows the standard library only: whoever reads mA* can use it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
-from domains import (
-    assembly_line,
-    coin_in_the_box,
-    collaboration_communication,
-    epistemic_gossip,
-    grapevine,
-    selective_communication,
-    selective_communication_enriched,
-)
 from domains.checks import DomainError
-from domains.registry import Family, Parameters, resolve
+from domains.families import FAMILIES
+from domains.registry import Family, Parameters, read_parameters, resolve
 
-__all__ = ["FAMILIES", "DomainError", "Family", "Parameters", "find", "text"]
-
-FAMILIES: Mapping[str, Family] = MappingProxyType(
-    {
-        module.FAMILY.name: module.FAMILY
-        for module in (
-            assembly_line,
-            coin_in_the_box,
-            collaboration_communication,
-            epistemic_gossip,
-            grapevine,
-            selective_communication,
-            selective_communication_enriched,
-        )
-    },
-)
+__all__ = ["FAMILIES", "DomainError", "Family", "Parameters", "find", "read_parameters", "text"]
 
 
 def find(name: str) -> tuple[Family, Parameters]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,9 +42,9 @@ class Family:
         return {name: parameter.default for name, parameter in inspect.signature(self.problem).parameters.items()}
 
     @property
-    def summary(self) -> str:
-        """The first line of the family's documentation."""
-        return (inspect.getdoc(self.problem) or "").partition("\n")[0]
+    def documentation(self) -> str:
+        """What the family is about and what its parameters mean."""
+        return inspect.getdoc(self.problem) or ""
 
     def text(self, parameters: Parameters) -> str:
         """The text of the problem with these parameters; the others have their default values.
@@ -75,3 +76,27 @@ def resolve(name: str, families: Mapping[str, Family]) -> tuple[Family, Paramete
     family_name, slash, instance = name.partition("/")
     family = families[known("family", family_name, families)]
     return family, family.instance(instance) if slash else {}
+
+
+def read_parameters(words: Iterable[str]) -> dict[str, Any]:
+    """Parameters from words of a command line, such as `agents=3` or `learn=abc`.
+
+    A value that is a Python literal is taken as such, anything else as a string.
+
+    Raises:
+        DomainError: when a word is not of the form `name=value`.
+    """
+    found: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name.isidentifier():
+            raise DomainError(f"a parameter is given as name=value, got {word!r}")
+        found[name] = _literal(value)
+    return found
+
+
+def _literal(value: str) -> Any:
+    try:
+        return ast.literal_eval(value)
+    except (SyntaxError, ValueError):
+        return value

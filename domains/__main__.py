@@ -1,0 +1,129 @@
+"""`python -m domains`: list families, parameters and suites, and write the text of a problem."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+import domains
+from domains.registry import Family
+from domains.suites import SUITES
+
+_EXAMPLES = """
+examples:
+  python -m domains                                    families, their parameters and suites
+  python -m domains show grapevine                     the documentation of a family and its instances
+  python -m domains write grapevine agents=3 rooms=2   the text of a problem
+  python -m domains write coin_in_the_box/pl_5 --output problem.txt
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0, or 64 for bad input."""
+    options = _parser().parse_args(arguments)
+    try:
+        match options.command:
+            case "write":
+                _write(domains.text(options.problem, **domains.read_parameters(options.parameters)), options.output)
+            case "show":
+                print(_documentation(domains.find(options.family)[0]))
+            case _:
+                print(_overview())
+    except (domains.DomainError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 64
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m domains",
+        description="Families of epistemic planning problems.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", metavar="{list,show,write}")
+    commands.add_parser("list", help="list families, their parameters and suites (the default)")
+    show = commands.add_parser("show", help="show the documentation and the instances of a family")
+    show.add_argument("family", help="a family, such as grapevine")
+    write = commands.add_parser("write", help="write the mA* text of a problem")
+    write.add_argument("problem", help="a family, or family/instance, such as coin_in_the_box/pl_5")
+    write.add_argument("parameters", nargs="*", metavar="name=value", help="parameters of the family")
+    write.add_argument("--output", type=Path, help="the file to write; standard output by default")
+    return parser
+
+
+def _write(text: str, path: Path | None) -> None:
+    """Print the text, or write it to a file that appears only when it is complete."""
+    if path is None:
+        sys.stdout.write(text)
+        return
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _overview() -> str:
+    families = [
+        (family.name, str(len(family.train)), str(len(family.test)), _parameters(family))
+        for family in domains.FAMILIES.values()
+    ]
+    suites = [(name, str(len(suite.train)), str(len(suite.test)), suite.summary) for name, suite in SUITES.items()]
+    return "\n".join(
+        [
+            *_table(("family", "train", "test", "parameters"), families),
+            "",
+            *_table(("suite", "train", "test", "what it is"), suites),
+            "",
+            "python -m domains show FAMILY explains the parameters, write FAMILY name=value … writes a problem.",
+        ]
+    )
+
+
+def _documentation(family: Family) -> str:
+    instances = [
+        (f"{family.name}/{name}", " ".join(f"{key}={value}" for key, value in parameters.items()))
+        for name, parameters in family.instances.items()
+    ]
+    return "\n".join(
+        [
+            f"{family.name}({_parameters(family)})",
+            "",
+            family.documentation,
+            "",
+            *_table(("instance", "parameters"), instances),
+        ]
+    )
+
+
+def _parameters(family: Family) -> str:
+    return ", ".join(f"{name}={value}" for name, value in family.defaults.items())
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int = 120) -> list[str]:
+    """Aligned columns, the last of them wrapped."""
+    columns = list(zip(head, *rows, strict=True))
+    sizes = [max(map(len, column)) for column in columns[:-1]]
+    indent = sum(sizes) + 2 * len(sizes)
+    lines = []
+    for row in (head, *rows):
+        cells = [cell.ljust(size) for cell, size in zip(row, sizes, strict=False)]
+        start = "  ".join([*cells, ""])
+        last = textwrap.wrap(row[-1], max(width - indent, 40), break_long_words=False) or [""]
+        lines += [start + last[0], *(" " * indent + line for line in last[1:])]
+    return [lines[0], "-" * width, *lines[1:]]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""The seven families, with the rungs of the scaling ladder among their named instances."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from domains import (
+    assembly_line,
+    coin_in_the_box,
+    collaboration_communication,
+    epistemic_gossip,
+    grapevine,
+    selective_communication,
+    selective_communication_enriched,
+)
+from domains.registry import Family, Parameters
+
+# Written by `python -m search.ladder`: one row per rung, with what breadth-first search needed.
+LADDER = Path(__file__).parent / "suites" / "scaling.csv"
+
+_MODULES = (
+    assembly_line,
+    coin_in_the_box,
+    collaboration_communication,
+    epistemic_gossip,
+    grapevine,
+    selective_communication,
+    selective_communication_enriched,
+)
+
+
+def _rungs() -> dict[str, dict[str, Parameters]]:
+    """The rungs of the ladder: for each family the parameters by instance name."""
+    rungs: dict[str, dict[str, Parameters]] = defaultdict(dict)
+    if LADDER.exists():
+        with LADDER.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                rungs[row["family"]][row["instance"]] = json.loads(row["parameters"])
+    return rungs
+
+
+def _families() -> dict[str, Family]:
+    rungs = _rungs()
+    plain = [module.FAMILY for module in _MODULES]
+    return {family.name: replace(family, instances={**family.instances, **rungs[family.name]}) for family in plain}
+
+
+FAMILIES: Mapping[str, Family] = MappingProxyType(_families())

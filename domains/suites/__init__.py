@@ -1,0 +1,85 @@
+"""Suites: named sets of instances to train and test on.
+
+`standard` and `transfer` are the two set-ups in which learned heuristics were published; `scaling` is a
+ladder per family that climbs beyond what blind search can reach, measured in `scaling.csv`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from domains.checks import known
+from domains.families import FAMILIES
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A named set of problems.
+
+    Attributes:
+        name: the name of the suite.
+        summary: what it is for, in one line.
+        train: problems to train on, as `family/instance`.
+        test: problems to test on, as `family/instance`.
+    """
+
+    name: str
+    summary: str
+    train: tuple[str, ...]
+    test: tuple[str, ...]
+
+
+def _instances(split: str, *names: str) -> tuple[str, ...]:
+    """The instances of a split, `train` or `test`, of some families."""
+    return tuple(f"{name}/{instance}" for name in names for instance in getattr(FAMILIES[name], split))
+
+
+def _rungs() -> tuple[str, ...]:
+    return tuple(
+        f"{family.name}/{instance}"
+        for family in FAMILIES.values()
+        for instance in family.instances
+        if instance not in (*family.train, *family.test)
+    )
+
+
+_ALL = tuple(FAMILIES)
+_PUBLISHED = tuple(name for name in _ALL if name != "epistemic_gossip")
+_SOURCES = ("collaboration_communication", "grapevine")
+
+SUITES: Mapping[str, Suite] = MappingProxyType(
+    {
+        suite.name: suite
+        for suite in (
+            Suite(
+                "standard",
+                "six families, each with a heuristic trained on its own training instances",
+                train=_instances("train", *_PUBLISHED),
+                test=_instances("test", *_PUBLISHED),
+            ),
+            Suite(
+                "transfer",
+                "one heuristic trained on two families, tested on all seven",
+                train=_instances("train", *_SOURCES),
+                test=_instances("test", *_ALL),
+            ),
+            Suite(
+                "scaling",
+                "a ladder of growing problems per family, beyond the reach of blind search",
+                train=_instances("train", *_ALL),
+                test=_rungs(),
+            ),
+        )
+    }
+)
+
+
+def suite(name: str) -> Suite:
+    """The suite of that name.
+
+    Raises:
+        DomainError: when there is none; the message suggests a close name.
+    """
+    return SUITES[known("suite", name, SUITES)]

@@ -14,7 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from epigym import core
+from epigym.errors import TaskError
 from epigym.model import KripkeModel
+from epigym.packing import pack_model, pack_task, unpack_model
 from epigym.task import EState, Task
 
 
@@ -52,7 +55,7 @@ class GraphBatch(NamedTuple):
     edge_ptr: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Encoder:
     """How the e-states of one task become graphs; `epigym.encoding.encoder` makes one.
 
@@ -76,62 +79,178 @@ class Encoder:
 
 
 class StateSpace:
-    """The e-states of `task` met so far.
+    """The e-states of a task met so far.
 
     Args:
         task: the ground planning task.
 
+    Attributes:
+        task: the ground planning task.
+        initial: the id of the initial e-state, 0.
+
     Raises:
-        TaskError: when the task cannot be represented.
+        LimitError: when an action has too many events.
     """
 
-    def __init__(self, task: Task) -> None: ...
-
-    task: Task
-    initial: int  # always 0
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.initial = 0
+        self._core = core.Space(**pack_task(task))
+        self._identifiers: dict[int, _Identifiers] = {}
 
     def __len__(self) -> int:
         """Number of e-states met so far."""
+        return len(self._core)
 
     @property
     def nbytes(self) -> int:
         """Memory held for e-states and transitions, in bytes."""
+        return self._core.nbytes
 
     def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int = 1) -> Transitions:
-        """All applicable actions of the e-states `ids` (int32[k]) and where they lead.
+        """All applicable actions of e-states and where they lead.
 
-        With `stop_at_goal` the expansion is cut right after the first transition that reaches a goal.
-        Raises TaskError when designated worlds disagree about an agent's observability type.
+        Args:
+            ids: int32[k], the e-states to expand; an e-state expanded before is answered from memory.
+            stop_at_goal: cut the expansion right after the first transition that reaches a goal.
+            threads: how many threads compute successors; the result does not depend on it.
+
+        Raises:
+            TaskError: when designated worlds disagree about an agent's observability type.
+            IndexError: when an id is unknown.
         """
+        try:
+            source, action, target, is_new = self._core.expand(_as_ids(ids), stop_at_goal, threads)
+        except core.Disagreement as error:
+            raise self._disagreement(error) from None
+        return Transitions(source, action, target, is_new.view(np.bool_))
 
     def successor(self, state: int, action: int) -> int:
-        """The e-state that `action` leads to from `state`. Raises TaskError when it is not applicable."""
+        """The e-state that `action` leads to from `state`.
+
+        Raises:
+            TaskError: when the action is not applicable, or designated worlds disagree about an agent's
+                observability type.
+            IndexError: when the e-state or the action is unknown.
+        """
+        try:
+            target = self._core.successor(state, action)
+        except core.Disagreement as error:
+            raise self._disagreement(error) from None
+        if target is None:
+            raise TaskError(f"action {self.task.actions[action].name!r} is not applicable in e-state {state}")
+        return target
 
     def applicable(self, state: int) -> NDArray[np.bool_]:
-        """bool[n_actions]: which actions are applicable in `state`."""
+        """bool[n_actions]: which actions are applicable in an e-state."""
+        return self._core.applicable(state).view(np.bool_)
 
     def is_goal(self, ids: ArrayLike) -> NDArray[np.bool_]:
         """bool[k]: which of the e-states are goals."""
+        return self._core.is_goal(_as_ids(ids)).view(np.bool_)
 
     def subgoals(self, ids: ArrayLike) -> NDArray[np.bool_]:
         """bool[k, g]: which subgoals hold in which e-states."""
+        return self._core.subgoals(_as_ids(ids)).view(np.bool_)
 
     def collapsed(self, state: int) -> NDArray[np.bool_]:
         """bool[n_agents]: which agents believe everything because they consider no world possible."""
+        return self._core.collapsed(state).view(np.bool_)
 
     def world_counts(self, ids: ArrayLike) -> NDArray[np.int32]:
-        """int32[k]: number of worlds of the (contracted) e-states."""
+        """int32[k]: the number of worlds of the contracted e-states."""
+        return self._core.world_counts(_as_ids(ids))
 
     def model(self, state: int) -> KripkeModel:
         """The contracted e-state for people; worlds are in canonical order."""
+        estate = unpack_model(self.task.fluents, self._core.model(state))
+        return KripkeModel(self.task.fluents, self.task.agents, estate)
 
     def intern(self, state: EState) -> int:
-        """The id of any e-state over the task's fluents and agents (contracted first)."""
+        """The id of any e-state over the task's fluents and agents, which is contracted first.
 
-    def graphs(self, ids: ArrayLike, encoder: Encoder) -> GraphBatch:
-        """The graphs of the e-states `ids` under an encoding of this task (see `epigym.encoding`).
-
-        Each graph starts with the encoder's goal part (its nodes and edges, the same for all e-states of a
-        task), then one node per world in canonical order; edges from node 0 to every designated world,
-        then `w -> v` for every agent, world and successor in ascending order.
+        Raises:
+            TaskError: when the e-state names unknown fluents or has relations for other agents.
         """
+        KripkeModel(self.task.fluents, self.task.agents, state)  # checks the names
+        return self._core.intern(pack_model(self.task.fluents, self.task.agents, state))
+
+    def graphs(self, ids: ArrayLike, encoder: Encoder, *, threads: int = 1) -> GraphBatch:
+        """The graphs of e-states under an encoding of this task (see `epigym.encoding`).
+
+        Each graph starts with the goal part (the encoder's nodes and edges, the same for all e-states of a
+        task), then has one node per world in canonical order; edges from node 0 to every designated world,
+        then `w -> v` for every agent, world and successor in ascending order.
+
+        Args:
+            ids: int32[k].
+            encoder: an encoder made for this task.
+            threads: how many threads write the graphs; the result does not depend on it.
+        """
+        states = _as_ids(ids)
+        labels = self.world_labels(states, encoder)
+        parts = self._core.graphs(
+            states,
+            encoder.goal_bits,
+            encoder.goal_edges,
+            encoder.goal_labels,
+            self.identifiers(encoder),
+            labels,
+            threads,
+        )
+        return GraphBatch(*parts)
+
+    def world_labels(self, ids: ArrayLike, encoder: Encoder) -> NDArray[np.int32]:
+        """int32[worlds]: for every world of the e-states, one after the other, its row in `identifiers`."""
+        states = _as_ids(ids)
+        table = self._identifiers_of(encoder)
+        if encoder.by_rank:
+            counts = self._core.world_counts(states)
+            starts = np.repeat(np.cumsum(counts) - counts, counts)
+            labels = (np.arange(counts.sum()) - starts).astype(np.int32)
+            table.extend_ranks(int(counts.max(initial=0)), len(self.task.fluents))
+            return labels
+        labels = table.labels.label(self._core, states)
+        table.extend_labels(len(self.task.fluents))
+        return labels
+
+    def identifiers(self, encoder: Encoder) -> NDArray[np.uint8]:
+        """uint8[L, width]: the identifier bits of all world labels given out so far."""
+        return self._identifiers_of(encoder).bits
+
+    def _identifiers_of(self, encoder: Encoder) -> _Identifiers:
+        # Encoders hold arrays and are compared by identity; the table keeps its encoder alive.
+        return self._identifiers.setdefault(id(encoder), _Identifiers(encoder))
+
+    def _disagreement(self, error: Exception) -> TaskError:
+        action, agent = error.args
+        return TaskError(
+            f"action {self.task.actions[action].name!r}: the designated worlds disagree about the observability "
+            f"type of agent {self.task.agents[agent]!r}"
+        )
+
+
+class _Identifiers:
+    """The identifier bits of the worlds that one encoder has met in one space, each computed once."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+        self.labels = core.WorldLabels()
+        self.bits = np.zeros((0, encoder.goal_bits.shape[1]), np.uint8)
+
+    def extend_labels(self, fluents: int) -> None:
+        if len(self.labels) > len(self.bits):
+            valuations, repetitions = self.labels.describe(len(self.bits), fluents)
+            self._append(valuations.view(np.bool_), repetitions)
+
+    def extend_ranks(self, worlds: int, fluents: int) -> None:
+        if worlds > len(self.bits):
+            ranks = np.arange(len(self.bits), worlds)
+            self._append(np.zeros((len(ranks), fluents), np.bool_), ranks)
+
+    def _append(self, valuations: NDArray[np.bool_], numbers: NDArray[np.int64]) -> None:
+        self.bits = np.concatenate([self.bits, self.encoder.identify(valuations, numbers)])
+
+
+def _as_ids(ids: ArrayLike) -> NDArray[np.int32]:
+    return np.ascontiguousarray(np.atleast_1d(ids), dtype=np.int32)

@@ -1,0 +1,276 @@
+// The core for Python: the only file that knows Python. Arrays come and go as NumPy arrays, tasks and
+// models as the nested lists of `epigym/packing.py`.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <mutex>
+
+#include "graph.hpp"
+#include "space.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace epi;
+
+namespace {
+
+template <class T>
+using Array1 = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <class T>
+using Array2 = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
+using Ids = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Input2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Input1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+using Numbers = std::vector<std::uint32_t>;
+using FormulaLists = std::tuple<Numbers, Numbers, Numbers, Numbers, Numbers, Numbers>;
+using ModelLists = std::tuple<World, std::vector<List>, Numbers, Numbers, Numbers, List, List>;
+using EventLists = std::vector<std::tuple<FormulaId, std::vector<std::tuple<std::uint32_t, bool, FormulaId>>>>;
+using EventModelLists = std::vector<std::tuple<Numbers, EventMask>>;
+using RelationLists = std::vector<std::vector<std::tuple<EventMask, EventMask>>>;
+using ObservabilityLists = std::vector<std::vector<std::tuple<FormulaId, std::uint32_t>>>;
+using ActionLists = std::vector<std::tuple<FormulaId, std::uint32_t, Numbers>>;
+
+// A space with the lock that lets Python threads share it while the GIL is released.
+struct SharedSpace {
+    explicit SharedSpace(TaskData task) : space(std::move(task)) {}
+    Space space;
+    std::mutex mutex;
+
+    template <class Action>
+    decltype(auto) locked(Action&& action) {
+        nb::gil_scoped_release release;
+        std::lock_guard lock(mutex);
+        return action(space);
+    }
+};
+
+template <class T>
+Array1<T> to_numpy(std::vector<T>&& values) {
+    auto* owned = new std::vector<T>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Array1<T>(owned->data(), {owned->size()}, owner);
+}
+
+template <class T>
+Array2<T> new_array(std::size_t rows, std::size_t columns) {
+    T* data = new T[rows * columns];
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Array2<T>(data, {rows, columns}, owner);
+}
+
+template <class T>
+Array1<T> new_array(std::size_t size) {
+    T* data = new T[size];
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Array1<T>(data, {size}, owner);
+}
+
+std::span<const StateId> span_of(const Ids& ids) {
+    return {reinterpret_cast<const StateId*>(ids.data()), ids.shape(0)};
+}
+
+Formulas to_formulas(const FormulaLists& lists) {
+    Formulas formulas;
+    for (auto op : std::get<0>(lists)) formulas.op.push_back(static_cast<Op>(op));
+    std::tie(std::ignore, formulas.fluent, formulas.child_first, formulas.child, formulas.agent_first, formulas.agent) =
+        lists;
+    return formulas;
+}
+
+PlainModel to_model(const ModelLists& lists) {
+    PlainModel model;
+    std::tie(model.worlds, model.valuation, model.row_of, model.row_first, model.successor_first, model.successor,
+             model.designated) = lists;
+    return model;
+}
+
+ModelLists to_lists(PlainModel&& model) {
+    return {model.worlds, std::move(model.valuation), std::move(model.row_of), std::move(model.row_first),
+            std::move(model.successor_first), std::move(model.successor), std::move(model.designated)};
+}
+
+ActionTable to_actions(const EventLists& events, const EventModelLists& event_models, const RelationLists& relations,
+                       const ObservabilityLists& observability, const ActionLists& actions) {
+    ActionTable table;
+    for (const auto& [precondition, effects] : events) {
+        auto& event = table.events.emplace_back(Event{precondition, {}});
+        for (const auto& [fluent, value, condition] : effects) event.effects.push_back({fluent, value, condition});
+    }
+    for (const auto& [members, designated] : event_models) table.event_models.push_back({members, designated});
+    for (const auto& groups : relations) {
+        auto& relation = table.relations.emplace_back();
+        for (const auto& [sources, targets] : groups) relation.push_back({sources, targets});
+    }
+    for (const auto& conditions : observability) {
+        auto& list = table.observability.emplace_back();
+        for (const auto& [condition, relation] : conditions) list.push_back({condition, relation});
+    }
+    for (const auto& [applicability, event_model, types] : actions)
+        table.actions.push_back({applicability, event_model, types});
+    return table;
+}
+
+auto expand(SharedSpace& self, const Ids& ids, bool stop_at_goal, unsigned threads) {
+    Expansion out;
+    self.locked([&](Space& space) { space.expand(span_of(ids), stop_at_goal, threads, out); });
+    return std::make_tuple(to_numpy(std::move(out.source)), to_numpy(std::move(out.action)),
+                           to_numpy(std::move(out.target)), to_numpy(std::move(out.is_new)));
+}
+
+auto graphs(SharedSpace& self, const Ids& ids, const Input2<std::uint8_t>& goal_bits,
+            const Input2<std::int64_t>& goal_edges, const Input1<std::int64_t>& goal_labels,
+            const Input2<std::uint8_t>& world_bits, const Input1<std::int32_t>& world_labels, unsigned threads) {
+    const GoalPart goal{goal_bits.shape(0), goal_edges.shape(1), goal_bits.data(), goal_edges.data(),
+                        goal_labels.data()};
+    const std::size_t width = goal_bits.shape(1);
+    GraphLayout at = self.locked([&](Space& space) { return layout(space, span_of(ids), goal, threads); });
+    const auto nodes = static_cast<std::size_t>(at.node.back()), edges = static_cast<std::size_t>(at.edge.back());
+    if (world_labels.shape(0) != static_cast<std::size_t>(at.world.back()) || world_bits.shape(1) != width)
+        throw std::invalid_argument("world labels or identifiers do not fit the e-states");
+    auto node_bits = new_array<std::uint8_t>(nodes, width);
+    auto edge_index = new_array<std::int64_t>(2, edges);
+    auto edge_label = new_array<std::int64_t>(edges);
+    self.locked([&](Space& space) {
+        write_graphs(space, span_of(ids), goal, at, width, world_bits.data(), world_labels.data(), threads,
+                     node_bits.data(), edge_index.data(), edge_label.data());
+    });
+    return std::make_tuple(node_bits, edge_index, edge_label, to_numpy(std::move(at.node)),
+                           to_numpy(std::move(at.edge)));
+}
+
+}  // namespace
+
+NB_MODULE(core, m) {
+    m.doc() = "The core of epigym: Kripke models, updates, contraction, graphs. Use `epigym.space.StateSpace`.";
+    m.attr("MAX_EVENTS") = kMaxEvents;
+
+    static nb::object disagreement = nb::exception<Disagreement>(m, "Disagreement");
+    nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+        try {
+            std::rethrow_exception(error);
+        } catch (const Disagreement& e) {
+            PyErr_SetObject(disagreement.ptr(), nb::make_tuple(e.action, e.agent).ptr());
+        }
+    });
+
+    nb::class_<SharedSpace>(m, "Space", "The interned, lazily explored state space of a task.")
+        .def(
+            "__init__",
+            [](SharedSpace* self, std::uint32_t fluents, std::uint32_t agents, const FormulaLists& formulas,
+               const EventLists& events, const EventModelLists& event_models, const RelationLists& relations,
+               const ObservabilityLists& observability, const ActionLists& actions, const Numbers& goal,
+               const ModelLists& initial) {
+                new (self) SharedSpace({fluents, agents, to_formulas(formulas),
+                                        to_actions(events, event_models, relations, observability, actions), goal,
+                                        to_model(initial)});
+            },
+            "fluents"_a, "agents"_a, "formulas"_a, "events"_a, "event_models"_a, "relations"_a, "observability"_a,
+            "actions"_a, "goal"_a, "initial"_a)
+        .def("__len__", [](SharedSpace& self) { return self.locked([](Space& space) { return space.size(); }); })
+        .def_prop_ro("nbytes",
+                     [](SharedSpace& self) { return self.locked([](Space& space) { return space.nbytes(); }); })
+        .def("expand", &expand, "ids"_a, "stop_at_goal"_a, "threads"_a)
+        .def(
+            "successor",
+            [](SharedSpace& self, StateId id, ActionId action) {
+                return self.locked([&](Space& space) { return space.successor(id, action); });
+            },
+            "id"_a, "action"_a)
+        .def(
+            "applicable",
+            [](SharedSpace& self, StateId id) {
+                auto out = new_array<std::uint8_t>(self.space.task().actions.actions.size());
+                self.locked([&](Space& space) { space.applicable(id, out.data()); });
+                return out;
+            },
+            "id"_a)
+        .def(
+            "is_goal",
+            [](SharedSpace& self, const Ids& ids) {
+                auto out = new_array<std::uint8_t>(ids.shape(0));
+                self.locked([&](Space& space) {
+                    for (std::size_t k = 0; k < ids.shape(0); ++k) out.data()[k] = space.is_goal(span_of(ids)[k]);
+                });
+                return out;
+            },
+            "ids"_a)
+        .def(
+            "subgoals",
+            [](SharedSpace& self, const Ids& ids) {
+                const std::size_t count = self.space.task().goal.size();
+                auto out = new_array<std::uint8_t>(ids.shape(0), count);
+                self.locked([&](Space& space) {
+                    for (std::size_t k = 0; k < ids.shape(0); ++k) space.subgoals(span_of(ids)[k], out.data() + k * count);
+                });
+                return out;
+            },
+            "ids"_a)
+        .def(
+            "collapsed",
+            [](SharedSpace& self, StateId id) {
+                auto out = new_array<std::uint8_t>(self.space.task().agents);
+                self.locked([&](Space& space) { space.collapsed(id, out.data()); });
+                return out;
+            },
+            "id"_a)
+        .def(
+            "world_counts",
+            [](SharedSpace& self, const Ids& ids) {
+                auto out = new_array<std::int32_t>(ids.shape(0));
+                self.locked([&](Space& space) {
+                    for (std::size_t k = 0; k < ids.shape(0); ++k)
+                        out.data()[k] = static_cast<std::int32_t>(space.worlds(span_of(ids)[k]));
+                });
+                return out;
+            },
+            "ids"_a)
+        .def(
+            "model",
+            [](SharedSpace& self, StateId id) {
+                return to_lists(self.locked([&](Space& space) { return space.model(id); }));
+            },
+            "id"_a)
+        .def(
+            "intern",
+            [](SharedSpace& self, const ModelLists& model) {
+                const PlainModel plain = to_model(model);
+                return self.locked([&](Space& space) { return space.intern(plain); });
+            },
+            "model"_a)
+        .def("graphs", &graphs, "ids"_a, "goal_bits"_a, "goal_edges"_a, "goal_labels"_a, "world_bits"_a,
+             "world_labels"_a, "threads"_a);
+
+    nb::class_<WorldLabels>(m, "WorldLabels", "Numbers for the distinct (valuation, repetition index) pairs of worlds.")
+        .def(nb::init<>())
+        .def("__len__", &WorldLabels::size)
+        .def(
+            "label",
+            [](WorldLabels& self, SharedSpace& space, const Ids& ids) {
+                std::vector<std::int32_t> out;
+                space.locked([&](Space& s) { self.label(s, span_of(ids), out); });
+                return to_numpy(std::move(out));
+            },
+            "space"_a, "ids"_a)
+        .def(
+            "describe",
+            [](const WorldLabels& self, std::size_t first, std::uint32_t fluents) {
+                auto valuations = new_array<std::uint8_t>(self.size() - first, fluents);
+                auto repetitions = new_array<std::int64_t>(self.size() - first);
+                self.describe(first, fluents, valuations.data(), repetitions.data());
+                return std::make_tuple(valuations, repetitions);
+            },
+            "first"_a, "fluents"_a);
+
+    m.def(
+        "holds",
+        [](const ModelLists& model, const FormulaLists& formulas, FormulaId id) {
+            return holds(to_model(model), to_formulas(formulas), id);
+        },
+        "model"_a, "formulas"_a, "id"_a, "Whether a formula holds at every designated world of a model.");
+}

@@ -1,0 +1,84 @@
+// The formula table of a task and the evaluation of formulas as truth sets.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model.hpp"
+
+namespace epi {
+
+using FormulaId = std::uint32_t;
+
+enum class Op : std::uint8_t { True, False, Fluent, Not, And, Or, Believes, Everybody, Common, Actually };
+
+// One shared DAG; children stand before their parents.
+struct Formulas {
+    std::vector<Op> op;
+    std::vector<std::uint32_t> fluent;       // for Op::Fluent
+    std::vector<std::uint32_t> child_first;  // size + 1 offsets into child
+    std::vector<FormulaId> child;
+    std::vector<std::uint32_t> agent_first;  // size + 1 offsets into agent
+    std::vector<std::uint32_t> agent;
+
+    std::size_t size() const { return op.size(); }
+};
+
+// Truth sets of formulas in one model, each computed when first asked for.
+template <class P>
+class Truths {
+public:
+    explicit Truths(const Formulas& formulas)
+        : formulas_(&formulas), sets_(formulas.size()), stamps_(formulas.size(), 0) {}
+
+    // Forgets all truth sets; `model` must outlive the questions about it.
+    void reset(const Model<P>& model) {
+        model_ = &model;
+        ++stamp_;
+    }
+
+    // The worlds where the formula holds.
+    const typename P::Set& worlds(FormulaId id) {
+        if (stamps_[id] != stamp_) {
+            compute(id);
+            stamps_[id] = stamp_;
+        }
+        return sets_[id];
+    }
+
+    // Whether the formula holds at every designated world.
+    bool holds(FormulaId id) { return subset(model_->designated, worlds(id)); }
+
+private:
+    void compute(FormulaId id);
+    void believed(std::uint32_t agent, const typename P::Set& inner, typename P::Set& out) const;
+    void commonly_believed(FormulaId id, const typename P::Set& inner, typename P::Set& out);
+
+    const Formulas* formulas_;
+    const Model<P>* model_ = nullptr;
+    std::vector<typename P::Set> sets_;
+    std::vector<std::uint64_t> stamps_;
+    std::uint64_t stamp_ = 0;
+};
+
+// One packed e-state, unpacked, with the truth sets of a task's formulas.
+template <class P>
+struct Evaluator {
+    explicit Evaluator(const Formulas& formulas) : truths(formulas) {}
+
+    void load(const std::uint8_t* packed, std::uint32_t fluents, std::uint32_t agents) {
+        unpack(packed, fluents, agents, model);
+        truths.reset(model);
+    }
+
+    Model<P> model;
+    Truths<P> truths;
+};
+
+extern template class Truths<Dense<1>>;
+extern template class Truths<Dense<2>>;
+extern template class Truths<Dense<4>>;
+extern template class Truths<Dense<8>>;
+extern template class Truths<Sparse>;
+
+}  // namespace epi

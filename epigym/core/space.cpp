@@ -1,0 +1,316 @@
+#include "space.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace epi {
+
+namespace {
+
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+constexpr std::size_t kReadAhead = 16;  // unpacking may read this far past the end of a state
+
+__extension__ using Wide = unsigned __int128;
+
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+    const Wide product = static_cast<Wide>(a) * b;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+std::uint64_t hash_bytes(const std::uint8_t* bytes, std::size_t length) {
+    std::uint64_t hash = 0x9e3779b97f4a7c15u ^ length;
+    for (; length > 8; bytes += 8, length -= 8) {
+        std::uint64_t word;
+        std::memcpy(&word, bytes, 8);
+        hash = mix(hash ^ word, 0xa0761d6478bd642fu);
+    }
+    std::uint64_t last = 0;
+    std::memcpy(&last, bytes, length);
+    return mix(hash ^ last, 0xe7037ed1a0b428dbu);
+}
+
+}  // namespace
+
+std::pair<StateId, bool> StateStore::insert(std::span<const std::uint8_t> packed) {
+    if (where_.size() * 2 >= slots_.size()) grow();
+    const std::uint64_t hash = hash_bytes(packed.data(), packed.size());
+    const auto tag = static_cast<std::uint32_t>(hash >> 32);
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = hash & mask;
+    for (; slots_[at].id_plus_one != 0; at = (at + 1) & mask) {
+        if (slots_[at].tag != tag) continue;
+        const StateId id = slots_[at].id_plus_one - 1;
+        if (where_[id].length == packed.size() && std::memcmp((*this)[id], packed.data(), packed.size()) == 0)
+            return {id, false};
+    }
+    const auto id = static_cast<StateId>(where_.size());
+    Place place{};
+    std::memcpy(allocate(packed.size(), place), packed.data(), packed.size());
+    where_.push_back(place);
+    hashes_.push_back(hash);
+    slots_[at] = {tag, id + 1};
+    return {id, true};
+}
+
+void StateStore::grow() {
+    std::vector<Slot> slots(std::max<std::size_t>(256, slots_.size() * 2));
+    const std::size_t mask = slots.size() - 1;
+    for (StateId id = 0; id < hashes_.size(); ++id) {
+        std::size_t at = hashes_[id] & mask;
+        while (slots[at].id_plus_one != 0) at = (at + 1) & mask;
+        slots[at] = {static_cast<std::uint32_t>(hashes_[id] >> 32), id + 1};
+    }
+    slots_.swap(slots);
+}
+
+std::uint8_t* StateStore::allocate(std::size_t length, Place& place) {
+    if (block_used_ + length + kReadAhead > block_size_) {
+        block_size_ = std::max(kBlockBytes, length + kReadAhead);
+        blocks_.push_back(std::make_unique<std::uint8_t[]>(block_size_));
+        blocks_bytes_ += block_size_;
+        block_used_ = 0;
+    }
+    place = {static_cast<std::uint32_t>(blocks_.size() - 1), static_cast<std::uint32_t>(block_used_),
+             static_cast<std::uint32_t>(length)};
+    block_used_ += length;
+    return blocks_.back().get() + place.offset;
+}
+
+std::size_t StateStore::nbytes() const {
+    return blocks_bytes_ + where_.capacity() * sizeof(Place) + hashes_.capacity() * 8 + slots_.size() * sizeof(Slot);
+}
+
+// What one thread needs to look at e-states and to apply actions to them, made when first needed.
+class Worker {
+public:
+    explicit Worker(const TaskData& task) : task_(&task) {}
+
+    // Calls action(evaluator) with an evaluator that has the e-state loaded.
+    template <class Action>
+    decltype(auto) with_evaluator(const std::uint8_t* packed, Action&& action) {
+        return with_policy(packed_worlds(packed), [&]<class P>() -> decltype(auto) {
+            auto& evaluator = std::get<std::unique_ptr<Evaluator<P>>>(evaluators_);
+            if (!evaluator) evaluator = std::make_unique<Evaluator<P>>(task_->formulas);
+            evaluator->load(packed, task_->fluents, task_->agents);
+            return action(*evaluator);
+        });
+    }
+
+    // Calls action(updater) with an updater that has the e-state loaded.
+    template <class Action>
+    decltype(auto) with_updater(const std::uint8_t* packed, Action&& action) {
+        return with_policy(packed_worlds(packed), [&]<class P>() -> decltype(auto) {
+            auto& updater = std::get<std::unique_ptr<Updater<P>>>(updaters_);
+            if (!updater)
+                updater = std::make_unique<Updater<P>>(task_->formulas, task_->actions, task_->fluents, task_->agents);
+            updater->load(packed);
+            return action(*updater);
+        });
+    }
+
+    bool is_goal(const std::uint8_t* packed) {
+        return with_evaluator(packed, [&](auto& state) {
+            return std::all_of(task_->goal.begin(), task_->goal.end(), [&](FormulaId id) { return state.truths.holds(id); });
+        });
+    }
+
+private:
+    template <template <class> class T>
+    using PerPolicy = std::tuple<std::unique_ptr<T<Dense<1>>>, std::unique_ptr<T<Dense<2>>>, std::unique_ptr<T<Dense<4>>>,
+                                 std::unique_ptr<T<Dense<8>>>, std::unique_ptr<T<Sparse>>>;
+
+    const TaskData* task_;
+    PerPolicy<Evaluator> evaluators_;
+    PerPolicy<Updater> updaters_;
+};
+
+Space::Space(TaskData task) : task_(std::move(task)) {
+    workers_.push_back(std::make_unique<Worker>(task_));
+    intern(task_.initial);
+}
+
+Space::~Space() = default;
+
+std::size_t Space::nbytes() const {
+    return states_.nbytes() + goal_.capacity() + first_transition_.capacity() * sizeof(std::uint64_t) +
+           transition_count_.capacity() * sizeof(std::uint32_t) + transitions_.capacity() * sizeof(Transition);
+}
+
+const std::uint8_t* Space::packed(StateId id) const {
+    if (id >= states_.size())
+        throw std::out_of_range("state " + std::to_string(id) + " does not exist: the space has " +
+                                std::to_string(states_.size()) + " e-states so far");
+    return states_[id];
+}
+
+StateId Space::add(std::span<const std::uint8_t> packed, bool& is_new) {
+    StateId id;
+    std::tie(id, is_new) = states_.insert(packed);
+    if (is_new) {
+        goal_.push_back(workers_[0]->is_goal(states_[id]));
+        first_transition_.push_back(kUnexpanded);
+        transition_count_.push_back(0);
+    }
+    return id;
+}
+
+StateId Space::intern(const PlainModel& plain) {
+    const Model<Sparse> model = reachable_part(plain);
+    Contraction<Sparse> contraction;
+    Bytes packed;
+    contraction.pack(model, packed);
+    bool is_new;
+    return add(packed, is_new);
+}
+
+PlainModel Space::model(StateId id) const {
+    const std::uint8_t* bytes = packed(id);
+    return with_policy(packed_worlds(bytes), [&]<class P>() {
+        Model<P> model;
+        unpack(bytes, task_.fluents, task_.agents, model);
+        return to_plain(model);
+    });
+}
+
+void Space::applicable(StateId id, std::uint8_t* out) {
+    workers_[0]->with_updater(packed(id), [&](auto& updater) {
+        for (ActionId a = 0; a < task_.actions.actions.size(); ++a) out[a] = updater.applicable(a);
+    });
+}
+
+void Space::subgoals(StateId id, std::uint8_t* out) {
+    workers_[0]->with_evaluator(packed(id), [&](auto& state) {
+        for (FormulaId subgoal : task_.goal) *out++ = state.truths.holds(subgoal);
+    });
+}
+
+void Space::collapsed(StateId id, std::uint8_t* out) {
+    workers_[0]->with_evaluator(packed(id), [&](auto& state) {
+        for (std::uint32_t i = 0; i < task_.agents; ++i) {
+            out[i] = 0;
+            for (const auto& row : state.model.rows(i)) {
+                bool empty = true, designated = false;
+                each(row.successors, [&](World) { empty = false; });
+                each(row.members, [&](World w) { designated |= state.model.designated.test(w); });
+                out[i] |= empty && designated;
+            }
+        }
+    });
+}
+
+std::optional<StateId> Space::successor(StateId id, ActionId action) {
+    if (action >= task_.actions.actions.size()) throw std::out_of_range("action " + std::to_string(action) + " does not exist");
+    Bytes bytes;
+    const bool applicable = workers_[0]->with_updater(packed(id), [&](auto& updater) {
+        if (!updater.applicable(action)) return false;
+        updater.apply(action, bytes);
+        return true;
+    });
+    if (!applicable) return std::nullopt;
+    bool is_new;
+    return add(bytes, is_new);
+}
+
+// The applicable actions of one e-state and the packed successors; an error ends the list.
+struct Space::Successors {
+    struct Entry {
+        ActionId action;
+        ActionId same_as;  // an action with the same successor that stands earlier, or the action itself
+        std::size_t begin, end;
+    };
+    std::vector<Entry> entries;
+    Bytes bytes;
+    std::exception_ptr error;
+};
+
+void Space::produce(StateId id, Worker& worker, Successors& out) const {
+    out.entries.clear();
+    out.bytes.clear();
+    out.error = nullptr;
+    try {
+        worker.with_updater(states_[id], [&](auto& updater) {
+            for (ActionId a = 0; a < task_.actions.actions.size(); ++a) {
+                if (!updater.applicable(a)) continue;
+                const auto begin = out.bytes.size();
+                const ActionId same_as = updater.apply(a, out.bytes);
+                out.entries.push_back({a, same_as, begin, out.bytes.size()});
+            }
+        });
+    } catch (...) {
+        out.error = std::current_exception();
+    }
+}
+
+void Space::produce(std::span<const StateId> ids, unsigned threads) {
+    while (workers_.size() < threads) workers_.push_back(std::make_unique<Worker>(task_));
+    while (successors_.size() < ids.size()) successors_.push_back(std::make_unique<Successors>());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&](Worker& worker) {
+        for (std::size_t k; (k = next++) < ids.size();)
+            if (first_transition_[ids[k]] == kUnexpanded) produce(ids[k], worker, *successors_[k]);
+    };
+    std::vector<std::jthread> pool;
+    for (unsigned t = 1; t < threads; ++t) pool.emplace_back([&, t] { work(*workers_[t]); });
+    work(*workers_[0]);
+}
+
+// Interns the successors of an e-state in action order, so that ids do not depend on the number of
+// threads. Returns whether it stopped at a goal; a cut expansion is not recorded.
+bool Space::record(StateId id, const Successors& successors, bool stop_at_goal, Expansion& out) {
+    const std::size_t first = transitions_.size();
+    target_of_.resize(task_.actions.actions.size());
+    for (const auto& [action, same_as, begin, end] : successors.entries) {
+        bool is_new = false;
+        if (same_as == action) target_of_[action] = add(std::span(successors.bytes).subspan(begin, end - begin), is_new);
+        const StateId target = target_of_[action] = target_of_[same_as];
+        transitions_.push_back({action, target});
+        out.push(id, action, target, is_new);
+        if (stop_at_goal && goal_[target]) {
+            transitions_.resize(first);
+            return true;
+        }
+    }
+    if (successors.error) {
+        transitions_.resize(first);
+        std::rethrow_exception(successors.error);
+    }
+    first_transition_[id] = first;
+    transition_count_[id] = static_cast<std::uint32_t>(transitions_.size() - first);
+    return false;
+}
+
+bool Space::replay(StateId id, bool stop_at_goal, Expansion& out) const {
+    for (std::uint32_t k = 0; k < transition_count_[id]; ++k) {
+        const auto& [action, target] = transitions_[first_transition_[id] + k];
+        out.push(id, action, target, false);
+        if (stop_at_goal && goal_[target]) return true;
+    }
+    return false;
+}
+
+void Space::expand(std::span<const StateId> ids, bool stop_at_goal, unsigned threads, Expansion& out) {
+    for (StateId id : ids) packed(id);
+    const std::size_t block = threads > 1 ? 64 * threads : 1;
+    for (std::size_t at = 0; at < ids.size(); at += block) {
+        const auto part = ids.subspan(at, std::min(block, ids.size() - at));
+        produce(part, threads);
+        for (std::size_t k = 0; k < part.size(); ++k) {
+            const bool known = first_transition_[part[k]] != kUnexpanded;
+            if (known ? replay(part[k], stop_at_goal, out) : record(part[k], *successors_[k], stop_at_goal, out)) return;
+        }
+    }
+}
+
+bool holds(const PlainModel& plain, const Formulas& formulas, FormulaId id) {
+    const Model<Sparse> model = reachable_part(plain);
+    Truths<Sparse> truths(formulas);
+    truths.reset(model);
+    return truths.holds(id);
+}
+
+}  // namespace epi

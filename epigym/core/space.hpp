@@ -1,0 +1,122 @@
+// The interned, lazily explored state space of a task.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "formula.hpp"
+#include "model.hpp"
+#include "update.hpp"
+
+namespace epi {
+
+using StateId = std::uint32_t;
+
+struct TaskData {
+    std::uint32_t fluents = 0;
+    std::uint32_t agents = 0;
+    Formulas formulas;
+    ActionTable actions;
+    std::vector<FormulaId> goal;
+    PlainModel initial;
+};
+
+struct Transition {
+    ActionId action;
+    StateId target;
+};
+
+// Parallel arrays, one entry per transition.
+struct Expansion {
+    std::vector<std::int32_t> source, action, target;
+    std::vector<std::uint8_t> is_new;
+
+    void push(StateId from, ActionId by, StateId to, bool fresh) {
+        source.push_back(static_cast<std::int32_t>(from));
+        action.push_back(static_cast<std::int32_t>(by));
+        target.push_back(static_cast<std::int32_t>(to));
+        is_new.push_back(fresh);
+    }
+};
+
+// Packed e-states under consecutive ids, each stored once.
+class StateStore {
+public:
+    // The id of a packed e-state and whether it was added by this call.
+    std::pair<StateId, bool> insert(std::span<const std::uint8_t> packed);
+
+    const std::uint8_t* operator[](StateId id) const { return blocks_[where_[id].block].get() + where_[id].offset; }
+    std::size_t size() const { return where_.size(); }
+    std::size_t nbytes() const;
+
+private:
+    struct Place {
+        std::uint32_t block, offset, length;
+    };
+    struct Slot {
+        std::uint32_t tag;   // high half of the hash
+        StateId id_plus_one; // 0: empty
+    };
+
+    void grow();
+    std::uint8_t* allocate(std::size_t length, Place& place);
+
+    std::vector<std::unique_ptr<std::uint8_t[]>> blocks_;
+    std::size_t block_used_ = 0, block_size_ = 0, blocks_bytes_ = 0;
+    std::vector<Place> where_;
+    std::vector<std::uint64_t> hashes_;
+    std::vector<Slot> slots_;
+};
+
+class Worker;
+
+class Space {
+public:
+    explicit Space(TaskData task);
+    ~Space();
+
+    const TaskData& task() const { return task_; }
+    std::size_t size() const { return states_.size(); }
+    std::size_t nbytes() const;
+
+    // Every function throws std::out_of_range when an id is unknown, and those that apply actions throw
+    // Disagreement when an observability type is undecided.
+    void expand(std::span<const StateId> ids, bool stop_at_goal, unsigned threads, Expansion& out);
+    std::optional<StateId> successor(StateId id, ActionId action);  // nothing when not applicable
+    void applicable(StateId id, std::uint8_t* out);                 // [actions]
+    bool is_goal(StateId id) const { return packed(id) != nullptr && goal_[id] != 0; }
+    void subgoals(StateId id, std::uint8_t* out);                   // [subgoals]
+    void collapsed(StateId id, std::uint8_t* out);                  // [agents]
+    World worlds(StateId id) const { return packed_worlds(packed(id)); }
+    PlainModel model(StateId id) const;
+    StateId intern(const PlainModel& model);
+    const std::uint8_t* packed(StateId id) const;
+
+private:
+    struct Successors;
+    static constexpr std::uint64_t kUnexpanded = ~std::uint64_t{0};
+
+    StateId add(std::span<const std::uint8_t> packed, bool& is_new);
+    void produce(StateId id, Worker& worker, Successors& out) const;
+    void produce(std::span<const StateId> ids, unsigned threads);
+    bool record(StateId id, const Successors& successors, bool stop_at_goal, Expansion& out);
+    bool replay(StateId id, bool stop_at_goal, Expansion& out) const;
+
+    TaskData task_;
+    StateStore states_;
+    std::vector<std::uint8_t> goal_;               // per state
+    std::vector<std::uint64_t> first_transition_;  // per state, kUnexpanded before its expansion
+    std::vector<std::uint32_t> transition_count_;  // per state
+    std::vector<Transition> transitions_;
+    std::vector<std::unique_ptr<Worker>> workers_;
+    std::vector<std::unique_ptr<Successors>> successors_;  // of the block being expanded
+    std::vector<StateId> target_of_;                       // per action of the e-state being recorded
+};
+
+// Whether a formula holds at every designated world of a model.
+bool holds(const PlainModel& model, const Formulas& formulas, FormulaId id);
+
+}  // namespace epi

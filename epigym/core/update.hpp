@@ -1,0 +1,132 @@
+// Ground actions and the product update.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "contraction.hpp"
+#include "formula.hpp"
+#include "model.hpp"
+
+namespace epi {
+
+using ActionId = std::uint32_t;
+using EventMask = std::uint64_t;  // a set of events of one action
+
+constexpr std::size_t kMaxEvents = 64;
+
+struct Effect {
+    std::uint32_t fluent;
+    bool value;
+    FormulaId condition;
+};
+
+struct Event {
+    FormulaId precondition;
+    std::vector<Effect> effects;  // by fluent
+};
+
+// Events with one set of successors under an observability type.
+struct EventGroup {
+    EventMask sources;
+    EventMask targets;
+};
+
+using Relation = std::vector<EventGroup>;
+
+// The first condition that holds decides the type; the last one is true.
+struct Observability {
+    FormulaId condition;
+    std::uint32_t relation;
+};
+
+struct EventModel {
+    std::vector<std::uint32_t> events;  // into ActionTable::events
+    EventMask designated;
+};
+
+struct Action {
+    FormulaId applicability;
+    std::uint32_t event_model;                 // into ActionTable::event_models
+    std::vector<std::uint32_t> observability;  // per agent, into ActionTable::observability
+};
+
+// Actions with their parts shared: most actions of a task differ in few of them.
+struct ActionTable {
+    std::vector<Event> events;
+    std::vector<EventModel> event_models;
+    std::vector<Relation> relations;
+    std::vector<std::vector<Observability>> observability;
+    std::vector<Action> actions;
+};
+
+// The designated worlds disagree about an agent's observability type.
+struct Disagreement : std::runtime_error {
+    Disagreement(ActionId action, std::uint32_t agent)
+        : std::runtime_error("designated worlds disagree about an observability type"), action(action), agent(agent) {}
+    ActionId action;
+    std::uint32_t agent;
+};
+
+// Applies the actions of a table to one e-state after another.
+//
+// The product is built for the reachable (world, event) pairs only, row class by row class: the worlds
+// (w, e) with w in one class and e in one group of events share their successors.
+template <class P>
+class Updater {
+public:
+    Updater(const Formulas& formulas, const ActionTable& table, std::uint32_t fluents, std::uint32_t agents)
+        : table_(&table), fluents_(fluents), agents_(agents), state_(formulas) {}
+
+    // Moves to the e-state with this packed form.
+    void load(const std::uint8_t* packed);
+
+    bool applicable(ActionId id);
+
+    // Appends the packed successor under an applicable action to `out` and returns the action; or appends
+    // nothing and returns an earlier action of this e-state that made the same update.
+    ActionId apply(ActionId id, Bytes& out);
+
+private:
+    using Set = typename P::Set;
+    struct Seen {
+        ActionId action;
+        std::uint64_t hash;
+    };
+    template <class Q>
+    struct Scratch {
+        Model<Q> product;
+        Contraction<Q> contraction;
+    };
+
+    void choose_types(ActionId id);
+    ActionId first_like(ActionId id);
+    void reach();
+    template <class Q>
+    void build(Model<Q>& product);
+
+    const ActionTable* table_;
+    std::uint32_t fluents_, agents_;
+    Evaluator<P> state_;
+
+    const EventModel* event_model_ = nullptr;
+    std::vector<std::uint32_t> type_;      // relation of each agent
+    std::vector<const Set*> enabled_;      // per event the worlds that satisfy its precondition
+    std::vector<Set> reached_;             // per event the worlds w with (w, event) reachable
+    std::vector<std::uint8_t> used_;       // agents x classes x groups: whether a pair of it is reachable
+    World pairs_ = 0;
+    std::vector<Seen> seen_;               // updates made from this e-state
+    std::vector<std::uint32_t> seen_types_;  // agents x seen_
+    std::tuple<Scratch<Dense<1>>, Scratch<Dense<2>>, Scratch<Dense<4>>, Scratch<Dense<8>>, Scratch<Sparse>> scratch_;
+};
+
+extern template class Updater<Dense<1>>;
+extern template class Updater<Dense<2>>;
+extern template class Updater<Dense<4>>;
+extern template class Updater<Dense<8>>;
+extern template class Updater<Sparse>;
+
+}  // namespace epi

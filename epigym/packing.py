@@ -1,0 +1,196 @@
+"""Tasks, models and formulas as the nested lists that the core takes: names become numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+from epigym.errors import LimitError, TaskError
+from epigym.formula import Formula, Op
+from epigym.task import Action, EState, Event, Task
+
+MAX_EVENTS = 64  # the core keeps the events of an action in one machine word
+
+# (ops, fluents, first children, children, first agents, agents)
+FormulaLists = tuple[list[int], list[int], list[int], list[int], list[int], list[int]]
+# (worlds, true worlds per fluent, rows per agent and world, first rows, first successors, successors, designated)
+ModelLists = tuple[int, list[list[int]], list[int], list[int], list[int], list[int], list[int]]
+
+
+class Numbering:
+    """Numbers things in the order in which they are first met.
+
+    Attributes:
+        values: what the numbers stand for.
+    """
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._number: dict[Hashable, int] = {}
+
+    def __call__(self, key: Hashable, value: Any = None) -> int:
+        """The number of `key`; `value` (the key itself by default) is kept when the key is new."""
+        number = self._number.setdefault(key, len(self.values))
+        if number == len(self.values):
+            self.values.append(key if value is None else value)
+        return number
+
+
+class FormulaPacker:
+    """Numbers formulas over fixed fluents and agents, children before parents."""
+
+    def __init__(self, fluents: Sequence[str], agents: Sequence[str]) -> None:
+        self._fluents = {name: number for number, name in enumerate(fluents)}
+        self._agents = {name: number for number, name in enumerate(agents)}
+        self._number: dict[Formula, int] = {}
+        self._ops: list[int] = []
+        self._fluent: list[int] = []
+        self._child_first, self._child = [0], list[int]()
+        self._agent_first, self._agent = [0], list[int]()
+
+    def __call__(self, formula: Formula) -> int:
+        """The number of `formula`.
+
+        Raises:
+            TaskError: when it names an unknown fluent or agent.
+        """
+        if formula not in self._number:
+            for node in formula.subformulas():
+                if node not in self._number:
+                    self._add(node)
+        return self._number[formula]
+
+    def lists(self) -> FormulaLists:
+        """All formulas numbered so far."""
+        return self._ops, self._fluent, self._child_first, self._child, self._agent_first, self._agent
+
+    def _add(self, node: Formula) -> None:
+        try:
+            self._fluent.append(self._fluents[node.name] if node.op is Op.FLUENT else 0)
+            self._agent.extend(sorted(self._agents[name] for name in node.agents))
+        except KeyError as error:
+            raise TaskError(f"the formula {node} names {error}, which the model does not have") from None
+        self._ops.append(int(node.op))
+        self._child.extend(self._number[child] for child in node.children)
+        self._child_first.append(len(self._child))
+        self._agent_first.append(len(self._agent))
+        self._number[node] = len(self._number)
+
+
+def pack_model(fluents: Sequence[str], agents: Sequence[str], state: EState) -> ModelLists:
+    """An e-state as lists; worlds with the same successors share a row."""
+    true_at: dict[str, list[int]] = {name: [] for name in fluents}
+    for world, valuation in enumerate(state.valuations):
+        for name in valuation:
+            true_at[name].append(world)
+    row_of: list[int] = []
+    row_first, successor_first, successors = [0], [0], list[int]()
+    for rows in state.successors:
+        rows_met = Numbering()
+        row_of.extend(rows_met(id(row), row) for row in rows)
+        for row in rows_met.values:
+            successors.extend(sorted(row))
+            successor_first.append(len(successors))
+        row_first.append(len(successor_first) - 1)
+    return (
+        len(state.valuations),
+        list(true_at.values()),
+        row_of,
+        row_first,
+        successor_first,
+        successors,
+        list(state.designated),
+    )
+
+
+def unpack_model(fluents: Sequence[str], model: ModelLists) -> EState:
+    """The e-state that `pack_model` describes."""
+    worlds, true_at, row_of, row_first, successor_first, successors, designated = model
+    valuations: list[list[str]] = [[] for _ in range(worlds)]
+    for name, where in zip(fluents, true_at, strict=True):
+        for world in where:
+            valuations[world].append(name)
+    relations = []
+    for agent in range(len(row_first) - 1):
+        rows = [
+            frozenset(successors[successor_first[row] : successor_first[row + 1]])
+            for row in range(row_first[agent], row_first[agent + 1])
+        ]
+        relations.append(tuple(rows[row] for row in row_of[agent * worlds : (agent + 1) * worlds]))
+    return EState(tuple(map(frozenset, valuations)), tuple(relations), tuple(designated))
+
+
+def pack_task(task: Task) -> dict[str, Any]:
+    """The keyword arguments of `epigym.core.Space` for a task.
+
+    Raises:
+        LimitError: when an action has more than `MAX_EVENTS` events.
+    """
+    return _TaskPacker(task).arguments()
+
+
+class _TaskPacker:
+    """Numbers the parts of the actions, so that equal parts are stored and evaluated once."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._formula = FormulaPacker(task.fluents, task.agents)
+        self._fluent = {name: number for number, name in enumerate(task.fluents)}
+        self._event = Numbering()
+        self._event_model = Numbering()
+        self._relation = Numbering()
+        self._observability = Numbering()
+
+    def arguments(self) -> dict[str, Any]:
+        task = self._task
+        actions = [self._action(action) for action in task.actions]
+        goal = [self._formula(subgoal) for subgoal in task.goal]
+        return {
+            "fluents": len(task.fluents),
+            "agents": len(task.agents),
+            "formulas": self._formula.lists(),
+            "events": self._event.values,
+            "event_models": self._event_model.values,
+            "relations": self._relation.values,
+            "observability": self._observability.values,
+            "actions": actions,
+            "goal": goal,
+            "initial": pack_model(task.fluents, task.agents, task.initial),
+        }
+
+    def _action(self, action: Action) -> tuple[int, int, list[int]]:
+        if len(action.events) > MAX_EVENTS:
+            raise LimitError(
+                f"action {action.name!r} has {len(action.events)} events, at most {MAX_EVENTS} are supported: "
+                "split the action"
+            )
+        events = tuple(self._pack_event(event) for event in action.events)
+        designated = _mask(action.designated)
+        relations = {kind: self._pack_relation(kind, rows) for kind, rows in action.relations.items()}
+        return (
+            self._formula(action.applicability),
+            self._event_model((events, designated), (list(events), designated)),
+            [self._conditions(conditions, relations) for conditions in action.observability],
+        )
+
+    def _pack_event(self, event: Event) -> int:
+        effects = sorted(
+            (self._fluent[effect.fluent], effect.value, self._formula(effect.condition)) for effect in event.effects
+        )
+        return self._event((self._formula(event.precondition), tuple(effects)))
+
+    def _pack_relation(self, kind: str, rows: tuple[frozenset[int], ...]) -> int:
+        """Events with equal successors form a group (sources, targets); the type's name keeps types apart."""
+        groups: dict[int, int] = {}
+        for event, targets in enumerate(rows):
+            mask = _mask(targets)
+            groups[mask] = groups.get(mask, 0) | 1 << event
+        pairs = [(sources, targets) for targets, sources in groups.items()]
+        return self._relation((kind, tuple(pairs)), pairs)
+
+    def _conditions(self, conditions: tuple[tuple[Formula, str], ...], relations: dict[str, int]) -> int:
+        return self._observability(tuple((self._formula(condition), relations[kind]) for condition, kind in conditions))
+
+
+def _mask(members: Iterable[int]) -> int:
+    return sum(1 << member for member in members)

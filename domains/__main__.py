@@ -96,15 +96,8 @@ def _documentation(family: Family) -> str:
         (f"{family.name}/{name}", " ".join(f"{key}={value}" for key, value in parameters.items()))
         for name, parameters in family.instances.items()
     ]
-    return "\n".join(
-        [
-            f"{family.name}({_parameters(family)})",
-            "",
-            family.documentation,
-            "",
-            *_table(("instance", "parameters"), instances),
-        ]
-    )
+    head = f"{family.name}({_parameters(family)})"
+    return "\n".join([head, "", family.documentation, "", *_table(("instance", "parameters"), instances)])
 
 
 def _parameters(family: Family) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import cycle, islice, permutations
 from typing import Any
 
-from domains.checks import between, formulas, known
+from domains.checks import between, flag, formulas, known
 from domains.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
 from domains.registry import Family
 
@@ -76,7 +76,7 @@ def problem(
         ],
         agents=names,
         designated=[*facts, "-assemble", "-restart"],
-        commonly_known=["-assemble", "-restart"] if clear_start else [],
+        commonly_known=["-assemble", "-restart"] if flag("clear_start", clear_start) else [],
         goals=[believes(name, "assemble") for name in names] if goals is None else formulas("goals", goals),
     )
 

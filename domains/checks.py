@@ -21,6 +21,17 @@ def between(name: str, value: object, low: int, high: int) -> int:
     return value
 
 
+def flag(name: str, value: object) -> bool:
+    """Return `value` if it is true or false.
+
+    Raises:
+        DomainError: naming the parameter.
+    """
+    if not isinstance(value, bool):
+        raise DomainError(f"{name} must be True or False, got {value!r}")
+    return value
+
+
 def known(kind: str, name: object, names: Iterable[str]) -> str:
     """Return `name` if it is one of `names`.
 

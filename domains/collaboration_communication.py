@@ -113,7 +113,7 @@ def vocabulary(
 def _places(crates: Sequence[str], hiding: Sequence[int], places: Sequence[int] | None) -> dict[str, int]:
     if places is None:
         places = [hiding[min(index, len(hiding) - 1)] for index in range(len(crates))]
-    if not isinstance(places, Sequence) or len(places) != len(crates) or not set(places) <= set(hiding):
+    if not isinstance(places, Sequence) or len(places) != len(crates) or any(room not in hiding for room in places):
         rooms = ", ".join(map(str, hiding))
         raise DomainError(f"places must list a room out of {rooms} for each of {len(crates)} boxes, got {places!r}")
     return dict(zip(crates, places, strict=True))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise, permutations, product
 from typing import Any
 
-from domains.checks import between, formulas, subset
+from domains.checks import between, flag, formulas, subset
 from domains.mastar import Action, agent_names, and_, believes, knows_whether, not_, or_, write
 from domains.registry import Family
 
@@ -61,7 +61,7 @@ def problem(
         learn=subset("learn", learn, members),
         miss=subset("miss", miss, members),
         unsure=subset("unsure", unsure, members),
-        home=home,
+        home=flag("home", home),
     )
     if goals is None and not wanted:
         wanted = [f"at_{name}_1" for name in names]

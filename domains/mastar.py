@@ -133,19 +133,18 @@ def write(
         commonly_known: formulas that are common knowledge among all agents at the start.
         goals: one formula per subgoal.
     """
-    lines = [f"% {title}", "%", *_wrap(story, "% "), ""]
+    lines = [f"% {title}", "%", *_wrap(story, "% ", "% "), ""]
     lines += _declare("fluent", fluents)
     for _, group in groupby(actions, key=lambda action: action.name.partition("_")[0]):
         lines += _declare("action", [action.name for action in group])
     lines += [*_declare("agent", agents), ""]
     for action in actions:
-        lines += [f"{statement};" for statement in action.statements()]
-        lines.append("")
+        lines += [*_statements(action.statements()), ""]
     lines += ["% What is actually the case, and what all agents commonly know at the start."]
     lines += _declare("initially", designated)
-    lines += [f"initially {common(agents, formula)};" for formula in commonly_known]
+    lines += _statements(f"initially {common(agents, formula)}" for formula in commonly_known)
     lines += ["", "% The goal."]
-    lines += [f"goal {formula};" for formula in goals]
+    lines += _statements(f"goal {formula}" for formula in goals)
     return "\n".join(lines) + "\n"
 
 
@@ -154,8 +153,19 @@ def _if(condition: str) -> str:
 
 
 def _declare(keyword: str, names: Sequence[str]) -> list[str]:
-    return textwrap.wrap(f"{keyword} {', '.join(names)};", _WIDTH, subsequent_indent="    ")
+    return _wrap(f"{keyword} {', '.join(names)};", "", "    ")
 
 
-def _wrap(text: str, prefix: str) -> list[str]:
-    return textwrap.wrap(" ".join(text.split()), _WIDTH, initial_indent=prefix, subsequent_indent=prefix)
+def _statements(statements: Iterable[str]) -> list[str]:
+    return [line for statement in statements for line in _wrap(f"{statement};", "", "    ")]
+
+
+def _wrap(text: str, first: str, later: str) -> list[str]:
+    return textwrap.wrap(
+        " ".join(text.split()),
+        _WIDTH,
+        initial_indent=first,
+        subsequent_indent=later,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

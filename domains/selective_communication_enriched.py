@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from domains import selective_communication
-from domains.checks import between
+from domains.checks import between, flag
 from domains.mastar import Action, always, believes, not_, write
 from domains.registry import Family
 from domains.selective_communication import Corridor, goal_formulas, make_corridor
@@ -76,7 +76,10 @@ def problem(
             right agents hear it: in the same and the adjacent rooms. All else that a can do is useless.
         """,
         fluents=[*facts, "q", *(f"at_{room}" for room in corridor.rooms)],
-        actions=[*corridor.actions(), *(action for fact in facts for action in _useless(fact, corridor, toggles))],
+        actions=[
+            *corridor.actions(),
+            *(action for fact in facts for action in _useless(fact, corridor, flag("toggles", toggles))),
+        ],
         agents=corridor.names,
         designated=[*corridor.position, "q", *facts],
         commonly_known=[*corridor.position, *facts],

@@ -88,9 +88,10 @@ class ActionStatements:
         condition = self._condition(statement, after=2)
         stated: set[Formula] = set()
         for part in conjuncts(subtrees(statement)[1]):
-            effect = _effect(self.names.formula(part), condition)
+            formula = self.names.formula(part)
+            effect = _effect(formula, condition)
             if effect is None:
-                raise source.error(f"{verb!r} takes literals (a fluent or its negation) joined by ','", part)
+                raise source.error(f"{verb!r} takes fluents and negated fluents joined by ',', found {formula}", part)
             opposite = literal(effect.fluent, not effect.value)
             if condition is TRUE and opposite in stated:
                 raise source.error(f"contradictory effects: {effect.fluent!r} and '-{effect.fluent}'", part)

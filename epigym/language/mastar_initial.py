@@ -138,8 +138,8 @@ class InitialStatements:
             open_fluents = [name for name, column in values.items() if column.any() and not column.all()]
             place = self._actual[-1][1] if self._actual else self._last
             raise self.names.source.error(
-                f"{len(worlds)} worlds satisfy the propositional 'initially' statements, exactly one must: "
-                f"say whether {', '.join(open_fluents)} hold",
+                f"{len(worlds)} worlds satisfy the propositional 'initially' statements, exactly one must; "
+                f"left open: {', '.join(open_fluents)}",
                 place,
             )
         return int(worlds[0])

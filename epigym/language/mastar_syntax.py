@@ -119,10 +119,7 @@ def parse(source: Source, start: str = "problem") -> Node:
         place = Token("", error.char, line=error.line, column=error.column)
         raise source.error(f"unexpected character {error.char!r}", place) from None
     except UnexpectedToken as error:
-        ends = error.token.type == "$END"
-        found = "end of the text" if ends else repr(str(error.token))
-        message = f"unexpected {found}; expected {_expected(error)}{_keyword_hint(error)}"
-        raise source.error(message, None if ends else error.token) from None
+        raise _syntax_error(source, error) from None
 
 
 def subtrees(node: Node) -> list[Node]:
@@ -132,9 +129,15 @@ def subtrees(node: Node) -> list[Node]:
 
 def conjuncts(tree: Node) -> list[Node]:
     """The parts of a conjunction, nested ones included; the formula itself when it is none."""
-    if tree.data != "conjunction":
-        return [tree]
-    return [part for child in subtrees(tree) for part in conjuncts(child)]
+    parts: list[Node] = []
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if node.data == "conjunction":
+            stack.extend(reversed(subtrees(node)))
+        else:
+            parts.append(node)
+    return parts
 
 
 def name_text(name: Node) -> str:
@@ -160,16 +163,35 @@ def _position(place: Token | Node) -> tuple[int, int]:
     return at.line or 1, at.column or 1
 
 
-def _expected(error: UnexpectedToken) -> str:
-    """What the grammar allows at the place of a syntax error, in words."""
-    terminals = set(error.accepts or error.expected)
+def _syntax_error(source: Source, error: UnexpectedToken) -> ParseError:
+    """What was found, what the grammar allows there, and what was probably meant."""
+    expected = frozenset(error.accepts or error.expected)
     words: list[str] = []
     for group, meaning in ((_STATEMENT, "a statement"), (_FORMULA, "a formula")):
-        if group <= terminals:
+        if group <= expected:
             words.append(meaning)
-            terminals -= group | {"NAME"}
-    words += sorted(map(_terminal, terminals))
-    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+            expected -= group | {"NAME"}
+    words += sorted(map(_terminal, expected - {"LPAR"} if len(expected) > 1 else expected))
+    allowed = " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+    if error.token.type == "$END":
+        return source.error(f"unexpected end of the text; expected {allowed}")
+    hint = _hint(source, error, expected)
+    return source.error(f"unexpected {str(error.token)!r}; expected {allowed}{hint}", error.token)
+
+
+def _hint(source: Source, error: UnexpectedToken, expected: frozenset[str]) -> str:
+    """The keyword that the word or, at the start of a statement, the one before it may mean; a missing `;`."""
+    line = source.text.split("\n")[error.line - 1]
+    if "SEMICOLON" in expected and not line[: error.column - 1].strip():
+        return "; is a ';' missing before it?"
+    words = [(str(error.token), expected)]
+    if "CAUSES" in expected and error.interactive_parser:
+        words.append((str(error.interactive_parser.parser_state.value_stack[-1]), _STATEMENT))
+    for word, terminals in words:
+        close = difflib.get_close_matches(word, [name.lower() for name in terminals], n=1)
+        if close:
+            return f"; did you mean {close[0]!r}?"
+    return ""
 
 
 def _terminal(name: str) -> str:
@@ -177,19 +199,3 @@ def _terminal(name: str) -> str:
         return "a name" if name == "NAME" else "the end of the text"
     pattern = _parser().get_terminal(name).pattern
     return repr(pattern.value) if isinstance(pattern, PatternStr) else "B, E or C"
-
-
-def _keyword_hint(error: UnexpectedToken) -> str:
-    """A hint at the keyword that the unexpected word or the one before it may have meant."""
-    keywords = [word for word in map(_keyword, _parser().terminals) if word]
-    before = error.interactive_parser.parser_state.value_stack[-1:] if error.interactive_parser else []
-    for word in (*before, error.token):
-        close = difflib.get_close_matches(str(word), keywords, n=1) if isinstance(word, Token) else []
-        if close and close[0] != word:
-            return f"; did you mean {close[0]!r}?"
-    return ""
-
-
-def _keyword(terminal: object) -> str:
-    value = str(getattr(getattr(terminal, "pattern", None), "value", ""))
-    return value if value.replace("_", "").isalpha() else ""

@@ -1,0 +1,176 @@
+"""Wrong problem texts: every error names the place, what was found and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from epigym.errors import EpigymError, LimitError, ParseError, ProblemWarning
+from epigym.language import load, parse_formula, parse_mastar
+
+HEAD = "fluent p, q;\naction act, say;\nagent ann, bob;\n"  # the wrong line is line 4
+TAIL = "\ninitially p, -q;\ngoal B(ann, p);\n"
+
+
+def error_of(text: str) -> ParseError:
+    with pytest.raises(ParseError) as caught:
+        parse_mastar(text, file="some.txt")
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("wrong", "column", "message"),
+    [
+        # syntax
+        ("executible act;", 12, "did you mean 'executable'?"),
+        ("act announce p;", 5, "unexpected 'announce'; expected 'announces', 'aware_of'"),
+        ("act announce p;", 5, "did you mean 'announces'?"),
+        ("fluent r s;", 10, "unexpected 's'; expected ',' or ';'"),
+        ("agent ;", 7, "unexpected ';'; expected a name"),
+        ("fluent if;", 8, "unexpected 'if'; expected a name"),
+        ("executable act if (p, q;", 24, "unexpected ';'; expected ')'"),
+        ("executable act if B(ann p);", 25, "unexpected 'p'; expected ','"),
+        ("executable act if p @ q;", 21, "unexpected character '@'"),
+        ("goal p, ;", 9, "unexpected ';'; expected a formula"),
+        ("goal E([], p);", 9, "unexpected ']'; expected a name"),
+        (";", 1, "unexpected ';'; expected a statement"),
+        # names
+        ("executable akt;", 12, "unknown action 'akt': did you mean 'act'?"),
+        ("executable act if B(ann, -pp);", 27, "unknown fluent 'pp': did you mean 'p'?"),
+        ("act causes r;", 12, "unknown fluent 'r': expected one of 'p', 'q'"),
+        ("anne observes act;", 1, "unknown agent 'anne': did you mean 'ann'?"),
+        ("ann observes sya;", 14, "unknown action 'sya': did you mean 'say'?"),
+        ("ann observes act if C([ann, bop], p);", 29, "unknown agent 'bop': did you mean 'bob'?"),
+        ("goal at(ann,1);", 6, "unknown fluent 'at(ann,1)'"),
+        ("fluent r, p;", 11, "fluent 'p' is already declared in line 1"),
+        ("action act;", 8, "action 'act' is already declared in line 2"),
+        ("agent cid, cid;", 12, "agent 'cid' is already declared in line 4"),
+        ("goal B([ann, bob], p);", 8, "B takes one agent, found 2: use E or C"),
+        # actions
+        ("act causes p; act determines q;", 15, "action 'act' is of kind ontic and cannot also be of kind sensing"),
+        ("say determines p; say announces p;", 19, "'say' is of kind sensing and cannot also be of kind announcement"),
+        ("act causes p, q, -p;", 18, "contradictory effects: 'p' and '-p'"),
+        ("say announces -q, q;", 19, "contradictory effects: 'q' and '-q'"),
+        ("act causes p | q;", 12, "'causes' takes fluents and negated fluents joined by ',', found (p | q)"),
+        ("say determines q, B(ann, p);", 19, "'determines' takes fluents and negated fluents joined by ','"),
+        # the initial e-state
+        ("initially B(ann, p);", 11, "cannot build an initial e-state from B(ann, p): expected a"),
+        ("initially p | C([ann, bob], p);", 11, "cannot build an initial e-state from (p | C"),
+        ("initially C([ann], p);", 13, "C must name all agents here: bob missing"),
+        ("initially C([ann, bob], E([ann, bob], p));", 25, "cannot build an initial e-state from E("),
+        ("initially C([ann, bob], p, -B(ann, p));", 28, "cannot build an initial e-state from -B(ann, p)"),
+        ("initially C([ann, bob], B(ann, p) | B(bob, -p));", 25, "cannot build an initial e-state from (B(ann, p) |"),
+        ("initially C([ann, bob], B(ann, B(bob, p)));", 25, "cannot build an initial e-state from B(ann, B(bob"),
+        ("initially C([ann, bob], p), C([ann, bob], -p);", 43, "no valuation satisfies this and what is already"),
+        (
+            "initially C([ann, bob], p | q), C([ann, bob], (p | -q), (-p | q), (-p | -q));",
+            68,
+            "no world satisfies this and the statements before it",
+        ),
+    ],
+)
+def test_wrong_texts(wrong: str, column: int, message: str) -> None:
+    error = error_of(HEAD + wrong + TAIL)
+    assert (error.file, error.line, error.column) == ("some.txt", 4, column)
+    assert message in error.message
+    assert "\n" not in error.message
+    assert str(error).splitlines() == [
+        f"some.txt:4:{column}: {error.message}",
+        f"  {wrong}",
+        "  " + " " * (column - 1) + "^",
+    ]
+
+
+def test_a_missing_semicolon_is_reported_at_the_next_statement() -> None:
+    error = error_of(HEAD + "executable act if p\nact causes q;" + TAIL)
+    assert (error.line, error.column) == (5, 1)
+    assert "unexpected 'act'" in error.message
+    assert error.message.endswith("is a ';' missing before it?")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message"),
+    [
+        ("", 1, 1, "the problem has no 'agent' statement"),
+        ("fluent p;\ninitially p; goal p;\n\n", 2, 21, "the problem has no 'agent' statement"),
+        ("fluent p; agent a;\ngoal p;", 2, 8, "the problem has no 'initially' statement"),
+        ("fluent p; agent a;\ninitially p; % and no goal", 2, 27, "the problem has no 'goal' statement"),
+        ("fluent p; agent a;\ninitially p; goal (p", 2, 21, "unexpected end of the text; expected ')'"),
+    ],
+)
+def test_incomplete_texts(text: str, line: int, column: int, message: str) -> None:
+    error = error_of(text)
+    assert (error.line, error.column, error.message) == (line, column, message)
+
+
+def test_the_initial_statements_must_pick_one_world() -> None:
+    base = "fluent p, q, r;\nagent a;\ngoal p;\ninitially C([a], p);\n"
+    error = error_of(base + "initially p, (q | r);\n")
+    assert (error.line, error.column) == (5, 15)
+    assert error.message == (
+        "3 worlds satisfy the propositional 'initially' statements, exactly one must; left open: q, r"
+    )
+    assert (error_of(base).line, error_of(base).column) == (4, 1)
+    none = error_of(base + "initially q, r, -p;\n")
+    assert (none.line, none.column) == (5, 17)
+    assert none.message == "no world satisfies this and the statements before it"
+
+
+def test_tabs_do_not_shift_the_caret() -> None:
+    assert str(error_of(HEAD + "\tgoal\tzz;" + TAIL)).splitlines()[1:] == ["   goal zz;", "        ^"]
+
+
+def test_too_many_initial_worlds() -> None:
+    fluents = [f"f{k}" for k in range(21)]
+    text = f"fluent {', '.join(fluents)}; agent a; initially {', '.join(fluents)}; goal f0;"
+    with pytest.raises(LimitError, match=r"up to 2\^21 worlds, more than 2\^20.* 21 fluents f0, f1, .*f20;"):
+        parse_mastar(text)
+    assert len(parse_mastar(text + f"initially C([a], {', '.join(fluents[4:])});").initial.valuations) == 16
+
+
+def test_observing_an_ontic_action_partially_is_a_warning() -> None:
+    text = HEAD + "act causes p; say announces p; bob aware_of say;\nann aware_of act;" + TAIL
+    with pytest.warns(ProblemWarning, match=r"^some.txt:5:1: 'aware_of' has no effect: action 'act' is ontic$"):
+        task = parse_mastar(text, file="some.txt")
+    assert [len(conditions) for conditions in task.actions[0].observability] == [1, 1]
+
+
+def test_statements_that_contradict_each_other_are_a_warning_and_the_fluent_is_added() -> None:
+    text = HEAD + "act causes -q; act causes q;" + TAIL
+    with pytest.warns(ProblemWarning, match="<string>:4:27: action 'act' both adds and deletes 'q'"):
+        parse_mastar(text)
+
+
+def test_unknown_semantics() -> None:
+    with pytest.raises(EpigymError, match="unknown semantics 'efpp': did you mean 'efp'"):
+        parse_mastar(HEAD + TAIL, semantics="efpp")  # type: ignore[arg-type]
+
+
+def test_formulas_on_their_own() -> None:
+    with pytest.raises(ParseError, match="<formula>:1:8: unknown fluent 'tails': did you mean 'tail'"):
+        parse_formula("B(ann, tails)", fluents=["tail"], agents=["ann"])
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "folder.txt").mkdir()
+    (tmp_path / "latin.txt").write_bytes(b"% caf\xe9")
+    (tmp_path / "plan.foo").write_text("")
+    for name, message in (
+        ("missing.txt", "No such file"),
+        ("folder.txt", "a directory, not a file"),
+        ("latin.txt", "byte 5 is not UTF-8 text"),
+        ("plan.foo", "extension '.foo'"),
+    ):
+        with pytest.raises(EpigymError, match=message) as caught:
+            load(tmp_path / name)
+        assert name in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def test_errors_in_files_name_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "coin.txt"
+    path.write_text("﻿" + HEAD + "executable akt;" + TAIL, encoding="utf-8")
+    with pytest.raises(ParseError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}:4:12: unknown action")

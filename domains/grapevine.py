@@ -15,6 +15,7 @@ def problem(
     *,
     agents: int = 3,
     rooms: int = 2,
+    noticed: bool = True,
     ring: int = 3,
     learn: Sequence[str] = ("a", "b"),
     miss: Sequence[str] = (),
@@ -36,6 +37,9 @@ def problem(
     Args:
         agents: number of agents, 2 to 8; they are called a, b, c, …
         rooms: number of rooms, 2 to 6.
+        noticed: whether a step is noticed by the agents in the room that is left, the walker included; in
+            the published problems with four agents nobody notices steps, and all believe that everybody
+            still is where they started.
         ring: the goal speaks about a ring of this many first agents, 2 to `agents`; each has a next one, and
             the last one's next is the first.
         learn: the agents of the ring that shall learn the secret of the next one.
@@ -74,7 +78,7 @@ def problem(
             the secrets they believe with everybody in the same room.
         """,
         fluents=[*(f"at_{name}_{room}" for name in names for room in numbers), *(f"s{name}" for name in names)],
-        actions=_actions(names, numbers),
+        actions=_actions(names, numbers, flag("noticed", noticed)),
         agents=names,
         designated=[*here, *elsewhere, *(f"s{name}" for name in names)],
         commonly_known=[*here, *elsewhere, *(knows_whether(name, f"s{name}") for name in names)],
@@ -109,18 +113,19 @@ def _ring_goals(
     ]
 
 
-def _actions(names: Sequence[str], rooms: Sequence[int]) -> list[Action]:
+def _actions(names: Sequence[str], rooms: Sequence[int], noticed: bool) -> list[Action]:
     right = list(pairwise(rooms))
     left = [(to, here) for here, to in right]
+    watching = names if noticed else ()
     return [
-        *(_move("right", name, names, right) for name in names),
-        *(_move("left", name, names, left) for name in names),
+        *(_move("right", name, watching, right) for name in names),
+        *(_move("left", name, watching, left) for name in names),
         *(_share(name, owner, room, names) for name, owner, room in product(names, names, rooms)),
     ]
 
 
 def _move(direction: str, mover: str, names: Sequence[str], steps: Sequence[tuple[int, int]]) -> Action:
-    """One step along the row of rooms, noticed by the mover and by those in the room that is left."""
+    """One step along the row of rooms, noticed by those of `names` who are in the room that is left."""
     return Action(
         f"{direction}_{mover}",
         "causes",
@@ -156,7 +161,7 @@ _LEVELS: dict[str, dict[str, Any]] = {
 }
 _TRAIN = ("3_pl_3", "3_pl_4", "4_pl_2", "5_pl_4")
 _INSTANCES = {
-    f"{agents}_{level}": {"agents": agents, **goal}
+    f"{agents}_{level}": {"agents": agents, **({"noticed": False} if agents == 4 else {}), **goal}
     for agents in (3, 4, 5)
     for level, goal in _LEVELS.items()
     if agents == 3 or level != "pl_7"

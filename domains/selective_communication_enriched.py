@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from domains import selective_communication
@@ -68,6 +69,7 @@ def problem(
         agents=agents, rooms=rooms, end=end, start=start, sense=sense,
         positions=positions, hears=hears, miss_right=miss_right, miss_left=miss_left,
     )  # fmt: skip
+    flag("toggles", toggles)
     facts = ["useless", *(f"useless{number}" for number in range(2, between("useless", useless, 1, 8) + 1))]
     return write(
         title=f"Selective Communication Enriched with {agents} agents and {rooms} rooms",
@@ -76,10 +78,7 @@ def problem(
             right agents hear it: in the same and the adjacent rooms. All else that a can do is useless.
         """,
         fluents=[*facts, "q", *(f"at_{room}" for room in corridor.rooms)],
-        actions=[
-            *corridor.actions(),
-            *(action for fact in facts for action in _useless(fact, corridor, flag("toggles", toggles))),
-        ],
+        actions=[*corridor.actions(), *chain.from_iterable(_useless(fact, corridor, toggles) for fact in facts)],
         agents=corridor.names,
         designated=[*corridor.position, "q", *facts],
         commonly_known=[*corridor.position, *facts],

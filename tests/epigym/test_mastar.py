@@ -1,0 +1,279 @@
+"""mA* problems become the tasks that the language's definition says they are."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+import strategies
+from benchmark_files import BENCHMARKS, table
+from hypothesis import given
+
+from epigym import reference
+from epigym.formula import (
+    TRUE,
+    Formula,
+    actually,
+    and_,
+    believes,
+    common,
+    everybody,
+    fluent,
+    implies,
+    not_,
+    or_,
+)
+from epigym.language import SEMANTICS, load, parse_formula, parse_mastar
+from epigym.language.mastar_actions import Semantics
+from epigym.task import Action, Effect, EState, Event, Task
+
+P, Q, R = fluent("p"), fluent("q"), fluent("r")
+HEAD = "fluent p, q, r; agent a, b, c; action act; goal p; initially p, -q, -r; initially C([a,b,c], p, -q, -r); "
+ALWAYS_OBLIVIOUS = ((TRUE, "oblivious"),)
+
+
+def action_of(text: str, semantics: Semantics = "default") -> Action:
+    return parse_mastar(HEAD + text, semantics=semantics).actions[0]
+
+
+def rows(*successors: str) -> tuple[frozenset[int], ...]:
+    return tuple(frozenset(map(int, row)) for row in successors)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("p", P),
+        ("-p, q", and_(not_(P), Q)),
+        ("-(p, q)", not_(and_(P, Q))),
+        ("--p", P),
+        ("p, q | r", or_(and_(P, Q), R)),
+        ("p | q, r", or_(P, and_(Q, R))),
+        ("p, (q | r)", and_(P, or_(Q, R))),
+        ("-p | -q, -r", or_(not_(P), and_(not_(Q), not_(R)))),
+        ("(-B(a,p), q)", and_(not_(believes("a", P)), Q)),
+        ("B(a, p, q | r)", believes("a", or_(and_(P, Q), R))),
+        ("B([a], p)", believes("a", P)),
+        ("E([b, a], -p)", everybody(["a", "b"], not_(P))),
+        ("E(a, p)", everybody(["a"], P)),
+        ("C([a,b], B(b, p) | q)", common(["a", "b"], or_(believes("b", P), Q))),
+        ("-C ( [ a ] , p ) % a comment\n , q", and_(not_(common(["a"], P)), Q)),
+        ("at(a, 1)", fluent("at(a,1)")),
+        ("B(a, at( b ,x))", believes("a", fluent("at(b,x)"))),
+        ("1, -B, é_2", and_(fluent("1"), not_(fluent("B")), fluent("é_2"))),
+    ],
+)
+def test_formulas(text: str, expected: Formula) -> None:
+    fluents = ["p", "q", "r", "at(a,1)", "at(b,x)", "1", "B", "é_2"]
+    assert parse_formula(text, fluents=fluents, agents=["a", "b"]) is expected
+
+
+@given(strategies.formulas(with_actually=False))
+def test_printed_formulas_are_read_back(formula: Formula) -> None:
+    formula = formula.map_fluents(fluent)
+    if "true" not in str(formula) and "false" not in str(formula):
+        assert parse_formula(str(formula), fluents=strategies.FLUENTS, agents=strategies.AGENTS) is formula
+
+
+def test_names_and_declarations() -> None:
+    task = parse_mastar(
+        """% everything may be declared in several statements, after its use, and be named by numbers
+        goal at(a,1), B(2, open); goal (B(a, 7), -open);
+        executable go( a , 1 ) if open;
+        fluent open; fluent at(a,1), at( a, 2 );
+        agent a; fluent 7; agent 2; action go(a,1), wait;
+        initially at(a,1), -at(a,2), 7, -open;
+        """,
+        file="here/some.txt",
+    )
+    assert task.name == "some"
+    assert task.fluents == ("open", "at(a,1)", "at(a,2)", "7")
+    assert task.agents == ("a", "2")
+    assert [action.name for action in task.actions] == ["go(a,1)", "wait"]
+    assert task.goal == (
+        fluent("at(a,1)"),
+        believes("2", fluent("open")),
+        believes("a", fluent("7")),
+        not_(fluent("open")),
+    )
+
+
+def test_ontic_actions() -> None:
+    text = """
+        executable act if B(a, p); act causes q, -r if p; act causes p;
+        executable act if p | q; a observes act; b observes act if q; b observes act if r;
+    """
+    psi = and_(believes("a", P), or_(P, Q))
+    effects = (Effect("q", True, P), Effect("r", False, P), Effect("p", True))
+    expected = Action(
+        name="act",
+        applicability=psi,
+        events=(Event("sigma", TRUE, effects), Event("epsilon")),
+        designated=(0,),
+        relations={"full": rows("0", "1"), "oblivious": rows("1", "1")},
+        observability=(((TRUE, "full"),), ((or_(Q, R), "full"), (TRUE, "oblivious")), ALWAYS_OBLIVIOUS),
+    )
+    assert action_of(text) == expected
+    assert action_of(text, "efp") == expected
+    assert action_of(text, "update_model").events == (Event("sigma", psi, effects), Event("epsilon"))
+
+
+def test_an_action_without_statements_is_ontic_without_effects_and_seen_by_nobody() -> None:
+    action = action_of("")
+    assert action.applicability is TRUE
+    assert action.events == (Event("sigma"), Event("epsilon"))
+    assert action.designated == (0,)
+    assert action.observability == (ALWAYS_OBLIVIOUS,) * 3
+
+
+@pytest.mark.parametrize("verb", ["determines", "announces"])
+@pytest.mark.parametrize("semantics", SEMANTICS)
+def test_sensing_and_announcements(verb: str, semantics: Semantics) -> None:
+    action = action_of(
+        f"""
+        act {verb} p, -q; act {verb} r if B(a, q);
+        executable act if q; a observes act if p; b aware_of act if q; b observes act if r; c aware_of act;
+        """,
+        semantics,
+    )
+    psi = Q if semantics == "update_model" else TRUE
+    phi = and_(P, not_(Q), implies(actually(believes("a", Q)), R))
+    assert action == Action(
+        name="act",
+        applicability=Q,
+        events=(Event("sigma", and_(psi, phi)), Event("tau", and_(psi, not_(phi))), Event("epsilon")),
+        designated=(0,) if verb == "announces" and semantics != "efp" else (0, 1),
+        relations={
+            "full": rows("0", "1", "2"),
+            "partial": rows("01", "01", "2"),
+            "oblivious": rows("2", "2", "2"),
+        },
+        observability=(
+            ((P, "full"), (TRUE, "oblivious")),
+            ((R, "full"), (Q, "partial"), (TRUE, "oblivious")),
+            ((TRUE, "partial"),),
+        ),
+    )
+
+
+COIN = """
+    fluent tail, near; agent a, b; action peek, shout, lie;
+    executable peek if near; peek determines tail; a observes peek; b aware_of peek;
+    executable shout if near; shout announces tail; a observes shout; b observes shout;
+    executable lie; lie announces -tail; b observes lie;
+    initially tail, near; initially C([a,b], near); goal B(a, tail);
+"""
+
+
+def after(semantics: Semantics, *plan: str, text: str = COIN) -> tuple[Task, EState]:
+    task = parse_mastar(text, semantics=semantics)
+    estate = task.initial
+    for name in plan:
+        action = next(action for action in task.actions if action.name == name)
+        estate = reference.apply(task, estate, action)
+    return task, estate
+
+
+def believed(task: Task, estate: EState, text: str) -> bool:
+    return reference.holds(estate, task.agents, parse_formula(text, fluents=task.fluents, agents=task.agents))
+
+
+@pytest.mark.parametrize("semantics", SEMANTICS)
+def test_sensing_separates_full_from_partial_observers(semantics: Semantics) -> None:
+    task, estate = after(semantics, "peek")
+    assert believed(task, estate, "B(a, tail), -B(b, tail), -B(b, -tail), C([a,b], B(a, tail) | B(a, -tail))")
+
+
+def test_only_efp_lets_a_false_announcement_happen_and_act_like_sensing() -> None:
+    for semantics in SEMANTICS:
+        task = parse_mastar(COIN, semantics=semantics)
+        assert reference.applicable(task, task.initial, task.actions[2]) == (semantics == "efp")
+    task, estate = after("efp", "lie")
+    assert believed(task, estate, "B(b, tail), -B(a, tail), -B(a, B(b, tail))")
+
+
+def test_only_update_model_teaches_observers_that_the_action_was_possible() -> None:
+    # b does not know whether a is near; a shouts, which needs it to be near.
+    text = COIN.replace("initially C([a,b], near);", "initially C([a,b], B(a, near) | B(a, -near));")
+    for semantics in SEMANTICS:
+        task, estate = after(semantics, "shout", text=text)
+        assert believed(task, estate, "B(b, tail)")
+        assert believed(task, estate, "B(b, near)") == (semantics == "update_model")
+        assert believed(task, estate, "B(a, near)")
+
+
+def test_only_update_model_makes_an_observer_collapse_who_thought_the_action_impossible() -> None:
+    # a leaves unseen by b, so b wrongly thinks that only a is near; then a shouts "not near" from afar.
+    text = """
+        fluent near; agent a, b; action leave, shout; executable leave; leave causes -near; a observes leave;
+        executable shout if -near; shout announces -near; a observes shout; b observes shout;
+        initially near; initially C([a,b], near); goal B(b, -near);
+    """
+    moved = text.replace("shout announces -near", "shout causes near")
+    for semantics in SEMANTICS:
+        assert reference.collapsed(after(semantics, "leave", "shout", text=text)[1]) == (False, True)
+        expected = (False, semantics == "update_model")
+        assert reference.collapsed(after(semantics, "leave", "shout", text=moved)[1]) == expected
+
+
+def test_conditional_sensing_announces_one_formula_fixed_by_the_designated_world() -> None:
+    # q is false at the designated world: nothing is learned, not even in worlds where q holds.
+    text = "fluent p, q; agent a; action look; look determines p if {}; a observes look; initially p, -q; goal p;"
+    nothing = after("default", "look", text=text.format("q"))[1]
+    assert len(nothing.valuations) == 4
+    something = after("default", "look", text=text.format("-q"))[1]
+    assert set(something.valuations) == {frozenset("p"), frozenset("pq")}
+
+
+def initial_of(statements: str) -> EState:
+    return parse_mastar("fluent p, q, r; agent a, b; goal p; initially p, q, r; " + statements).initial
+
+
+def test_the_initial_e_state_has_all_valuations_and_total_relations() -> None:
+    estate = initial_of("")
+    assert len(set(estate.valuations)) == len(estate.valuations) == 8
+    assert estate.successors == ((frozenset(range(8)),) * 8,) * 2
+    assert [estate.valuations[world] for world in estate.designated] == [{"p", "q", "r"}]
+
+
+@pytest.mark.parametrize(
+    ("statements", "valuations"),
+    [
+        ("initially C([a,b], p, -(-q));", ["pq", "pqr"]),
+        ("initially C([b,a], B(a, p)); initially C([a,b], B(b, q | -r));", ["p", "pq", "pqr"]),
+        ("initially C([a,b], (p, q, r) | (-p, -q, -r));", ["", "pqr"]),
+        ("initially C([a,b], -p | q), C([a,b], p), C([a,b], -q | r);", ["pqr"]),
+        ("initially C([a,b], -B(a, p), -B(a, -p)); initially C([a,b], q, r);", ["qr", "pqr"]),
+        ("initially C([a,b], (-B(a, -(p, q)), -B(a, (p, q)), p, q));", ["pq", "pqr"]),
+    ],
+)
+def test_common_knowledge_restricts_the_initial_worlds(statements: str, valuations: list[str]) -> None:
+    estate = initial_of(statements)
+    assert sorted(map(sorted, estate.valuations)) == sorted(map(sorted, valuations))
+    assert all(row == frozenset(range(len(valuations))) for rows in estate.successors for row in rows)
+
+
+def test_knowing_whether_removes_the_links_between_worlds_that_differ() -> None:
+    estate = initial_of(
+        """initially C([a,b], r); initially C([a,b], B(a, p) | B(a, -p));
+        initially C([a,b], (B(b, -(p, q)) | B(b, (p, q))), (B(b, q) | B(b, -q)));"""
+    )
+    assert sorted(map(sorted, estate.valuations)) == [["p", "q", "r"], ["p", "r"], ["q", "r"], ["r"]]
+    for world, valuation in enumerate(estate.valuations):
+        same_p = {v for v, other in enumerate(estate.valuations) if ("p" in other) == ("p" in valuation)}
+        same_q = {v for v, other in enumerate(estate.valuations) if ("q" in other) == ("q" in valuation)}
+        both = {v for v in same_q if {"p", "q"} <= estate.valuations[v]}
+        assert estate.successors[0][world] == same_p
+        assert estate.successors[1][world] == (both if {"p", "q"} <= valuation else same_q - both)
+    assert len({id(row) for row in estate.successors[0]}) == 2  # rows are shared
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("row", table("expected_mastar"), ids=lambda row: row["instance"])
+def test_published_problems_have_the_sizes_that_are_known(row: dict[str, str]) -> None:
+    path = BENCHMARKS / "mastar" / row["domain"] / row["split"] / f"{row['instance']}.txt"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        task = load(path)
+    sizes = (len(task.fluents), len(task.agents), len(task.actions), len(task.initial.valuations))
+    assert sizes == tuple(int(row[column]) for column in ("n_fluents", "n_agents", "n_actions", "init_worlds"))

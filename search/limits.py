@@ -48,9 +48,10 @@ class Budget:
         self._process = psutil.Process()
         self._max_expanded = sys.maxsize if limits.max_expanded is None else limits.max_expanded
         self._memory = memory_bytes(limits.memory_limit)
+        self._out_of_memory = self._check_memory()
         self._start = perf_counter()
         self._deadline = float("inf") if limits.time_limit is None else self._start + limits.time_limit
-        self._next_memory_check = self._start
+        self._next_memory_check = self._start + _MEMORY_CHECK_SECONDS
 
     @property
     def seconds(self) -> float:
@@ -66,14 +67,16 @@ class Budget:
             return SearchStatus.TIME_LIMIT
         if now >= self._next_memory_check:
             self._next_memory_check = now + _MEMORY_CHECK_SECONDS
-            if self._process.memory_info().rss >= self._memory:
-                return SearchStatus.MEMORY_LIMIT
-        return None
+            self._out_of_memory = self._check_memory()
+        return SearchStatus.MEMORY_LIMIT if self._out_of_memory else None
 
     def batch_size(self, expanded: int) -> int:
         """How many nodes may be expanded before the limits are looked at again (about 0.1 s of work)."""
         affordable = int(expanded * _BATCH_SECONDS / max(self.seconds, 1e-9))
         return min(max(affordable, _SMALLEST_BATCH), self._max_expanded - expanded)
+
+    def _check_memory(self) -> bool:
+        return bool(self._process.memory_info().rss >= self._memory)
 
 
 def memory_bytes(limit: int | str | None) -> int:

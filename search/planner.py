@@ -28,17 +28,7 @@ def find_plan(task: Task, configuration: Configuration, limits: Limits | None = 
         CheckpointError: when a learned heuristic cannot be loaded or does not fit the task.
         TaskError: when the task cannot be represented, or designated worlds disagree about an observer.
     """
-    agent = configuration.make_agent()
-    start = perf_counter()
-    space = StateSpace(task)
-    heuristic = configuration.make_heuristic(space)
-    build_seconds = perf_counter() - start
-    result = agent.search(space, heuristic, limits)
-    return replace(_checked(task, result), build_seconds=build_seconds, peak_bytes=max(result.peak_bytes, peak_bytes()))
-
-
-def _checked(task: Task, result: SearchResult) -> SearchResult:
-    """The result with what re-executing its plan showed."""
+    result = search(task, configuration, limits)
     if result.plan is None:
         return result
     start = perf_counter()
@@ -46,5 +36,16 @@ def _checked(task: Task, result: SearchResult) -> SearchResult:
     result = replace(result, validation_seconds=perf_counter() - start, collapsed_agents=validation.collapsed)
     if validation.valid:
         return result
-    message = f"{result.agent} returned a plan that is not valid: {validation.reason}"
+    message = f"{result.label} returned a plan that is not valid: {validation.reason}"
     return replace(result, status=SearchStatus.ERROR, message=message)
+
+
+def search(task: Task, configuration: Configuration, limits: Limits | None = None) -> SearchResult:
+    """Search for a plan of `task`; as `find_plan`, but nobody has re-executed the plan."""
+    agent = configuration.make_agent()
+    start = perf_counter()
+    space = StateSpace(task)
+    heuristic = configuration.make_heuristic(space)
+    build_seconds = perf_counter() - start
+    result = agent.search(space, heuristic, limits)
+    return replace(result, build_seconds=build_seconds, peak_bytes=max(result.peak_bytes, peak_bytes()))

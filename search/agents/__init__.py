@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from search.agents.agent import Agent
 from search.agents.best_first import hfs, hfs_star, wa_star
 from search.agents.breadth_first import BreadthFirst
-from search.agents.run import Agent
+from search.agents.portfolio import Portfolio
 from search.registry import lookup
 
 AGENTS: Mapping[str, Callable[..., Agent]] = {
@@ -15,6 +16,7 @@ AGENTS: Mapping[str, Callable[..., Agent]] = {
     "hfs": hfs,
     "hfs_star": hfs_star,
     "wa_star": wa_star,
+    "portfolio": Portfolio,
 }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.errors import EpigymError
-from search.agents.run import Agent, SearchRun
+from search.agents.run import SearchRun, SequentialAgent
 from search.heuristics.heuristic import Heuristic
 from search.result import SearchStatus
 
@@ -21,7 +21,7 @@ Order = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class BestFirst(Agent):
+class BestFirst(SequentialAgent):
     """Expands the e-state that comes first by (order, h, id).
 
     Attributes:

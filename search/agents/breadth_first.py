@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 
-from search.agents.run import Agent, SearchRun
+from search.agents.run import SearchRun, SequentialAgent
 from search.heuristics.heuristic import Heuristic
 from search.result import SearchStatus
 
 
-class BreadthFirst(Agent):
+class BreadthFirst(SequentialAgent):
     """Expands the e-states in the order in which they were seen; its plans are shortest plans."""
 
     name = "bfs"

@@ -1,13 +1,14 @@
-"""What every agent does while it searches: expand, count, remember, check the limits, report."""
+"""What an agent does while it searches in this process: expand, count, remember, report."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace
+from search.agents.agent import Agent
 from search.heuristics.heuristic import Heuristic
 from search.limits import Budget, Limits
 from search.result import SearchResult, SearchStatus
@@ -96,38 +97,19 @@ class SearchRun:
         return self._via
 
 
-class Agent(ABC):
-    """A search strategy: it finds a plan in a state space, within limits.
-
-    Attributes:
-        name: as in the registry.
-        is_informed: whether the agent asks a heuristic.
-    """
-
-    name: str
-    is_informed: bool
+class SequentialAgent(Agent):
+    """An agent that searches in this process."""
 
     def search(
         self, space: StateSpace, heuristic: Heuristic | None = None, limits: Limits | None = None
     ) -> SearchResult:
-        """Search for a plan from the space's initial e-state.
-
-        Args:
-            space: the e-states of one task, possibly explored before.
-            heuristic: bound to the same space; blind agents do not use it.
-            limits: when to give up; by default 600 s and 80 % of the free memory.
-
-        Returns:
-            The result, without the costs of building the space and of re-executing the plan.
-
-        Raises:
-            TaskError: when an action cannot be applied because designated worlds disagree.
-        """
+        """See `Agent.search`."""
         run = SearchRun(space, (limits or Limits()).start())
         try:
             status = SearchStatus.SOLVED if run.goal is not None else self._search(run, heuristic)
         except MemoryError:
             status = SearchStatus.MEMORY_LIMIT
+        asked = heuristic if self.is_informed else None
         return SearchResult(
             status=status,
             agent=self.name,
@@ -137,10 +119,10 @@ class Agent(ABC):
             generated=run.generated,
             distinct=run.distinct,
             search_seconds=run.budget.seconds,
-            heuristic=heuristic.name if heuristic and self.is_informed else None,
-            checkpoint=heuristic.checkpoint if heuristic and self.is_informed else "",
+            heuristic=asked.name if asked else None,
+            checkpoint=asked.checkpoint if asked else "",
         )
 
     @abstractmethod
     def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
-        """Search until a goal is found, nothing is left or a limit is exceeded."""
+        """Search from the initial e-state, which is no goal, until there is nothing left to do."""

@@ -1,0 +1,95 @@
+"""Reading checkpoints, and finding the newest one for a domain."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from epigym.errors import CheckpointError
+from learn.module import HYPERPARAMETER_VERSION
+from learn.regressor import Regressor
+from learn.target import Target
+
+RUN_FILE = "run.json"
+"""Written into the folder of a run when it is finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A trained regressor with everything that is needed to score e-states.
+
+    Attributes:
+        path: the file it was read from.
+        regressor: in evaluation mode, on the CPU.
+        target: from its output to steps.
+        encoding: keyword arguments of `epigym.encoding.encoder`.
+        domains: families that it was trained on.
+    """
+
+    path: Path
+    regressor: Regressor
+    target: Target
+    encoding: dict[str, Any]
+    domains: tuple[str, ...]
+
+
+def load(path: str | os.PathLike[str]) -> Trained:
+    """Read a checkpoint that `learn.train` wrote.
+
+    Raises:
+        CheckpointError: when it is missing, damaged, or not of this program.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise CheckpointError(f"there is no checkpoint {file}: train one with `python -m learn.train domain=…`")
+    try:
+        content = torch.load(file, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError, OSError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise CheckpointError(f"{file} is not a readable checkpoint: {reason}") from None
+    try:
+        parameters = content["hyper_parameters"]
+        if parameters["version"] != HYPERPARAMETER_VERSION:
+            raise CheckpointError(
+                f"{file} was written by another version of epigym (format {parameters['version']}, expected "
+                f"{HYPERPARAMETER_VERSION}): train it again"
+            )
+        target = Target(**parameters["target"])
+        regressor = Regressor(parameters["encoding"]["width"], margin=target.beta, **parameters["network"])
+        prefix = "regressor."
+        state = content["state_dict"].items()
+        regressor.load_state_dict({key.removeprefix(prefix): value for key, value in state if key.startswith(prefix)})
+        encoding, domains = dict(parameters["encoding"]), tuple(parameters["domains"])
+    except (KeyError, TypeError, RuntimeError) as error:
+        raise CheckpointError(f"{file} is not a checkpoint of learn.train: {error}") from None
+    return Trained(file, regressor.eval().requires_grad_(False), target, encoding, domains)
+
+
+def newest(domain: str, outputs: str | os.PathLike[str] = "outputs") -> Path:
+    """The checkpoint of the newest finished run that was trained on `domain`.
+
+    Args:
+        domain: name of a family.
+        outputs: where runs are kept.
+
+    Raises:
+        CheckpointError: when there is none.
+    """
+    found: list[tuple[str, Path]] = []
+    for record in Path(outputs, "train").rglob(RUN_FILE):
+        run = json.loads(record.read_text())
+        checkpoint = record.parent / run["checkpoint"]
+        if domain in run["domains"] and checkpoint.is_file():
+            found.append((run["finished"], checkpoint))
+    if not found:
+        raise CheckpointError(
+            f"no finished run under {Path(outputs, 'train')} was trained on {domain!r}: "
+            f"run `python -m learn.train domain={domain}` first, or name a checkpoint"
+        )
+    return max(found)[1]

@@ -1,0 +1,55 @@
+"""Fingerprints: what a result depends on, as a short hexadecimal name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from epigym.formula import Formula
+from epigym.task import Action, EState, Task
+
+
+def fingerprint(**parts: Any) -> str:
+    """32 hexadecimal digits that depend on the parts (plain values and containers) alone."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def task_fingerprint(task: Task) -> str:
+    """The fingerprint of everything that a task means; its name does not count."""
+    table: dict[Formula, int] = {}
+    rows: list[Any] = []
+    for root in task.formulas():
+        for formula in root.subformulas():
+            if formula not in table:
+                table[formula] = len(table)
+                children = [table[child] for child in formula.children]
+                rows.append([int(formula.op), formula.name, formula.agents, children])
+    return fingerprint(
+        fluents=task.fluents,
+        agents=task.agents,
+        formulas=rows,
+        actions=[_action(action, table) for action in task.actions],
+        initial=_state(task.initial),
+        goal=[table[subgoal] for subgoal in task.goal],
+    )
+
+
+def _action(action: Action, table: dict[Formula, int]) -> list[Any]:
+    events = [
+        [
+            table[event.precondition],
+            [[effect.fluent, effect.value, table[effect.condition]] for effect in event.effects],
+        ]
+        for event in action.events
+    ]
+    relations = {kind: [sorted(row) for row in rows] for kind, rows in action.relations.items()}
+    observability = [[[table[condition], kind] for condition, kind in row] for row in action.observability]
+    return [action.name, table[action.applicability], events, action.designated, relations, observability]
+
+
+def _state(state: EState) -> list[Any]:
+    valuations = [sorted(valuation) for valuation in state.valuations]
+    successors = [[sorted(row) for row in rows] for rows in state.successors]
+    return [valuations, successors, state.designated]

@@ -1,0 +1,76 @@
+"""The Lightning parts of a training run."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lightning import Callback, Trainer
+from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
+from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger
+
+from learn.module import DistanceModule
+from learn.progress import TrainingProgress
+from learn.target import Target
+
+CHECKPOINTS = "checkpoints"
+"""Folder of `best.ckpt` and `last.ckpt` in the folder of a run."""
+
+
+def make_module(values: Mapping[str, Any], families: Sequence[str], problems: Sequence[str]) -> DistanceModule:
+    """The module that `conf/train.yaml` describes.
+
+    Args:
+        values: the resolved configuration.
+        families: that the training problems belong to.
+        problems: names of the training problems.
+    """
+    target = Target.between(**values["model"]["target"])
+    return DistanceModule(
+        encoding=values["encoding"],
+        network=values["model"]["network"],
+        target={"max_distance": target.max_distance, "alpha": target.alpha, "beta": target.beta},
+        optimizer=values["model"]["optimizer"],
+        domains=list(families),
+        problems=list(problems),
+        semantics=values["semantics"],
+    )
+
+
+def make_trainer(values: Mapping[str, Any], run_dir: Path) -> Trainer:
+    """The trainer that `conf/train.yaml` describes: best checkpoint, early stopping, logs, one progress bar.
+
+    Args:
+        values: the resolved configuration.
+        run_dir: where checkpoints and logs go.
+    """
+    logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", ".*does not have many workers.*")  # batches are cut in this process on purpose
+    callbacks: list[Callback] = [
+        ModelCheckpoint(
+            dirpath=run_dir / CHECKPOINTS,
+            filename="best",
+            monitor="val/loss",
+            save_last=True,
+            enable_version_counter=False,
+        ),
+        EarlyStopping(monitor="val/loss", patience=values["patience"]),
+        TrainingProgress(),
+    ]
+    loggers = [
+        CSVLogger(run_dir, name="csv", version=""),
+        TensorBoardLogger(run_dir, name="tensorboard", version="", default_hp_metric=False),
+    ]
+    return Trainer(
+        **values["trainer"],
+        callbacks=callbacks,
+        logger=loggers,
+        default_root_dir=run_dir,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        num_sanity_val_steps=0,
+        log_every_n_steps=1,
+    )

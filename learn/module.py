@@ -1,0 +1,131 @@
+"""Training the regressor with Lightning (paper, section 3.4 and Appendix B)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from lightning import LightningModule
+from torch import Tensor
+from torch.nn.functional import mse_loss
+from torchmetrics import Metric
+
+from learn.batches import SharedBatch
+from learn.regressor import Regressor
+from learn.target import Target
+
+HYPERPARAMETER_VERSION = 1
+"""Raised whenever the hyper-parameters inside a checkpoint change their meaning."""
+
+
+class StepErrors(Metric):
+    """Errors in steps: MAE, RMSE, R² and the share within half a step, over all samples of an epoch."""
+
+    full_state_update = False
+
+    count: Tensor
+    absolute: Tensor
+    squared: Tensor
+    total: Tensor
+    total_squared: Tensor
+    near: Tensor
+
+    def __init__(self) -> None:
+        """Start with no samples."""
+        super().__init__()
+        for name in ("count", "absolute", "squared", "total", "total_squared", "near"):
+            self.add_state(name, torch.zeros((), dtype=torch.float64), dist_reduce_fx="sum")
+
+    def update(self, predicted: Tensor, true: Tensor) -> None:
+        """Add samples: predicted and true distances in steps, float[k] each."""
+        error, true = (predicted - true).double(), true.double()
+        self.count += len(true)
+        self.absolute += error.abs().sum()
+        self.squared += error.square().sum()
+        self.total += true.sum()
+        self.total_squared += true.square().sum()
+        self.near += (error.abs() <= 0.5).sum()
+
+    def compute(self) -> dict[str, Tensor]:
+        """The metrics by name; R² is not a number when all distances are equal."""
+        spread = self.total_squared - self.total.square() / self.count
+        return {
+            "mae": self.absolute / self.count,
+            "rmse": (self.squared / self.count).sqrt(),
+            "r2": torch.where(spread > 1e-9 * self.count, 1 - self.squared / spread, torch.nan),
+            "within_half": self.near / self.count,
+        }
+
+
+class DistanceModule(LightningModule):
+    """The regressor with its loss, optimizer and metrics.
+
+    All arguments are plain values, so a checkpoint loads with `weights_only=True` and holds everything that is
+    needed to score an e-state.
+
+    Args:
+        encoding: keyword arguments of `epigym.encoding.encoder`.
+        network: keyword arguments of `Regressor`, less `width` and `margin`.
+        target: keyword arguments of `Target`.
+        optimizer: keyword arguments of `torch.optim.AdamW`.
+        domains: families that the training problems belong to.
+        problems: names of the training problems.
+        semantics: the reading of mA* that they were read under.
+        version: of these hyper-parameters.
+    """
+
+    def __init__(
+        self,
+        *,
+        encoding: Mapping[str, Any],
+        network: Mapping[str, Any],
+        target: Mapping[str, Any],
+        optimizer: Mapping[str, Any],
+        domains: Sequence[str] = (),
+        problems: Sequence[str] = (),
+        semantics: str = "default",
+        version: int = HYPERPARAMETER_VERSION,
+    ) -> None:
+        """Make the network."""
+        super().__init__()
+        self.save_hyperparameters()
+        self.target = Target(**target)
+        self.regressor = Regressor(encoding["width"], margin=self.target.beta, **network)
+        self.optimizer_settings = dict(optimizer)
+        self.errors = StepErrors()
+
+    def forward(self, batch: SharedBatch) -> Tensor:
+        """Predicted distances in steps, float32[k]."""
+        return self.target.steps(self.regressor.forward_shared(batch))
+
+    def training_step(self, batch: SharedBatch, index: int) -> Tensor:
+        """The mean squared error of the normalised distances."""
+        loss = mse_loss(self.regressor.forward_shared(batch), self.target.normalise(batch.distance))
+        self.log("train/loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.distance))
+        return loss
+
+    def validation_step(self, batch: SharedBatch, index: int) -> None:
+        """Collect the validation metrics."""
+        output = self.regressor.forward_shared(batch)
+        loss = mse_loss(output, self.target.normalise(batch.distance))
+        self.log("val/loss", loss, prog_bar=True, batch_size=len(batch.distance), sync_dist=True)
+        self.errors.update(self.target.steps(output), batch.distance)
+
+    def on_validation_epoch_end(self) -> None:
+        """Log the errors in steps."""
+        metrics = self.errors.compute()
+        self.errors.reset()
+        self.log_dict({f"val/{name}": value.float() for name, value in metrics.items()}, prog_bar=True)
+
+    def predict_step(self, batch: SharedBatch, index: int) -> tuple[Tensor, Tensor]:
+        """Predicted and true distances in steps, float32[k] each."""
+        return self(batch), batch.distance
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        """AdamW."""
+        return torch.optim.AdamW(self.parameters(), **self.optimizer_settings)
+
+    def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
+        """Move every array of a batch."""
+        return type(batch)(*(array.to(device, non_blocking=True) for array in batch))

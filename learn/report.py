@@ -1,0 +1,84 @@
+"""What a training run leaves behind: the history, the metrics, the pictures and the record of the run."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from learn.data import Selection
+from learn.module import StepErrors
+
+
+def read_history(path: Path) -> list[dict[str, float]]:
+    """One row of metrics per epoch, from the file of Lightning's CSV logger, which has several.
+
+    Args:
+        path: its `metrics.csv`.
+    """
+    epochs: dict[int, dict[str, float]] = {}
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            values = {name: float(value) for name, value in row.items() if value and name != "step"}
+            epochs.setdefault(int(values["epoch"]), {}).update(values)
+    return [epochs[epoch] for epoch in sorted(epochs)]
+
+
+def write_history(history: Sequence[Mapping[str, float]], path: Path) -> None:
+    """Write the rows as CSV, epoch first."""
+    names = sorted({name for row in history for name in row}, key=lambda name: (name != "epoch", name))
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, names)
+        writer.writeheader()
+        writer.writerows(history)
+
+
+def baselines(train: Selection, validation: Selection) -> dict[str, float]:
+    """Errors in steps on the validation samples of two predictors that know nothing of graphs.
+
+    Returns:
+        Under `median/…` those of the median training distance, under `unsatisfied/…` those of the number of
+        unsatisfied subgoals.
+    """
+    true = torch.from_numpy(column(validation, "distance").astype(np.float32))
+    median = torch.full_like(true, float(np.median(column(train, "distance"))))
+    unsatisfied = torch.from_numpy(column(validation, "unsatisfied").astype(np.float32))
+    metrics: dict[str, float] = {}
+    for name, predicted in (("median", median), ("unsatisfied", unsatisfied)):
+        errors = StepErrors()
+        errors.update(predicted, true)
+        metrics |= {f"{name}/{metric}": float(value) for metric, value in errors.compute().items()}
+    return metrics
+
+
+def column(selection: Selection, name: str) -> NDArray[Any]:
+    """One column of the samples of a selection."""
+    parts = [
+        getattr(data.samples, name)[selection.row[selection.problem == number]]
+        for number, data in enumerate(selection.sets)
+    ]
+    return np.concatenate(parts)
+
+
+def write_record(record: Mapping[str, Any], path: Path) -> None:
+    """Write the record of a finished run with the versions it ran under; the file appears complete or not at all."""
+    versions = {name: version(name) for name in ("epigym", "lightning", "numpy", "torch", "torch-geometric")}
+    text = json.dumps({**record, "versions": {"python": platform.python_version(), **versions}}, indent=2)
+    temporary = path.with_suffix(".partial")
+    temporary.write_text(text + "\n")
+    os.replace(temporary, path)
+
+
+def joined(predictions: Iterable[tuple[torch.Tensor, torch.Tensor]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Predicted and true distances, float32[k] each, of all batches."""
+    predicted, true = zip(*predictions, strict=True)
+    return torch.cat(predicted).numpy(), torch.cat(true).numpy()

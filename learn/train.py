@@ -1,0 +1,106 @@
+"""Train a regressor: `python -m learn.train encoding=hash domain=coin_in_the_box`."""
+
+from __future__ import annotations
+
+import logging
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from lightning import Trainer, seed_everything
+from omegaconf import DictConfig, OmegaConf
+from rich.console import Console
+from rich.table import Table
+
+from learn.checkpoints import RUN_FILE
+from learn.command import run
+from learn.data import RolloutData
+from learn.fitting import CHECKPOINTS, make_module, make_trainer
+from learn.module import DistanceModule
+from learn.plots import draw_curves, draw_errors, draw_predictions
+from learn.problems import families_of, listed, training_problems
+from learn.report import baselines, joined, read_history, write_history, write_record
+from learn.rollouts import collect, summary
+
+logger = logging.getLogger(__name__)
+
+
+def train(config: DictConfig) -> dict[str, float]:
+    """Train as `conf/train.yaml` describes and write everything into `run_dir`.
+
+    Args:
+        config: the composed configuration.
+
+    Returns:
+        The metrics of the best epoch, and those of two baselines.
+
+    Raises:
+        EpigymError: when a problem, a setting or a stored data set is wrong.
+    """
+    start = time.perf_counter()
+    values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
+    run_dir = Path(values["run_dir"])
+    run_dir.mkdir(parents=True, exist_ok=True)
+    OmegaConf.save(config, run_dir / "config.yaml", resolve=True)
+
+    problems = training_problems(listed(values["domain"]), listed(values["problem"]))
+    sets = collect(problems, values["semantics"], values["explorer"], values["encoding"], Path(values["outputs"]))
+    Console().print(summary(sets))
+
+    seed_everything(values["seed"], workers=True, verbose=False)
+    data = RolloutData(sets, seed=values["seed"], **values["data"])
+    families = families_of(problems)
+    module = make_module(values, families, problems)
+    trainer = make_trainer(values, run_dir)
+    logger.info("training on %s samples, validating on %s", f"{len(data.train):,}", f"{len(data.validation):,}")
+    trainer.fit(module, data, ckpt_path=values["ckpt_path"], weights_only=True)
+
+    metrics = _evaluate(trainer, module, data, run_dir)
+    checkpoint = Path(CHECKPOINTS, "best.ckpt")
+    record = {
+        "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
+        "checkpoint": str(checkpoint),
+        "domains": families,
+        "problems": problems,
+        "encoding": values["encoding"]["encoding"],
+        "seed": values["seed"],
+        "seconds": time.perf_counter() - start,
+        "metrics": metrics,
+        "data_sets": [str(item.folder) for item in sets],
+    }
+    write_record(record, run_dir / RUN_FILE)
+    Console().print(_metrics_table(metrics))
+    logger.info("checkpoint, metrics and pictures: %s (%.0f s)", run_dir, record["seconds"])
+    return metrics
+
+
+def _evaluate(trainer: Trainer, module: DistanceModule, data: RolloutData, run_dir: Path) -> dict[str, float]:
+    """Write history and pictures; return the metrics of the best epoch and of the baselines."""
+    history = read_history(run_dir / "csv" / "metrics.csv")
+    write_history(history, run_dir / "metrics.csv")
+    draw_curves(history, run_dir / "curves.png")
+    best = run_dir / CHECKPOINTS / "best.ckpt"
+    outputs = trainer.predict(module, data.val_dataloader(), ckpt_path=best, weights_only=True)
+    predicted, true = joined(cast(Any, outputs))
+    draw_predictions(predicted, true, run_dir / "predictions.png")
+    draw_errors(predicted, true, run_dir / "errors.png")
+    metrics = dict(min(history, key=lambda row: row["val/loss"]))
+    counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
+    return metrics | counts | {"epochs": float(len(history))} | baselines(data.train, data.validation)
+
+
+def _metrics_table(metrics: dict[str, float]) -> Table:
+    """The regressor beside the baselines."""
+    table = Table(title="errors on the validation samples, in steps")
+    for name in ("predictor", "MAE", "RMSE", "R²", "within half a step"):
+        table.add_column(name, justify="left" if name == "predictor" else "right")
+    rows = (("val", "regressor"), ("median", "median distance"), ("unsatisfied", "unsatisfied subgoals"))
+    for key, name in rows:
+        mae, rmse, r2, near = (metrics[f"{key}/{metric}"] for metric in ("mae", "rmse", "r2", "within_half"))
+        table.add_row(name, f"{mae:.3f}", f"{rmse:.3f}", f"{r2:.3f}", f"{near:.1%}")
+    return table
+
+
+if __name__ == "__main__":
+    run(train, "train")

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.nn import GINEConv
+
+from learn.batches import merge
+from learn.graphs import Graphs
+from learn.regressor import Regressor
+
+WIDTH = 12
+
+
+def random_graphs(seed: int, states: int) -> Graphs:
+    """Graphs as a state space would give them: a goal part of 4 nodes that no world has an edge to."""
+    generator = np.random.default_rng(seed)
+    counts = generator.integers(1, 6, states)
+    edges, labels, edge_counts = [], [], []
+    for count in counts:
+        links = generator.integers(0, count, (2, generator.integers(0, 12))) + 4
+        edges.append(np.hstack([[[0], [4]], links]))
+        labels.append(np.append(2, generator.integers(3, 6, links.shape[1])))
+        edge_counts.append(links.shape[1] + 1)
+    return Graphs(
+        identifiers=generator.integers(0, 2, (9, WIDTH), dtype=np.uint8),
+        goal_nodes=np.arange(4, dtype=np.int32),
+        goal_edges=np.array([[0, 1, 2, 3], [1, 2, 3, 2]], dtype=np.int32),
+        goal_labels=np.array([1, 7, 7, 7], dtype=np.uint8),
+        node_ptr=np.append(0, np.cumsum(counts)),
+        nodes=generator.integers(4, 9, counts.sum(), dtype=np.int32),
+        edge_ptr=np.append(0, np.cumsum(edge_counts)),
+        edges=np.hstack(edges).astype(np.uint16),
+        labels=np.concatenate(labels).astype(np.uint8),
+    )
+
+
+def plain_inputs(graphs: Graphs, rows: np.ndarray) -> tuple[Tensor, ...]:
+    batch = graphs.batch(rows)
+    graph = np.repeat(np.arange(len(rows)), np.diff(batch.node_ptr))
+    return (
+        torch.from_numpy(batch.node_bits).float(),
+        torch.from_numpy(batch.edge_index),
+        torch.from_numpy(batch.edge_label)[:, None] / 255,
+        torch.from_numpy(graph),
+        torch.empty(len(rows)),
+    )
+
+
+def make_regressor() -> Regressor:
+    torch.manual_seed(0)
+    regressor = Regressor(WIDTH)
+    for block in regressor.head[2:-1]:
+        for layer in (block.inner[1], block.inner[5]):  # statistics as after training
+            torch.nn.init.normal_(layer.running_mean, std=0.3)
+            torch.nn.init.uniform_(layer.running_var, 0.5, 2)
+    return regressor
+
+
+def test_layers_are_those_of_the_paper() -> None:
+    shapes = {name: tuple(value.shape) for name, value in Regressor().state_dict().items() if name.endswith("weight")}
+    expected = {
+        "node_mlp.0.weight": (64, 64),
+        "node_mlp.2.weight": (64, 64),
+        "edge_mlp.0.weight": (32, 1),
+        "edge_mlp.2.weight": (32, 32),
+        "convs.0.nn.0.weight": (128, 64),
+        "convs.0.nn.2.weight": (128, 128),
+        "convs.0.lin.weight": (64, 32),
+        "convs.1.nn.0.weight": (128, 128),
+        "convs.1.nn.2.weight": (128, 128),
+        "convs.1.lin.weight": (128, 32),
+        "head.0.weight": (128, 128),
+        "head.5.weight": (1, 128),
+    }
+    for block in (2, 3, 4):
+        for layer, shape in ((0, (128, 128)), (1, (128,)), (4, (128, 128)), (5, (128,))):
+            expected[f"head.{block}.inner.{layer}.weight"] = shape
+    assert shapes == expected
+
+
+def test_forward_is_algorithm_2_written_out() -> None:
+    regressor = make_regressor().eval()
+    graphs = random_graphs(1, 1)
+    x, edge_index, edge_attr, graph, mask = plain_inputs(graphs, np.array([0]))
+    nodes, edges = regressor.node_mlp(x), regressor.edge_mlp(edge_attr)
+    for conv in regressor.convs:
+        transformed = conv.lin(edges)
+        rows = []
+        for node in range(len(nodes)):
+            total = nodes[node].clone()
+            for edge in range(edge_index.shape[1]):
+                if edge_index[1, edge] == node:
+                    total += torch.relu(nodes[edge_index[0, edge]] + transformed[edge])
+            rows.append(conv.nn(total))
+        nodes = torch.relu(torch.stack(rows))
+    expected = torch.sigmoid(regressor.head(nodes.mean(0, keepdim=True))).squeeze(-1).clamp(1e-3, 1 - 1e-3)
+    torch.testing.assert_close(regressor(x, edge_index, edge_attr, graph, mask), expected)
+
+
+def test_output_is_clamped() -> None:
+    regressor = make_regressor().eval()
+    inputs = plain_inputs(random_graphs(1, 1), np.array([0]))
+    for bias, expected in ((-50.0, 1e-3), (50.0, 1 - 1e-3)):
+        torch.nn.init.constant_(regressor.head[-1].bias, bias)
+        torch.testing.assert_close(regressor(*inputs), torch.tensor([expected]))
+
+
+def test_index_add_aggregation_is_the_stock_sum() -> None:
+    regressor = make_regressor().eval()
+    x, edge_index, edge_attr, *_ = plain_inputs(random_graphs(2, 5), np.arange(5))
+    nodes, edges = regressor.node_mlp(x), regressor.edge_mlp(edge_attr)
+    conv = regressor.convs[0]
+    stock = GINEConv(conv.nn, edge_dim=32)
+    stock.load_state_dict(conv.state_dict())
+    torch.testing.assert_close(conv(nodes, edge_index, edges), stock(nodes, edge_index, edges))
+
+
+def test_merged_batch_gives_the_outputs_of_separate_graphs() -> None:
+    regressor = make_regressor().eval()
+    first, second = random_graphs(3, 20), random_graphs(4, 10)
+    rows, other = np.array([5, 0, 19, 7]), np.array([2, 9])
+    batch = merge([(first, rows, rows), (second, other, other)])
+    separate = [regressor(*plain_inputs(first, np.array([row]))) for row in rows]
+    separate += [regressor(*plain_inputs(second, np.array([row]))) for row in other]
+    torch.testing.assert_close(regressor.forward_shared(batch), torch.cat(separate), rtol=0, atol=1e-6)
+    assert batch.distance.tolist() == [5, 0, 19, 7, 2, 9]
+
+
+def test_merged_batch_gives_the_gradients_of_separate_graphs() -> None:
+    regressor = make_regressor().eval()
+    graphs, rows = random_graphs(5, 8), np.arange(8)
+    gradients = []
+    for output in (regressor.forward_shared(merge([(graphs, rows, rows)])), regressor(*plain_inputs(graphs, rows))):
+        regressor.zero_grad()
+        output.square().sum().backward()
+        gradients.append([parameter.grad.clone() for parameter in regressor.parameters()])
+    for shared, plain in zip(*gradients, strict=True):
+        torch.testing.assert_close(shared, plain, rtol=1e-3, atol=1e-6)

@@ -1,0 +1,1 @@
+"""Multi-agent epistemic planning as Gymnasium environments."""

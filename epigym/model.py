@@ -1,0 +1,117 @@
+"""`KripkeModel`: one e-state for people to read, question and draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from epigym import core
+from epigym.errors import TaskError, unknown
+from epigym.formula import Formula
+from epigym.packing import FormulaPacker, pack_model
+from epigym.task import EState
+
+if TYPE_CHECKING:
+    import networkx
+
+
+@dataclass(frozen=True, slots=True)
+class KripkeModel:
+    """An e-state together with the names it is about.
+
+    Worlds are numbered from 0; models that come from a `StateSpace` are contracted and numbered in canonical
+    order, so two of them from one task are equal iff the e-states are bisimilar.
+
+    Attributes:
+        fluents: names, in declared order.
+        agents: names, in declared order.
+        state: worlds, relations and designated worlds.
+
+    Raises:
+        TaskError: when the e-state does not fit the names.
+    """
+
+    fluents: tuple[str, ...]
+    agents: tuple[str, ...]
+    state: EState
+
+    def __post_init__(self) -> None:
+        """Check that the e-state speaks of these fluents and agents."""
+        if len(self.state.successors) != len(self.agents):
+            raise TaskError(f"the e-state has {len(self.state.successors)} relations for {len(self.agents)} agents")
+        undeclared = frozenset().union(*self.state.valuations) - frozenset(self.fluents)
+        if undeclared:
+            raise TaskError(f"undeclared fluents in the e-state: {sorted(undeclared)}")
+
+    @property
+    def worlds(self) -> range:
+        """The worlds."""
+        return range(len(self.state.valuations))
+
+    @property
+    def designated(self) -> tuple[int, ...]:
+        """The designated worlds, ascending; one in most tasks."""
+        return self.state.designated
+
+    def true_fluents(self, world: int) -> tuple[str, ...]:
+        """The fluents true at `world`, in declared order."""
+        valuation = self.state.valuations[world]
+        return tuple(name for name in self.fluents if name in valuation)
+
+    def successors(self, agent: str, world: int) -> tuple[int, ...]:
+        """The worlds that `agent` considers possible at `world`, ascending.
+
+        Raises:
+            TaskError: when there is no such agent.
+        """
+        if agent not in self.agents:
+            raise TaskError(unknown("agent", agent, self.agents))
+        return tuple(sorted(self.state.successors[self.agents.index(agent)][world]))
+
+    def holds(self, formula: Formula | str) -> bool:
+        """Whether `formula` holds at every designated world.
+
+        Args:
+            formula: a formula, or its mA* text such as `B(ann, -B(bob, tail))`.
+
+        Raises:
+            ParseError: when the text is not a formula over the model's fluents and agents.
+            TaskError: when the formula names a fluent or an agent that the model does not have.
+        """
+        if isinstance(formula, str):
+            from epigym.language import parse_formula
+
+            formula = parse_formula(formula, fluents=self.fluents, agents=self.agents)
+        packer = FormulaPacker(self.fluents, self.agents)
+        number = packer(formula)
+        return core.holds(pack_model(self.fluents, self.agents, self.state), packer.lists(), number)
+
+    def to_networkx(self) -> networkx.MultiDiGraph:
+        """The model as a graph.
+
+        Returns:
+            A graph whose nodes are the worlds, with attributes `fluents` (the true ones, a tuple) and
+            `designated` (bool), and whose edges carry the attribute `agent`, which is also their key.
+        """
+        import networkx
+
+        graph = networkx.MultiDiGraph()
+        for world in self.worlds:
+            graph.add_node(world, fluents=self.true_fluents(world), designated=world in self.designated)
+        for agent, rows in zip(self.agents, self.state.successors, strict=True):
+            for world, successors in enumerate(rows):
+                graph.add_edges_from((world, target, agent, {"agent": agent}) for target in sorted(successors))
+        return graph
+
+    def __repr__(self) -> str:
+        """The size of the model; `print(model)` shows more."""
+        return (
+            f"<KripkeModel of {len(self.worlds)} worlds, {len(self.agents)} agents, "
+            f"{len(self.fluents)} fluents, designated {list(self.designated)}>"
+        )
+
+    def _repr_svg_(self) -> str:
+        """The picture that notebooks show."""
+        from epigym.drawing import svg
+
+        return svg(self)

@@ -8,6 +8,7 @@ from typing import Any
 from search.agents.agent import Agent
 from search.agents.best_first import hfs, hfs_star, wa_star
 from search.agents.breadth_first import BreadthFirst
+from search.agents.depth_first import DepthFirst, IterativeDeepening
 from search.agents.portfolio import Portfolio
 from search.registry import lookup
 
@@ -16,6 +17,8 @@ AGENTS: Mapping[str, Callable[..., Agent]] = {
     "hfs": hfs,
     "hfs_star": hfs_star,
     "wa_star": wa_star,
+    "dfs": DepthFirst,
+    "idfs": IterativeDeepening,
     "portfolio": Portfolio,
 }
 

@@ -7,7 +7,7 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.space import StateSpace
+from epigym.space import StateSpace, Transitions
 from search.agents.agent import Agent
 from search.heuristics.heuristic import Heuristic
 from search.limits import Budget, Limits
@@ -48,23 +48,31 @@ class SearchRun:
         self.root = np.array([space.initial], dtype=np.int32)
         self.goal: int | None = space.initial if space.is_goal(self.root)[0] else None
 
-    def expand(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
+    def generate(self, ids: NDArray[np.int32]) -> Transitions:
         """Expand e-states in the order given, up to the first goal, which becomes `self.goal`.
+
+        Args:
+            ids: int32[k], e-states seen by this agent.
+        """
+        transitions = self.space.expand(ids, stop_at_goal=True)
+        source, _, target, _ = transitions
+        self.expanded += len(ids)
+        self.generated += len(target)
+        if len(target) and self.space.is_goal(target[-1:])[0]:
+            self.goal = int(target[-1])
+            self.expanded -= len(ids) - 1 - int(np.flatnonzero(ids == source[-1])[0])
+        return transitions
+
+    def expand(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Generate the successors of e-states and keep those that this agent had not seen.
 
         Args:
             ids: int32[k], e-states seen by this agent.
 
         Returns:
-            int32[m], the successors that this agent had not seen, each once, in the order of generation.
+            int32[m], the unseen successors, each once, in the order of generation.
         """
-        source, action, target, _ = self.space.expand(ids, stop_at_goal=True)
-        self.expanded += len(ids)
-        self.generated += len(target)
-        if len(target) == 0:
-            return target
-        if self.space.is_goal(target[-1:])[0]:
-            self.goal = int(target[-1])
-            self.expanded -= len(ids) - 1 - int(np.flatnonzero(ids == source[-1])[0])
+        source, action, target, _ = self.generate(ids)
         via = self._room_for(len(self.space))
         unseen = np.flatnonzero(via[target] == _UNSEEN)
         target = target[unseen]
@@ -74,12 +82,18 @@ class SearchRun:
         self.distinct += len(fresh)
         return fresh
 
+    def reach(self, state: int, predecessor: int, action: int) -> None:
+        """Remember that `action` leads from `predecessor` to `state`, whatever was remembered before."""
+        via = self._room_for(len(self.space))
+        self.distinct += int(via[state] == _UNSEEN)
+        via[state] = predecessor * self._n_actions + action
+
     def predecessors(self, ids: NDArray[np.int32]) -> NDArray[np.int64]:
         """int64[k]: the e-state from which each of `ids` (int32[k], seen, not the initial one) was reached first."""
         return self._via[ids] // self._n_actions
 
     def plan(self) -> tuple[str, ...] | None:
-        """Names of the actions that lead to the goal by first visits, or None without a goal."""
+        """Names of the actions that lead to the goal by the ways remembered, or None without a goal."""
         if self.goal is None:
             return None
         names: list[str] = []

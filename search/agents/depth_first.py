@@ -1,0 +1,74 @@
+"""`dfs` and `idfs`: depth-first search, without and with iterative deepening."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from search.agents.run import SearchRun, SequentialAgent
+from search.heuristics.heuristic import Heuristic
+from search.result import SearchStatus
+
+
+class DepthFirst(SequentialAgent):
+    """Expands the e-state that was generated last; of one expansion, the successor declared first."""
+
+    name = "dfs"
+    is_informed = False
+
+    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+        stack = [run.space.initial]
+        while stack:
+            if limit := run.budget.exceeded(run.expanded):
+                return limit
+            fresh = run.expand(np.array([stack.pop()], dtype=np.int32))
+            if run.goal is not None:
+                return SearchStatus.SOLVED
+            stack.extend(fresh[::-1].tolist())
+        return SearchStatus.UNSOLVABLE
+
+
+class IterativeDeepening(SequentialAgent):
+    """Depth-first search with a depth limit of 1, 2, 3, …; its plans are shortest plans.
+
+    Within an iteration an e-state that is reached again by a shorter way is expanded again; without that,
+    a limit could hide the e-states behind it. The counts are those of all iterations together.
+    """
+
+    name = "idfs"
+    is_informed = False
+
+    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+        for most in itertools.count(1):
+            end = self._search_to(most, run)
+            if end is not None:
+                return end
+        raise AssertionError("unreachable")
+
+    @staticmethod
+    def _search_to(most: int, run: SearchRun) -> SearchStatus | None:
+        """Search to a depth of `most` actions; None when something lies deeper."""
+        depths = {run.space.initial: 0}
+        stack = [(run.space.initial, 0)]
+        was_cut = False
+        while stack:
+            if limit := run.budget.exceeded(run.expanded):
+                return limit
+            state, depth = stack.pop()
+            if depth > depths[state]:
+                continue  # a shorter way was found since this entry was made
+            if depth == most:
+                was_cut = True
+                continue
+            _, actions, targets, _ = run.generate(np.array([state], dtype=np.int32))
+            closer = []
+            for action, target in zip(actions.tolist(), targets.tolist(), strict=True):
+                if depth + 1 < depths.get(target, most + 1):
+                    depths[target] = depth + 1
+                    run.reach(target, state, action)
+                    closer.append((target, depth + 1))
+            if run.goal is not None:
+                return SearchStatus.SOLVED
+            stack.extend(reversed(closer))
+        return None if was_cut else SearchStatus.UNSOLVABLE

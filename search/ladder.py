@@ -1,0 +1,246 @@
+"""`python -m search.ladder`: draw and measure the `scaling` suite, a ladder of growing problems per family.
+
+A ladder has 15 rungs. The goal of a rung is drawn with a fixed seed and is true after a random walk, which
+is stored as a witness that it can be reached. On the lower rungs it is the one of many drawn goals for which
+breadth-first search generates closest to `1000 * 2.5^rung` nodes; on the upper rungs it is the one that the
+e-states which breadth-first search meets first miss by the most subgoals, in problems that grow further.
+
+The drawn goals do not depend on the machine; what breadth-first search needed, or where a limit stopped it,
+is measured in a fresh process per rung and stored beside the limits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import math
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, fields, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.progress import track
+
+import domains
+from domains.families import LADDER
+from epigym.formula import FALSE
+from epigym.goals import RandomGoal, random_goal
+from epigym.language import parse_mastar
+from epigym.space import StateSpace
+from search.agents.breadth_first import BreadthFirst
+from search.ladder_sizes import SIZES
+from search.limits import Limits, peak_bytes
+
+_FIRST_EFFORT = 1000
+_GROWTH = 2.5
+_CANDIDATES = 300
+_UPPER_CANDIDATES = 40
+_UPPER_LOOK_AHEAD = 200_000  # nodes generated to judge the goals of the upper rungs
+_CHUNK = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One row of the table.
+
+    Attributes:
+        family: name of the family.
+        instance: name of the instance in its family.
+        parameters: parameters of the family, as JSON.
+        seed: what the goal was drawn with.
+        witness: names of the actions of the walk that reaches the goal, separated by blanks.
+        walk_length: its length, an upper bound of the plan length.
+        status: how breadth-first search ended.
+        plan_length: length of the shortest plan, empty when it is not known.
+        expanded: nodes expanded.
+        generated: nodes generated.
+        distinct: e-states seen.
+        seconds: search time.
+        peak_mib: peak memory of the process in MiB.
+        time_limit_s: the limit in force, in seconds.
+        memory_limit: the limit in force.
+    """
+
+    family: str
+    instance: str
+    parameters: str
+    seed: int
+    witness: str
+    walk_length: int
+    status: str = ""
+    plan_length: int | str = ""
+    expanded: int | str = ""
+    generated: int | str = ""
+    distinct: int | str = ""
+    seconds: float | str = ""
+    peak_mib: int | str = ""
+    time_limit_s: float | str = ""
+    memory_limit: str = ""
+
+
+class Quarry:
+    """The beginning of one problem's state space, in the order of breadth-first search, to cut goals from.
+
+    Args:
+        family: name of the family.
+        parameters: the size of the problem.
+        max_generated: how many successors to generate.
+    """
+
+    def __init__(self, family: str, parameters: dict[str, Any], max_generated: int) -> None:
+        """Explore the space."""
+        vocabulary = domains.FAMILIES[family].vocabulary(**parameters)
+        task = parse_mastar(domains.text(family, **parameters, goals=list(vocabulary)))
+        # No e-state satisfies FALSE, so nothing but `subgoals` ever looks at the vocabulary.
+        self.space = StateSpace(replace(task, goal=(FALSE, *task.goal)))
+        self.generated_at = _explore(self.space, max_generated)
+        self.truths = self.space.subgoals(np.arange(len(self.generated_at), dtype=np.int32))
+
+    def draw(self, seed: int, *, most_steps: int, most_subgoals: int) -> RandomGoal:
+        """A random goal with a random number of steps and subgoals."""
+        rng = np.random.default_rng(seed)
+        steps = int(rng.integers(most_steps // 4, most_steps, endpoint=True))
+        size = int(rng.integers(most_subgoals // 3, most_subgoals, endpoint=True))
+        return random_goal(self.space, rng, steps=max(steps, 1), size=max(size, 1))
+
+    def effort(self, goal: RandomGoal) -> int | None:
+        """How many nodes breadth-first search generates until the goal; None when it is not in sight."""
+        reached = np.flatnonzero(self.truths[:, goal.subgoals].all(axis=1))
+        return int(self.generated_at[reached[0]]) if len(reached) else None
+
+    def missing(self, goal: RandomGoal) -> int:
+        """How many subgoals the e-states in sight miss at least."""
+        return int((~self.truths[:, goal.subgoals]).sum(axis=1).min())
+
+    def formulas(self, goal: RandomGoal) -> list[str]:
+        """The subgoals as mA* formulas."""
+        return [str(self.space.task.goal[index]) for index in goal.subgoals]
+
+    def names(self, goal: RandomGoal) -> list[str]:
+        """Names of the actions of the walk that reaches the goal."""
+        return [self.space.task.actions[index].name for index in goal.plan]
+
+
+def draw(family: str) -> list[Rung]:
+    """The rungs of a family, not yet measured."""
+    rungs: list[Rung] = []
+    sizes = SIZES[family]
+    for number, size in enumerate(sizes.rungs):
+        target = round(_FIRST_EFFORT * _GROWTH**number) if number < sizes.lower else None
+        quarry = Quarry(family, size, 2 * target if target else _UPPER_LOOK_AHEAD)
+        seed, goal = _lower_goal(quarry, target, sizes.most_steps) if target else _upper_goal(quarry, sizes.most_steps)
+        rungs.append(
+            Rung(
+                family=family,
+                instance=f"scaling_{number + 1:02d}",
+                parameters=json.dumps({**size, "goals": quarry.formulas(goal)}),
+                seed=seed,
+                witness=" ".join(quarry.names(goal)),
+                walk_length=len(goal.plan),
+            )
+        )
+    return rungs
+
+
+def measure(rung: Rung, time_limit: float, memory_limit: str) -> Rung:
+    """Run breadth-first search on a rung, within limits."""
+    space = StateSpace(parse_mastar(domains.text(rung.family, **json.loads(rung.parameters))))
+    result = BreadthFirst().search(space, limits=Limits(time_limit=time_limit, memory_limit=memory_limit))
+    return replace(
+        rung,
+        status=result.status.value,
+        plan_length="" if result.plan_length is None else result.plan_length,
+        expanded=result.expanded,
+        generated=result.generated,
+        distinct=result.distinct,
+        seconds=round(result.search_seconds, 2),
+        peak_mib=peak_bytes() >> 20,
+        time_limit_s=time_limit,
+        memory_limit=memory_limit,
+    )
+
+
+def read(path: Path = LADDER) -> list[Rung]:
+    """The rungs of the table; empty when there is none."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return [Rung(**row) for row in csv.DictReader(file)]  # type: ignore[arg-type]
+
+
+def write(rungs: Iterable[Rung], path: Path = LADDER) -> None:
+    """Write the table; readers see the old one or the whole new one."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, [field.name for field in fields(Rung)], lineterminator="\n")
+        table.writeheader()
+        table.writerows(asdict(rung) for rung in rungs)
+    os.chmod(file.name, 0o644)
+    os.replace(file.name, path)
+
+
+def _explore(space: StateSpace, max_generated: int) -> NDArray[np.int64]:
+    """Breadth first; int64[k]: for each e-state met the number of nodes generated until it was met."""
+    met = [np.zeros(1, dtype=np.int64)]
+    generated, state = 0, 0
+    while state < len(space) and generated < max_generated:
+        end = min(state + _CHUNK, len(space))
+        step = space.expand(np.arange(state, end, dtype=np.int32))
+        met.append(generated + 1 + np.flatnonzero(step.is_new))
+        state, generated = end, generated + len(step.target)
+    return np.concatenate(met)
+
+
+def _lower_goal(quarry: Quarry, target: int, most_steps: int) -> tuple[int, RandomGoal]:
+    """The drawn goal whose effort is closest to the target, by ratio."""
+    best: tuple[float, int, RandomGoal] | None = None
+    for seed in range(_CANDIDATES):
+        goal = quarry.draw(seed, most_steps=most_steps, most_subgoals=6)
+        if effort := quarry.effort(goal):
+            distance = abs(math.log(effort / target))
+            if best is None or distance < best[0]:
+                best = (distance, seed, goal)
+    if best is None:
+        raise RuntimeError(f"no goal in sight of {quarry.space.task.name}: explore more of the space")
+    return best[1:]
+
+
+def _upper_goal(quarry: Quarry, most_steps: int) -> tuple[int, RandomGoal]:
+    """The drawn goal that the e-states in sight miss by the most subgoals."""
+    goals = [quarry.draw(seed, most_steps=4 * most_steps, most_subgoals=24) for seed in range(_UPPER_CANDIDATES)]
+    seed = max(range(_UPPER_CANDIDATES), key=lambda seed: (quarry.missing(goals[seed]), -seed))
+    return seed, goals[seed]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure the rungs of some families, after drawing them anew if asked to, and update the table."""
+    parser = argparse.ArgumentParser(prog="python -m search.ladder", description=__doc__.partition("\n")[0])
+    parser.add_argument("families", nargs="*", default=list(SIZES), help="families; all by default")
+    parser.add_argument("--draw", action="store_true", help="draw the rungs anew instead of keeping them")
+    parser.add_argument("--time-limit", type=float, default=600.0, help="seconds of search per rung")
+    parser.add_argument("--memory-limit", default="8GiB", help="memory of the process per rung")
+    parser.add_argument("--jobs", type=int, default=1, help="rungs measured at the same time")
+    options = parser.parse_args(arguments)
+    table = {(rung.family, rung.instance): rung for rung in read()}
+    pool = ProcessPoolExecutor(options.jobs, get_context("spawn"), max_tasks_per_child=1)
+    with pool:
+        for family in options.families:
+            if options.draw:
+                table = {key: rung for key, rung in table.items() if key[0] != family}
+                table |= {(rung.family, rung.instance): rung for rung in draw(family)}
+            rungs = [rung for key, rung in table.items() if key[0] == family]
+            jobs = [pool.submit(measure, rung, options.time_limit, options.memory_limit) for rung in rungs]
+            for job in track(jobs, family):
+                rung = job.result()
+                table[rung.family, rung.instance] = rung
+            write(table[key] for key in sorted(table))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""The sizes of the problems on the rungs of the scaling ladder, family by family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How a family's ladder grows.
+
+    Attributes:
+        rungs: parameters of the family for each rung, from the lowest to the highest.
+        lower: number of lower rungs, whose goals are chosen by the effort of breadth-first search.
+        most_steps: most steps of the walks on the lower rungs; the upper rungs take four times as many.
+    """
+
+    rungs: tuple[dict[str, Any], ...]
+    lower: int
+    most_steps: int
+
+
+def _line(agents: int, parts: int) -> dict[str, Any]:
+    return {"agents": agents, "parts": parts, "clear_start": True}
+
+
+def _boxes(agents: int, boxes: int, rooms: int) -> dict[str, Any]:
+    return {"agents": agents, "boxes": boxes, "rooms": rooms}
+
+
+def _friends(agents: int, rooms: int) -> dict[str, Any]:
+    return {"agents": agents, "rooms": rooms}
+
+
+def _phones(protocol: str, agents: int) -> dict[str, Any]:
+    return {"protocol": protocol, "agents": agents}
+
+
+def _corridor(agents: int, rooms: int, **more: Any) -> dict[str, Any]:
+    return {"agents": agents, "rooms": rooms, "sense": rooms // 2, **more}
+
+
+_BOXED = [{"agents": agents} for agents in (3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 7, 8, 9, 10)]
+_LINES = (
+    (2, 3),
+    (2, 3),
+    (2, 4),
+    (2, 4),
+    (2, 4),
+    (3, 2),
+    (2, 5),
+    (4, 2),
+    (5, 1),
+    (2, 7),
+    (6, 1),
+    (3, 4),
+    (5, 2),
+    (4, 3),
+    (6, 2),
+)
+_BOXES = (
+    (2, 2, 3),
+    (3, 2, 3),
+    (3, 2, 3),
+    (2, 3, 4),
+    (4, 2, 3),
+    (3, 3, 4),
+    (3, 3, 4),
+    (4, 3, 4),
+    (4, 3, 4),
+    (5, 3, 4),
+    (4, 3, 5),
+    (4, 4, 5),
+    (5, 3, 5),
+    (5, 4, 5),
+    (6, 4, 5),
+)
+_FRIENDS = (
+    (3, 2),
+    (3, 2),
+    (3, 2),
+    (3, 3),
+    (3, 3),
+    (3, 3),
+    (4, 2),
+    (4, 3),
+    (4, 3),
+    (4, 4),
+    (5, 2),
+    (5, 3),
+    (6, 2),
+    (6, 3),
+    (7, 3),
+)
+_PHONES = (
+    ("tell", 4), ("tell", 4), ("tell", 4), ("call", 4), ("call", 4), ("tell", 5), ("call", 4), ("tell", 5), ("call", 5),
+    ("call", 5), ("tell", 6), ("call", 6), ("tell", 7), ("call", 7), ("call", 8),
+)  # fmt: skip
+_CORRIDORS = (
+    (9, 10),
+    (9, 10),
+    (10, 12),
+    (12, 14),
+    (12, 16),
+    (12, 20),
+    (14, 20),
+    (14, 24),
+    (16, 24),
+    (16, 30),
+    (18, 36),
+    (20, 40),
+    (20, 48),
+    (20, 54),
+    (20, 60),
+)
+
+SIZES: Mapping[str, Sizes] = {
+    "assembly_line": Sizes(tuple(_line(*size) for size in _LINES), lower=9, most_steps=40),
+    "coin_in_the_box": Sizes(tuple(_BOXED), lower=9, most_steps=30),
+    "collaboration_communication": Sizes(tuple(_boxes(*size) for size in _BOXES), lower=9, most_steps=40),
+    "epistemic_gossip": Sizes(tuple(_phones(*size) for size in _PHONES), lower=9, most_steps=24),
+    "grapevine": Sizes(tuple(_friends(*size) for size in _FRIENDS), lower=9, most_steps=30),
+    "selective_communication": Sizes(tuple(_corridor(*size) for size in _CORRIDORS), lower=9, most_steps=100),
+    "selective_communication_enriched": Sizes(
+        tuple(_corridor(*size, useless=2 if size[1] > 24 else 1, toggles=size[1] > 24) for size in _CORRIDORS),
+        lower=9,
+        most_steps=100,
+    ),
+}  # fmt: skip

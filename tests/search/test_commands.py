@@ -1,0 +1,120 @@
+"""The command lines: what they print and write, and their exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tasks import COIN
+
+from search.result import SearchResult, SearchStatus
+
+SHOUT = "executable shout if B(a, tail), tail"
+
+
+@dataclass
+class Call:
+    """A command that runs in a folder of its own."""
+
+    folder: Path
+    module: str
+    arguments: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir()
+        command = [sys.executable, "-m", self.module, *self.arguments]
+        self.process = subprocess.Popen(
+            command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    def outcome(self) -> tuple[int, str]:
+        output, _ = self.process.communicate()
+        return self.process.returncode, output
+
+    def result(self, name: str = "result") -> SearchResult:
+        [file] = self.folder.glob(f"outputs/solve/*/{name}.json")
+        return SearchResult.from_dict(json.loads(file.read_text()))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("commands")
+    (folder / "coin.txt").write_text(COIN)
+    (folder / "hopeless.txt").write_text(COIN.replace(SHOUT, "executable shout if tail, -tail"))
+    (folder / "wrong.txt").write_text(COIN.replace("goal B(b, tail)", "goal B(b, tale)"))
+    (folder / "short.json").write_text('["lift", "look"]')
+    (folder / "early.json").write_text('["lift", "shout"]')
+    return folder
+
+
+@pytest.fixture(scope="module")
+def solved(folder: Path) -> Call:
+    arguments = (
+        "problem=../coin.txt",
+        "agent=hfs_star",
+        "heuristic=satisfied_goals",
+        "compare=bfs",
+        "plan_file=p.json",
+    )
+    return Call(folder / "solved", "search.solve", arguments)
+
+
+def test_solve_prints_and_writes_both_results_and_the_plan(solved: Call) -> None:
+    code, output = solved.outcome()
+    assert code == 0, output
+    for text in ("hfs_star/satisfied_goals", "bfs", "expanded nodes", "1. lift", "2. look", "3. shout"):
+        assert text in output
+    assert json.loads((solved.folder / "p.json").read_text()) == ["lift", "look", "shout"]
+    result, other = solved.result(), solved.result("compare")
+    assert (result.status, result.label, result.plan_length) == (SearchStatus.SOLVED, "hfs_star/satisfied_goals", 3)
+    assert (other.status, other.label, other.plan_length) == (SearchStatus.SOLVED, "bfs", 3)
+    assert result.peak_bytes > 0
+
+
+def test_validate_says_whether_where_and_why(folder: Path, solved: Call) -> None:
+    solved.process.wait()
+    calls = {
+        plan: Call(folder / name, "search.validate", ("problem=../coin.txt", f"plan={plan}"))
+        for name, plan in {
+            "v1": "../solved/p.json",
+            "v2": "../early.json",
+            "v3": "../short.json",
+            "v4": "[lift,lok]",
+        }.items()
+    }
+    outcomes = {plan: call.outcome() for plan, call in calls.items()}
+    assert outcomes["../solved/p.json"] == (0, "valid: 3 actions reach the goal of coin\n")
+    code, output = outcomes["../early.json"]
+    assert (code, "not valid: step 2: action 'shout' is not applicable" in output) == (1, True)
+    code, output = outcomes["../short.json"]
+    assert (code, "these subgoals do not hold" in output) == (1, True)
+    code, output = outcomes["[lift,lok]"]
+    assert (code, "step 2: there is no action 'lok'; did you mean 'look'?" in output) == (1, True)
+
+
+def test_exit_codes_say_how_a_search_ended(folder: Path) -> None:
+    calls = {
+        "unsolvable": Call(folder / "c1", "search.solve", ("problem=../hopeless.txt",)),
+        "limit": Call(folder / "c2", "search.solve", ("problem=../coin.txt", "max_expanded=1")),
+        "wrong problem": Call(folder / "c3", "search.solve", ("problem=../wrong.txt",)),
+        "wrong option": Call(folder / "c4", "search.solve", ("problem=../coin.txt", "agnet=bfs")),
+        "nothing": Call(folder / "c5", "search.solve", ()),
+        "multirun": Call(folder / "c6", "search.solve", ("-m", "problem=../hopeless.txt,../coin.txt")),
+    }
+    outcomes = {name: call.outcome() for name, call in calls.items()}
+    codes = {name: code for name, (code, _) in outcomes.items()}
+    assert codes == {
+        "unsolvable": 11,
+        "limit": 12,
+        "wrong problem": 65,
+        "wrong option": 64,
+        "nothing": 64,
+        "multirun": 0,
+    }
+    assert "wrong.txt:" in outcomes["wrong problem"][1]
+    assert "tale" in outcomes["wrong problem"][1]
+    assert len(list((folder / "c6").glob("outputs/solve/*/*/result.json"))) == 2

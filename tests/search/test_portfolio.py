@@ -1,0 +1,49 @@
+"""The portfolio: parallel members, the first answer wins."""
+
+from __future__ import annotations
+
+from tasks import coin, done, hopeless
+
+from epigym.space import StateSpace
+from search.agents import make_agent
+from search.configuration import Configuration
+from search.limits import Limits
+from search.planner import find_plan
+from search.result import SearchStatus
+
+MEMBERS = [{"agent": "bfs"}, {"agent": "hfs", "heuristic": "satisfied_goals"}]
+
+
+def test_the_default_members_solve_and_the_plan_is_checked() -> None:
+    result = find_plan(coin(), Configuration.of("portfolio"))
+    assert (result.status, result.plan) == (SearchStatus.SOLVED, ("lift", "look", "shout"))
+    assert (result.agent, result.heuristic) == ("portfolio", None)
+    winner = next(member for member in result.members if member.status is SearchStatus.SOLVED)
+    assert result.message == f"decided by {winner.label}"
+    assert (result.expanded, result.generated) == (winner.expanded, winner.generated)
+
+
+def test_a_member_that_proves_that_there_is_no_plan_decides() -> None:
+    result = make_agent("portfolio", members=MEMBERS).search(StateSpace(hopeless()))
+    assert (result.status, result.plan, result.distinct) == (SearchStatus.UNSOLVABLE, None, 3)
+
+
+def test_a_goal_at_the_start() -> None:
+    result = make_agent("portfolio", members=MEMBERS).search(StateSpace(done()))
+    assert (result.status, result.plan) == (SearchStatus.SOLVED, ())
+
+
+def test_a_failing_member_leaves_the_others_running() -> None:
+    members = [{"agent": "gone"}, {"agent": "bfs"}]
+    # The member that works is stopped by its limit, so that both have ended.
+    result = make_agent("portfolio", members=members).search(StateSpace(coin()), limits=Limits(max_expanded=1))
+    assert (result.status, result.expanded) == (SearchStatus.EXPANSION_LIMIT, 1)
+    failed = next(member for member in result.members if member.agent == "gone")
+    assert failed.status is SearchStatus.ERROR
+    assert "there is no agent 'gone'" in failed.message
+
+
+def test_when_all_members_fail_the_portfolio_says_why() -> None:
+    result = make_agent("portfolio", members=[{"agent": "hfs"}]).search(StateSpace(coin()))
+    assert result.status is SearchStatus.ERROR
+    assert "'hfs' needs a heuristic" in result.message

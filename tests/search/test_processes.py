@@ -1,0 +1,93 @@
+"""Processes under limits that are enforced from outside."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import jobs
+import psutil
+
+from search.processes import Job, supervise
+from search.result import SearchStatus
+
+
+def test_values_come_back_and_failures_are_rows() -> None:
+    calls = [
+        Job("double", jobs.double, (21,)),
+        Job("fail", jobs.fail, ("no such thing",)),
+        Job("crash", jobs.crash, ()),
+    ]
+    endings = {ending.job.key: ending for ending in supervise(calls, parallel=2)}
+    assert (endings["double"].value, endings["double"].failure) == (42, None)
+    assert endings["fail"].failure is SearchStatus.ERROR
+    assert endings["fail"].message == "ValueError: no such thing"
+    assert "in fail" in endings["fail"].detail
+    assert endings["crash"].failure is SearchStatus.ERROR
+    assert endings["crash"].message == "the process died with exit code -11"
+
+
+def test_no_more_processes_at_a_time_than_allowed() -> None:
+    calls = [Job(index, jobs.span, ()) for index in range(4)]
+    spans = sorted(ending.value for ending in supervise(calls, parallel=1))
+    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))
+
+
+def test_a_process_past_its_wall_clock_limit_is_killed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "started")
+    found: list[int] = []
+    reader = threading.Thread(target=lambda: found.append(int((tmp_path / "started").read_text())))
+    reader.start()
+    [ending] = supervise([Job(0, jobs.wait_forever, (str(tmp_path / "started"),))], parallel=1, wall_limit=1.0)
+    reader.join()
+    assert ending.failure is SearchStatus.TIME_LIMIT
+    assert ending.seconds >= 1.0
+    assert not psutil.pid_exists(found[0])
+
+
+def test_memory_is_limited_from_outside() -> None:
+    [ending] = supervise([Job("fill", jobs.fill_memory, (1 << 29,))], parallel=1, memory_limit=1 << 28)
+    assert ending.failure is SearchStatus.MEMORY_LIMIT
+    assert ending.peak_bytes >= 1 << 28
+
+
+def test_closing_kills_what_still_runs(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "started")
+    calls = [Job("waits", jobs.wait_forever, (str(tmp_path / "started"),)), Job("returns", jobs.double, (1,))]
+    found: list[int] = []
+    with closing(supervise(calls, parallel=2)) as endings:
+        reader = threading.Thread(target=lambda: found.append(int((tmp_path / "started").read_text())))
+        reader.start()
+        assert next(endings).job.key == "returns"
+        reader.join()
+        assert psutil.pid_exists(found[0])
+    assert not psutil.pid_exists(found[0])
+
+
+PARENT = """
+import sys
+sys.path.insert(0, {folder!r})
+import jobs
+from search.processes import Job, supervise
+if __name__ == "__main__":
+    for ending in supervise([Job("waits", jobs.wait_forever, ({fifo!r},))], parallel=1):
+        pass
+"""
+
+
+def test_processes_die_with_their_parent_even_when_it_is_killed(tmp_path: Path) -> None:
+    fifo = tmp_path / "started"
+    os.mkfifo(fifo)
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT.format(folder=str(Path(__file__).parent), fifo=str(fifo)))
+    parent = subprocess.Popen([sys.executable, str(script)])
+    child = psutil.Process(int(fifo.read_text()))
+    parent.kill()
+    parent.wait()
+    child.wait(timeout=30)
+    assert not child.is_running()

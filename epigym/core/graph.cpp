@@ -83,7 +83,8 @@ GraphLayout layout(const Space& space, std::span<const StateId> ids, const GoalP
     in_parallel(ids.size(), threads, [&](std::size_t k) {
         with_model(space, ids[k], [&](const auto& model) {
             std::int64_t edges = size_of(model.designated);
-            for (const auto& row : model.classes) edges += size_of(row.members) * size_of(row.successors);
+            for (std::uint32_t i = 0; i < model.agents(); ++i)
+                for (const auto& row : model.rows(i)) edges += size_of(row.members) * size_of(row.successors);
             result.world[k + 1] = model.worlds;
             result.node[k + 1] = static_cast<std::int64_t>(goal.nodes) + model.worlds;
             result.edge[k + 1] = static_cast<std::int64_t>(goal.edges) + edges;

@@ -66,18 +66,21 @@ void unpack_bits(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t
     BitReader in(bytes);
     in.get(model.designated, n);
     for (std::uint32_t f = 0; f < fluents; ++f) in.get(model.valuation[f], n);
-    for (std::uint32_t i = 0; i < agents; ++i) {
+    const auto agent_bits = static_cast<unsigned>(std::bit_width(agents));
+    const auto relations = in.get(agent_bits);
+    for (auto& relation : model.relation_of) relation = static_cast<std::uint32_t>(in.get(agent_bits));
+    for (std::uint64_t r = 0; r < relations; ++r) {
         const auto count = in.get(static_cast<unsigned>(std::bit_width(n)));
         for (std::uint64_t c = 0; c < count; ++c) {
             auto& row = model.classes.emplace_back();
             in.get(row.members, n);
             in.get(row.successors, n);
         }
-        model.class_first[i + 1] = static_cast<std::uint32_t>(model.classes.size());
+        model.close_relation();
     }
 }
 
-void unpack_lists(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agents, Model<Sparse>& model) {
+void unpack_lists(const std::uint8_t* bytes, std::uint32_t fluents, Model<Sparse>& model) {
     const World n = model.worlds;
     WordReader in(bytes);
     List designated;
@@ -88,12 +91,15 @@ void unpack_lists(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_
         Sparse::clear(model.valuation[f], n);
         in.get(model.valuation[f]);
     }
-    for (std::uint32_t i = 0; i < agents; ++i) {
-        const auto first = model.classes.size();
-        model.classes.resize(first + in.get());
-        for (World w = 0; w < n; ++w) model.classes[first + in.get()].members.push_back(w);
-        for (auto c = first; c < model.classes.size(); ++c) in.get(model.classes[c].successors);
-        model.class_first[i + 1] = static_cast<std::uint32_t>(model.classes.size());
+    const auto relations = in.get();
+    for (auto& relation : model.relation_of) relation = in.get();
+    for (std::uint32_t r = 0; r < relations; ++r) {
+        for (auto count = in.get(); count > 0; --count) {
+            auto& row = model.classes.emplace_back();
+            in.get(row.members);
+            in.get(row.successors);
+        }
+        model.close_relation();
     }
 }
 
@@ -110,10 +116,10 @@ void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agen
     model.worlds = packed_worlds(bytes);
     model.valuation.resize(fluents);
     model.classes.clear();
-    model.class_first.resize(agents + 1);
-    model.class_first[0] = 0;
+    model.class_first.assign(1, 0);
+    model.relation_of.resize(agents);
     if constexpr (P::dense) unpack_bits(bytes + sizeof(World), fluents, agents, model);
-    else unpack_lists(bytes + sizeof(World), fluents, agents, model);
+    else unpack_lists(bytes + sizeof(World), fluents, model);
 }
 
 Model<Sparse> reachable_part(const PlainModel& plain) {
@@ -168,7 +174,8 @@ Model<Sparse> reachable_part(const PlainModel& plain) {
             target.members = std::move(members[r]);
             for (World v : successors(plain.row_first[i] + r)) target.successors.push_back(number[v]);
         }
-        model.class_first.push_back(static_cast<std::uint32_t>(model.classes.size()));
+        model.relation_of.push_back(i);
+        model.close_relation();
     }
     return model;
 }
@@ -185,7 +192,7 @@ PlainModel to_plain(const Model<P>& model) {
     for (const auto& truth : model.valuation) plain.valuation.push_back(list(truth));
     plain.designated = list(model.designated);
     plain.row_of.resize(std::size_t{model.agents()} * model.worlds);
-    plain.row_first = model.class_first;
+    plain.row_first.push_back(0);
     plain.successor_first.push_back(0);
     for (std::uint32_t i = 0; i < model.agents(); ++i) {
         std::uint32_t r = 0;
@@ -195,6 +202,7 @@ PlainModel to_plain(const Model<P>& model) {
             plain.successor_first.push_back(static_cast<std::uint32_t>(plain.successor.size()));
             ++r;
         }
+        plain.row_first.push_back(plain.row_first.back() + r);
     }
     return plain;
 }

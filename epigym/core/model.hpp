@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -16,21 +17,27 @@ template <class P>
 struct RowClass {
     typename P::Row members;
     typename P::Row successors;
+    bool operator==(const RowClass&) const = default;
 };
 
-// A model with designated worlds. Each world belongs to exactly one row class per agent.
+// A model with designated worlds. Agents with equal relations share one; each world belongs to exactly one
+// row class of each relation.
 template <class P>
 struct Model {
     World worlds = 0;
-    std::vector<typename P::Set> valuation;    // per fluent the worlds where it is true
-    std::vector<RowClass<P>> classes;          // of all agents
-    std::vector<std::uint32_t> class_first;    // agents + 1 offsets into classes
+    std::vector<typename P::Set> valuation;       // per fluent the worlds where it is true
+    std::vector<std::uint32_t> relation_of;       // per agent
+    std::vector<RowClass<P>> classes;             // of all relations
+    std::vector<std::uint32_t> class_first;       // relations + 1 offsets into classes
     typename P::Set designated;
 
-    std::uint32_t agents() const { return static_cast<std::uint32_t>(class_first.size()) - 1; }
-    std::span<const RowClass<P>> rows(std::uint32_t agent) const {
-        return {classes.data() + class_first[agent], classes.data() + class_first[agent + 1]};
+    std::uint32_t agents() const { return static_cast<std::uint32_t>(relation_of.size()); }
+    std::uint32_t relations() const { return static_cast<std::uint32_t>(class_first.size()) - 1; }
+    std::span<const RowClass<P>> relation(std::uint32_t r) const {
+        return {classes.data() + class_first[r], classes.data() + class_first[r + 1]};
     }
+    std::span<const RowClass<P>> rows(std::uint32_t agent) const { return relation(relation_of[agent]); }
+    void close_relation() { class_first.push_back(static_cast<std::uint32_t>(classes.size())); }
 };
 
 // A model as plain lists, the form in which it comes from and goes to Python. Row r of agent i, for
@@ -74,11 +81,17 @@ public:
         buffer_ = taken < 64 ? value >> taken : 0;
         used_ = used_ + bits - 64;
     }
+    template <int W>
+    void put(const Bits<W>& set, World n) {
+        for (World low = 0; low < n; low += 64) put(set.words[low / 64], std::min<unsigned>(64, n - low));
+    }
     void finish() { flush((used_ + 7) / 8); }
 
 private:
     void flush(unsigned bytes) {
-        for (unsigned i = 0; i < bytes; ++i) out_.push_back(static_cast<std::uint8_t>(buffer_ >> (8 * i)));
+        const auto at = out_.size();
+        out_.resize(at + bytes);
+        std::memcpy(out_.data() + at, &buffer_, bytes);
     }
 
     Bytes& out_;

@@ -1,5 +1,6 @@
 #include "update.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace epi {
@@ -10,98 +11,6 @@ template <class Visit>
 void each_event(EventMask events, Visit&& visit) {
     for (; events != 0; events &= events - 1) visit(static_cast<std::size_t>(std::countr_zero(events)));
 }
-
-// Squeezes the bits of a word that lie under a mask to its low end (Hacker's Delight, section 7-4).
-class Compressor {
-public:
-    explicit Compressor(std::uint64_t mask) : mask_(mask), contiguous_((mask & (mask + 1)) == 0) {
-        if (contiguous_) return;
-        std::uint64_t zeros_right = ~mask << 1;
-        for (int i = 0; i < 6; ++i) {
-            std::uint64_t parity = zeros_right;
-            for (int shift = 1; shift < 64; shift *= 2) parity ^= parity << shift;
-            moves_[i] = parity & mask;
-            mask = (mask ^ moves_[i]) | (moves_[i] >> (1 << i));
-            zeros_right &= ~parity;
-        }
-    }
-
-    std::uint64_t operator()(std::uint64_t word) const {
-        word &= mask_;
-        if (contiguous_) return word;
-        for (int i = 0; i < 6; ++i) {
-            const std::uint64_t moved = word & moves_[i];
-            word = (word ^ moved) | (moved >> (1 << i));
-        }
-        return word;
-    }
-
-private:
-    std::uint64_t mask_;
-    bool contiguous_;
-    std::array<std::uint64_t, 6> moves_{};
-};
-
-// Where the reachable pairs (w, e) stand among the worlds of the product: event by event, worlds ascending.
-template <class P, class Q>
-class Placement {
-public:
-    explicit Placement(const std::vector<typename P::Set>& reached, World n) {
-        for (const auto& worlds : reached) {
-            auto& numbers = number_.emplace_back(n);
-            each(worlds, [&](World w) { numbers[w] = total_++; });
-        }
-    }
-
-    // out |= {(w, event) : w in worlds}, for reachable pairs only
-    template <class Worlds>
-    void add(typename Q::Set& out, const Worlds& worlds, const typename P::Set& reached, std::size_t event) const {
-        each(worlds, [&](World w) {
-            if (reached.test(w)) out.set(number_[event][w]);
-        });
-    }
-    void add(List& out, const typename P::Row& worlds, const typename P::Set& reached, std::size_t event) const {
-        each(worlds, [&](World w) {
-            if (reached.test(w)) out.push_back(number_[event][w]);
-        });
-    }
-
-private:
-    std::vector<List> number_;
-    World total_ = 0;
-};
-
-template <int V, int W>
-class Placement<Dense<V>, Dense<W>> {
-public:
-    Placement(const std::vector<Bits<V>>& reached, World) {
-        World at = 0;
-        for (const auto& worlds : reached) {
-            for (int i = 0; i < V; ++i) {
-                parts_.push_back({Compressor(worlds.words[i]), at});
-                at += static_cast<World>(std::popcount(worlds.words[i]));
-            }
-        }
-    }
-
-    void add(Bits<W>& out, const Bits<V>& worlds, const Bits<V>&, std::size_t event) const {
-        for (int i = 0; i < V; ++i) {
-            const Part& part = parts_[event * V + static_cast<std::size_t>(i)];
-            const std::uint64_t word = part.compress(worlds.words[i]);
-            if (word == 0) continue;
-            const World shift = part.at & 63;
-            out.words[part.at >> 6] |= word << shift;
-            if (W > 1 && shift != 0 && word >> (64 - shift) != 0) out.words[(part.at >> 6) + 1] |= word >> (64 - shift);
-        }
-    }
-
-private:
-    struct Part {
-        Compressor compress;
-        World at;
-    };
-    std::vector<Part> parts_;
-};
 
 }  // namespace
 
@@ -162,71 +71,78 @@ ActionId Updater<P>::first_like(ActionId id) {
     return id;
 }
 
-// Finds the reachable pairs, starting from the designated ones.
+// Agents with one relation and one type have one relation in the product.
+template <class P>
+void Updater<P>::pair_relations() {
+    pairs_.clear();
+    pair_of_.resize(agents_);
+    for (std::uint32_t i = 0; i < agents_; ++i) {
+        const Pair pair{state_.model.relation_of[i], type_[i]};
+        const auto found = std::find(pairs_.begin(), pairs_.end(), pair);
+        pair_of_[i] = static_cast<std::uint32_t>(found - pairs_.begin());
+        if (found == pairs_.end()) pairs_.push_back(pair);
+    }
+}
+
+// Finds the reachable (world, event) pairs, starting from the designated ones.
 template <class P>
 void Updater<P>::reach() {
+    const Model<P>& model = state_.model;
     const auto count = event_model_->events.size();
     enabled_.resize(count);
     reached_.resize(count);
     for (std::size_t e = 0; e < count; ++e) {
         enabled_[e] = &state_.truths.worlds(table_->events[event_model_->events[e]].precondition);
-        P::clear(reached_[e], state_.model.worlds);
+        P::clear(reached_[e], model.worlds);
         if (event_model_->designated >> e & 1) {
-            reached_[e] = state_.model.designated;
+            reached_[e] = model.designated;
             reached_[e] &= *enabled_[e];
         }
     }
-    std::size_t groups = 0;
-    for (std::uint32_t i = 0; i < agents_; ++i)
-        groups += table_->relations[type_[i]].size() * state_.model.rows(i).size();
-    used_.assign(groups, 0);
+    std::size_t flags = 0;
+    for (const auto& [relation, type] : pairs_) flags += model.relation(relation).size() * table_->relations[type].size();
+    used_.assign(flags, 0);
     for (bool changed = true; changed;) {
         changed = false;
-        std::size_t at = 0;
-        for (std::uint32_t i = 0; i < agents_; ++i) {
-            for (const auto& row : state_.model.rows(i)) {
-                for (const auto& group : table_->relations[type_[i]]) {
-                    auto& used = used_[at++];
-                    if (used) continue;
+        auto used = used_.begin();
+        for (const auto& [relation, type] : pairs_) {
+            for (const auto& row : model.relation(relation)) {
+                for (const auto& group : table_->relations[type]) {
+                    const auto flag = used++;
+                    if (*flag) continue;
                     bool starts = false;
                     each_event(group.sources, [&](std::size_t e) { starts = starts || intersects(row.members, reached_[e]); });
                     if (!starts) continue;
-                    used = changed = true;
+                    *flag = changed = true;
                     each_event(group.targets, [&](std::size_t f) { unite(reached_[f], row.successors, *enabled_[f]); });
                 }
             }
         }
     }
-    pairs_ = 0;
-    for (const auto& worlds : reached_) pairs_ += worlds.count();
+    active_ = 0;
+    product_worlds_ = 0;
+    for (std::size_t e = 0; e < count; ++e) {
+        if (!reached_[e].any()) continue;
+        active_ |= EventMask{1} << e;
+        product_worlds_ += reached_[e].count();
+    }
 }
 
 template <class P>
 template <class Q>
-void Updater<P>::build(Model<Q>& product) {
-    const Placement<P, Q> placement(reached_, state_.model.worlds);
-    const auto count = event_model_->events.size();
-    product.worlds = pairs_;
-    Q::clear(product.designated, pairs_);
-    each_event(event_model_->designated, [&](std::size_t e) {
-        Set worlds = state_.model.designated;
-        worlds &= reached_[e];
-        placement.add(product.designated, worlds, reached_[e], e);
-    });
-
+void Updater<P>::build_valuation(const Placement<P, Q>& placement, Model<Q>& product) {
     product.valuation.resize(fluents_);
-    for (auto& truth : product.valuation) Q::clear(truth, pairs_);
-    for (std::size_t e = 0; e < count; ++e) {
-        if (!reached_[e].any()) continue;
+    for (auto& truth : product.valuation) Q::clear(truth, product_worlds_);
+    each_event(active_, [&](std::size_t e) {
         const auto& effects = table_->events[event_model_->events[e]].effects;
         auto effect = effects.begin();
         for (std::uint32_t f = 0; f < fluents_; ++f) {
+            const Set& before = state_.model.valuation[f];
             if (effect == effects.end() || effect->fluent != f) {
-                if (intersects(state_.model.valuation[f], reached_[e]))
-                    placement.add(product.valuation[f], state_.model.valuation[f], reached_[e], e);
+                if (before.any()) placement.add(product.valuation[f], before, e);
                 continue;
             }
-            Set truth = state_.model.valuation[f], added;
+            Set truth = before, added;
             P::clear(added, state_.model.worlds);
             for (; effect != effects.end() && effect->fluent == f; ++effect) {
                 const Set& where = state_.truths.worlds(effect->condition);
@@ -234,28 +150,35 @@ void Updater<P>::build(Model<Q>& product) {
                 else truth.subtract(where);
             }
             truth |= added;
-            placement.add(product.valuation[f], truth, reached_[e], e);
+            placement.add(product.valuation[f], truth, e);
         }
-    }
+    });
+}
 
+template <class P>
+template <class Q>
+void Updater<P>::build(Placement<P, Q>& placement, Model<Q>& product) {
+    placement.reset(reached_, state_.model.worlds);
+    product.worlds = product_worlds_;
+    Q::clear(product.designated, product_worlds_);
+    each_event(event_model_->designated & active_,
+               [&](std::size_t e) { placement.add(product.designated, state_.model.designated, e); });
+    build_valuation(placement, product);
+
+    product.relation_of = pair_of_;
     product.classes.clear();
-    product.class_first.resize(agents_ + 1);
-    product.class_first[0] = 0;
-    std::size_t at = 0;
-    for (std::uint32_t i = 0; i < agents_; ++i) {
-        for (const auto& row : state_.model.rows(i)) {
-            for (const auto& group : table_->relations[type_[i]]) {
-                if (!used_[at++]) continue;
+    product.class_first.assign(1, 0);
+    auto used = used_.begin();
+    for (const auto& [relation, type] : pairs_) {
+        for (const auto& row : state_.model.relation(relation)) {
+            for (const auto& group : table_->relations[type]) {
+                if (!*used++) continue;
                 auto& target = product.classes.emplace_back();
-                each_event(group.sources, [&](std::size_t e) {
-                    placement.add(target.members, row.members, reached_[e], e);
-                });
-                each_event(group.targets, [&](std::size_t f) {
-                    placement.add(target.successors, row.successors, reached_[f], f);
-                });
+                each_event(group.sources & active_, [&](std::size_t e) { placement.add(target.members, row.members, e); });
+                each_event(group.targets & active_, [&](std::size_t f) { placement.add(target.successors, row.successors, f); });
             }
         }
-        product.class_first[i + 1] = static_cast<std::uint32_t>(product.classes.size());
+        product.close_relation();
     }
 }
 
@@ -264,10 +187,11 @@ ActionId Updater<P>::apply(ActionId id, Bytes& out) {
     choose_types(id);
     if (const ActionId same_as = first_like(id); same_as != id) return same_as;
     event_model_ = &table_->event_models[table_->actions[id].event_model];
+    pair_relations();
     reach();
-    with_policy(pairs_, [&]<class Q>() {
+    with_policy(product_worlds_, [&]<class Q>() {
         auto& scratch = std::get<Scratch<Q>>(scratch_);
-        build(scratch.product);
+        build(scratch.placement, scratch.product);
         scratch.contraction.pack(scratch.product, out);
     });
     return id;

@@ -10,6 +10,7 @@
 #include "contraction.hpp"
 #include "formula.hpp"
 #include "model.hpp"
+#include "placement.hpp"
 
 namespace epi {
 
@@ -99,25 +100,37 @@ private:
     template <class Q>
     struct Scratch {
         Model<Q> product;
+        Placement<P, Q> placement;
         Contraction<Q> contraction;
+    };
+    struct Pair {
+        std::uint32_t relation;  // of the model
+        std::uint32_t type;      // into ActionTable::relations
+        bool operator==(const Pair&) const = default;
     };
 
     void choose_types(ActionId id);
+    void pair_relations();
     ActionId first_like(ActionId id);
     void reach();
     template <class Q>
-    void build(Model<Q>& product);
+    void build_valuation(const Placement<P, Q>& placement, Model<Q>& product);
+    template <class Q>
+    void build(Placement<P, Q>& placement, Model<Q>& product);
 
     const ActionTable* table_;
     std::uint32_t fluents_, agents_;
     Evaluator<P> state_;
 
     const EventModel* event_model_ = nullptr;
-    std::vector<std::uint32_t> type_;      // relation of each agent
+    std::vector<std::uint32_t> type_;      // of each agent, into ActionTable::relations
+    std::vector<Pair> pairs_;              // the distinct (relation, type) of the agents
+    std::vector<std::uint32_t> pair_of_;   // per agent
     std::vector<const Set*> enabled_;      // per event the worlds that satisfy its precondition
     std::vector<Set> reached_;             // per event the worlds w with (w, event) reachable
-    std::vector<std::uint8_t> used_;       // agents x classes x groups: whether a pair of it is reachable
-    World pairs_ = 0;
+    std::vector<std::uint8_t> used_;       // pairs x classes x groups: whether one of its worlds is reachable
+    EventMask active_ = 0;                 // events with reachable worlds
+    World product_worlds_ = 0;
     std::vector<Seen> seen_;               // updates made from this e-state
     std::vector<std::uint32_t> seen_types_;  // agents x seen_
     std::tuple<Scratch<Dense<1>>, Scratch<Dense<2>>, Scratch<Dense<4>>, Scratch<Dense<8>>, Scratch<Sparse>> scratch_;

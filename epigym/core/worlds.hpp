@@ -189,6 +189,25 @@ inline void unite(WideBits& set, const List& row, const WideBits& mask) {
         if (mask.test(w)) set.set(w);
 }
 
+template <int W>
+World lowest(const Bits<W>& set) {
+    int i = 0;
+    while (set.words[i] == 0) ++i;
+    return 64 * static_cast<World>(i) + static_cast<World>(std::countr_zero(set.words[i]));
+}
+
+inline World lowest(const List& row) { return row.front(); }
+
+template <int W>
+void merge(Bits<W>& row, const Bits<W>& other) { row |= other; }
+
+inline void merge(List& row, const List& other) {
+    const auto middle = static_cast<std::ptrdiff_t>(row.size());
+    row.insert(row.end(), other.begin(), other.end());
+    std::inplace_merge(row.begin(), row.begin() + middle, row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+}
+
 // Whether the ascending sequence of the members of a precedes that of b in lexicographic order.
 template <int W>
 bool precedes(const Bits<W>& a, const Bits<W>& b) {

@@ -38,9 +38,10 @@ class Evaluation:
 
     def truth(self, formula: Formula) -> Worlds:
         """The worlds at which `formula` holds."""
-        for node in formula.subformulas():
-            if node not in self._truth:
-                self._truth[node] = self._evaluate(node)
+        if formula not in self._truth:
+            for node in formula.subformulas():
+                if node not in self._truth:
+                    self._truth[node] = self._evaluate(node)
         return self._truth[formula]
 
     def holds(self, formula: Formula) -> bool:

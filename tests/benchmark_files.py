@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import csv
 import os
+import warnings
 from pathlib import Path
+
+from epigym.errors import ProblemWarning
+from epigym.language import load
+from epigym.task import Task
 
 ROOT = Path(__file__).parent.parent
 SHARED = (ROOT / os.environ.get("EPIGYM_SHARED", "../shared")).resolve()
@@ -23,3 +28,10 @@ def table(name: str) -> list[dict[str, str]]:
         return []
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def published_task(row: dict[str, str]) -> Task:
+    """The task of a row of `expected_mastar`; some of the texts contradict themselves, which only warns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ProblemWarning)
+        return load(BENCHMARKS / "mastar" / row["domain"] / row["split"] / f"{row['instance']}.txt")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -28,68 +29,63 @@ FLUENTS = ("p", "q", "r")
 AGENTS = ("a", "b")
 
 
-def subsets(count: int) -> st.SearchStrategy[frozenset[int]]:
-    """Any set of numbers below `count`."""
-    return st.integers(0, (1 << count) - 1).map(lambda mask: frozenset(k for k in range(count) if mask >> k & 1))
+Names = tuple[str, ...]
+
+
+@cache
+def relations(count: int) -> st.SearchStrategy[tuple[frozenset[int], ...]]:
+    """Any relation on `count` worlds or events, as rows of successors; one draw, to be fast."""
+
+    def rows(mask: int) -> tuple[frozenset[int], ...]:
+        return tuple(frozenset(v for v in range(count) if mask >> (w * count + v) & 1) for w in range(count))
+
+    return st.integers(0, (1 << count * count) - 1).map(rows)
 
 
 @st.composite
 def estates(
     draw: st.DrawFn,
     *,
-    fluents: Sequence[str] = FLUENTS,
-    agents: Sequence[str] = AGENTS,
+    fluents: Names = FLUENTS,
+    agents: Names = AGENTS,
     max_worlds: int = 5,
     max_designated: int = 2,
 ) -> EState:
     """An e-state on any frame: rows may be empty, valuations repeated, worlds unreachable or bisimilar."""
     count = draw(st.integers(1, max_worlds))
-    worlds = st.integers(0, count - 1)
-    valuations = st.sets(st.sampled_from(fluents)).map(frozenset)
-    rows = st.lists(subsets(count), min_size=count, max_size=count).map(tuple)
+    truth = draw(st.integers(0, (1 << count * len(fluents)) - 1))
     return EState(
-        valuations=tuple(draw(st.lists(valuations, min_size=count, max_size=count))),
-        successors=tuple(draw(rows) for _ in agents),
-        designated=tuple(sorted(draw(st.sets(worlds, min_size=1, max_size=max_designated)))),
+        valuations=tuple(
+            frozenset(name for k, name in enumerate(fluents) if truth >> (world * len(fluents) + k) & 1)
+            for world in range(count)
+        ),
+        successors=tuple(draw(relations(count)) for _ in agents),
+        designated=draw(_some(count, max_designated)),
     )
 
 
-@st.composite
+@cache
 def formulas(
-    draw: st.DrawFn,
-    *,
-    depth: int = 3,
-    fluents: Sequence[str] = FLUENTS,
-    agents: Sequence[str] = AGENTS,
-    with_actually: bool = True,
-) -> Formula:
-    """A formula of modal depth up to `depth` with every operator."""
-    smaller = formulas(depth=depth - 1, fluents=fluents, agents=agents, with_actually=with_actually)
-    kinds = ["fluent", "fluent", "constant"] if depth <= 0 else ["fluent", "not", "and", "or", "B", "B", "M", "E", "C"]
-    if with_actually and depth > 0:
-        kinds.append("actually")
-    groups = st.sets(st.sampled_from(agents), min_size=1)
-    match draw(st.sampled_from(kinds)):
-        case "fluent":
-            return fluent(draw(st.sampled_from(fluents)))
-        case "constant":
-            return draw(st.sampled_from([TRUE, FALSE]))
-        case "not":
-            return not_(draw(smaller))
-        case "and":
-            return and_(draw(smaller), draw(smaller))
-        case "or":
-            return or_(draw(smaller), draw(smaller))
-        case "B":
-            return believes(draw(st.sampled_from(agents)), draw(smaller))
-        case "M":
-            return considers_possible(draw(st.sampled_from(agents)), draw(smaller))
-        case "E":
-            return everybody(draw(groups), draw(smaller))
-        case "C":
-            return common(draw(groups), draw(smaller))
-        case _:
-            return actually(draw(smaller))
+    depth: int = 3, fluents: Names = FLUENTS, agents: Names = AGENTS, *, with_actually: bool = True
+) -> st.SearchStrategy[Formula]:
+    """A formula of modal depth up to `depth`, with every operator."""
+    atoms = st.sampled_from([fluent(name) for name in fluents])
+    if depth == 0:
+        return atoms | st.sampled_from([TRUE, FALSE])
+    smaller = formulas(depth - 1, fluents, agents, with_actually=with_actually)
+    agent = st.sampled_from(agents)
+    groups = st.sets(agent, min_size=1)
+    kinds = [
+        atoms,
+        st.builds(not_, smaller),
+        st.builds(and_, smaller, smaller),
+        st.builds(or_, smaller, smaller),
+        st.builds(believes, agent, smaller),
+        st.builds(considers_possible, agent, smaller),
+        st.builds(everybody, groups, smaller),
+        st.builds(common, groups, smaller),
+    ]
+    return st.one_of(*kinds, *([st.builds(actually, smaller)] if with_actually else []))
 
 
 @st.composite
@@ -97,28 +93,24 @@ def actions(
     draw: st.DrawFn,
     *,
     name: str = "act",
-    fluents: Sequence[str] = FLUENTS,
-    agents: Sequence[str] = AGENTS,
+    fluents: Names = FLUENTS,
+    agents: Names = AGENTS,
     max_events: int = 3,
     max_designated: int = 2,
 ) -> Action:
     """An action with any event model: preconditions and conditions are formulas, relations may be empty."""
-    condition = st.one_of(st.just(TRUE), formulas(depth=1, fluents=fluents, agents=agents))
-    effect = st.builds(Effect, st.sampled_from(fluents), st.booleans(), condition)
     count = draw(st.integers(1, max_events))
-    events = tuple(Event(f"e{k}", draw(condition), tuple(draw(st.lists(effect, max_size=3)))) for k in range(count))
-    relation = st.lists(subsets(count), min_size=count, max_size=count).map(tuple)
+    condition = _conditions(fluents, agents)
+    effects = _effects(fluents, agents)
     kinds = draw(st.sampled_from([("x",), ("x", "y")]))
-    choice = st.tuples(condition.filter(lambda formula: formula is not TRUE), st.sampled_from(kinds))
-    observability = tuple((*draw(st.lists(choice, max_size=2)), (TRUE, draw(st.sampled_from(kinds)))) for _ in agents)
-    designated = draw(st.sets(st.integers(0, count - 1), min_size=1, max_size=max_designated))
+    observability = _observability(fluents, agents, kinds)
     return Action(
         name=name,
         applicability=draw(condition),
-        events=events,
-        designated=tuple(sorted(designated)),
-        relations={kind: draw(relation) for kind in kinds},
-        observability=observability,
+        events=tuple(Event(f"e{k}", draw(condition), draw(effects)) for k in range(count)),
+        designated=draw(_some(count, max_designated)),
+        relations={kind: draw(relations(count)) for kind in kinds},
+        observability=tuple(draw(observability) for _ in agents),
     )
 
 
@@ -126,26 +118,49 @@ def actions(
 def tasks(
     draw: st.DrawFn,
     *,
-    fluents: Sequence[str] = FLUENTS,
-    agents: Sequence[str] = AGENTS,
+    fluents: Names = FLUENTS,
+    agents: Names = AGENTS,
     max_actions: int = 3,
     max_worlds: int = 4,
     max_designated: int = 2,
 ) -> Task:
     """A task of any actions from any e-state."""
     count = draw(st.integers(1, max_actions))
-    goal = st.lists(formulas(depth=2, fluents=fluents, agents=agents), min_size=1, max_size=3)
     return Task(
         name="random",
-        fluents=tuple(fluents),
-        agents=tuple(agents),
+        fluents=fluents,
+        agents=agents,
         actions=tuple(
             draw(actions(name=f"act{k}", fluents=fluents, agents=agents, max_designated=max_designated))
             for k in range(count)
         ),
         initial=draw(estates(fluents=fluents, agents=agents, max_worlds=max_worlds, max_designated=max_designated)),
-        goal=tuple(draw(goal)),
+        goal=tuple(draw(st.lists(formulas(2, fluents, agents), min_size=1, max_size=3))),
     )
+
+
+@cache
+def _some(count: int, most: int) -> st.SearchStrategy[tuple[int, ...]]:
+    """One to `most` numbers below `count`, ascending."""
+    return st.sets(st.integers(0, count - 1), min_size=1, max_size=most).map(sorted).map(tuple)
+
+
+@cache
+def _conditions(fluents: Names, agents: Names) -> st.SearchStrategy[Formula]:
+    return st.just(TRUE) | formulas(1, fluents, agents)
+
+
+@cache
+def _effects(fluents: Names, agents: Names) -> st.SearchStrategy[tuple[Effect, ...]]:
+    effect = st.builds(Effect, st.sampled_from(fluents), st.booleans(), _conditions(fluents, agents))
+    return st.lists(effect, max_size=2).map(tuple)
+
+
+@cache
+def _observability(fluents: Names, agents: Names, kinds: Names) -> st.SearchStrategy[tuple[tuple[Formula, str], ...]]:
+    kind = st.sampled_from(kinds)
+    conditional = st.lists(st.tuples(formulas(1, fluents, agents), kind), max_size=2)
+    return st.builds(lambda first, last: (*first, (TRUE, last)), conditional, kind)
 
 
 def renumbered(estate: EState, seed: int) -> EState:
@@ -184,3 +199,23 @@ def characteristic(estate: EState, fluents: Sequence[str], agents: Sequence[str]
             for world in worlds
         ]
     return or_(*(formulas[world] for world in estate.designated))
+
+
+def random_formula(rng: random.Random, depth: int, fluents: Sequence[str], agents: Sequence[str]) -> Formula:
+    """A formula of modal depth up to `depth`, for walks that hypothesis does not drive."""
+    if depth == 0:
+        return literal(rng.choice(fluents), rng.random() < 0.5)
+    first, second = (random_formula(rng, depth - 1, fluents, agents) for _ in range(2))
+    group = rng.sample(agents, rng.randint(1, len(agents)))
+    return rng.choice(
+        [
+            and_(first, not_(second)),
+            or_(first, second),
+            believes(group[0], first),
+            considers_possible(group[0], and_(first, second)),
+            everybody(group, or_(first, second)),
+            common(group, or_(first, second)),
+            not_(common(group, first)),
+            actually(first),
+        ]
+    )

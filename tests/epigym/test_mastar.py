@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import pytest
 import strategies
-from benchmark_files import BENCHMARKS, table
+from benchmark_files import published_task, table
 from hypothesis import given
 
 from epigym import reference
@@ -23,7 +21,7 @@ from epigym.formula import (
     not_,
     or_,
 )
-from epigym.language import SEMANTICS, load, parse_formula, parse_mastar
+from epigym.language import SEMANTICS, parse_formula, parse_mastar
 from epigym.language.mastar_actions import Semantics
 from epigym.task import Action, Effect, EState, Event, Task
 
@@ -271,9 +269,6 @@ def test_knowing_whether_removes_the_links_between_worlds_that_differ() -> None:
 @pytest.mark.reference
 @pytest.mark.parametrize("row", table("expected_mastar"), ids=lambda row: row["instance"])
 def test_published_problems_have_the_sizes_that_are_known(row: dict[str, str]) -> None:
-    path = BENCHMARKS / "mastar" / row["domain"] / row["split"] / f"{row['instance']}.txt"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        task = load(path)
+    task = published_task(row)
     sizes = (len(task.fluents), len(task.agents), len(task.actions), len(task.initial.valuations))
     assert sizes == tuple(int(row[column]) for column in ("n_fluents", "n_agents", "n_actions", "init_worlds"))

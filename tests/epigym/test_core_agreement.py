@@ -1,0 +1,146 @@
+"""The core against the reference: on random tasks over any frame, and along random plans of the published ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Hashable
+
+import pytest
+import strategies
+from benchmark_files import published_task, table
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from epigym import reference
+from epigym.errors import TaskError
+from epigym.formula import Formula
+from epigym.space import StateSpace
+from epigym.task import EState, Task
+
+SEQUENCES_PER_DOMAIN = 1000
+MAX_WORLDS = 200
+
+
+class Comparison:
+    """A state space and the reference, side by side; every e-state and transition is compared once."""
+
+    def __init__(self, task: Task, formulas: list[Formula]) -> None:
+        every = tuple(dict.fromkeys([*task.goal, *task.formulas(), *formulas]))
+        self.task = dataclasses.replace(task, goal=every)  # the truth of subgoals is what the core tells
+        self.space = StateSpace(self.task)
+        self.estates: dict[int, EState] = {}
+        self.forms: dict[int, Hashable] = {}
+        self.ids: dict[Hashable, int] = {}
+        self.actions: dict[int, list[int]] = {}
+        self.targets: dict[tuple[int, int], int | None] = {}
+        self.meet(self.space.initial, task.initial)
+
+    def meet(self, state: int, estate: EState) -> None:
+        """Compare the e-state of the space with what the reference arrived at."""
+        form = reference.canonical(estate, self.task.fluents)
+        assert self.ids.setdefault(form, state) == state
+        if state in self.estates:
+            assert self.forms[state] == form
+            return
+        self.forms[state] = form
+        self.estates[state] = estate
+        found = self.space.model(state).state
+        valuations, edges, designated = form  # type: ignore[misc]
+        assert found.designated == designated
+        assert [[name in valuation for name in self.task.fluents] for valuation in found.valuations] == [
+            list(truth) for truth in valuations
+        ]
+        assert [[sorted(row) for row in rows] for rows in found.successors] == [
+            [list(row) for row in rows] for rows in edges
+        ]
+        assert tuple(self.space.subgoals([state])[0]) == reference.subgoals(self.task, estate)
+        assert self.space.is_goal([state])[0] == all(reference.subgoals(self.task, estate))
+        assert tuple(self.space.collapsed(state)) == reference.collapsed(estate)
+        applicable = reference.applicable_actions(self.task, estate)
+        assert tuple(self.space.applicable(state)) == applicable
+        self.actions[state] = [index for index, possible in enumerate(applicable) if possible]
+
+    def step(self, state: int, action: int) -> int | None:
+        """Compare one transition; None when designated worlds disagree about an agent's type."""
+        if (state, action) not in self.targets:
+            self.targets[state, action] = self._step(state, action)
+        return self.targets[state, action]
+
+    def _step(self, state: int, action: int) -> int | None:
+        try:
+            estate = reference.apply(self.task, self.estates[state], self.task.actions[action])
+        except TaskError as error:
+            with pytest.raises(TaskError) as caught:
+                self.space.successor(state, action)
+            agent = str(error).split("agent ")[1].split()[0]
+            assert agent in str(caught.value)
+            assert repr(self.task.actions[action].name) in str(caught.value)
+            with pytest.raises(TaskError, match="disagree"):
+                self.space.expand([state])
+            return None
+        target = self.space.successor(state, action)
+        self.meet(target, estate)
+        return target
+
+
+@settings(max_examples=400)
+@given(strategies.tasks(), st.lists(strategies.formulas(), max_size=3), st.data())
+def test_random_tasks(task: Task, formulas: list[Formula], data: st.DataObject) -> None:
+    both = Comparison(task, formulas)
+    state: int | None = both.space.initial
+    for _ in range(5):
+        if state is None or not both.actions[state]:
+            break
+        targets = {action: both.step(state, action) for action in both.actions[state]}
+        if None not in targets.values():
+            transitions = both.space.expand([state])
+            assert dict(zip(transitions.action.tolist(), transitions.target.tolist(), strict=True)) == targets
+            assert transitions.action.tolist() == both.actions[state]
+        state = targets[data.draw(st.sampled_from(both.actions[state]))]
+
+
+@settings(max_examples=300)
+@given(strategies.estates(max_worlds=7, max_designated=3), st.integers(0, 99))
+def test_interning_ignores_the_order_and_the_number_of_worlds(estate: EState, seed: int) -> None:
+    task = Task("t", strategies.FLUENTS, strategies.AGENTS, (), estate, ())
+    space = StateSpace(task)
+    assert space.intern(strategies.renumbered(estate, seed)) == space.initial
+    assert space.intern(reference.contract(estate)) == space.initial
+    assert space.intern(space.model(space.initial).state) == space.initial
+    assert len(space) == 1
+
+
+@settings(max_examples=300)
+@given(strategies.estates(max_worlds=4), strategies.estates(max_worlds=4))
+def test_different_ids_are_told_apart_by_a_formula(left: EState, right: EState) -> None:
+    fluents, agents = strategies.FLUENTS, strategies.AGENTS
+    goal = tuple(strategies.characteristic(estate, fluents, agents, rounds=8) for estate in (left, right))
+    space = StateSpace(Task("t", fluents, agents, (), left, goal))
+    other = space.intern(right)
+    mine, its = space.subgoals([space.initial, other])
+    assert mine[0]
+    assert its[1]
+    assert (mine.tolist() != its.tolist()) == (other != space.initial)
+
+
+def random_plan(both: Comparison, length: int, rng: random.Random) -> None:
+    state = both.space.initial
+    for _ in range(length):
+        if not both.actions[state] or both.space.world_counts([state])[0] > MAX_WORLDS:
+            return
+        target = both.step(state, rng.choice(both.actions[state]))
+        assert target is not None
+        state = target
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("row", table("expected_mastar"), ids=lambda row: row["instance"])
+def test_random_plans_of_published_problems(row: dict[str, str]) -> None:
+    files = sum(other["domain"] == row["domain"] for other in table("expected_mastar"))
+    rng = random.Random(row["instance"])
+    task = published_task(row)
+    formulas = [strategies.random_formula(rng, 3, task.fluents, task.agents) for _ in range(10)]
+    both = Comparison(task, formulas)
+    for _ in range(-(-SEQUENCES_PER_DOMAIN // files)):
+        random_plan(both, 8, rng)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,7 +56,7 @@ class GraphBatch(NamedTuple):
     edge_ptr: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Encoder:
     """How the e-states of one task become graphs; `epigym.encoding.encoder` makes one.
 
@@ -96,7 +97,7 @@ class StateSpace:
         self.task = task
         self.initial = 0
         self._core = core.Space(**pack_task(task))
-        self._identifiers: dict[int, _Identifiers] = {}
+        self._identifiers: WeakKeyDictionary[Encoder, _Identifiers] = WeakKeyDictionary()
 
     def __len__(self) -> int:
         """Number of e-states met so far."""
@@ -219,8 +220,8 @@ class StateSpace:
         return self._identifiers_of(encoder).bits
 
     def _identifiers_of(self, encoder: Encoder) -> _Identifiers:
-        # Encoders hold arrays and are compared by identity; the table keeps its encoder alive.
-        return self._identifiers.setdefault(id(encoder), _Identifiers(encoder))
+        # Encoders hold arrays and are compared by identity; a table goes with its encoder.
+        return self._identifiers.setdefault(encoder, _Identifiers(encoder))
 
     def _disagreement(self, error: Exception) -> TaskError:
         action, agent = error.args
@@ -234,7 +235,7 @@ class _Identifiers:
     """The identifier bits of the worlds that one encoder has met in one space, each computed once."""
 
     def __init__(self, encoder: Encoder) -> None:
-        self.encoder = encoder
+        self._identify = encoder.identify
         self.labels = core.WorldLabels()
         self.bits = np.zeros((0, encoder.goal_bits.shape[1]), np.uint8)
 
@@ -249,7 +250,7 @@ class _Identifiers:
             self._append(np.zeros((len(ranks), fluents), np.bool_), ranks)
 
     def _append(self, valuations: NDArray[np.bool_], numbers: NDArray[np.int64]) -> None:
-        self.bits = np.concatenate([self.bits, self.encoder.identify(valuations, numbers)])
+        self.bits = np.concatenate([self.bits, self._identify(valuations, numbers)])
 
 
 def _as_ids(ids: ArrayLike) -> NDArray[np.int32]:

@@ -1,0 +1,61 @@
+"""
+The core of epigym: Kripke models, updates, contraction, graphs. Use `epigym.space.StateSpace`.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+MAX_EVENTS: int = 64
+
+class Disagreement(Exception):
+    pass
+
+class Space:
+    """The interned, lazily explored state space of a task."""
+
+    def __init__(self, fluents: int, agents: int, formulas: tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]], events: Sequence[tuple[int, Sequence[tuple[int, bool, int]]]], event_models: Sequence[tuple[Sequence[int], int]], relations: Sequence[Sequence[tuple[int, int]]], observability: Sequence[Sequence[tuple[int, int]]], actions: Sequence[tuple[int, int, Sequence[int]]], goal: Sequence[int], initial: tuple[int, Sequence[Sequence[int]], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]]) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+    def expand(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], stop_at_goal: bool, threads: int) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]: ...
+
+    def successor(self, id: int, action: int) -> int | None: ...
+
+    def applicable(self, id: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
+
+    def is_goal(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
+
+    def subgoals(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
+
+    def collapsed(self, id: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
+
+    def world_counts(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    def model(self, id: int) -> tuple[int, list[list[int]], list[int], list[int], list[int], list[int], list[int]]: ...
+
+    def intern(self, model: tuple[int, Sequence[Sequence[int]], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]]) -> int: ...
+
+    def graphs(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], goal_bits: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], goal_edges: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], goal_labels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], world_bits: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], world_labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]: ...
+
+class WorldLabels:
+    """
+    Numbers for the distinct (valuation, repetition index) pairs of worlds.
+    """
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def label(self, space: Space, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    def describe(self, first: int, fluents: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]: ...
+
+def holds(model: tuple[int, Sequence[Sequence[int]], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]], formulas: tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]], id: int) -> bool:
+    """Whether a formula holds at every designated world of a model."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from epigym.errors import EpigymError
+from epigym.language import read
 from epigym.language.epddl_checker import check
 from epigym.language.epddl_grounder import ground
 from epigym.language.epddl_parser import parse_domain, parse_library, parse_problem
@@ -89,13 +90,7 @@ def ground_texts(
 
 
 def _source(path: str | Path) -> Source:
-    path = Path(path)
-    try:
-        return Source(str(path), path.read_text(encoding="utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise EpigymError(f"{path}: byte {error.start} is not UTF-8 text") from None
-    except OSError as error:
-        raise EpigymError(f"{path}: {error.strerror}") from None
+    return Source(str(path), read(Path(path)))
 
 
 def _spec_paths(path: Path) -> list[Path]:

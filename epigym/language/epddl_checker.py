@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias, TypeVar
 
+from epigym.errors import unknown
+from epigym.language.epddl_conditions import CONDITIONS, first_modality, satisfies
 from epigym.language.epddl_syntax import (
     ActionSchema,
     ActionType,
@@ -42,12 +44,6 @@ from epigym.language.epddl_types import INNER, Specification, declare, declare_a
 
 T = TypeVar("T")
 Scope: TypeAlias = Mapping[str, tuple[str, ...]]
-
-_CONDITIONS = frozenset(
-    [":propositional-precondition", ":propositional-postconditions", ":propositional-event"]
-    + [f":{trivial}-{part}" for trivial in ("trivial", "non-trivial") for part in ("precondition", "postconditions")]
-    + [":trivial-event", ":non-trivial-event"]
-)
 
 
 def check(spec: Specification, libraries: Iterable[tuple[Library, Source]]) -> None:
@@ -106,7 +102,7 @@ class _Checker:
     def known(self, name: Symbol, what: str, table: Iterable[str]) -> None:
         table = list(table)
         if name not in table:
-            raise self.source.error(name, f"unknown {what} {str(name)!r}{suggestion(name, table)}")
+            raise self.source.error(name, unknown(what, str(name), table))
 
     def fresh(self, names: Iterable[Symbol], what: str) -> None:
         """Names of inner scopes must differ from those of entities."""
@@ -249,7 +245,7 @@ class _Checker:
         conditions = dict(kind.conditions)
         for variable, call in zip(kind.events, calls, strict=True):
             for condition in conditions.get(variable, ()):
-                if not _satisfies(self.spec.events[call.name], condition):
+                if not satisfies(self.spec.events[call.name], condition):
                     message = f"event {str(call.name)!r} is not {condition[1:]!r}, as {str(kind.name)!r} demands"
                     raise self.source.error(call.name, message)
 
@@ -290,7 +286,7 @@ class _Checker:
             self.known(variable, "event variable", kind.events)
         for _, conditions in kind.conditions:
             for condition in conditions:
-                self.known(condition, "event condition", _CONDITIONS)
+                self.known(condition, "event condition", CONDITIONS)
 
     def event_pair(self, pair: EventPair, scope: Scope) -> None:
         for variable in pair:
@@ -347,7 +343,7 @@ class _Checker:
             inner = formula.operand
             if isinstance(inner, Modal) and self.is_theory_modality(inner):
                 inner = inner.operand
-        found = _first_modality(inner)
+        found = first_modality(inner)
         if found is not None:
             shapes = "(f), ([C. All] (f)), ([C. All] ([i] (f))), ([C. All] ([Kw. i] (f))), ([C. All] (<Kw. i> (f)))"
             raise self.source.error(found.place, f"a theory has formulas {shapes} with f propositional")
@@ -356,30 +352,3 @@ class _Checker:
         if isinstance(modal.group, Symbol) and modal.group != "All" and modal.group not in self.spec.groups:
             return modal.kind == "Kw." or (modal.kind == "" and modal.is_box)
         return False
-
-
-def _first_modality(formula: Formula) -> Modal | None:
-    if isinstance(formula, Modal):
-        return formula
-    return next((found for child in children(formula) if (found := _first_modality(child)) is not None), None)
-
-
-def _satisfies(event: EventSchema, condition: str) -> bool:
-    """Whether an event meets an event condition, by its text alone."""
-    kind, _, part = condition[1:].rpartition("-")
-    checks = []
-    if part in ("precondition", "event"):
-        trivial = event.precondition is None or str(event.precondition.place) == "true"
-        formulas = [] if event.precondition is None else [event.precondition]
-        checks.append(_meets(kind, trivial, formulas))
-    if part in ("postconditions", "event"):
-        effects = [] if event.effects is None else list(items(event.effects))
-        conditions = [effect.condition for effect in effects if isinstance(effect, Conditional)]
-        checks.append(_meets(kind, not effects, conditions))
-    return all(checks)
-
-
-def _meets(kind: str, trivial: bool, formulas: list[Formula]) -> bool:
-    if kind == "propositional":
-        return all(_first_modality(formula) is None for formula in formulas)
-    return trivial if kind == "trivial" else not trivial

@@ -99,12 +99,12 @@ def _atom(formula: Formula) -> Formula | None:
 def _order(constraints: Iterable[frozenset[str]], fluents: list[str]) -> list[str]:
     """The fluents, those first that complete a constraint soonest; unconstrained ones last."""
     position = {name: index for index, name in enumerate(fluents)}
-    waiting: list[frozenset[str]] = list(constraints)
+    waiting = list(constraints)
     order: dict[str, None] = {}
     while waiting:
-        chosen = sorted(min(waiting, key=lambda names: len(names)), key=position.__getitem__)
-        order.update(dict.fromkeys(chosen))
-        waiting = [rest for names in waiting if (rest := names.difference(chosen))]
+        chosen: frozenset[str] = min(waiting, key=len)
+        order.update(dict.fromkeys(sorted(chosen, key=position.__getitem__)))
+        waiting = [rest for names in waiting if (rest := names - chosen)]
     return [*order, *(name for name in fluents if name not in order)]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 
+from epigym.errors import ProblemWarning
 from epigym.language.epddl_terms import Symbol
 
 
-class EpddlWarning(UserWarning):
+class EpddlWarning(ProblemWarning):
     """Base class of the warnings about EPDDL files."""
 
 

@@ -91,11 +91,8 @@ def check_requirements(file: File, source: Source, facts: frozenset[str]) -> Non
     if missing:
         message = f"{source.file}: used but not declared in :requirements: {', '.join(missing)}"
         warnings.warn(message, RequirementWarning, stacklevel=2)
-    idle = [
-        name
-        for name in file.requirements
-        if name not in _WITHOUT_EFFECT and expanded([name]).isdisjoint(used.keys() | uses.welcome)
-    ]
+    known = uses.welcome.union(used, _WITHOUT_EFFECT)
+    idle = [name for name in file.requirements if expanded([name]).isdisjoint(known)]
     if idle:
         message = f"{source.file}: declared in :requirements but not used: {', '.join(idle)}"
         warnings.warn(message, RequirementWarning, stacklevel=2)

@@ -34,12 +34,19 @@ Names = tuple[str, ...]
 
 @cache
 def relations(count: int) -> st.SearchStrategy[tuple[frozenset[int], ...]]:
-    """Any relation on `count` worlds or events, as rows of successors; one draw, to be fast."""
+    """Any relation on `count` worlds or events, as rows of successors; few draws, to be fast."""
 
-    def rows(mask: int) -> tuple[frozenset[int], ...]:
-        return tuple(frozenset(v for v in range(count) if mask >> (w * count + v) & 1) for w in range(count))
+    def rows(absent: int) -> tuple[frozenset[int], ...]:
+        return tuple(frozenset(v for v in range(count) if not absent >> (w * count + v) & 1) for w in range(count))
 
-    return st.integers(0, (1 << count * count) - 1).map(rows)
+    mask = st.integers(0, (1 << count * count) - 1)
+    sparse, dense = mask, st.builds(int.__and__, mask, mask)
+    return st.one_of(sparse, dense).map(rows)
+
+
+def sizes(most: int) -> st.SearchStrategy[int]:
+    """A number from 1 to `most`, often close to it."""
+    return st.sampled_from([size for size in range(1, most + 1) for _ in range(size)])
 
 
 @st.composite
@@ -52,7 +59,7 @@ def estates(
     max_designated: int = 2,
 ) -> EState:
     """An e-state on any frame: rows may be empty, valuations repeated, worlds unreachable or bisimilar."""
-    count = draw(st.integers(1, max_worlds))
+    count = draw(sizes(max_worlds))
     truth = draw(st.integers(0, (1 << count * len(fluents)) - 1))
     return EState(
         valuations=tuple(
@@ -99,7 +106,7 @@ def actions(
     max_designated: int = 2,
 ) -> Action:
     """An action with any event model: preconditions and conditions are formulas, relations may be empty."""
-    count = draw(st.integers(1, max_events))
+    count = draw(sizes(max_events))
     condition = _conditions(fluents, agents)
     effects = _effects(fluents, agents)
     kinds = draw(st.sampled_from([("x",), ("x", "y")]))
@@ -125,7 +132,7 @@ def tasks(
     max_designated: int = 2,
 ) -> Task:
     """A task of any actions from any e-state."""
-    count = draw(st.integers(1, max_actions))
+    count = draw(sizes(max_actions))
     return Task(
         name="random",
         fluents=fluents,
@@ -147,7 +154,7 @@ def _some(count: int, most: int) -> st.SearchStrategy[tuple[int, ...]]:
 
 @cache
 def _conditions(fluents: Names, agents: Names) -> st.SearchStrategy[Formula]:
-    return st.just(TRUE) | formulas(1, fluents, agents)
+    return st.booleans().flatmap(lambda always: st.just(TRUE) if always else formulas(1, fluents, agents))
 
 
 @cache
@@ -218,4 +225,20 @@ def random_formula(rng: random.Random, depth: int, fluents: Sequence[str], agent
             not_(common(group, first)),
             actually(first),
         ]
+    )
+
+
+def random_estate(rng: random.Random, worlds: int, fluents: Sequence[str], agents: Sequence[str]) -> EState:
+    """An e-state of many worlds; agents have few rows shared by many worlds, or many short ones."""
+
+    def relation() -> tuple[frozenset[int], ...]:
+        if rng.random() < 0.5:
+            shared = [frozenset(rng.sample(range(worlds), rng.randint(0, worlds))) for _ in range(3)]
+            return tuple(rng.choice(shared) for _ in range(worlds))
+        return tuple(frozenset(rng.choices(range(worlds), k=rng.randint(0, 4))) for _ in range(worlds))
+
+    return EState(
+        valuations=tuple(frozenset(name for name in fluents if rng.random() < 0.5) for _ in range(worlds)),
+        successors=tuple(relation() for _ in agents),
+        designated=tuple(sorted(rng.sample(range(worlds), rng.randint(1, 2)))),
     )

@@ -84,7 +84,7 @@ class Comparison:
         return target
 
 
-@settings(max_examples=400)
+@settings(max_examples=250)
 @given(strategies.tasks(), st.lists(strategies.formulas(), max_size=3), st.data())
 def test_random_tasks(task: Task, formulas: list[Formula], data: st.DataObject) -> None:
     both = Comparison(task, formulas)
@@ -98,6 +98,17 @@ def test_random_tasks(task: Task, formulas: list[Formula], data: st.DataObject) 
             assert dict(zip(transitions.action.tolist(), transitions.target.tolist(), strict=True)) == targets
             assert transitions.action.tolist() == both.actions[state]
         state = targets[data.draw(st.sampled_from(both.actions[state]))]
+
+
+@settings(max_examples=15)
+@pytest.mark.parametrize("worlds", [33, 64, 65, 128, 129, 256, 257, 512, 700])
+@given(strategies.tasks(max_worlds=1, max_actions=2), st.integers(0, 2**32))
+def test_random_tasks_of_many_worlds(worlds: int, task: Task, seed: int) -> None:
+    initial = strategies.random_estate(random.Random(seed), worlds, task.fluents, task.agents)
+    both = Comparison(dataclasses.replace(task, initial=initial), [])
+    for action in both.actions[both.space.initial]:
+        both.step(both.space.initial, action)
+    assert both.space.intern(strategies.renumbered(initial, seed)) == both.space.initial
 
 
 @settings(max_examples=300)

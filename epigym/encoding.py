@@ -22,14 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from epigym.errors import LimitError
+from epigym.errors import EpigymError, LimitError, unknown
 from epigym.formula import Formula, Op
 from epigym.space import Encoder, GraphBatch
 from epigym.task import Task
@@ -105,13 +104,11 @@ def encoder(
         The encoder; its `identify` raises LimitError when an e-state has too many worlds for the width.
 
     Raises:
-        ValueError: when the encoding is unknown.
+        EpigymError: when the encoding is unknown.
         LimitError: when the task does not fit the width or needs more than 255 edge labels.
     """
     if encoding not in ENCODINGS:
-        close = get_close_matches(encoding, ENCODINGS, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(ENCODINGS)}"
-        raise ValueError(f"unknown encoding {encoding!r}: {hint}")
+        raise EpigymError(unknown("encoding", encoding, ENCODINGS))
     widths = Widths(width, repetition_bits, fluent_bits, goal_bits)
     goal = goal_graph(task)
     _check_fit(encoding, task, goal, widths)

@@ -7,12 +7,13 @@ import functools
 import logging
 import sys
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn, cast
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from epigym.errors import EpigymError
 from search.result import SearchStatus
@@ -40,13 +41,18 @@ class ExitCode(enum.IntEnum):
         return codes.get(status, cls.FAILURE)
 
 
+def plain(config: DictConfig) -> dict[str, Any]:
+    """The configuration as plain containers; a value that is missing raises an error that names it."""
+    return cast(dict[str, Any], OmegaConf.to_container(config, resolve=True, throw_on_missing=True))
+
+
 def run(task: Callable[[DictConfig], ExitCode], config_name: str) -> NoReturn:
     """Run `task` as a Hydra app with `conf/<config_name>.yaml` and exit with the code that it returns.
 
     Wrong input (an `EpigymError`) is one logged line and exit code 65, a wrong configuration exit code 64.
     In a multirun no code is set and errors are left to Hydra, which runs the other jobs first.
     """
-    code = ExitCode.USAGE
+    code: ExitCode | None = None  # until the task is called
 
     @functools.wraps(task)
     def job(config: DictConfig) -> None:
@@ -60,9 +66,12 @@ def run(task: Callable[[DictConfig], ExitCode], config_name: str) -> NoReturn:
         except EpigymError as error:
             logger.error("%s", error)
             code = ExitCode.BAD_INPUT
+        except OmegaConfBaseException as error:
+            logger.error("%s", error)
+            code = ExitCode.USAGE
 
     try:
         hydra.main(version_base="1.3", config_path="../conf", config_name=config_name)(job)()
-    except SystemExit as stop:
-        sys.exit(code if stop.code == 1 else stop.code)
-    sys.exit(ExitCode.SUCCESS if code is ExitCode.USAGE else code)
+    except SystemExit as stop:  # how Hydra reports a wrong configuration and any other exception
+        sys.exit((code or ExitCode.USAGE) if stop.code == 1 else stop.code)
+    sys.exit(code or ExitCode.SUCCESS)

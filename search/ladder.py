@@ -40,7 +40,7 @@ from search.limits import Limits, peak_bytes
 
 _FIRST_EFFORT = 1000
 _GROWTH = 2.5
-_CANDIDATES = 300
+_CANDIDATES = 600
 _UPPER_CANDIDATES = 40
 _UPPER_LOOK_AHEAD = 200_000  # nodes generated to judge the goals of the upper rungs
 _CHUNK = 1024
@@ -201,7 +201,7 @@ def _lower_goal(quarry: Quarry, target: int, most_steps: int) -> tuple[int, Rand
     """The drawn goal whose effort is closest to the target, by ratio."""
     best: tuple[float, int, RandomGoal] | None = None
     for seed in range(_CANDIDATES):
-        goal = quarry.draw(seed, most_steps=most_steps, most_subgoals=6)
+        goal = quarry.draw(seed, most_steps=most_steps, most_subgoals=9)
         if effort := quarry.effort(goal):
             distance = abs(math.log(effort / target))
             if best is None or distance < best[0]:

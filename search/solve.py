@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
 
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 from rich.console import Console
 
 from epigym.problem import load_problem
-from search.command import ExitCode, run
+from search.command import ExitCode, plain, run
 from search.configuration import Configuration
 from search.display import show_results
 from search.limits import Limits
@@ -30,7 +29,7 @@ def solve(config: DictConfig) -> ExitCode:
     Raises:
         EpigymError: when the problem, the agent, the heuristic or a limit is wrong.
     """
-    values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
+    values = plain(config)
     configurations = [Configuration.of(values["agent"], values["heuristic"])]
     if values["compare"]:
         configurations.append(Configuration.parse(values["compare"]))

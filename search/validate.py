@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, cast
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 from rich.console import Console
 
 from epigym.errors import EpigymError
 from epigym.problem import load_problem
 from epigym.reference import validate
-from search.command import ExitCode, run
+from search.command import ExitCode, plain, run
 
 
 def check(config: DictConfig) -> ExitCode:
@@ -24,7 +23,7 @@ def check(config: DictConfig) -> ExitCode:
     Raises:
         EpigymError: when the problem or the plan cannot be read.
     """
-    values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
+    values = plain(config)
     task = load_problem(values["problem"], values["semantics"])
     plan = values["plan"] if isinstance(values["plan"], list) else read_plan(values["plan"])
     validation = validate(task, plan)

@@ -1,0 +1,261 @@
+"""`StateSpace`: ids, batches, threads, and every width of model that the core has code for."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import AGENTS, FLUENTS, estates, random_estate, random_formula, renumbered, tasks
+
+import epigym.core
+from epigym import packing, reference
+from epigym.errors import LimitError, TaskError
+from epigym.formula import TRUE, actually, believes, common, considers_possible, fluent, not_
+from epigym.space import StateSpace, Transitions
+from epigym.task import Action, Effect, EState, Event, Task
+
+NAMES = tuple(f"f{k}" for k in range(12))
+WIDTHS = [2, 60, 64, 65, 128, 200, 256, 257, 500, 512, 513, 700]
+
+
+def explore(space: StateSpace, limit: int = 60) -> np.ndarray:
+    """The ids of up to about `limit` e-states, breadth first."""
+    frontier = np.array([space.initial], np.int32)
+    while len(frontier) and len(space) < limit:
+        t = space.expand(frontier)
+        frontier = t.target[t.is_new]
+    return np.arange(len(space), dtype=np.int32)
+
+
+def wide_task(seed: int, worlds: int) -> Task:
+    """A task whose first e-state has up to `worlds` worlds and whose actions shrink and grow it."""
+    agents = ("a", "b", "c")
+    sense = Action(
+        "sense",
+        TRUE,
+        (Event("yes", fluent("f0")), Event("no", not_(fluent("f0"))), Event("nil")),
+        (0, 1),
+        {
+            "full": (frozenset({0}), frozenset({1}), frozenset({2})),
+            "some": (frozenset({0, 1}), frozenset({0, 1}), frozenset({2})),
+            "none": (frozenset({2}),) * 3,
+        },
+        (((TRUE, "full"),), ((fluent("f1"), "some"), (TRUE, "none")), ((TRUE, "none"),)),
+    )
+    change = Action(
+        "change",
+        believes("a", not_(fluent("f9"))) if seed % 2 else TRUE,
+        (Event("do", TRUE, (Effect("f2", True, believes("b", fluent("f3"))), Effect("f4", False))), Event("nil")),
+        (0,),
+        {"full": (frozenset({0}), frozenset({1})), "none": (frozenset({1}),) * 2},
+        (((TRUE, "full"),), ((TRUE, "none"),), ((considers_possible("c", fluent("f5")), "full"), (TRUE, "none"))),
+    )
+    initial = random_estate(random.Random(seed), worlds, NAMES, agents)
+    initial = replace(initial, designated=initial.designated[:1])
+    return Task("wide", NAMES, agents, (sense, change), initial, (common(agents, fluent("f0")),))
+
+
+@pytest.mark.parametrize("worlds", WIDTHS)
+def test_models_of_every_width_agree_with_the_reference(worlds: int) -> None:
+    task = wide_task(worlds, worlds)
+    space = StateSpace(task)
+    state, estate = space.initial, task.initial
+    rng = random.Random(worlds)
+    met: set[int] = set()
+    for _ in range(4):
+        met.add(int(space.world_counts([state])[0]))
+        assert reference.canonical(space.model(state).state, NAMES) == reference.canonical(estate, NAMES)
+        for _ in range(5):
+            formula = random_formula(rng, 2, fluents=NAMES, agents=task.agents)
+            assert space.model(state).holds(formula) == reference.holds(estate, task.agents, formula)
+        names = [a.name for a in task.actions if reference.applicable(task, estate, a)]
+        assert [task.actions[a].name for a in np.flatnonzero(space.applicable(state))] == names
+        action = next(a for a in task.actions if a.name == names[-1])
+        estate = reference.apply(task, estate, action)
+        state = space.successor(state, task.actions.index(action))
+    assert worlds < 60 or max(met) > worlds // 4, "the models must have the widths that the test is about"
+
+
+@pytest.mark.parametrize("worlds", WIDTHS)
+def test_a_model_read_back_is_the_same_state(worlds: int) -> None:
+    space = StateSpace(wide_task(1, worlds))
+    for state in explore(space, 6):
+        estate = space.model(state).state
+        assert space.intern(estate) == state
+        assert space.intern(renumbered(estate, seed=worlds)) == state
+
+
+@given(tasks(), st.integers(2, 4))
+def test_threads_change_nothing(task: Task, threads: int) -> None:
+    alone, shared = StateSpace(task), StateSpace(task)
+    frontier = np.array([0], np.int32)
+    for _ in range(4):
+        expected, got = outcome(alone, frontier, 1), outcome(shared, frontier, threads)
+        if isinstance(expected, str):
+            assert got == expected
+            break
+        for left, right in zip(expected, got, strict=True):
+            np.testing.assert_array_equal(left, right)
+        frontier = expected.target[expected.is_new]
+    assert len(alone) == len(shared)
+
+
+def outcome(space: StateSpace, ids: np.ndarray, threads: int) -> Transitions | str:
+    """The transitions, or the message of the error."""
+    try:
+        return space.expand(ids, threads=threads)
+    except TaskError as error:
+        return str(error)
+
+
+def two_switches() -> Task:
+    """Two switches that can be turned on in any order; the goal is both."""
+
+    def switch(name: str) -> Action:
+        return Action(
+            f"turn_{name}",
+            not_(fluent(name)),
+            (Event("on", TRUE, (Effect(name, True),)),),
+            (0,),
+            {"full": (frozenset({0}),)},
+            (((TRUE, "full"),),),
+        )
+
+    initial = EState((frozenset(),), ((frozenset({0}),),), (0,))
+    return Task("switches", ("p", "q"), ("a",), (switch("p"), switch("q")), initial, (fluent("p"), fluent("q")))
+
+
+def test_expansions_of_two_switches() -> None:
+    space = StateSpace(two_switches())
+    first = space.expand([0])
+    assert first.source.tolist() == [0, 0]
+    assert first.action.tolist() == [0, 1]
+    assert first.target.tolist() == [1, 2]
+    assert first.is_new.tolist() == [True, True]
+    second = space.expand([1, 2])
+    assert second.target.tolist() == [3, 3], "both orders meet in one e-state"
+    assert second.is_new.tolist() == [True, False]
+    assert space.is_goal(range(4)).tolist() == [False, False, False, True]
+    assert space.subgoals([1, 2, 3]).tolist() == [[True, False], [False, True], [True, True]]
+    assert space.applicable(1).tolist() == [False, True]
+    assert len(space.expand([3]).target) == 0
+    assert len(space) == 4
+
+
+def test_an_expansion_is_cut_at_the_goal_and_completed_later() -> None:
+    space = StateSpace(two_switches())
+    space.expand([0])
+    cut = space.expand([1, 2], stop_at_goal=True)
+    assert cut.source.tolist() == [1]
+    assert cut.target.tolist() == [3]
+    assert space.expand([1, 2], stop_at_goal=True).is_new.tolist() == [False]
+    assert space.expand([1, 2]).target.tolist() == [3, 3]
+
+
+def test_expanding_again_is_answered_from_memory() -> None:
+    space = StateSpace(two_switches())
+    space.expand([0])
+    before = space.expand([0, 1, 2])
+    bytes_held = space.nbytes
+    again = space.expand([2, 0])
+    assert again.source.tolist() == [2, 0, 0]
+    assert again.target.tolist() == [*before.target[before.source == 2], *before.target[before.source == 0]]
+    assert not again.is_new.any()
+    assert space.nbytes == bytes_held
+
+
+@given(tasks())
+def test_successors_are_those_of_the_expansion(task: Task) -> None:
+    space = StateSpace(task)
+    try:
+        t = space.expand([0])
+    except TaskError:
+        return
+    assert np.flatnonzero(space.applicable(0)).tolist() == t.action.tolist()
+    assert [space.successor(0, action) for action in t.action] == t.target.tolist()
+    for action in set(range(len(task.actions))) - set(t.action.tolist()):
+        with pytest.raises(TaskError, match="not applicable"):
+            space.successor(0, action)
+
+
+@pytest.mark.parametrize("ids", [[7], [-1], [0, 99]])
+def test_unknown_ids_are_refused(ids: list[int]) -> None:
+    space = StateSpace(two_switches())
+    for question in (space.expand, space.is_goal, space.subgoals, space.world_counts):
+        with pytest.raises(IndexError, match="does not exist"):
+            question(ids)
+    with pytest.raises(IndexError, match="does not exist"):
+        space.successor(0, 5)
+
+
+def test_designated_worlds_that_disagree_are_named() -> None:
+    """Two designated worlds; the agent's type depends on a fluent that is true at one of them."""
+    loop = (frozenset({0}), frozenset({1}))
+    action = Action(
+        "look",
+        TRUE,
+        (Event("e"), Event("f")),
+        (0,),
+        {"x": (frozenset({0}), frozenset({1})), "y": (frozenset({1}), frozenset({1}))},
+        (((fluent("p"), "x"), (TRUE, "y")),),
+    )
+    task = Task("t", ("p",), ("ann",), (action,), EState((frozenset({"p"}), frozenset()), (loop,), (0, 1)), (TRUE,))
+    space = StateSpace(task)
+    for attempt in (lambda: space.expand([0]), lambda: space.successor(0, 0)):
+        with pytest.raises(TaskError, match=r"'look'.*disagree.*'ann'"):
+            attempt()
+
+
+def test_collapsed_agents_are_those_without_a_possible_world() -> None:
+    estate = EState((frozenset(), frozenset()), ((frozenset(), frozenset({0})), (frozenset({1}), frozenset())), (0,))
+    space = StateSpace(Task("t", (), ("a", "b"), (), estate, (TRUE,)))
+    assert space.collapsed(0).tolist() == [True, False], "agent b is stuck at world 1 only"
+
+
+@given(estates(max_worlds=6, max_designated=2))
+def test_merged_worlds_keep_their_designation(estate: EState) -> None:
+    """A copy of every world, designated in the copy only: contraction must not lose it."""
+    count = len(estate.valuations)
+    doubled = EState(
+        estate.valuations * 2,
+        tuple(tuple(row | {v + count for v in row} for row in rows) * 2 for rows in estate.successors),
+        tuple(w + count for w in estate.designated),
+    )
+    space = StateSpace(Task("t", FLUENTS, AGENTS, (), estate, (TRUE,)))
+    assert space.intern(doubled) == 0
+
+
+def test_interning_checks_names() -> None:
+    space = StateSpace(two_switches())
+    with pytest.raises(TaskError, match="undeclared"):
+        space.intern(EState((frozenset({"z"}),), ((frozenset({0}),),), (0,)))
+    with pytest.raises(TaskError, match="relations"):
+        space.intern(EState((frozenset(),), (), (0,)))
+
+
+def test_too_many_events_are_refused() -> None:
+    assert epigym.core.MAX_EVENTS == packing.MAX_EVENTS
+    events = tuple(Event(f"e{k}") for k in range(65))
+    identity = tuple(frozenset({k}) for k in range(65))
+    action = Action("big", TRUE, events, (0,), {"x": identity}, (((TRUE, "x"),),))
+    task = Task("t", (), ("a",), (action,), EState((frozenset(),), ((frozenset({0}),),), (0,)), (TRUE,))
+    with pytest.raises(LimitError, match="'big' has 65 events, at most 64"):
+        StateSpace(task)
+
+
+def test_sixty_four_events_are_enough() -> None:
+    """Event k sets fluent k; all are designated and told apart, so the e-state gets 64 designated worlds."""
+    names = tuple(f"p{k}" for k in range(64))
+    events = tuple(Event(f"e{k}", TRUE, (Effect(name, True),)) for k, name in enumerate(names))
+    identity = tuple(frozenset({k}) for k in range(64))
+    action = Action("fork", TRUE, events, tuple(range(64)), {"x": identity}, (((TRUE, "x"),),))
+    goal = actually(not_(fluent("p0")))
+    task = Task("t", names, ("a",), (action,), EState((frozenset(),), ((frozenset({0}),),), (0,)), (goal,))
+    space = StateSpace(task)
+    state = space.successor(0, 0)
+    assert space.model(state).designated == tuple(range(64))
+    assert not space.is_goal([state])[0]

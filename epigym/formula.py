@@ -184,6 +184,13 @@ def or_(*formulas: Formula) -> Formula:
     return _junction(Op.OR, formulas, neutral=FALSE, absorbing=TRUE)
 
 
+def conjuncts(formula: Formula) -> tuple[Formula, ...]:
+    """The parts of a top-level conjunction, or the formula alone; none for `TRUE`."""
+    if formula is TRUE:
+        return ()
+    return formula.children if formula.op is Op.AND else (formula,)
+
+
 def implies(premise: Formula, conclusion: Formula) -> Formula:
     """The implication, as a disjunction."""
     return or_(not_(premise), conclusion)

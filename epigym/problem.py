@@ -30,9 +30,10 @@ def load_problem(problem: str, semantics: Semantics = "default") -> Task:
     if path.suffix or path.is_absolute() or len(path.parts) > 2:
         raise EpigymError(f"no such problem file: {problem}")
     try:
-        return family_problem(problem, semantics)
-    except EpigymError as error:
+        domains.find(problem)
+    except domains.DomainError as error:
         raise EpigymError(f"no such file as {problem!r}, and {error}") from None
+    return family_problem(problem, semantics)
 
 
 def family_problem(name: str, semantics: Semantics = "default", **parameters: Any) -> Task:

@@ -34,7 +34,7 @@ def problem(
     The depth makes formulas larger, but neither the space of e-states nor the plan.
 
     Args:
-        agents: number of agents, 2 to 6; they are called a, b, c, …
+        agents: number of agents, 2 to 8; they are called a, b, c, …
         parts: number of parts that each agent checks, 1 to 8; at most 14 parts in all.
         depth: how often beliefs about each other are nested in the condition for assembling, 1 to 50, or
             `common` for common knowledge.
@@ -52,7 +52,7 @@ def problem(
     higher-order belief change" (IJCAI 2017), in the form published in mA* with the EFP planners, there with
     two agents and one part each; more agents and parts are our generalisation.
     """
-    names = agent_names(between("agents", agents, 2, 6))
+    names = agent_names(between("agents", agents, 2, 8))
     between("parts", parts, 1, 8)
     between("agents * parts", agents * parts, 2, 14)
     if isinstance(depth, str):

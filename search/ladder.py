@@ -42,7 +42,7 @@ _FIRST_EFFORT = 1000
 _GROWTH = 2.5
 _CANDIDATES = 600
 _UPPER_CANDIDATES = 40
-_UPPER_LOOK_AHEAD = 200_000  # nodes generated to judge the goals of the upper rungs
+_UPPER_LOOK_AHEAD = 100_000  # nodes generated to judge the goals of the upper rungs
 _CHUNK = 1024
 
 
@@ -227,19 +227,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--memory-limit", default="8GiB", help="memory of the process per rung")
     parser.add_argument("--jobs", type=int, default=1, help="rungs measured at the same time")
     options = parser.parse_args(arguments)
-    table = {(rung.family, rung.instance): rung for rung in read()}
-    pool = ProcessPoolExecutor(options.jobs, get_context("spawn"), max_tasks_per_child=1)
-    with pool:
+    with ProcessPoolExecutor(options.jobs, get_context("spawn"), max_tasks_per_child=1) as pool:
         for family in options.families:
-            if options.draw:
-                table = {key: rung for key, rung in table.items() if key[0] != family}
-                table |= {(rung.family, rung.instance): rung for rung in draw(family)}
-            rungs = [rung for key, rung in table.items() if key[0] == family]
+            rungs = draw(family) if options.draw else [rung for rung in read() if rung.family == family]
             jobs = [pool.submit(measure, rung, options.time_limit, options.memory_limit) for rung in rungs]
-            for job in track(jobs, family):
-                rung = job.result()
-                table[rung.family, rung.instance] = rung
-            write(table[key] for key in sorted(table))
+            measured = [job.result() for job in track(jobs, family)]
+            others = [rung for rung in read() if rung.family != family]
+            write(sorted([*others, *measured], key=lambda rung: (rung.family, rung.instance)))
 
 
 if __name__ == "__main__":

@@ -42,83 +42,31 @@ def _corridor(agents: int, rooms: int, **more: Any) -> dict[str, Any]:
     return {"agents": agents, "rooms": rooms, "sense": rooms // 2, **more}
 
 
-_BOXED = [{"agents": agents} for agents in (3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 7, 8, 9, 10)]
+_AGENTS = (3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 7, 8, 9, 10)
 _LINES = (
-    (2, 3),
-    (2, 3),
-    (2, 4),
-    (2, 4),
-    (2, 4),
-    (3, 2),
-    (2, 5),
-    (4, 2),
-    (5, 1),
-    (2, 7),
-    (6, 1),
-    (3, 4),
-    (5, 2),
-    (4, 3),
-    (6, 2),
-)
+    (2, 3), (2, 3), (4, 1), (4, 1), (4, 1), (3, 2), (5, 1), (5, 1),
+    (5, 1), (5, 1), (6, 1), (6, 1), (6, 1), (7, 1), (8, 1),
+)  # fmt: skip
 _BOXES = (
-    (2, 2, 3),
-    (3, 2, 3),
-    (3, 2, 3),
-    (2, 3, 4),
-    (4, 2, 3),
-    (3, 3, 4),
-    (3, 3, 4),
-    (4, 3, 4),
-    (4, 3, 4),
-    (5, 3, 4),
-    (4, 3, 5),
-    (4, 4, 5),
-    (5, 3, 5),
-    (5, 4, 5),
-    (6, 4, 5),
-)
+    (2, 2, 3), (3, 2, 3), (3, 2, 3), (2, 3, 4), (4, 2, 3), (3, 3, 4), (3, 3, 4), (4, 3, 4),
+    (4, 3, 4), (5, 3, 4), (4, 3, 5), (5, 3, 5), (6, 3, 5), (5, 3, 6), (6, 3, 6),
+)  # fmt: skip
 _FRIENDS = (
-    (3, 2),
-    (3, 2),
-    (3, 2),
-    (3, 3),
-    (3, 3),
-    (3, 3),
-    (4, 2),
-    (4, 3),
-    (4, 3),
-    (4, 4),
-    (5, 2),
-    (5, 3),
-    (6, 2),
-    (6, 3),
-    (7, 3),
-)
+    (3, 2), (3, 2), (3, 2), (3, 3), (3, 3), (3, 3), (4, 2), (4, 3),
+    (4, 3), (4, 4), (5, 2), (5, 3), (5, 4), (6, 2), (6, 3),
+)  # fmt: skip
 _PHONES = (
-    ("tell", 4), ("tell", 4), ("tell", 4), ("call", 4), ("call", 4), ("tell", 5), ("call", 4), ("tell", 5), ("call", 5),
-    ("call", 5), ("tell", 6), ("call", 6), ("tell", 7), ("call", 7), ("call", 8),
+    ("tell", 4), ("tell", 4), ("tell", 4), ("call", 4), ("call", 4), ("tell", 5), ("call", 4), ("tell", 5),
+    ("call", 5), ("call", 5), ("tell", 6), ("call", 6), ("call", 6), ("tell", 7), ("call", 7),
 )  # fmt: skip
 _CORRIDORS = (
-    (9, 10),
-    (9, 10),
-    (10, 12),
-    (12, 14),
-    (12, 16),
-    (12, 20),
-    (14, 20),
-    (14, 24),
-    (16, 24),
-    (16, 30),
-    (18, 36),
-    (20, 40),
-    (20, 48),
-    (20, 54),
-    (20, 60),
-)
+    (9, 10), (9, 10), (10, 12), (12, 14), (12, 16), (12, 20), (14, 20), (14, 24),
+    (16, 24), (16, 30), (18, 36), (20, 40), (20, 48), (20, 54), (20, 60),
+)  # fmt: skip
 
 SIZES: Mapping[str, Sizes] = {
     "assembly_line": Sizes(tuple(_line(*size) for size in _LINES), lower=9, most_steps=40),
-    "coin_in_the_box": Sizes(tuple(_BOXED), lower=9, most_steps=30),
+    "coin_in_the_box": Sizes(tuple({"agents": agents} for agents in _AGENTS), lower=9, most_steps=30),
     "collaboration_communication": Sizes(tuple(_boxes(*size) for size in _BOXES), lower=9, most_steps=40),
     "epistemic_gossip": Sizes(tuple(_phones(*size) for size in _PHONES), lower=9, most_steps=24),
     "grapevine": Sizes(tuple(_friends(*size) for size in _FRIENDS), lower=9, most_steps=30),

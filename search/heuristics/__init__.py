@@ -7,6 +7,7 @@ from typing import Any
 
 from epigym.space import StateSpace
 from search.heuristics.heuristic import Heuristic
+from search.heuristics.relaxed import EntailedLevels, GoalLevels, GraphLength
 from search.heuristics.satisfied_goals import SatisfiedGoals
 from search.registry import lookup
 
@@ -19,6 +20,9 @@ def _gnn(space: StateSpace, checkpoint: str | None = None) -> Heuristic:
 
 HEURISTICS: Mapping[str, Callable[..., Heuristic]] = {
     "satisfied_goals": SatisfiedGoals,
+    "c_pg": EntailedLevels,
+    "l_pg": GraphLength,
+    "s_pg": GoalLevels,
     "gnn": _gnn,
 }
 

@@ -1,0 +1,216 @@
+"""The epistemic planning graph: which formulas relaxed execution can make true, and how soon.
+
+A level marks formulas, and nothing is ever unmarked. Level 0 marks what holds in an e-state. An action takes
+part from the first level on where its applicability formula is marked; it then marks the literals of its
+designated events' effects and every belief formula that its event may change: one that speaks of a fluent
+which the action changes, senses or announces, to agents who may notice. The graph is a relaxation without
+guarantee: where it never marks the goal there may still be a plan.
+
+Source: Le, Fabiano, Son, Pontelli, "EFP and PG-EFP" (ICAPS 2018), as used by Fabiano, Platnick, Son,
+Pontelli, "H-EFP" (PRIMA 2024).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.formula import TRUE, Formula, Op, literal, not_
+from epigym.task import Action, Event, Task
+
+Bools = NDArray[np.bool_]
+
+_MODAL = (Op.BELIEVES, Op.EVERYBODY, Op.COMMON)
+
+
+class PlanningGraph:
+    """The planning graphs of one task, for many e-states at a time.
+
+    Args:
+        task: the planning task.
+
+    Attributes:
+        nodes: what a level marks, children before parents: both literals of every fluent, and the formulas of
+            the task (applicability, conditions of effects and observers, subgoals) with all their subformulas,
+            in negation normal form.
+        goal: int64[g], the nodes of the subgoals.
+    """
+
+    def __init__(self, task: Task) -> None:
+        """Work out once what each action can mark."""
+        roots = [formula.negation_normal_form() for formula in _relevant(task)]
+        literals = [literal(name, value) for name in task.fluents for value in (True, False)]
+        self.nodes = _with_parts([*literals, *roots])
+        self._number = {node: number for number, node in enumerate(self.nodes)}
+        self.goal = self._numbers(task.goal)
+        self._applicability = self._numbers(action.applicability for action in task.actions)
+        self._junctions = self._junction_layers()
+        self._changes = self._rules(task)
+
+    def levels(self, truth: Bools) -> NDArray[np.int32]:
+        """The level at which each node is first marked.
+
+        Args:
+            truth: bool[k, n], whether node j holds in e-state i.
+
+        Returns:
+            int32[k, n]: 0 for what holds, -1 for what is never marked. A graph ends at the first level that marks
+            all subgoals, or before the first one that would mark nothing new.
+        """
+        levels = np.where(truth, 0, -1).astype(np.int32)
+        rows = np.arange(len(truth))  # of the graphs that still grow
+        marked = truth.copy()
+        level = 0
+        while True:
+            growing = ~marked[:, self.goal].all(axis=1)
+            rows, marked = rows[growing], marked[growing]
+            if len(rows) == 0:
+                return levels
+            level += 1
+            grown = self._next(marked)
+            new = grown & ~marked
+            row, node = np.nonzero(new)
+            levels[rows[row], node] = level
+            growing = new.any(axis=1)
+            rows, marked = rows[growing], grown[growing]
+
+    def _next(self, marked: Bools) -> Bools:
+        entered = marked[:, self._applicability]
+        firing = entered[:, self._changes.source] & marked[:, self._changes.condition]
+        grown: Bools = marked | (firing.astype(np.float32) @ self._changes.marks > 0)
+        for layer in self._junctions:
+            grown[:, layer.nodes] |= layer.join.reduceat(grown[:, layer.parts], layer.starts, axis=1)
+        return grown
+
+    def _numbers(self, formulas: Iterable[Formula]) -> NDArray[np.int64]:
+        return np.array([self._number[formula.negation_normal_form()] for formula in formulas], dtype=np.int64)
+
+    def _junction_layers(self) -> list[_Layer]:
+        """The nodes that follow from others, lower ones first."""
+        height: dict[Formula, int] = {}
+        by_kind: dict[tuple[int, bool], list[Formula]] = {}
+        for node in self.nodes:
+            parts = _parts(node)
+            height[node] = 1 + max((height[part] for part in parts), default=-1)
+            if parts:
+                by_kind.setdefault((height[node], node.op is Op.OR), []).append(node)
+        return [self._layer(np.logical_or if kind[1] else np.logical_and, by_kind[kind]) for kind in sorted(by_kind)]
+
+    def _layer(self, join: np.ufunc, nodes: list[Formula]) -> _Layer:
+        parts = [self._numbers(_parts(node)) for node in nodes]
+        starts = np.cumsum([0] + [len(part) for part in parts[:-1]])
+        return _Layer(join, self._numbers(nodes), np.concatenate(parts), starts)
+
+    def _rules(self, task: Task) -> _Rules:
+        """What each action marks: the literals of an effect under its condition, and the beliefs it may change."""
+        changed_beliefs = functools.cache(self._changed_beliefs)  # many actions differ in name only
+        sources, conditions, marks = [], [], []
+        for number, action in enumerate(task.actions):
+            effects = {effect for event in _designated(action) for effect in event.effects}
+            rules = [(effect.condition, [literal(effect.fluent, effect.value)]) for effect in effects]
+            rules.append((TRUE, changed_beliefs(_news(action), _noticing(task, action))))
+            for condition, nodes in rules:
+                row = np.zeros(len(self.nodes), dtype=np.float32)
+                row[self._numbers(nodes)] = 1
+                sources.append(number)
+                marks.append(row)
+                conditions.append(condition)
+        return _Rules(np.array(sources, dtype=np.int64), self._numbers(conditions), np.array(marks))
+
+    def _changed_beliefs(self, news: frozenset[str], noticing: frozenset[str]) -> list[Formula]:
+        """The belief formulas, negated or not, of agents who notice that speak of fluents in the news."""
+        touched: set[Formula] = set()
+        for node in self.nodes:
+            if node.op is Op.FLUENT:
+                is_touched = node.name in news
+            else:
+                is_touched = noticing.issuperset(node.agents) and not touched.isdisjoint(node.children)
+            if is_touched:
+                touched.add(node)
+        return [node for node in self.nodes if node in touched and (_atom(node).op in _MODAL)]
+
+
+class _Layer(NamedTuple):
+    """Nodes that are marked when all (or any) of their parts are; part j of node i is parts[starts[i] + j]."""
+
+    join: np.ufunc
+    nodes: NDArray[np.int64]
+    parts: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+
+class _Rules(NamedTuple):
+    """Rule i: once action source[i] takes part and node condition[i] is marked, mark the nodes of row i."""
+
+    source: NDArray[np.int64]
+    condition: NDArray[np.int64]
+    marks: NDArray[np.float32]
+
+
+def _relevant(task: Task) -> list[Formula]:
+    """The formulas that a planning graph of `task` speaks about."""
+    found: dict[Formula, None] = {TRUE: None}
+    for action in task.actions:
+        found[action.applicability] = None
+        found.update((effect.condition, None) for event in action.events for effect in event.effects)
+        found.update((condition, None) for rules in action.observability for condition, _ in rules)
+    return [*found, *task.goal]
+
+
+def _with_parts(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
+    """All subformulas of formulas in negation normal form, parts before what they are parts of."""
+    found: dict[Formula, None] = {}
+    for formula in formulas:
+        for node in formula.subformulas():
+            if node not in found and _atom(node).op is Op.ACTUALLY:
+                found.update(dict.fromkeys(_with_parts(_parts(node))))
+            found[node] = None
+    return tuple(found)
+
+
+def _parts(node: Formula) -> tuple[Formula, ...]:
+    """The nodes that mark `node` when all of them (any, for a disjunction) are marked; none for an atom."""
+    if node.op in (Op.AND, Op.OR, Op.ACTUALLY):
+        return node.children
+    if _atom(node).op is Op.ACTUALLY:
+        return (not_(_atom(node).children[0]).negation_normal_form(),)
+    return ()
+
+
+def _atom(node: Formula) -> Formula:
+    """The formula without its negation."""
+    return node.children[0] if node.op is Op.NOT else node
+
+
+def _designated(action: Action) -> list[Event]:
+    return [action.events[event] for event in action.designated]
+
+
+def _news(action: Action) -> frozenset[str]:
+    """The fluents that an action changes, senses or announces."""
+    changed = frozenset(effect.fluent for event in _designated(action) for effect in event.effects)
+    return changed.union(*(_said(event.precondition) for event in _designated(action)))
+
+
+def _said(formula: Formula) -> frozenset[str]:
+    """The fluents that a precondition tells about; what stands under `actually` decides whether it tells."""
+    if formula.op is Op.ACTUALLY:
+        return frozenset()
+    return frozenset({formula.name} if formula.op is Op.FLUENT else ()).union(*map(_said, formula.children))
+
+
+def _noticing(task: Task, action: Action) -> frozenset[str]:
+    """The agents who may have an observability type that is not oblivious."""
+    plain = {number for number, event in enumerate(action.events) if event.precondition is TRUE and not event.effects}
+    oblivious = {
+        kind for kind, rows in action.relations.items() if all(rows[event] <= plain for event in action.designated)
+    }
+    return frozenset(
+        agent
+        for agent, rules in zip(task.agents, action.observability, strict=True)
+        if any(kind not in oblivious for _, kind in rules)
+    )

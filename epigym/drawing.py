@@ -9,6 +9,7 @@ says that the agent considers that world itself possible.
 from __future__ import annotations
 
 import io
+import math
 import textwrap
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -29,6 +30,7 @@ FULL_LABELS = 40  # worlds up to which every box lists its fluents; beyond, boxe
 MAX_WORLDS = 120  # worlds drawn at most: those nearest to the designated ones
 MAX_STRANDS = 4  # agents up to which a shared line shows all their colours; beyond, it is dark and labelled
 BOX_WIDTH, BOX_LINES, CAPTION_WIDTH, CAPTION_LINES = 24, 8, 84, 4  # characters and lines of text
+LEGEND_COLUMNS = 8
 DPI = 96
 
 
@@ -86,22 +88,30 @@ def dot(model: KripkeModel, *, size: tuple[float, float] | None = None) -> str:
     """
     worlds = _nearest(model)
     everywhere = frozenset[str].intersection(*model.state.valuations)
+    full = len(worlds) <= FULL_LABELS
     drawing = draw_lines(model, worlds)
-    frame = f'size="{size[0]:.3f},{size[1]:.3f}" ' if size else ""
+    # Graphviz routes curves around boxes, but slowly, and it draws lines of one pair of worlds over each other.
+    pairs = {frozenset((line.tail, line.head)) for line in drawing.lines}
+    curves = full and len(pairs) == len(drawing.lines)
+    font = f'fontname="Helvetica,Arial,sans-serif" fontcolor="{INK}"'
     return "\n".join(
         [
             "digraph {",
-            f'  graph [{frame}layout=neato overlap=scalexy sep="+14" splines=true start=1 outputorder=edgesfirst dpi={DPI}'
-            f' pad=0.25 fontname="Helvetica,Arial,sans-serif" fontsize=11 fontcolor="{INK}" labelloc=b'
+            f'  graph [layout=neato start=1 normalize=0 overlap=scalexy sep="+14" outputorder=edgesfirst'
+            f" splines={'true' if curves else 'line'} {_size(size)} dpi={DPI} pad=0.25 {font} fontsize=11 labelloc=b"
             f" label={_caption(model, worlds, everywhere, drawing.thinned)}]",
-            f'  node [shape=box style="rounded,filled" fontname="Helvetica,Arial,sans-serif" fontsize=11'
-            f' fontcolor="{INK}" color="{FAINT}" fillcolor=white margin="0.08,0.05" height=0.3 width=0.4]',
-            f'  edge [penwidth=1.6 arrowsize=0.7 fontname="Helvetica,Arial,sans-serif" fontsize=9 color="{INK}"]',
-            *(_world(model, world, everywhere, len(worlds) <= FULL_LABELS) for world in worlds),
+            f'  node [shape=box style="rounded,filled" {font} fontsize=11 color="{FAINT}" fillcolor=white'
+            ' margin="0.08,0.05" height=0.3 width=0.4]',
+            f'  edge [{font} fontsize=9 color="{INK}" penwidth=1.6 arrowsize=0.7]',
+            *(_world(model, world, everywhere, full) for world in worlds),
             *(_line(model, line) for line in drawing.lines),
             "}\n",
         ]
     )
+
+
+def _size(size: tuple[float, float] | None) -> str:
+    return f'size="{size[0]:.3f},{size[1]:.3f}"' if size else ""
 
 
 def _nearest(model: KripkeModel) -> list[int]:
@@ -134,8 +144,9 @@ def _line(model: KripkeModel, line: Line) -> str:
     strands = len(line.agents) <= MAX_STRANDS
     colour = ":".join(map(_colour, line.agents)) if strands else INK
     label = "" if strands and len(model.agents) <= len(PALETTE) else f" label=<{_font(_who(model, line.agents), INK)}>"
-    direction = "none" if line.both else "forward"
-    return f'  {line.tail} -> {line.head} [dir={direction} color="{colour}"{label}]'
+    # Graphviz keeps lines of one pair of worlds apart when all of them are stated in the same order.
+    direction = "none" if line.both else "forward" if line.tail < line.head else "back"
+    return f'  {min(line.tail, line.head)} -> {max(line.tail, line.head)} [dir={direction} color="{colour}"{label}]'
 
 
 def _who(model: KripkeModel, agents: Sequence[int]) -> str:
@@ -149,30 +160,33 @@ def _who(model: KripkeModel, agents: Sequence[int]) -> str:
 
 
 def _caption(model: KripkeModel, worlds: Sequence[int], everywhere: frozenset[str], thinned: bool) -> str:
-    total = len(model.worlds)
-    count = f"{total} worlds" if total != 1 else "1 world"
-    if len(worlds) < total:
-        count = f"the {len(worlds)} of {count} that are nearest to the designated one"
-    names = [name for name in model.fluents if name in everywhere]
-    everywhere_lines = _wrapped(names, CAPTION_WIDTH, CAPTION_LINES)
-    agents = [f"{_dot(agent)} {escape(name)}" for agent, name in enumerate(model.agents)]
-    columns = 8
-    legend = [" &#160; ".join(agents[start : start + columns]) for start in range(0, len(agents), columns)]
-    rows = ["<br/>".join(legend)]
-    if everywhere_lines:
-        rows.append(_font("true everywhere: ", FAINT) + "<br/>".join(map(escape, everywhere_lines)))
-    notes = [count] + (["lines that follow by transitivity are left out"] if thinned else [])
+    rows = _legend(model.agents)
+    names = _wrapped([name for name in model.fluents if name in everywhere], CAPTION_WIDTH, CAPTION_LINES)
+    if names:
+        rows.append(_font("true everywhere: ", FAINT) + "<br/>".join(map(escape, names)))
+    total = "1 world" if len(model.worlds) == 1 else f"{len(model.worlds)} worlds"
+    notes = [total if len(worlds) == len(model.worlds) else f"the {len(worlds)} of {total} nearest to the designated"]
+    notes += ["lines that follow by transitivity are left out"] if thinned else []
     rows.append(_font("; ".join(notes), FAINT, 9))
     cells = "".join(f"<tr><td>{row}</td></tr>" for row in rows)
     return f'<<table border="0" cellborder="0" cellspacing="0" cellpadding="2">{cells}</table>>'
 
 
+def _legend(agents: Sequence[str]) -> list[str]:
+    """The agents with their colours, in rows of about equal length."""
+    entries = [f"{_dot(agent)} {escape(name)}" for agent, name in enumerate(agents)]
+    count = math.ceil(len(entries) / LEGEND_COLUMNS)
+    columns = math.ceil(len(entries) / count)
+    return [" &#160; ".join(entries[start : start + columns]) for start in range(0, len(entries), columns)]
+
+
 def _wrapped(names: Iterable[str], width: int, lines: int) -> list[str]:
-    """Names, joined by commas and wrapped; what does not fit is counted."""
-    shown = textwrap.wrap(", ".join(names), width, break_long_words=False, break_on_hyphens=False)
-    if len(shown) <= lines:
-        return shown
-    return [*shown[:lines], "…"]
+    """Names, joined by commas and wrapped; those that do not fit are counted."""
+    wrapped = textwrap.wrap(", ".join(names), width, break_long_words=False, break_on_hyphens=False)
+    if len(wrapped) <= lines:
+        return wrapped
+    more = " ".join(wrapped[lines:]).count(", ") + 1
+    return [*wrapped[:lines], f"… {more} more"]
 
 
 def _colour(agent: int) -> str:

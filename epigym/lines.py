@@ -7,17 +7,21 @@ by transitivity are dropped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import combinations, product
 
 import networkx as nx
+import numpy as np
 
 from epigym.model import KripkeModel
 
-LINES_PER_WORLD = 3
+LINES_PER_WORLD = 2
 """Pictures with more lines than this, per world, are thinned."""
 
 Pair = tuple[int, int]
+Connect = Callable[[KripkeModel, Sequence[int]], list[Pair]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +55,17 @@ class Drawing:
 
 
 def draw_lines(model: KripkeModel, worlds: Sequence[int]) -> Drawing:
-    """The lines between `worlds` of `model`."""
+    """The lines between `worlds` of `model`: all of them, or as many as the picture bears."""
     shown = frozenset(worlds)
     relations = [
         {(world, target) for world in worlds for target in rows[world] & shown if target != world}
         for rows in model.state.successors
     ]
-    lines = _merge(relations)
-    if len(lines) <= LINES_PER_WORLD * len(worlds):
-        return Drawing(lines, thinned=False)
-    thin = _merge([_thin(model, worlds, agent, pairs) for agent, pairs in enumerate(relations)])
-    return Drawing(thin, thinned=len(thin) < len(lines))
+    everything = lines = _merge(relations)
+    for connect in (_near, _tree):
+        if len(lines) > LINES_PER_WORLD * len(worlds):
+            lines = _merge(_thin(model, worlds, agent, pairs, connect) for agent, pairs in enumerate(relations))
+    return Drawing(lines, thinned=len(lines) < len(everything))
 
 
 def _merge(relations: Iterable[set[Pair]]) -> tuple[Line, ...]:
@@ -75,27 +79,36 @@ def _merge(relations: Iterable[set[Pair]]) -> tuple[Line, ...]:
     return tuple(Line(tail, head, tuple(who), both) for (tail, head, both), who in sorted(agents.items()))
 
 
-def _thin(model: KripkeModel, worlds: Sequence[int], agent: int, pairs: set[Pair]) -> set[Pair]:
+def _thin(model: KripkeModel, worlds: Sequence[int], agent: int, pairs: set[Pair], connect: Connect) -> set[Pair]:
     """The pairs of a transitive relation from which the others follow; any other relation as it is."""
     rows = model.state.successors[agent]
     if not all(rows[target] <= rows[world] for world in worlds for target in rows[world]):
         return pairs
     clusters = nx.condensation(nx.DiGraph(sorted(pairs)))
-    kept: set[Pair] = set()
-    for cluster, members in clusters.nodes(data="members"):
-        kept |= {arrow for tail, head in _neighbours(model, sorted(members)) for arrow in ((tail, head), (head, tail))}
-        for other in nx.transitive_reduction(clusters)[cluster]:
-            heads = clusters.nodes[other]["members"]
-            kept.add(min(((t, h) for t in members for h in heads), key=lambda pair: _distance(model, pair)))
-    return kept
+    members = {cluster: sorted(clusters.nodes[cluster]["members"]) for cluster in clusters}
+    arrows = {
+        min(product(members[source], members[target]), key=partial(_distance, model))
+        for source, target in nx.transitive_reduction(clusters).edges
+    }
+    ties = [pair for cluster in members.values() for pair in connect(model, cluster)]
+    return arrows.union(ties, [(head, tail) for tail, head in ties])
 
 
-def _neighbours(model: KripkeModel, cluster: Sequence[int]) -> list[Pair]:
-    """Pairs that connect a cluster of mutually possible worlds: a tree of nearest valuations."""
-    pairs = ((tail, head) for i, tail in enumerate(cluster) for head in cluster[i + 1 :])
+def _near(model: KripkeModel, cluster: Sequence[int]) -> list[Pair]:
+    """The pairs of a cluster of mutually possible worlds that have no third world between them.
+
+    That is the relative neighbourhood graph of the valuations, which is connected: a cube for three facts.
+    """
+    length = np.array([[_distance(model, (tail, head))[0] for head in cluster] for tail in cluster])
+    detour = np.maximum(length[:, None, :], length[None, :, :]).min(axis=2)
+    return [(cluster[i], cluster[j]) for i, j in np.argwhere(np.triu(detour >= length, k=1))]
+
+
+def _tree(model: KripkeModel, cluster: Sequence[int]) -> list[Pair]:
+    """The fewest pairs that connect a cluster of mutually possible worlds: a tree of nearest valuations."""
     forest = nx.utils.UnionFind(cluster)
     tree = []
-    for tail, head in sorted(pairs, key=lambda pair: _distance(model, pair)):
+    for tail, head in sorted(combinations(cluster, 2), key=partial(_distance, model)):
         if forest[tail] != forest[head]:
             forest.union(tail, head)
             tree.append((tail, head))

@@ -1,13 +1,7 @@
-"""Training batches: the worlds of many e-states, with one copy of the goal part per problem.
-
-No edge leads from a world to the goal part, so its nodes have the same embeddings in all graphs of a problem:
-sharing one copy among the e-states of a batch changes nothing but the time it takes. Likewise every identifier is
-given once, however many nodes have it.
-"""
+"""Training batches: the part of the shared computation that some e-states need, as tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,67 +10,95 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from learn import ragged
-from learn.graphs import Graphs
+from learn.quotient import LABELS, Layer, Quotient
 
 
-class SharedBatch(NamedTuple):
-    """k e-states of p problems, merged into one graph of n nodes.
+class Sums(NamedTuple):
+    """Which rows of one matrix are added up to the rows of another.
 
     Attributes:
-        identifiers: uint8[u, width], distinct identifiers as 0/1 bits.
-        nodes: int64[n], identifier (row of `identifiers`) of each node.
-        edges: int64[2, e], source and target.
-        labels: int64[e], edge labels.
-        part: int64[n], the part that each node belongs to: e-state 0 … k - 1, then goal part k … k + p - 1.
-        goal_part: int64[k], the goal part of each e-state.
+        ptr: int64[r + 1], where the terms of each sum start.
+        terms: int64[t], rows of the matrix that is summed.
+        back_ptr: int64[n + 1], where the sums that each of its n rows goes into start.
+        back: int64[t], sums.
+    """
+
+    ptr: Tensor
+    terms: Tensor
+    back_ptr: Tensor
+    back: Tensor
+
+
+class LayerBatch(NamedTuple):
+    """One layer, from c node classes to d.
+
+    Attributes:
+        messages: rows of (embeddings of the c classes, then of all edge labels) summed to messages.
+        groups: messages summed to groups.
+        nodes: rows of (groups, then embeddings of the c classes) summed to the inputs of the d classes.
+    """
+
+    messages: Sums
+    groups: Sums
+    nodes: Sums
+
+
+class Batch(NamedTuple):
+    """k e-states, maybe of several problems.
+
+    Attributes:
+        identifiers: uint8[u, width], distinct identifiers as 0/1 bits: the node classes before the first layer.
+        layers: the layers.
+        graphs: node classes after the last layer summed to e-states.
+        sizes: float32[k], number of nodes of each graph.
         distance: float32[k], steps to the nearest goal.
     """
 
     identifiers: Tensor
-    nodes: Tensor
-    edges: Tensor
-    labels: Tensor
-    part: Tensor
-    goal_part: Tensor
+    layers: tuple[LayerBatch, ...]
+    graphs: Sums
+    sizes: Tensor
     distance: Tensor
 
 
-def merge(selection: Sequence[tuple[Graphs, NDArray[np.integer], NDArray[np.integer]]]) -> SharedBatch:
-    """One batch from e-states of several problems.
-
-    Args:
-        selection: for each problem its graphs, the e-states wanted (rows, int[r]) and their distances (int[r]).
-    """
-    identifiers: list[NDArray[np.uint8]] = []
-    nodes: list[NDArray[np.integer]] = []
-    edges: list[NDArray[np.integer]] = []
-    labels: list[NDArray[np.uint8]] = []
-    parts: list[NDArray[np.integer]] = []
-    node_offset = identifier_offset = state_offset = 0
-    counts = [len(rows) for _, rows, _ in selection]
-    goal_parts = sum(counts) + np.arange(len(selection))
-    for goal_part, (graphs, rows, _) in zip(goal_parts, selection, strict=True):
-        goal_size = len(graphs.goal_nodes)
-        worlds = graphs.take(rows)
-        used, index = np.unique(np.concatenate([graphs.goal_nodes, worlds.nodes]), return_inverse=True)
-        identifiers.append(graphs.identifiers[used])
-        nodes.append(index + identifier_offset)
-        shifts = np.repeat(ragged.pointers(worlds.node_counts)[:-1], worlds.edge_counts)
-        local = worlds.edges.astype(np.int64)
-        local += np.where(local >= goal_size, shifts, 0)
-        edges += [graphs.goal_edges + node_offset, local + node_offset]
-        labels += [graphs.goal_labels, worlds.labels]
-        states = np.arange(state_offset, state_offset + len(rows))
-        parts += [np.full(goal_size, goal_part), np.repeat(states, worlds.node_counts)]
-        node_offset += len(index)
-        identifier_offset += len(used)
-        state_offset += len(rows)
-    return SharedBatch(
-        identifiers=torch.from_numpy(np.concatenate(identifiers)),
-        nodes=torch.from_numpy(np.concatenate(nodes)),
-        edges=torch.from_numpy(np.concatenate(edges, axis=1).astype(np.int64)),
-        labels=torch.from_numpy(np.concatenate(labels).astype(np.int64)),
-        part=torch.from_numpy(np.concatenate(parts)),
-        goal_part=torch.from_numpy(np.repeat(goal_parts, counts)),
-        distance=torch.from_numpy(np.concatenate([distance for *_, distance in selection]).astype(np.float32)),
+def make_batch(states: Quotient, distance: NDArray[np.integer]) -> Batch:
+    """The tensors of k e-states with their distances, int[k]."""
+    classes = len(states.identifiers)
+    layers = []
+    for layer in states.layers:
+        layers.append(_layer(layer, classes))
+        classes = len(layer.own)
+    return Batch(
+        identifiers=torch.from_numpy(states.identifiers),
+        layers=tuple(layers),
+        graphs=_sums(states.graph_ptr, states.nodes, classes),
+        sizes=torch.from_numpy(ragged.lengths(states.graph_ptr).astype(np.float32)),
+        distance=torch.from_numpy(distance.astype(np.float32)),
     )
+
+
+def _layer(layer: Layer, classes: int) -> LayerBatch:
+    senders, labels = np.divmod(layer.messages, LABELS)
+    group_count = len(layer.group_ptr) - 1
+    inbox_counts = ragged.lengths(layer.inbox_ptr)
+    return LayerBatch(
+        messages=_sums(
+            2 * np.arange(len(layer.messages) + 1),
+            np.stack([senders, labels + classes], axis=1).ravel(),
+            classes + LABELS,
+        ),
+        groups=_sums(layer.group_ptr, layer.groups, len(layer.messages)),
+        nodes=_sums(
+            ragged.pointers(inbox_counts + 1),
+            ragged.interleave(layer.own + group_count, layer.inboxes, inbox_counts),
+            group_count + classes,
+        ),
+    )
+
+
+def _sums(ptr: NDArray[np.int64], terms: NDArray[np.int64], rows: int) -> Sums:
+    """The sums with their transposition; `rows` is the number of rows of the matrix that is summed."""
+    keys = terms.astype(np.uint16) if rows <= 1 << 16 else terms  # numpy sorts 16 bits in linear time
+    back = np.repeat(np.arange(len(ptr) - 1), ragged.lengths(ptr))[np.argsort(keys, kind="stable")]
+    back_ptr = ragged.pointers(np.bincount(terms, minlength=rows))
+    return Sums(*(torch.from_numpy(array) for array in (ptr, terms, back_ptr, back)))

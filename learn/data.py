@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from torch.utils.data import DataLoader, Dataset
 
 from epigym.errors import EpigymError
-from learn.batches import SharedBatch, merge
+from learn.batches import Batch, make_batch
 from learn.dataset import DataSet
+from learn.quotient import Quotient, join, quotient
 
 logger = logging.getLogger(__name__)
 
@@ -61,17 +62,21 @@ def split(
     return np.setdiff1d(np.arange(len(distance)), held_out), held_out
 
 
-class Selection(Dataset[SharedBatch]):
+class Selection(Dataset[Batch]):
     """Some rows of some data sets, fetched as whole batches.
 
     Args:
         sets: the data sets.
+        quotients: their shared computations.
         rows: for each data set the rows in the selection.
     """
 
-    def __init__(self, sets: Sequence[DataSet], rows: Sequence[NDArray[np.int64]]) -> None:
+    def __init__(
+        self, sets: Sequence[DataSet], quotients: Sequence[Quotient], rows: Sequence[NDArray[np.int64]]
+    ) -> None:
         """Number the samples."""
         self.sets = sets
+        self.quotients = quotients
         self.problem = np.repeat(np.arange(len(sets)), [len(part) for part in rows])
         self.row = np.concatenate(rows)
 
@@ -79,18 +84,19 @@ class Selection(Dataset[SharedBatch]):
         """Number of samples."""
         return len(self.row)
 
-    def __getitem__(self, index: int) -> SharedBatch:
+    def __getitem__(self, index: int) -> Batch:
         """A batch of one sample."""
         return self.__getitems__([index])
 
-    def __getitems__(self, indices: Sequence[int]) -> SharedBatch:
+    def __getitems__(self, indices: Sequence[int]) -> Batch:
         """One batch of the samples `indices`; the data loader calls it with all indices of a batch."""
         problem, row = self.problem[indices], self.row[indices]
-        parts = []
+        parts, distances = [], []
         for number in np.unique(problem):
-            samples, rows = self.sets[number].samples, row[problem == number]
-            parts.append((samples.graphs, rows, samples.distance[rows]))
-        return merge(parts)
+            rows = row[problem == number]
+            parts.append(self.quotients[number].restrict(rows))
+            distances.append(self.sets[number].samples.distance[rows])
+        return make_batch(join(parts), np.concatenate(distances))
 
 
 class RolloutData(LightningDataModule):
@@ -130,8 +136,9 @@ class RolloutData(LightningDataModule):
             kept = balance(distance, max_class_share, generator)
             for part, rows in zip((train, validation), split(distance[kept], validation_share, generator), strict=True):
                 part.append(kept[rows])
-        self.train = Selection(sets, train)
-        self.validation = Selection(sets, validation)
+        quotients = [quotient(data.samples.graphs) for data in sets]
+        self.train = Selection(sets, quotients, train)
+        self.validation = Selection(sets, quotients, validation)
         if len(self.train) < 2:
             raise EpigymError(f"{len(self.train)} training samples are too few: at least 2 are needed")
         if not len(self.validation):
@@ -140,18 +147,16 @@ class RolloutData(LightningDataModule):
             )
             self.validation = self.train
 
-    def train_dataloader(self) -> DataLoader[SharedBatch]:
+    def train_dataloader(self) -> DataLoader[Batch]:
         """Batches of training samples in random order."""
         lonely = len(self.train) % self.batch_size == 1  # batch normalisation needs two samples
         return self._loader(self.train, shuffle=True, drop_last=lonely)
 
-    def val_dataloader(self) -> DataLoader[SharedBatch]:
+    def val_dataloader(self) -> DataLoader[Batch]:
         """Batches of validation samples."""
         return self._loader(self.validation)
 
-    def _loader(
-        self, selection: Selection, *, shuffle: bool = False, drop_last: bool = False
-    ) -> DataLoader[SharedBatch]:
+    def _loader(self, selection: Selection, *, shuffle: bool = False, drop_last: bool = False) -> DataLoader[Batch]:
         return DataLoader(
             selection, self.batch_size, shuffle=shuffle, drop_last=drop_last, collate_fn=lambda batch: batch
         )

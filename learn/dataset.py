@@ -215,7 +215,7 @@ def _counts(exploration: Exploration, samples: Samples) -> dict[str, Any]:
         "distances": distances.tolist(),
         "depths": depths.tolist(),
         "worlds": len(samples.graphs.nodes),
-        "edges": len(samples.graphs.labels),
+        "edges": samples.graphs.edge_count,
         "identifiers": len(samples.graphs.identifiers),
     }
 

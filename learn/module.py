@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import mse_loss
 from torchmetrics import Metric
 
-from learn.batches import SharedBatch
+from learn.batches import Batch
 from learn.regressor import Regressor
 from learn.target import Target
 
@@ -95,17 +95,17 @@ class DistanceModule(LightningModule):
         self.optimizer_settings = dict(optimizer)
         self.errors = StepErrors()
 
-    def forward(self, batch: SharedBatch) -> Tensor:
+    def forward(self, batch: Batch) -> Tensor:
         """Predicted distances in steps, float32[k]."""
         return self.target.steps(self.regressor.forward_shared(batch))
 
-    def training_step(self, batch: SharedBatch, index: int) -> Tensor:
+    def training_step(self, batch: Batch, index: int) -> Tensor:
         """The mean squared error of the normalised distances."""
         loss = mse_loss(self.regressor.forward_shared(batch), self.target.normalise(batch.distance))
         self.log("train/loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.distance))
         return loss
 
-    def validation_step(self, batch: SharedBatch, index: int) -> None:
+    def validation_step(self, batch: Batch, index: int) -> None:
         """Collect the validation metrics."""
         output = self.regressor.forward_shared(batch)
         loss = mse_loss(output, self.target.normalise(batch.distance))
@@ -118,14 +118,10 @@ class DistanceModule(LightningModule):
         self.errors.reset()
         self.log_dict({f"val/{name}": value.float() for name, value in metrics.items()}, prog_bar=True)
 
-    def predict_step(self, batch: SharedBatch, index: int) -> tuple[Tensor, Tensor]:
+    def predict_step(self, batch: Batch, index: int) -> tuple[Tensor, Tensor]:
         """Predicted and true distances in steps, float32[k] each."""
         return self(batch), batch.distance
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """AdamW."""
         return torch.optim.AdamW(self.parameters(), **self.optimizer_settings)
-
-    def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
-        """Move every array of a batch."""
-        return type(batch)(*(array.to(device, non_blocking=True) for array in batch))

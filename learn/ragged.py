@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
+
+_T = TypeVar("_T", bound=np.generic)
 
 
 def pointers(lengths: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -13,17 +17,47 @@ def pointers(lengths: NDArray[np.integer]) -> NDArray[np.int64]:
     return result
 
 
-def positions(ptr: NDArray[np.int64], rows: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def lengths(ptr: NDArray[np.integer]) -> NDArray[np.int64]:
+    """int64[k]: the lengths of the k rows behind a pointer array of any integer type."""
+    wide: NDArray[np.int64] = ptr.astype(np.int64)
+    return wide[1:] - wide[:-1]
+
+
+def positions(ptr: NDArray[np.integer], rows: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where the elements of some rows lie in the flat array.
 
     Args:
-        ptr: int64[k + 1], the pointer array.
+        ptr: int[k + 1], the pointer array.
         rows: int[r], the rows wanted, in any order.
 
     Returns:
         int64[t], positions of all elements of those rows in order; int64[r], the lengths of the rows.
     """
-    starts = ptr[rows]
-    lengths = ptr[np.asarray(rows) + 1] - starts
-    shifts = np.repeat(starts - pointers(lengths)[:-1], lengths)
-    return shifts + np.arange(len(shifts)), lengths
+    starts = ptr[rows].astype(np.int64)
+    counts = ptr[rows + 1] - starts
+    shifts = np.repeat(starts - pointers(counts)[:-1], counts)
+    return shifts + np.arange(len(shifts)), counts
+
+
+def take(
+    ptr: NDArray[np.integer], flat: NDArray[_T], rows: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[_T]]:
+    """The pointer array, int64[r + 1], and the elements of some rows, int[r], of a flat ragged array."""
+    where, counts = positions(ptr, rows)
+    return pointers(counts), flat[where]
+
+
+def interleave(heads: NDArray[_T], tails: NDArray[_T], tail_counts: NDArray[np.int64]) -> NDArray[_T]:
+    """Rows that consist of equally long heads and of tails of different lengths, end to end."""
+    head_count = len(heads) // len(tail_counts)
+    starts = pointers(tail_counts + head_count)[:-1]
+    result = np.empty((len(heads) + len(tails), *heads.shape[1:]), dtype=heads.dtype)
+    is_head = np.zeros(len(result), dtype=np.bool_)
+    is_head[starts[:, None] + np.arange(head_count)] = True
+    result[is_head], result[~is_head] = heads, tails
+    return result
+
+
+def compact(array: NDArray[np.integer]) -> NDArray[Any]:
+    """The array in the smallest unsigned type that holds it."""
+    return array.astype(np.min_scalar_type(int(array.max(initial=0))))

@@ -12,6 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 from rich.table import Table
 
+from epigym.language import Semantics
 from epigym.problem import load_problem
 from learn.command import run
 from learn.dataset import DataSet, cached
@@ -25,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 def collect(
     problems: Sequence[str],
-    semantics: str,
+    semantics: Semantics,
     explorer: Mapping[str, Any],
     encoding: Mapping[str, Any],
     outputs: Path,

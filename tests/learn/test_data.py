@@ -55,7 +55,7 @@ def test_ragged_positions_are_those_of_slices(lengths: list[int], data: st.DataO
     rows = np.array(data.draw(st.lists(st.integers(0, len(lengths) - 1), max_size=6)), dtype=np.int64)
     found, counts = ragged.positions(ptr, rows)
     expected = [flat[ptr[row] : ptr[row + 1]].tolist() for row in rows]
-    assert flat[found].tolist() == sum(expected, [])
+    assert flat[found].tolist() == [value for part in expected for value in part]
     assert counts.tolist() == [len(part) for part in expected]
 
 

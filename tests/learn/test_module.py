@@ -42,5 +42,5 @@ def test_steps_undo_normalise(distance: float) -> None:
 
 
 def test_impossible_target_is_refused() -> None:
-    with pytest.raises(EpigymError, match="margin < 0.5"):
+    with pytest.raises(EpigymError, match=r"margin < 0\.5"):
         Target.between(50, 0.5)

@@ -5,8 +5,10 @@ import torch
 from torch import Tensor
 from torch_geometric.nn import GINEConv
 
-from learn.batches import merge
+from learn import ragged
+from learn.batches import make_batch
 from learn.graphs import Graphs
+from learn.quotient import join, quotient
 from learn.regressor import Regressor
 
 WIDTH = 12
@@ -15,23 +17,30 @@ WIDTH = 12
 def random_graphs(seed: int, states: int) -> Graphs:
     """Graphs as a state space would give them: a goal part of 4 nodes that no world has an edge to."""
     generator = np.random.default_rng(seed)
-    counts = generator.integers(1, 6, states)
-    edges, labels, edge_counts = [], [], []
-    for count in counts:
-        links = generator.integers(0, count, (2, generator.integers(0, 12))) + 4
-        edges.append(np.hstack([[[0], [4]], links]))
-        labels.append(np.append(2, generator.integers(3, 6, links.shape[1])))
-        edge_counts.append(links.shape[1] + 1)
+    node_counts, bundle_counts = generator.integers(1, 6, states), generator.integers(1, 6, states)
+    nodes, labels, sources, targets = [], [], [], []
+    for worlds, bundles in zip(node_counts, bundle_counts, strict=True):
+        nodes.append(generator.integers(0, 5, worlds))
+        sources.append(np.array([0]))
+        targets.append(np.array([4]))
+        labels.append(2)
+        for label in range(3, 3 + bundles - 1):
+            sources.append(4 + np.flatnonzero(generator.integers(0, 2, worlds) | (np.arange(worlds) == 0)))
+            targets.append(4 + np.flatnonzero(generator.integers(0, 2, worlds) | (np.arange(worlds) == 0)))
+            labels.append(label)
     return Graphs(
-        identifiers=generator.integers(0, 2, (9, WIDTH), dtype=np.uint8),
-        goal_nodes=np.arange(4, dtype=np.int32),
-        goal_edges=np.array([[0, 1, 2, 3], [1, 2, 3, 2]], dtype=np.int32),
-        goal_labels=np.array([1, 7, 7, 7], dtype=np.uint8),
-        node_ptr=np.append(0, np.cumsum(counts)),
-        nodes=generator.integers(4, 9, counts.sum(), dtype=np.int32),
-        edge_ptr=np.append(0, np.cumsum(edge_counts)),
-        edges=np.hstack(edges).astype(np.uint16),
-        labels=np.concatenate(labels).astype(np.uint8),
+        goal_bits=generator.integers(0, 2, (4, WIDTH), dtype=np.uint8),
+        goal_edges=np.array([[0, 1, 2, 2, 3], [1, 2, 2, 3, 2]]),
+        goal_labels=np.array([1, 7, 8, 7, 7]),
+        identifiers=generator.integers(0, 2, (5, WIDTH), dtype=np.uint8),
+        node_ptr=ragged.pointers(node_counts),
+        nodes=np.concatenate(nodes),
+        bundle_ptr=ragged.pointers(bundle_counts),
+        labels=np.array(labels, dtype=np.uint8),
+        source_ptr=ragged.pointers(np.array([len(row) for row in sources])),
+        sources=np.concatenate(sources),
+        target_ptr=ragged.pointers(np.array([len(row) for row in targets])),
+        targets=np.concatenate(targets),
     )
 
 
@@ -116,24 +125,26 @@ def test_index_add_aggregation_is_the_stock_sum() -> None:
     torch.testing.assert_close(conv(nodes, edge_index, edges), stock(nodes, edge_index, edges))
 
 
-def test_merged_batch_gives_the_outputs_of_separate_graphs() -> None:
+def test_shared_computation_gives_the_outputs_of_separate_graphs() -> None:
     regressor = make_regressor().eval()
     first, second = random_graphs(3, 20), random_graphs(4, 10)
     rows, other = np.array([5, 0, 19, 7]), np.array([2, 9])
-    batch = merge([(first, rows, rows), (second, other, other)])
+    parts = [quotient(first).restrict(rows), quotient(second).restrict(other)]
+    batch = make_batch(join(parts), np.concatenate([rows, other]))
     separate = [regressor(*plain_inputs(first, np.array([row]))) for row in rows]
     separate += [regressor(*plain_inputs(second, np.array([row]))) for row in other]
     torch.testing.assert_close(regressor.forward_shared(batch), torch.cat(separate), rtol=0, atol=1e-6)
     assert batch.distance.tolist() == [5, 0, 19, 7, 2, 9]
 
 
-def test_merged_batch_gives_the_gradients_of_separate_graphs() -> None:
+def test_shared_computation_gives_the_gradients_of_separate_graphs() -> None:
     regressor = make_regressor().eval()
-    graphs, rows = random_graphs(5, 8), np.arange(8)
+    graphs, rows = random_graphs(5, 30), np.arange(30)
+    shared = make_batch(quotient(graphs).restrict(rows), rows)
     gradients = []
-    for output in (regressor.forward_shared(merge([(graphs, rows, rows)])), regressor(*plain_inputs(graphs, rows))):
+    for output in (regressor.forward_shared(shared), regressor(*plain_inputs(graphs, rows))):
         regressor.zero_grad()
         output.square().sum().backward()
         gradients.append([parameter.grad.clone() for parameter in regressor.parameters()])
-    for shared, plain in zip(*gradients, strict=True):
-        torch.testing.assert_close(shared, plain, rtol=1e-3, atol=1e-6)
+    for shared_gradient, plain_gradient in zip(*gradients, strict=True):
+        torch.testing.assert_close(shared_gradient, plain_gradient, rtol=1e-3, atol=1e-6)

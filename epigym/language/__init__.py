@@ -36,6 +36,4 @@ def read(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise EpigymError(f"{path}: byte {error.start} is not UTF-8 text") from None
     except OSError as error:
-        raise EpigymError(
-            f"{path}: {error.strerror or error}".replace("Is a directory", "a directory, not a file")
-        ) from None
+        raise EpigymError(f"{path}: {error.strerror or error}") from None

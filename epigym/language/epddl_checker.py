@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from typing import TypeAlias, TypeVar
 
 from epigym.errors import unknown
@@ -83,6 +83,10 @@ def _check_titles(spec: Specification, libraries: list[tuple[Library, Source]]) 
             raise spec.domain_source.error(name, f"the action-type library {str(name)!r} is missing: {hint}")
 
 
+def _count(things: Sized, noun: str) -> str:
+    return f"{len(things)} {noun}" + "s" * (len(things) != 1)
+
+
 class _Checker:
     """The rules for one file."""
 
@@ -128,7 +132,7 @@ class _Checker:
 
     def arguments(self, name: Symbol, terms: tuple[Symbol, ...], formals: tuple[Variable, ...], scope: Scope) -> None:
         if len(terms) != len(formals):
-            raise self.source.error(name, f"{str(name)!r} takes {len(formals)} arguments, found {len(terms)}")
+            raise self.source.error(name, f"{str(name)!r} takes {_count(formals, 'argument')}, found {len(terms)}")
         for term, formal in zip(terms, formals, strict=True):
             self.argument(term, types_of(formal, "object"), scope, f"{str(name)!r}")
 
@@ -233,7 +237,7 @@ class _Checker:
         self.known(action.action_type, "action type", self.spec.action_types)
         kind = self.spec.action_types[action.action_type]
         if len(action.events) != len(kind.events):
-            message = f"action type {str(kind.name)!r} has {len(kind.events)} events, found {len(action.events)}"
+            message = f"action type {str(kind.name)!r} has {_count(kind.events, 'event')}, found {len(action.events)}"
             raise self.source.error(action.action_type, message)
         for call in action.events:
             self.known(call.name, "event", self.spec.events)

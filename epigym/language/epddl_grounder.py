@@ -116,7 +116,7 @@ class _Grounder:
             if self.readings.plank_compat:
                 return
         kind = self.spec.action_types[schema.action_type]
-        events = [self.event(call, kind is BASIC) for call in schema.events]
+        events = [self.event(call, schema, kind is BASIC) for call in schema.events]
         relations = self.relations(kind)
         designated = tuple(index for index, name in enumerate(kind.events) if name in kind.designated)
         observability = self.observability(schema, kind)
@@ -165,7 +165,9 @@ class _Grounder:
 
     # Events
 
-    def event(self, call: syntax.EventCall, is_basic: bool) -> Callable[[Assignment], Event]:
+    def event(
+        self, call: syntax.EventCall, action: syntax.ActionSchema, is_basic: bool
+    ) -> Callable[[Assignment], Event]:
         """The instance of an event under an action's assignment."""
         if call.name not in self.schemas:
             self.schemas[call.name] = _EventSchema(self.spec.events[call.name], self.expander)
@@ -174,7 +176,7 @@ class _Grounder:
         if schema.formals != arguments:
             self.readings.note("arguments", call.name)
             if self.readings.plank_compat:
-                arguments = schema.formals
+                arguments = self.captured(call, action, schema.formals)
         if is_basic and schema.has_effects:
             self.readings.note("basic effects", call.name)
         without_effects = is_basic and self.readings.plank_compat
@@ -183,6 +185,17 @@ class _Grounder:
             return schema.instance(tuple(values.get(term, term) for term in arguments), without_effects)
 
         return instance
+
+    def captured(
+        self, call: syntax.EventCall, action: syntax.ActionSchema, formals: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """The toolkit's arguments of an event: the action's variables that are called like the event's."""
+        bound = {str(variable.name) for variable in action.binder.variables}
+        lost = [formal for formal in formals if formal not in bound]
+        if lost:
+            message = f"the toolkit crashes here: the action has no variable {lost[0]!r} for event {str(call.name)!r}"
+            raise self.spec.domain_source.error(call.name, f"{message}; drop plank_compat")
+        return formals
 
     # Observability
 

@@ -96,13 +96,15 @@ class ActionStatements:
             if condition is TRUE and opposite in stated:
                 raise source.error(f"contradictory effects: {effect.fluent!r} and '-{effect.fluent}'", part)
             if condition is TRUE and Effect(effect.fluent, not effect.value) in self._effects:
-                source.warn(
-                    f"action {self.name!r} both adds and deletes {effect.fluent!r} without a condition: "
-                    + ("it is added" if verb == "causes" else "it can never happen"),
-                    part,
-                )
+                source.warn(self._contradiction(verb, effect.fluent), part)
             stated.add(literal(effect.fluent, effect.value))
             self._effects.append(effect)
+
+    def _contradiction(self, verb: str, name: str) -> str:
+        """What several statements mean that contradict each other; published problems contain such."""
+        if verb == "causes":
+            return f"action {self.name!r} both adds and deletes {name!r} without a condition: it is added"
+        return f"action {self.name!r} {verb} both {name!r} and '-{name}': no world satisfies them"
 
     def _ontic(self, semantics: Semantics) -> Action:
         for place in self._aware_places:

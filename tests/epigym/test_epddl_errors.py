@@ -1,0 +1,296 @@
+"""Wrong EPDDL: every error names file, line and column, what was found and what to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from epddl_texts import LIBRARY, ONE_WORLD, domain_text, problem_text, task
+
+from epigym.errors import EpigymError, LimitError, ParseError
+from epigym.language.epddl import ground_texts, load_epddl, load_spec
+from epigym.language.epddl_terms import Source
+
+pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
+
+PUBLIC = ":observability-conditions (default Full)"
+
+
+def error_of(build: Callable[[], object], error: type[EpigymError] = ParseError) -> EpigymError:
+    with pytest.raises(error) as caught:
+        build()
+    return caught.value
+
+
+def action(parameters: str = "?i - agent", kind: str = "public (e)", observed: str = PUBLIC) -> str:
+    return f"(:event e) (:action a :parameters ({parameters}) :action-type ({kind}) {observed})"
+
+
+def event(text: str) -> str:
+    return f"(:event e :parameters (?i - agent) {text})"
+
+
+# Every wrong line is line 4 of the domain.
+DOMAIN = [
+    # words and grammar
+    ("(:event 1e)", 9, "'1' starts no word; names start with a letter or '_'"),
+    ("(:event é)", 9, "'é' starts no word"),
+    ("(:event e'x)", 10, '"\'" starts no word'),
+    ("(:event and)", 9, "found reserved word 'and', expected a name"),
+    ("(:event All)", 9, "found reserved word 'All', expected a name"),
+    ("(:metric)", 2, "found ':metric', expected :action or"),
+    ("(:actoin a)", 2, "did you mean ':action'?"),
+    ("(:event e :preconditions (p))", 11, "did you mean ':precondition'?"),
+    ("(:event e :effects (p) :precondition (q))", 24, "found ':precondition', expected )"),
+    ("(:event e :precondition ())", 26, "found ')', expected"),
+    ("(:event e :precondition (and))", 29, "found ')', expected ("),
+    ("(:event e :precondition (not (p) (q)))", 34, "found '(', expected )"),
+    ("(:event e :precondition ([D. A] (p)))", 28, "'.' starts no word"),
+    ("(:event e :precondition (!= A B))", 26, "'!' starts no word"),
+    ("(:event e :effects (when (q) (and (p))))", 31, "found reserved word 'and', expected"),
+    ("(:event e :effects (and (p) (q)))", 21, "found reserved word 'and', expected"),
+    ("(:action a :action-type (public (nil)))", 12, "found ':action-type', expected :parameters"),
+    ("(:action a :parameters () :precondition (p))", 27, "found ':precondition', expected :action-type"),
+    ("(:action a :parameters () :action-type (public))", 47, "found ')', expected ("),
+    ("(:predicates)", 13, "found ')', expected ("),
+    ("(:requirements typing)", 16, "found 'typing', expected"),
+    ("(:requirements :typping)", 16, "unknown requirement ':typping'; did you mean ':typing'?"),
+    ("(:requirements :modal-list-formulas)", 16, "unknown requirement ':modal-list-formulas'"),
+    # types
+    ("(:types block - thing)", 17, "type 'thing' is not declared"),
+    ("(:types block - agnet)", 17, "type 'agnet' is not declared; did you mean 'agent'?"),
+    ("(:types small - big big)", 17, "type 'big' must be declared before its subtypes"),
+    ("(:types agent)", 9, "the type 'agent' is built in"),
+    ("(:types t - world)", 13, "the type 'world' cannot have subtypes"),
+    ("(:types t t)", 11, "type 't' is declared twice"),
+    ("(:constants c - blok)", 17, "unknown type 'blok'"),
+    ("(:constants c - event)", 17, "'c' must have a type below 'entity', 'event' is not"),
+    ("(:constants c c)", 15, "'c' is declared twice"),
+    ("(:predicates (s ?x - blok))", 22, "unknown type 'blok'"),
+    ("(:predicates (s ?x - world))", 22, "variables of type 'world' cannot be used here"),
+    ("(:predicates (s ?x ?x))", 20, "variable '?x' is already bound here"),
+    ("(:predicates (p))", 15, "predicate 'p' is declared twice"),
+    # terms and formulas
+    ("(:event nil)", 9, "event 'nil' is declared twice"),
+    (event(":precondition (z)"), 51, "unknown predicate 'z'"),
+    (event(":precondition (r ?j)"), 53, "unbound variable '?j'"),
+    (event(":precondition (r)"), 51, "'r' takes 1 argument, found 0"),
+    (event(":precondition (p ?i)"), 51, "'p' takes 0 arguments, found 1"),
+    (event(":precondition (exists (?agent - agent) (r ?agnet))"), 78, "variable '?agnet'; did you mean '?agent'?"),
+    (event(":precondition (r Z)"), 53, "unknown name 'Z'"),
+    (event(":precondition (exists (?x - object) (r ?x))"), 75, "'?x' has type object, 'r' expects agent"),
+    (event(":precondition (forall (?x) (r ?x))"), 66, "'?x' has type object, 'r' expects agent"),
+    (event(":precondition (exists (?x - entity) (r ?x))"), 75, "'?x' has type entity, 'r' expects agent"),
+    (event(":precondition (exists (?i - agent) (r ?i))"), 59, "variable '?i' is already bound here"),
+    (event(":precondition (exists (?j - agent | (r ?j)) (p))"), 73, "only facts may occur in a '|' condition"),
+    (event(":precondition (exists (?j - agent | ([?j] (ok ?j))) (p))"), 73, "must not contain modalities"),
+    (event(":precondition ([C. ?i] (p))"), 55, "'C.' needs a group of agents; write [C. (?i)]"),
+    (event(":precondition ([C. A] (p))"), 55, "'C.' needs a group of agents; write [C. (A)]"),
+    (event(":precondition ([Z] (p))"), 52, "unknown name 'Z'"),
+    (event(":precondition ([(A Z)] (p))"), 55, "unknown name 'Z'"),
+    (event(":effects (r ?j)"), 48, "unbound variable '?j'"),
+    (event(":effects (when (z) (p))"), 52, "unknown predicate 'z'"),
+    (event(":effects (:forall (?j) (r ?j))"), 62, "'?j' has type object, 'r' expects agent"),
+    # actions
+    (action(kind="publik (e)"), 62, "unknown action type 'publik': did you mean 'public'?"),
+    (action(kind="public (e) (e)"), 62, "action type 'public' has 1 event, found 2"),
+    (action(kind="private (e)"), 62, "action type 'private' has 2 events, found 1"),
+    (action(kind="public (f)"), 70, "unknown event 'f'"),
+    (action(kind="public (e ?i)"), 70, "'e' takes 0 arguments, found 1"),
+    (action(kind="private (nil) (e2)"), 77, "unknown event 'e2': did you mean 'e'?"),
+    (action(observed=""), 21, "action 'a' needs :observability-conditions for type 'public'"),
+    (action(observed=":observability-conditions (default Ful)"), 109, "unknown observability type 'Ful'"),
+    (action(observed=":observability-conditions (Z Full)"), 101, "unknown name 'Z'"),
+    (action("?x", observed=":observability-conditions (?x Full)"), 93, "'?x' has type object, an observability"),
+    (action(observed=":observability-conditions (:and (default Full) (default Full))"), 122, "more than one default"),
+    (action(observed=":observability-conditions (?i Full)"), 21, "does not say what agent 'B' observes"),
+    (action(observed=":observability-conditions (:forall (?j) (?j (if (p) Full)))"), 21, "add (default TYPE)"),
+    (action(observed=":observability-conditions ()"), 21, "action 'a_A' does not say what agent 'A' observes"),
+    (action(kind="private (e) (nil)", observed=":observability-conditions (:and (A Full) (A Blind) (default Full))"),
+     21, "action 'a_A' gives agent 'A' two observability conditions"),
+    ("(:action a :parameters () :action-type (basic (nil))) (:action a :parameters () :action-type (basic (nil)))",
+     64, "action 'a' is declared twice"),
+    ("(:action a :parameters () :action-type (basic (nil)) :observability-conditions (default Full))",
+     89, "unknown observability type 'Full'"),
+    ("(:event e :effects (p)) (:action a :parameters () :action-type (private (nil) (e)) " + PUBLIC + ")",
+     80, "event 'e' is not 'trivial-event', as 'private' demands"),
+    # files and names
+    ("(:action-type-libraries lib other)", 29, "the action-type library 'other' is missing: pass its file (libraries"),
+    ("(:predicates (x ?i - agent) (x_A))", 30, "the atoms (x A) and (x_A) are both called 'x_A'; rename one of them"),
+    ("(:action x :parameters (?i - agent) :action-type (basic (nil)))"
+     "(:action x_A :parameters () :action-type (basic (nil)))", 73, "two ground actions are called 'x_A'"),
+    ("(:constants A - agent)", None, "'A' is declared twice"),
+    ("(:constants Full)", None, "the observability type 'Full' has the name of a declared object; rename it"),
+    ("(:constants w)", None, "the world 'w' has the name of a declared object; rename it"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wrong", "column", "message"), DOMAIN, ids=[f"{entry[2][:40]}" for entry in DOMAIN])
+def test_wrong_domains(wrong: str, column: int | None, message: str) -> None:
+    error = error_of(lambda: task(wrong))
+    assert isinstance(error, ParseError)
+    assert message in error.message
+    if column is not None:
+        assert (error.file, error.line, error.column) == ("d.epddl", 4, column)
+        assert str(error).endswith(f"\n  {wrong}\n  {' ' * (column - 1)}^")
+
+
+PROBLEM = [
+    ({"agents": "A B - block"}, 2, 16, "unknown type 'block'"),
+    ({"agents": "A - object"}, 2, 14, "'A' must have a type below 'agent', 'object' is not"),
+    ({"agents": "A A"}, 2, 12, "'A' is declared twice"),
+    ({"declared": "(:objects o - agent)"}, 3, 15, "'o' must have a type below 'object', 'agent' is not"),
+    ({"declared": "(:agent-groups (g (Z)))"}, 3, 20, "unknown name 'Z'"),
+    ({"declared": "(:agent-groups (g - agent (A)))"}, 3, 21, "must have a type below 'agent-group'"),
+    ({"declared": "(:agent-groups (A (A)))"}, 3, 17, "'A' is declared twice"),
+    ({"declared": "(:facts-init)", "facts": "(ok A)"}, 4, 2, "a second :facts-init; write one"),
+    ({"declared": "(:init ())"}, 5, 2, "a second :init; write one"),
+    ({"facts": "(p)"}, 4, 15, "'p' is no :fact, so it belongs into :init"),
+    ({"facts": "(ok ?i)"}, 4, 18, "unbound variable '?i'"),
+    ({"facts": "(okk A)"}, 4, 15, "unknown predicate 'okk': did you mean 'ok'?"),
+    ({"goal": "(z)"}, 6, 9, "unknown predicate 'z'"),
+    ({"goal": "(and (p) (r Z))"}, 6, 20, "unknown name 'Z'"),
+    ({"goal": "()"}, 6, 9, "found ')', expected"),
+    # explicit models
+    ({"init": ONE_WORLD.replace("(w) :rel", "(w w) :rel")}, 5, 19, "world 'w' is declared twice"),
+    ({"init": ONE_WORLD.replace("(w w) B", "(w v) B")}, 5, 37, "unknown name 'v'"),
+    ({"init": ONE_WORLD.replace("(w w) B", "(w A) B")}, 5, 37, "'A' has type agent, a relation on worlds"),
+    ({"init": ONE_WORLD.replace("B (w w)", "Z (w w)")}, 5, 40, "unknown name 'Z'"),
+    ({"init": ONE_WORLD.replace("(w ())", "(v ())")}, 5, 58, "unknown world 'v'"),
+    ({"init": ONE_WORLD.replace("(w ())", "(w (z))")}, 5, 61, "unknown predicate 'z'"),
+    ({"init": ONE_WORLD.replace("(w ())", "(w (not (p)))")}, 5, 61, "found reserved word 'not', expected ) or"),
+    ({"init": ONE_WORLD.replace("designated (w)", "designated (v)")}, 5, 77, "unknown world 'v'"),
+    ({"init": ":worlds (w) :labels () :relations () :designated (w)"}, 5, 20, "found ':labels', expected :relations"),
+    # theories
+    ({"init": "([C. A] (p))"}, 5, 13, "'C.' needs a group of agents"),
+    ({"init": "([C. (A B)] (p))"}, 5, 9, "the only group of a theory is All: write [C. All]"),
+    ({"init": "([A] (p))"}, 5, 9, "a theory has formulas"),
+    ({"init": "([C. All] ([A] ([B] (p))))"}, 5, 24, "a theory has formulas"),
+    ({"init": "([C. All] (and (p) ([Kw. A] (p))))"}, 5, 28, "a theory has formulas"),
+    ({"init": "([C. All] ([Kw. All] (p)))"}, 5, 19, "a theory has formulas"),
+    ({"init": "(<C. All> (p))"}, 5, 9, "a theory has formulas"),
+    ({"init": "([C. All] (and (p) (not (p))))"}, 5, 2, "no world satisfies what is common knowledge"),
+    ({"init": "(:and ([C. All] (ok A)) (p))"}, 5, 2, "no world satisfies what is common knowledge"),
+    ({"init": "(:and ([C. All] (p)) (not (p)))"}, 5, 2, "no world of the theory satisfies the formulas outside"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("parts", "line", "column", "message"), PROBLEM, ids=[f"{next(iter(entry[0].values()))[:40]}" for entry in PROBLEM]
+)
+def test_wrong_problems(parts: dict[str, str], line: int, column: int, message: str) -> None:
+    error = error_of(lambda: task(**parts))
+    assert isinstance(error, ParseError)
+    assert message in error.message
+    assert (error.file, error.line, error.column) == ("p.epddl", line, column)
+
+
+LIBRARIES = [
+    ("(:action-type basic :events (?e) :observability-types (F) :relations () :designated (?e))", 15,
+     "the action type 'basic' is built in; choose another name"),
+    ("(:action-type t :events (?e ?e) :observability-types (F) :relations () :designated (?e))", 29,
+     "event variable '?e' is declared twice"),
+    ("(:action-type t :events (?e) :observability-types (F F) :relations () :designated (?e))", 54,
+     "observability type 'F' is declared twice"),
+    ("(:action-type t :events (?e) :observability-types (A) :relations () :designated (?e))", 52,
+     "the observability type 'A' has the name of a declared agent; rename it"),
+    ("(:action-type t :events (?e) :observability-types (F) :relations (G (?e ?e)) :designated (?e))", 67,
+     "unknown observability type 'G'"),
+    ("(:action-type t :events (?e) :observability-types (F) :relations (F (?e ?f)) :designated (?e))", 73,
+     "unbound variable '?f'"),
+    ("(:action-type t :events (?e) :observability-types (F) :relations (F (:forall (?e) (?e ?e))) :designated (?e))",
+     79, "variable '?e' is already bound here"),
+    ("(:action-type t :events (?e) :observability-types (F) :relations (F (:forall (?x - agent) (?x ?e)))"
+     " :designated (?e))", 84, "variables of type 'agent' cannot be used here"),
+    ("(:action-type t :events (?e) :observability-types (F) :relations () :designated (?f))", 82,
+     "unknown event variable '?f'"),
+    ("(:action-type t :events (?e) :observability-types (F) :relations () :designated (?e)"
+     " :conditions (?e (:trivial)))", 103, "unknown event condition ':trivial'"),
+    ("(:action-type t :events (?e) :observability-types (F) :relations () :designated ())", 82,
+     "found ')', expected a variable"),
+    ("(:action-type t :events (?e) :observability-types (F) :relations () :designated (?e))"
+     "(:action-type t :events (?e) :observability-types (F) :relations () :designated (?e))", 100,
+     "action type 't' is declared twice"),
+    ("(:event e)", 2, "found ':event', expected"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wrong", "column", "message"), LIBRARIES, ids=[entry[2][:50] for entry in LIBRARIES])
+def test_wrong_libraries(wrong: str, column: int, message: str) -> None:
+    error = error_of(lambda: task(library=f"(define (action-type-library lib)\n{wrong}\n)"))
+    assert isinstance(error, ParseError)
+    assert message in error.message
+    assert (error.file, error.line, error.column) == ("l.epddl", 2, column)
+
+
+@pytest.mark.parametrize(
+    ("problem", "domain", "library", "message"),
+    [
+        (problem_text().replace("(:goal (p))", ""), domain_text(""), LIBRARY, "the problem has no :goal; a goal that"),
+        (problem_text().replace("(:init", "(:goal (p)) ;"), domain_text(""), LIBRARY, "the problem has no :init"),
+        (problem_text().replace("(:agents A B)", ""), domain_text(""), LIBRARY, "no agent is declared"),
+        (problem_text().replace("(:domain d)", "(:domain dd)"), domain_text(""), LIBRARY,
+         "the problem is for domain 'dd', the domain file declares 'd'"),
+        (problem_text().replace("prob)", "d)"), domain_text(""), LIBRARY, "the problem and the domain are both called"),
+        (problem_text(), domain_text(""), LIBRARY.replace(" lib)", " d)"), "a library and the domain are both called"),
+        (problem_text(), domain_text(""), LIBRARY.replace(" lib)", " prob)"), "a library and the problem are both"),
+        (problem_text(), domain_text("")[:-1], LIBRARY, "the text ends too early, expected"),
+        (problem_text(), "", LIBRARY, "the text ends too early, expected ("),
+        (problem_text(), problem_text(), LIBRARY, "found 'problem', expected domain"),
+        (problem_text() + "x", domain_text(""), LIBRARY, "found 'x', expected the end of the text"),
+    ],
+)  # fmt: skip
+def test_wrong_files(problem: str, domain: str, library: str, message: str) -> None:
+    error = error_of(
+        lambda: ground_texts(Source("p.epddl", problem), Source("d.epddl", domain), [Source("l.epddl", library)])
+    )
+    assert message in str(error)
+
+
+def test_two_libraries_with_the_same_action_type() -> None:
+    other = Source("m.epddl", LIBRARY.replace(" lib)", " more)"))
+    sources = Source("p.epddl", problem_text()), Source("d.epddl", domain_text(""))
+    error = error_of(lambda: ground_texts(*sources, [Source("l.epddl", LIBRARY), other]))
+    assert "m.epddl:3:17: action type 'public' is declared twice" in str(error)
+
+
+def test_an_event_that_the_toolkit_cannot_bind() -> None:
+    items = event("") + f" (:action a :parameters (?j - agent) :action-type (public (e ?j)) {PUBLIC})"
+    assert len(task(items).actions) == 2
+    error = error_of(lambda: task(items, plank_compat=True))
+    assert "the toolkit crashes here: the action has no variable '?i' for event 'e'; drop plank_compat" in str(error)
+
+
+def test_too_many_worlds_names_what_nothing_fixes() -> None:
+    predicates = "(:predicates " + " ".join(f"(x{index})" for index in range(21)) + ")"
+    error = error_of(lambda: task(init="()", goal="(true)", predicates=predicates), LimitError)
+    assert "up to 2^21 worlds, more than 1048576: nothing fixes x0, x1, x2, x3, x4, x5, x6, x7, …" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "spec.json:1:2: not JSON"),
+        ("[]", "expected an object with the keys domain, problem, action-type-libraries, found list"),
+        ('{"domain": "d", "problem": "p"}', "found domain, problem"),
+        ('{"domain": "d", "problem": "p", "action-type-libraries": [], "x": 1}', "found domain, problem, action-type"),
+        ('{"domain": "d", "problem": "p", "action-type-libraries": "l"}', "must be a list of paths"),
+        ('{"domain": 1, "problem": "p", "action-type-libraries": []}', "expected a path, found 1"),
+        ('{"domain": "d", "problem": "p", "action-type-libraries": []}', "No such file"),
+    ],
+)
+def test_wrong_specification_files(tmp_path: Path, text: str, message: str) -> None:
+    spec = tmp_path / "spec.json"
+    spec.write_text(text, encoding="utf-8")
+    assert message in str(error_of(lambda: load_spec(spec), EpigymError))
+
+
+def test_unreadable_files(tmp_path: Path) -> None:
+    domain = tmp_path / "d.epddl"
+    domain.write_bytes(b"(define (domain d)\xff)")
+    assert "not UTF-8" in str(error_of(lambda: load_epddl(domain, domain), EpigymError))
+    spec = json.dumps({"domain": "d.epddl", "problem": str(tmp_path), "action-type-libraries": []})
+    (tmp_path / "s.json").write_text(spec)
+    assert "directory" in str(error_of(lambda: load_spec(tmp_path / "s.json"), EpigymError))

@@ -1,0 +1,199 @@
+"""Where the official toolkit departs from the intended reading, and the warnings about it."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from epddl_texts import actions, specification, task
+
+from epigym.formula import TRUE, and_, believes, considers_possible, everybody, fluent, not_
+from epigym.language.epddl_readings import ReadingWarning, RequirementWarning
+from epigym.task import Effect
+
+P, Q = fluent("p"), fluent("q")
+PUBLIC = ":observability-conditions (default Full)"
+
+
+def departures(items: str = "", *, plank_compat: bool = False, **parts: str) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        task(items, plank_compat=plank_compat, **parts)
+    return [str(warning.message) for warning in caught if warning.category is ReadingWarning]
+
+
+def public(event: str, call: str = "(e)", parameters: str = "?i ?j - agent | (and (= ?i A) (= ?j B))") -> str:
+    return f"(:event e {event}) (:action a :parameters ({parameters}) :action-type (public {call}) {PUBLIC})"
+
+
+ARGUMENTS = public(":parameters (?i - agent) :precondition (r ?i)", "(e ?j)")
+INERTIA = public(":effects (when (q) (p))")
+ELSE_IF = """(:event e) (:action a :parameters () :action-type (private (e) (nil))
+    :observability-conditions (:forall (?i - agent)
+        (?i (if (p) Full else-if (q) Blind else-if (r A) Full else Full))))"""
+BASIC = "(:event e :effects (p)) (:action a :parameters (?i - agent | (= ?i A)) :action-type (basic (e)))"
+BARE = public("", parameters="")
+
+
+@pytest.mark.parametrize(
+    ("items", "line", "message"),
+    [
+        (ARGUMENTS, 4, "ignores the arguments of events"),
+        (INERTIA, 4, "lets an atom become false"),
+        (ELSE_IF, 6, "gives every else-if branch"),
+        (BASIC, 4, "ignores the effects of actions of type basic"),
+        (BARE, 4, "drops actions without parameters"),
+        (public(":precondition (<(A B)> (p))"), 4, "reads a diamond over a group"),
+        (public(":precondition (exists (?x) (= ?x ?x))"), 4, "lets untyped quantified variables range"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::epigym.language.epddl_readings.RequirementWarning")
+def test_one_warning_names_what_the_toolkit_reads_differently(items: str, line: int, message: str) -> None:
+    found = departures(items)
+    assert any(message in text and f"(d.epddl:{line}:" in text for text in found), found
+    assert departures(items, plank_compat=True) == []
+
+
+@pytest.mark.filterwarnings("ignore::epigym.language.epddl_readings.RequirementWarning")
+def test_several_departures_make_one_warning() -> None:
+    (found,) = departures(INERTIA, goal="(<All> (p))")
+    assert "lets an atom become false" in found
+    assert "reads a diamond over a group as the conjunction of the agents' diamonds (p.epddl:" in found
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        public(":effects (:and (p) (not (q)))"),
+        public(":effects (:and (when (q) (p)) (when (r A) (not (p))))"),
+        public(":effects (iff (q) (p))"),
+        public(":effects (when (q) (not (p)))"),
+        public(":effects (when (true) (p))"),
+        public(":parameters (?i - agent) :precondition (r ?i)", "(e ?i)"),
+        public(":precondition (<(A)> (p))"),
+        public(":precondition (<C. All> (p))"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::epigym.language.epddl_readings.RequirementWarning")
+def test_no_warning_where_both_readings_agree(items: str) -> None:
+    assert departures(items) == []
+
+
+@pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
+class TestPlankCompat:
+    """What the toolkit does, for each departure that is reproduced."""
+
+    def test_events_take_the_actions_variables_of_the_same_name(self) -> None:
+        assert actions(ARGUMENTS)["a_A_B"].events[0].precondition is fluent("r_B")
+        assert actions(ARGUMENTS, plank_compat=True)["a_A_B"].events[0].precondition is fluent("r_A")
+
+    def test_an_atom_with_positive_conditions_only_loses_inertia(self) -> None:
+        assert actions(INERTIA)["a_A_B"].events[0].effects == (Effect("p", True, Q),)
+        expected = (Effect("p", True, Q), Effect("p", False))
+        assert actions(INERTIA, plank_compat=True)["a_A_B"].events[0].effects == expected
+
+    def test_a_condition_that_cannot_hold_deletes_all_the_same(self) -> None:
+        items = public(":effects (when (ok A) (p))")
+        assert actions(items)["a_A_B"].events[0].effects == ()
+        assert actions(items, plank_compat=True)["a_A_B"].events[0].effects == (Effect("p", False),)
+
+    def test_the_first_else_if_takes_all_that_is_left(self) -> None:
+        items = ELSE_IF.replace("()", "(?k - agent)", 1)
+        expected = ((P, "Full"), (TRUE, "Blind"))
+        assert actions(items, plank_compat=True)["a_A"].observability == (expected, expected)
+
+    def test_effects_of_basic_actions_are_ignored(self) -> None:
+        assert actions(BASIC)["a_A"].events[0].effects == (Effect("p", True),)
+        assert actions(BASIC, plank_compat=True)["a_A"].events[0].effects == ()
+
+    def test_actions_without_parameters_are_dropped(self) -> None:
+        assert list(actions(BARE)) == ["a"]
+        assert list(actions(BARE, plank_compat=True)) == []
+
+    def test_group_diamonds_are_conjunctions(self) -> None:
+        items = public(":precondition (and (<(A B)> (p)) (<Kw. (A B)> (q)))")
+        unsure = [and_(not_(believes(i, Q)), not_(believes(i, not_(Q)))) for i in "AB"]
+        assert actions(items, plank_compat=True)["a_A_B"].events[0].precondition.negation_normal_form() is and_(
+            considers_possible("A", P), considers_possible("B", P), *unsure
+        )
+        assert not_(everybody("AB", not_(P))) in actions(items)["a_A_B"].events[0].precondition.children
+
+
+@pytest.mark.filterwarnings("ignore::epigym.language.epddl_readings.RequirementWarning")
+def test_a_model_without_a_relation_for_some_agent_warns() -> None:
+    init = ":worlds (w) :relations (A (w w)) :labels () :designated (w)"
+    (message,) = departures(init=init)
+    assert message == "p.epddl:5:2: no relation for B, who will believe everything"
+
+
+@pytest.mark.filterwarnings("ignore::epigym.language.epddl_readings.RequirementWarning")
+def test_a_theory_that_gives_away_what_an_agent_should_not_know_warns() -> None:
+    init = "(:and ([C. All] ([Kw. A] (p))) ([C. All] (<Kw. A> (p))) ([C. All] (<Kw. B> (p))))"
+    (message,) = departures(init=init)
+    assert message == "p.epddl:5:2: agent 'A' is said not to know whether p, but does in some world"
+
+
+# Requirements
+
+
+def requirement_warnings(items: str, requirements: str, **parts: str) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        specification(f"(:requirements {requirements}) {items}", predicates="(:predicates (p) (q) (r ?i - agent))")
+    return [
+        str(warning.message).removeprefix("d.epddl: ")
+        for warning in caught
+        if warning.category is RequirementWarning and str(warning.message).startswith("d.epddl")
+    ]
+
+
+OBSERVED = public(":precondition {formula}", parameters="?i - agent")
+
+
+@pytest.mark.parametrize(
+    ("formula", "requirements", "missing"),
+    [
+        ("(p)", ":partial-observability", []),
+        ("(p)", ":del", []),
+        ("(not (p))", ":partial-observability", [":negative-preconditions"]),
+        ("(not (p))", ":partial-observability :general-preconditions", []),
+        ("(imply (p) (q))", ":partial-observability :negative-formulas", []),
+        ("(or (p) (q))", ":partial-observability", [":disjunctive-preconditions"]),
+        ("(or (p) (q))", ":partial-observability :negative-preconditions", []),
+        ("(= A A)", ":partial-observability", [":equality"]),
+        ("(exists (?j - agent) (r ?j))", ":partial-observability :quantified-formulas", []),
+        ("(forall (?j - agent) (r ?j))", ":partial-observability", [":universal-preconditions"]),
+        ("(exists (?j - agent | (/= ?j A)) (r ?j))", ":partial-observability :existential-preconditions",
+         [":list-comprehensions", ":equality"]),
+        ("([A] (p))", ":partial-observability", [":modal-preconditions"]),
+        ("([Kw. All] (p))", ":partial-observability :modal-formulas", [":knowing-whether", ":group-modalities"]),
+        ("([C. (A B)] (p))", ":partial-observability :modal-preconditions", [":common-knowledge", ":group-modalities"]),
+        ("([C. (A B)] (p))", ":del :finitary-S5-theories", []),
+    ],
+)  # fmt: skip
+def test_missing_requirements(formula: str, requirements: str, missing: list[str]) -> None:
+    found = requirement_warnings(OBSERVED.replace("{formula}", formula), requirements)
+    wanted = [text for text in found if "used but not declared" in text]
+    names = [entry.split(" (")[0] for text in wanted for entry in text.split(":requirements: ")[1].split(", ")]
+    assert names == missing
+
+
+def test_useless_requirements() -> None:
+    items = OBSERVED.replace("{formula}", "(p)")
+    found = requirement_warnings(items, ":partial-observability :pal :typing :general-goals :KD45-frames")
+    assert found == ["declared in :requirements but not used: :typing, :general-goals"]
+
+
+def test_the_place_of_a_missing_requirement_is_told() -> None:
+    (found,) = requirement_warnings(OBSERVED.replace("{formula}", "(not (p))"), ":partial-observability")
+    assert found == "used but not declared in :requirements: :negative-preconditions (d.epddl:4:65)"
+
+
+def test_requirements_of_all_files_are_expanded_and_sorted() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = specification("(:requirements :agent-groups :general-goals)")
+    assert found.requirements == (
+        ":agent-groups", ":disjunctive-goals", ":existential-goals", ":general-goals", ":lists", ":modal-goals",
+        ":negative-goals", ":quantified-goals", ":universal-goals",
+    )  # fmt: skip

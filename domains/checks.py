@@ -42,6 +42,7 @@ def known(kind: str, name: object, names: Iterable[str]) -> str:
     if isinstance(name, str) and name in choices:
         return name
     close = difflib.get_close_matches(str(name), choices, n=1)
+    close += [choice for choice in choices if len(str(name)) > 2 and str(name) in choice]
     hint = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(choices)}"
     raise DomainError(f"unknown {kind} {name!r}: {hint}")
 

@@ -1,0 +1,68 @@
+"""`python -m domains`: listing and writing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import domains
+from domains.__main__ import main
+from domains.suites import SUITES
+
+
+def test_overview_names_all_families_parameters_and_suites(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    listed = capsys.readouterr().out
+    for family in domains.FAMILIES.values():
+        assert f"\n{family.name} " in listed
+        assert all(f"{name}=" in listed for name in family.defaults)
+    assert all(f"\n{suite} " in listed for suite in SUITES)
+    assert max(map(len, listed.splitlines())) <= 120
+
+
+def test_show_explains_the_parameters_and_lists_the_instances(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "coin_in_the_box"]) == 0
+    shown = capsys.readouterr().out
+    assert "looking: the agents who look at the box at the start" in shown
+    assert "coin_in_the_box/pl_2 " in shown
+    assert "goal=first" in shown
+
+
+def test_write_prints_the_text(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["write", "grapevine", "agents=4", "rooms=3", "learn=bc", "home=True"]) == 0
+    assert capsys.readouterr().out == domains.text("grapevine", agents=4, rooms=3, learn="bc", home=True)
+
+
+def test_write_overrides_an_instance(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["write", "selective_communication/4_1_pl_3", "positions=[3, 4]"]) == 0
+    expected = domains.text("selective_communication/4_1_pl_3", positions=[3, 4])
+    assert capsys.readouterr().out == expected != domains.text("selective_communication/4_1_pl_3")
+
+
+def test_write_into_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "problem.txt"
+    assert main(["write", "coin_in_the_box/pl_5", "--output", str(path)]) == 0
+    assert path.read_text(encoding="utf-8") == domains.text("coin_in_the_box/pl_5")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["write", "grapevin"], "error: unknown family 'grapevin': did you mean 'grapevine'?\n"),
+        (["write", "grapevine", "agents"], "error: a parameter is given as name=value, got 'agents'\n"),
+        (["write", "grapevine", "agents=x"], "error: agents must be a whole number from 2 to 8, got 'x'\n"),
+        (["show", "gossip"], "error: unknown family 'gossip': did you mean 'epistemic_gossip'?\n"),
+    ],
+)
+def test_wrong_input_exits_with_64(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 64
+    captured = capsys.readouterr()
+    assert captured.err == message
+    assert captured.out == ""
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["write", "grapevine", "--output", str(tmp_path / "missing" / "problem.txt")]) == 64
+    assert "No such file or directory" in capsys.readouterr().err

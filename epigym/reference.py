@@ -8,7 +8,7 @@ update is that of Baltag, Moss and Solecki with conditional effects; contraction
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -19,6 +19,7 @@ from epigym.task import Action, EState, Event, Task
 
 Worlds = frozenset[int]
 Pair = tuple[int, int]
+CanonicalForm = tuple[tuple[tuple[bool, ...], ...], tuple[tuple[tuple[int, ...], ...], ...], tuple[int, ...]]
 
 
 class Evaluation:
@@ -123,8 +124,8 @@ def observability_types(task: Task, estate: EState, action: Action) -> tuple[str
     return _observability_types(task, Evaluation(task.agents, estate), action)
 
 
-def apply(task: Task, estate: EState, action: Action) -> EState:
-    """The contracted product update of `estate` with `action`.
+def update(task: Task, estate: EState, action: Action) -> EState:
+    """The product update of `estate` with `action`, without the worlds that no designated world reaches.
 
     Raises:
         TaskError: when the action is not applicable, or the designated worlds disagree about observability.
@@ -133,7 +134,16 @@ def apply(task: Task, estate: EState, action: Action) -> EState:
     obstacles = _obstacles(evaluation, action)
     if obstacles:
         raise TaskError(f"action {action.name!r} is not applicable: {obstacles}")
-    return contract(_product(evaluation, action, _observability_types(task, evaluation, action)))
+    return _product(evaluation, action, _observability_types(task, evaluation, action))
+
+
+def apply(task: Task, estate: EState, action: Action) -> EState:
+    """The product update of `estate` with `action`, contracted.
+
+    Raises:
+        TaskError: when the action is not applicable, or the designated worlds disagree about observability.
+    """
+    return contract(update(task, estate, action))
 
 
 def contract(estate: EState) -> EState:
@@ -155,7 +165,7 @@ def contract(estate: EState) -> EState:
     )
 
 
-def canonical(estate: EState, fluents: Sequence[str]) -> Hashable:
+def canonical(estate: EState, fluents: Sequence[str]) -> CanonicalForm:
     """A value that is equal for two e-states iff they are bisimilar.
 
     It consists of the valuations, the successors of each agent and the designated worlds of the contracted

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from epigym.errors import EpigymError, LimitError, ParseError, ProblemWarning
+from epigym.formula import believes, fluent
 from epigym.language import load, parse_formula, parse_mastar
+from epigym.reference import apply, holds
 
 HEAD = "fluent p, q;\naction act, say;\nagent ann, bob;\n"  # the wrong line is line 4
 TAIL = "\ninitially p, -q;\ngoal B(ann, p);\n"
@@ -137,9 +139,12 @@ def test_observing_an_ontic_action_partially_is_a_warning() -> None:
 
 
 def test_statements_that_contradict_each_other_are_a_warning_and_the_fluent_is_added() -> None:
-    text = HEAD + "act causes -q; act causes q;" + TAIL
+    text = HEAD + "act causes -q; act causes q; ann observes act;" + TAIL
     with pytest.warns(ProblemWarning, match="<string>:4:27: action 'act' both adds and deletes 'q'"):
-        parse_mastar(text)
+        task = parse_mastar(text)
+    assert holds(apply(task, task.initial, task.actions[0]), task.agents, believes("ann", fluent("q")))
+    with pytest.warns(ProblemWarning, match="<string>:5:16: action 'say' announces both 'q' and '-q'"):
+        parse_mastar(HEAD + "say announces q;\n say announces -q;" + TAIL)
 
 
 def test_unknown_semantics() -> None:
@@ -158,7 +163,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "plan.foo").write_text("")
     for name, message in (
         ("missing.txt", "No such file"),
-        ("folder.txt", "a directory, not a file"),
+        ("folder.txt", "Is a directory"),
         ("latin.txt", "byte 5 is not UTF-8 text"),
         ("plan.foo", "extension '.foo'"),
     ):

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import estates
+
+from epigym.encoding import ENCODINGS, encoder, goal_graph, graph_instance, to_pyg
+from epigym.errors import EpigymError, LimitError
+from epigym.formula import Formula, actually, and_, believes, common, everybody, fluent, not_, or_
+from epigym.space import StateSpace
+from epigym.task import EState, Task
+
+GOLDEN = json.loads((Path(__file__).parent / "goldens" / "graphs.json").read_text())
+FLUENTS, AGENTS = ("p", "q"), ("a", "b")
+P, Q = fluent("p"), fluent("q")
+
+
+def make_task(*goal: Formula, fluents: tuple[str, ...] = FLUENTS, agents: tuple[str, ...] = AGENTS) -> Task:
+    world = (frozenset({0}),)
+    initial = EState((frozenset(fluents[:1]),), (world,) * len(agents), (0,))
+    return Task("test", fluents, agents, (), initial, goal)
+
+
+def make_state(golden: dict[str, Any]) -> EState:
+    def rows(links: list[str]) -> tuple[frozenset[int], ...]:
+        pairs = [tuple(map(int, link.split(">"))) for link in links]
+        return tuple(frozenset(t for s, t in pairs if s == world) for world in range(len(golden["worlds"])))
+
+    valuations = tuple(frozenset(names.split()) for names in golden["worlds"])
+    return EState(valuations, (rows(golden["a"]), rows(golden["b"])), tuple(golden["designated"]))
+
+
+def numbers(bits: np.ndarray) -> list[int]:
+    """The integers behind identifier bits, least significant first."""
+    return [sum(int(bit) << place for place, bit in enumerate(row)) for row in bits]
+
+
+def golden_identifiers(name: str, golden: dict[str, Any]) -> list[int]:
+    if name == "map":
+        return golden["map"]
+    if name == "hash":
+        return [int(digits, 16) for digits in golden["hash"]]
+    values = {"p": 1 << 16, "q": 1 << 17}
+    return [
+        sum(values[word] if word in values else int(word[1:]) for word in text.split()) for text in golden["bitmask"]
+    ]
+
+
+@pytest.mark.parametrize("golden", GOLDEN["states"], ids=lambda golden: golden["about"].split(":")[0])
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_golden_graphs(name: str, golden: dict[str, Any]) -> None:
+    space = StateSpace(make_task(believes("a", P), not_(Q)))
+    state = space.intern(make_state(golden))
+    assert space.model(state).state == make_state(golden), "the golden e-state is not in canonical order"
+    batch = space.graphs([state], encoder(space.task, name))
+
+    goal = GOLDEN["goal"]
+    shift = 48 if name == "bitmask" else 0
+    goal_identifiers = [node << shift for node in goal["nodes"]]
+    assert numbers(batch.node_bits) == goal_identifiers + golden_identifiers(name, golden)
+    names = [str(node) for node in goal["nodes"]] + [str(world) for world in range(len(golden["worlds"]))]
+    split = len(goal["edges"])
+    found = [f"{names[s]} -{k}> {names[t]}" for (s, t), k in zip(batch.edge_index.T, batch.edge_label, strict=True)]
+    assert found[:split] == goal["edges"]
+    assert [edge.replace("1 -2", "eps -2") if " -2>" in edge else edge for edge in found[split:]] == golden["edges"]
+    assert batch.edge_index[:, :split].max() < len(goal["nodes"]) <= batch.edge_index[1, split:].min()
+
+
+def test_goal_graph_of_nested_operators_by_hand() -> None:
+    # n = 2 agents, m = 2 fluents: not 5, and 6, or 7, B 8, E 9, C 10, actually 13; p 14, -p 15, q 16, -q 17
+    shared = believes("b", not_(P))
+    goal = and_(or_(shared, Q), not_(common(AGENTS, or_(shared, everybody(["a"], P)))))
+    task = make_task(P, goal, actually(not_(or_(P, Q))))
+    first, second, third = 5, 6, 7
+    assert goal_graph(task).edges == (
+        (1, 2, 1),
+        (2, 14, first),
+        (2, 18, second), (18, 6, second),  # 18: and
+        (18, 19, second), (19, 7, second),  # 19: or
+        (19, 20, second), (20, 8, second), (20, 4, second), (4, 20, second), (20, 15, second),  # 20: B(b, -p)
+        (19, 16, second),
+        (18, 21, second), (21, 5, second),  # 21: not
+        (21, 22, second), (22, 10, second),  # 22: C
+        (22, 3, second), (3, 22, second), (22, 4, second), (4, 22, second),
+        (22, 23, second), (23, 7, second), (23, 20, second),  # 23: or, over the shared 20
+        (23, 24, second), (24, 9, second), (24, 3, second), (3, 24, second), (24, 14, second),  # 24: E
+        (2, 25, third), (25, 13, third),  # 25: actually
+        (25, 26, third), (26, 6, third), (26, 15, third), (26, 17, third),  # 26: and, negation pushed inwards
+    )  # fmt: skip
+    assert goal_graph(task).nodes == (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14, 15, 16, 17, *range(18, 27))
+    assert goal_graph(task).first_free == 27
+
+
+def test_equal_formulas_of_different_subgoals_are_different_nodes() -> None:
+    task = make_task(believes("a", P), or_(believes("a", P), Q))
+    nodes = [source for source, target, _ in goal_graph(task).edges if target == 8]
+    assert nodes == [18, 20]
+
+
+@given(estates(fluents=FLUENTS, agents=AGENTS), st.sampled_from(ENCODINGS), st.randoms(use_true_random=False))
+def test_graphs_do_not_depend_on_the_numbering_of_worlds(state: EState, name: str, shuffle: random.Random) -> None:
+    order = list(range(len(state.valuations)))
+    shuffle.shuffle(order)
+    place = {old: new for new, old in enumerate(order)}
+    renumbered = EState(
+        tuple(state.valuations[old] for old in order),
+        tuple(tuple(frozenset(place[v] for v in rows[old]) for old in order) for rows in state.successors),
+        tuple(sorted(place[world] for world in state.designated)),
+    )
+    task = make_task(believes("a", P))
+    batches = []
+    for variant in (state, renumbered):
+        space = StateSpace(task)
+        batches.append(space.graphs([space.intern(variant)], encoder(task, name)))
+    for first, second in zip(*batches, strict=True):
+        assert np.array_equal(first, second)
+
+
+def test_hash_is_the_same_in_other_processes() -> None:
+    script = (
+        "from epigym.encoding import encoder; from epigym.problem import load_problem; import numpy as np, hashlib\n"
+        "from epigym.space import StateSpace\n"
+        "task = load_problem('coin_in_the_box/pl_3'); space = StateSpace(task); space.expand([0])\n"
+        "bits = space.graphs(np.arange(len(space)), encoder(task)).node_bits\n"
+        "print(hashlib.sha256(bits.tobytes()).hexdigest())"
+    )
+    digests = {
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env).stdout
+        for env in ({"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2"})
+    }
+    assert len(digests) == 1
+
+
+def test_narrow_hashes_are_the_lowest_bits() -> None:
+    task = make_task(P)
+    valuations, repetitions = np.array([[True, False]]), np.array([0])
+    wide, narrow = (encoder(task, "hash", width=width).identify(valuations, repetitions) for width in (80, 20))
+    assert numbers(wide) == [0xB309C0ED29FD32E3]
+    assert numbers(narrow) == [0xB309C0ED29FD32E3 % (1 << 20)]
+
+
+def test_33_fluents_do_not_fit_a_32_bit_field() -> None:
+    task = make_task(fluent("f0"), fluents=tuple(f"f{index}" for index in range(33)))
+    with pytest.raises(LimitError, match="raise to fluent_bits=33 and width=65, or use encoding=map or encoding=hash"):
+        encoder(task, "bitmask")
+    bits = encoder(task, "bitmask", fluent_bits=33, width=65).identify(np.ones((1, 33), dtype=np.bool_), np.array([1]))
+    assert bits.tolist() == [[1] + [0] * 15 + [1] * 33 + [0] * 16]
+
+
+def test_goal_identifiers_that_do_not_fit_are_refused() -> None:
+    task = make_task(fluent("f99"), fluents=tuple(f"f{index}" for index in range(100)))
+    with pytest.raises(LimitError, match=r"map encoding with width=7: raise to width=8$"):
+        encoder(task, "map", width=7)
+    with pytest.raises(LimitError, match="goal_bits=8 and width=125, or use encoding=map or encoding=hash"):
+        encoder(task, "bitmask", fluent_bits=101, goal_bits=7)
+
+
+@pytest.mark.parametrize(
+    ("name", "widths", "message"),
+    [
+        ("map", {"width": 5}, "raise to width=6, or use encoding=hash"),
+        ("bitmask", {"repetition_bits": 3}, "raise to repetition_bits=4 and width=65"),
+    ],
+)
+def test_too_many_worlds_are_refused(name: str, widths: dict[str, int], message: str) -> None:
+    identify = encoder(make_task(P), name, **widths).identify
+    valuations = np.zeros((15, 2), dtype=np.bool_)
+    with pytest.raises(LimitError, match=message):
+        identify(valuations, np.arange(15))
+
+
+def test_at_most_255_edge_labels() -> None:
+    names = tuple(f"f{index}" for index in range(251))
+    assert goal_graph(make_task(*map(fluent, names), fluents=names)).edges[-1][2] == 255
+    with pytest.raises(LimitError, match="needs 256 edge labels"):
+        goal_graph(make_task(*map(fluent, names), fluents=names, agents=("a", "b", "c")))
+
+
+def test_unknown_encoding_is_refused_with_a_suggestion() -> None:
+    with pytest.raises(EpigymError, match="did you mean 'bitmask'"):
+        encoder(make_task(P), "bitmaks")
+
+
+def test_observation_and_pyg_data_are_the_graph() -> None:
+    space = StateSpace(make_task(believes("a", P)))
+    batch = space.graphs([0], encoder(space.task))
+    observation = graph_instance(batch)
+    data = to_pyg(observation)
+    assert data.validate()
+    assert np.array_equal(data.x.numpy(), batch.node_bits)
+    assert np.array_equal(data.edge_index.numpy(), batch.edge_index)
+    assert (data.edge_attr.numpy().ravel() * 255).round().astype(int).tolist() == batch.edge_label.tolist()
+    with pytest.raises(ValueError, match="got a batch of 2"):
+        graph_instance(space.graphs([0, 0], encoder(space.task)))

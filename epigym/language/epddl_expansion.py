@@ -135,6 +135,14 @@ class Expander:
 
     # Conditions on facts
 
+    def is_static(self, formula: syntax.Formula) -> bool:
+        """Whether a formula without quantifiers depends on rigid facts and equality alone."""
+        if isinstance(formula, syntax.Atom):
+            return formula.predicate in self.rigid
+        if isinstance(formula, syntax.Modal | syntax.Quantified):
+            return False
+        return all(map(self.is_static, syntax.children(formula)))
+
     def test(self, condition: syntax.Formula) -> Test:
         """The truth of a condition over facts and equality, by the initial facts alone."""
         match condition:
@@ -166,7 +174,7 @@ class Expander:
     def key(self, atom: syntax.Atom) -> Callable[[Assignment], tuple[str, ...]]:
         """The ground atom (predicate, arguments...) under an assignment."""
         predicate, arguments = str(atom.predicate), [str(argument) for argument in atom.arguments]
-        return lambda values: (predicate, *[values.get(argument, argument) for argument in arguments])
+        return lambda values: (predicate, *map(values.get, arguments, arguments))
 
     # Formulas
 
@@ -185,8 +193,7 @@ class Expander:
                 inner = self.formula(operand)
                 return lambda assignment: not_(inner(assignment))
             case syntax.Junction(conjunctive, operands):
-                parts = [self.formula(operand) for operand in operands]
-                return lambda assignment: _join(conjunctive, (part(assignment) for part in parts))
+                return self._junction(conjunctive, operands)
             case syntax.Implication(premise, conclusion):
                 before, after = self.formula(premise), self.formula(conclusion)
                 return lambda assignment: implies(before(assignment), after(assignment))
@@ -198,6 +205,19 @@ class Expander:
                 return lambda assignment: _join(universal, (inner(values) for values in bind(assignment)))
             case syntax.Modal():
                 return self._modal(formula)
+
+    def _junction(self, conjunctive: bool, operands: tuple[syntax.Formula, ...]) -> Builder:
+        """What is static is tested first: it often decides the whole and costs no formula."""
+        tests = [self.test(operand) for operand in operands if self.is_static(operand)]
+        parts = [self.formula(operand) for operand in operands if not self.is_static(operand)]
+
+        def build(assignment: Assignment) -> Formula:
+            for test in tests:
+                if test(assignment) != conjunctive:
+                    return FALSE if conjunctive else TRUE
+            return _join(conjunctive, (part(assignment) for part in parts))
+
+        return build
 
     def _modal(self, modal: syntax.Modal) -> Builder:
         group, operand = self._group(modal.group), self.formula(modal.operand)

@@ -146,16 +146,8 @@ class _Grounder:
         return [
             terms.rename(conjunct, lambda term: arguments.get(term, term))
             for conjunct in terms.conjuncts(event.precondition)
-            if self.is_static(conjunct)
+            if self.expander.is_static(conjunct)
         ]
-
-    def is_static(self, formula: terms.Formula) -> bool:
-        """Whether a formula without quantifiers depends on rigid facts and equality alone."""
-        if isinstance(formula, terms.Atom):
-            return formula.predicate in self.expander.rigid
-        if isinstance(formula, terms.Modal | terms.Quantified):
-            return False
-        return all(map(self.is_static, terms.children(formula)))
 
     def relations(self, kind: syntax.ActionType) -> Mapping[str, tuple[frozenset[int], ...]]:
         events = tuple(map(str, kind.events))

@@ -80,14 +80,34 @@ def _possible(formula: Formula, columns: Mapping[str, Column]) -> tuple[Column, 
 def _propagate(formula: Formula) -> tuple[dict[str, bool], list[Formula]]:
     """Values forced by single literals, and the constraints that remain."""
     fixed: dict[str, bool] = {}
-    while True:
-        parts = formula.children if formula.op is Op.AND else (formula,)
-        units = {unit.name: unit is part for part in parts if (unit := _atom(part)) is not None}
-        if not units:
-            return fixed, [part for part in parts if part is not TRUE]
-        fixed.update(units)
-        values = {name: TRUE if value else FALSE for name, value in units.items()}
-        formula = formula.map_fluents(lambda name, values=values: values.get(name) or fluent(name))  # type: ignore[misc]
+    rest: dict[Formula, None] = {}
+    mentioning: dict[str, list[Formula]] = {}
+    queue = [formula]
+    while queue:
+        part = queue.pop()
+        names = part.fluents()
+        if not names.isdisjoint(fixed):
+            part = part.map_fluents(lambda name: _constant(fixed[name]) if name in fixed else fluent(name))
+            queue.append(part)
+        elif part.op is Op.AND:
+            queue += part.children
+        elif part is FALSE:
+            return fixed, [FALSE]
+        elif (atom := _atom(part)) is not None:
+            fixed[atom.name] = atom is part
+            for constraint in mentioning.pop(atom.name, ()):
+                if constraint in rest:
+                    del rest[constraint]
+                    queue.append(constraint)
+        elif part is not TRUE:
+            rest[part] = None
+            for name in names:
+                mentioning.setdefault(name, []).append(part)
+    return fixed, list(rest)
+
+
+def _constant(value: bool) -> Formula:
+    return TRUE if value else FALSE
 
 
 def _atom(formula: Formula) -> Formula | None:

@@ -146,7 +146,7 @@ def _action_to_json(action: Action, kind: str, agents: tuple[str, ...], formulas
             for event in action.events
         },
         "observability-conditions": {
-            agent: {kind: formulas(condition) for kind, condition in _conditions(chain).items()}
+            agent: {kind: formulas(condition) for kind, condition in exclusive(chain).items()}
             for agent, chain in zip(agents, action.observability, strict=True)
         },
     }
@@ -165,7 +165,7 @@ def values(event: Event) -> dict[str, Formula]:
     }
 
 
-def _conditions(chain: _Chain) -> dict[str, Formula]:
+def exclusive(chain: _Chain) -> dict[str, Formula]:
     """The conditions of a chain made exclusive, by type."""
     conditions: dict[str, Formula] = {}
     before: tuple[Formula, ...] = ()

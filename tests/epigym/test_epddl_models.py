@@ -1,0 +1,79 @@
+"""Enumeration of models against brute force."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from epigym.errors import LimitError
+from epigym.formula import FALSE, TRUE, Formula, and_, fluent, implies, not_, or_
+from epigym.language.epddl_models import models, truth
+
+NAMES = tuple("abcdef")
+
+
+def formulas() -> st.SearchStrategy[Formula]:
+    leaves = st.sampled_from([fluent(name) for name in NAMES] + [TRUE, FALSE])
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            inner.map(not_),
+            st.lists(inner, min_size=1, max_size=3).map(lambda parts: and_(*parts)),
+            st.lists(inner, min_size=1, max_size=3).map(lambda parts: or_(*parts)),
+            st.builds(implies, inner, inner),
+        ),
+        max_leaves=12,
+    )
+
+
+def holds(formula: Formula, valuation: dict[str, bool]) -> bool:
+    """By replacing fluents by their values, which the builders fold to a constant."""
+    value = formula.map_fluents(lambda name: TRUE if valuation[name] else FALSE)
+    assert value in (TRUE, FALSE)
+    return value is TRUE
+
+
+@given(st.lists(formulas(), max_size=4))
+def test_models_are_all_valuations_that_satisfy_the_constraints_in_counting_order(constraints: list[Formula]) -> None:
+    expected = [
+        values
+        for values in product([False, True], repeat=len(NAMES))
+        if all(holds(constraint, dict(zip(NAMES, values, strict=True))) for constraint in constraints)
+    ]
+    found = models(constraints, NAMES)
+    assert found.shape == (len(expected), len(NAMES))
+    assert [tuple(row) for row in found.tolist()] == expected
+
+
+@given(formulas())
+def test_truth_in_every_valuation(formula: Formula) -> None:
+    rows = list(product([False, True], repeat=len(NAMES)))
+    columns = dict(zip(NAMES, np.array(rows).T, strict=True))
+    expected = [holds(formula, dict(zip(NAMES, row, strict=True))) for row in rows]
+    assert np.broadcast_to(truth(formula, columns), len(rows)).tolist() == expected
+
+
+def test_few_models_among_very_many_valuations() -> None:
+    names = tuple(f"x{index}" for index in range(60))
+    some = or_(*(fluent(name) for name in names))
+    apart = [not_(and_(fluent(one), fluent(other))) for one in names for other in names if one < other]
+    found = models([some, *apart], names)
+    assert np.array_equal(found, np.eye(60, dtype=np.bool_)[::-1])
+
+
+def test_chains_of_implications_are_followed() -> None:
+    names = tuple(f"x{index}" for index in range(300))
+    links = [implies(fluent(first), fluent(second)) for first, second in pairwise(names)]
+    assert models([fluent("x0"), *links], names).tolist() == [[True] * 300]
+    assert len(models(links, names)) == 301
+
+
+def test_the_limit_counts_models_and_not_valuations() -> None:
+    names = tuple(f"x{index}" for index in range(40))
+    with pytest.raises(LimitError, match=r"up to 2\^40 worlds"):
+        models([], names)
+    assert len(models([fluent(name) for name in names[:30]], names)) == 1024

@@ -1,0 +1,221 @@
+"""The public EPDDL problems: sizes, official ground tasks, plans."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import Any
+
+import pytest
+from benchmark_files import BENCHMARKS, table
+from epddl_files import TOOLKIT, Case, competition_cases, toolkit_cases
+
+from epigym import reference
+from epigym.formula import Formula, and_
+from epigym.language import ground_json
+from epigym.task import Action, Task
+
+pytestmark = pytest.mark.reference
+
+TOOLKIT_CASES = toolkit_cases()
+CASES = {case.name: case for case in TOOLKIT_CASES + competition_cases()}
+EXPORTED = [case for case in TOOLKIT_CASES if (TOOLKIT / "json" / f"{case.name.replace('/', '__')}.json").exists()]
+
+
+def sizes() -> list[dict[str, str]]:
+    path = BENCHMARKS / "reference" / "ipc2026_sizes.tsv"
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def test_all_files_are_there() -> None:
+    assert (len(TOOLKIT_CASES), len(CASES), len(EXPORTED)) == (19, 19 + 158, 17)
+
+
+# Sizes
+
+
+TOOLKIT_ROWS = [row for row in table("plank_results") if f"{row['domain']}/{row['problem']}" in CASES]
+
+
+@pytest.mark.parametrize("row", TOOLKIT_ROWS, ids=lambda row: f"{row['domain']}-{row['problem']}")
+def test_sizes_of_the_toolkits_problems(row: dict[str, str]) -> None:
+    found = CASES[f"{row['domain']}/{row['problem']}"].ground(plank_compat=True)
+    assert {
+        "agents": len(found.task.agents),
+        "ground_atoms": len(found.atoms),
+        "of_which_nonfact_fluents": len(found.task.fluents),
+        "facts_true": len(found.facts),
+        "ground_actions": len(found.task.actions),
+        "initial_worlds": len(found.task.initial.valuations),
+        "designated_worlds": len(found.task.initial.designated),
+    } == {key: int(row[key]) for key in row if key in _COUNTED}
+
+
+_COUNTED = (
+    "agents", "ground_atoms", "of_which_nonfact_fluents", "facts_true", "ground_actions", "initial_worlds",
+    "designated_worlds",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("row", sizes(), ids=lambda row: row["problem"].rsplit("/", 1)[-1])
+def test_sizes_of_the_competitions_problems(row: dict[str, str]) -> None:
+    found = CASES[row["problem"]].ground(plank_compat=True)
+    if not row["atoms"]:  # the toolkit ran out of time: 13 agents with a secret each
+        assert (len(found.atoms), len(found.task.initial.valuations), len(found.task.actions)) == (13, 2**13, 13 * 12)
+        return
+    counts = (found.task.agents, found.atoms, found.task.initial.valuations, found.task.actions)
+    assert tuple(map(len, counts)) == tuple(int(row[key]) for key in ("agents", "atoms", "worlds", "actions"))
+
+
+FIRST_OF_FAMILY = {tuple(case.name.split("/")[-4:-2]): case for case in reversed(competition_cases())}
+
+
+def test_facts_forbid_actions_in_one_family_only() -> None:
+    smaller = {
+        family
+        for family, case in FIRST_OF_FAMILY.items()
+        if len(case.ground().task.actions) < len(case.ground(plank_compat=True).task.actions)
+    }
+    assert smaller == {("2-intermediate", "cloud-scheduling")}
+
+
+# Official ground tasks
+
+
+@pytest.mark.parametrize("case", EXPORTED, ids=lambda case: case.name)
+def test_our_export_is_the_official_one_as_a_task(case: Case) -> None:
+    official, ours = exported(case), ground_json.to_json(case.ground(plank_compat=True))
+    for key in official["planning-task-info"].keys() - {"goal-size"}:  # ours are simplified
+        assert ours["planning-task-info"][key] == official["planning-task-info"][key]
+    assert set(ours["facts"]) == set(official["facts"])
+    assert set(ours["language"]["atoms"]) == set(official["language"]["atoms"])
+    assert differences(read(ours, plank_compat=True), read(official, plank_compat=True)) == set()
+
+
+@pytest.mark.parametrize("case", TOOLKIT_CASES[:-1], ids=lambda case: case.name)
+def test_reading_our_export_gives_the_task_back(case: Case) -> None:
+    found = case.ground()
+    again = read(json.loads(json.dumps(ground_json.to_json(found))), plank_compat=False)
+    assert differences(again, without_constants(found.task, again)) == set()
+
+
+def test_the_default_reading_departs_where_the_reference_says_so() -> None:
+    found = {
+        case.name.split("/")[0]: differences(read(ground_json.to_json(case.ground())), read(exported(case)))
+        for case in EXPORTED
+    }
+    assert {name: parts for name, parts in found.items() if parts} == {
+        "Collaboration-through-Communication": {"effects of left", "effects of right"},
+        "Selective-Communication": {"effects of left", "effects of right"},
+        "Grapevine": {"preconditions of tell"},
+    }
+
+
+def test_event_arguments_as_the_corrected_export_has_them() -> None:
+    path = TOOLKIT / "json" / "variants" / "Grapevine__proper_event_arguments.json"
+    ours = ground_json.to_json(CASES["Grapevine/problem_1"].ground())
+    assert differences(read(ours), ground_json.load(path)) == set()
+
+
+def test_few_worlds_among_billions_of_valuations() -> None:
+    path = TOOLKIT / "json" / "variants" / "N-Consecutive-Numbers__ncn-1_literals_fixed.json"
+    ours = ground_json.to_json(CASES["N-Consecutive-Numbers/ncn-1"].ground())
+    assert len(ours["initial-state"]["worlds"]) == 9
+    assert differences(read(ours), ground_json.load(path)) == set()
+
+
+def exported(case: Case) -> Any:
+    path = TOOLKIT / "json" / f"{case.name.replace('/', '__')}.json"
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def read(content: Any, *, plank_compat: bool = False) -> Task:
+    return ground_json.from_json(content, plank_compat=plank_compat)
+
+
+def without_constants(task: Task, like: Task) -> Task:
+    """The task with the fluents that never change written out, as the JSON reader does."""
+    missing = set(task.fluents).difference(like.fluents)
+    specification = ground_json.GroundSpecification(
+        task, "", task.name, (), (), task.fluents, (), {action.name: "" for action in task.actions}
+    )
+    again = read(ground_json.to_json(specification))
+    assert missing == set(task.fluents).difference(again.fluents)
+    return again
+
+
+def differences(first: Task, second: Task) -> set[str]:
+    """The parts in which two tasks differ, names and order of worlds and fluents apart."""
+    assert (first.agents, set(first.fluents)) == (second.agents, set(second.fluents))
+    others = {action.name: action for action in second.actions}
+    assert {action.name for action in first.actions} == others.keys()
+    canonical = [reference.canonical(task.initial, sorted(task.fluents)) for task in (first, second)]
+    found = {"initial state"} if canonical[0] != canonical[1] else set()
+    if normal(and_(*first.goal)) != normal(and_(*second.goal)):
+        found.add("goal")
+    for action in first.actions:
+        ours, theirs = parts(action, first.agents), parts(others[action.name], second.agents)
+        found |= {f"{part} of {action.name.split('_')[0]}" for part in ours if ours[part] != theirs[part]}
+    return found
+
+
+def parts(action: Action, agents: tuple[str, ...]) -> dict[str, object]:
+    """An action by the names of its events, formulas in normal form."""
+    names = [event.name for event in action.events]
+    return {
+        "designated events": {names[event] for event in action.designated},
+        "relations": {
+            kind: {name: {names[other] for other in row} for name, row in zip(names, rows, strict=True)}
+            for kind, rows in action.relations.items()
+        },
+        "preconditions": {event.name: normal(event.precondition) for event in action.events},
+        "effects": {
+            event.name: {name: normal(value) for name, value in ground_json.values(event).items()}
+            for event in action.events
+        },
+        "observability": {
+            agent: {kind: normal(condition) for kind, condition in ground_json.exclusive(chain).items()}
+            for agent, chain in zip(agents, action.observability, strict=True)
+        },
+    }
+
+
+def normal(formula: Formula) -> object:
+    """The negation normal form with the operands of conjunctions and disjunctions as sets."""
+    images: dict[Formula, object] = {}
+    root = formula.negation_normal_form()
+    for node in root.subformulas():
+        images[node] = (node.op, node.name, node.agents, frozenset(images[child] for child in node.children))
+    return images[root]
+
+
+# Plans
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in TOOLKIT_ROWS if row["plan_source"] == "bfs"],
+    ids=lambda row: f"{row['domain']}-{row['problem']}",
+)
+def test_the_toolkits_plans_are_valid(row: dict[str, str]) -> None:
+    case = CASES[f"{row['domain']}/{row['problem']}"]
+    plan = row["plan"].split()
+    assert reference.validate(case.ground(plank_compat=True).task, plan).valid
+    # The plan of Grapevine needs the toolkit's reading of event arguments.
+    assert reference.validate(case.ground().task, plan).valid == (row["domain"] != "Grapevine")
+
+
+PUBLISHED = [row for row in table("ipc2026_published") if row["is_solution_correct"] == "true"]
+
+
+@pytest.mark.parametrize("row", PUBLISHED, ids=lambda row: row["problem"].rsplit("/", 1)[-1])
+def test_the_published_plans_are_valid(row: dict[str, str]) -> None:
+    task = CASES[row["problem"].removeprefix("benchmarks/")].ground().task
+    assert reference.validate(task, row["solution"].split("; ")).valid
+
+
+def test_there_are_39_published_plans() -> None:
+    assert len(PUBLISHED) == 39

@@ -1,0 +1,190 @@
+"""The picture of a Kripke model: its Graphviz text, SVG, PNG and pixels."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pygraphviz
+import pytest
+
+from epigym import drawing
+from epigym.errors import EpigymError
+from epigym.model import KripkeModel
+from epigym.problem import load_problem
+from epigym.space import StateSpace
+from epigym.task import EState
+
+EMPTY: frozenset[str] = frozenset()
+EMPTY_ROW: frozenset[int] = frozenset()
+SVG = "{http://www.w3.org/2000/svg}"
+
+# a cannot tell 0 and 1 apart, b takes both for 2, where nobody else goes; c believes everything.
+MODEL = KripkeModel(
+    ("tail", "at(a,1)", "shut"),
+    ("a", "b", "c"),
+    EState(
+        valuations=(frozenset({"tail", "shut", "at(a,1)"}), frozenset({"shut", "at(a,1)"}), frozenset({"shut"})),
+        successors=(
+            (frozenset({0, 1}), frozenset({0, 1}), frozenset({2})),
+            (frozenset({2}), frozenset({2}), frozenset({2})),
+            (frozenset(), frozenset(), frozenset()),
+        ),
+        designated=(0,),
+    ),
+)
+
+
+class Picture(NamedTuple):
+    """The Graphviz text of a model, taken apart."""
+
+    caption: str
+    boxes: dict[int, dict[str, str]]
+    lines: list[tuple[int, int, dict[str, str]]]  # pygraphviz cannot tell parallel lines apart
+
+
+def parsed(model: KripkeModel) -> Picture:
+    source = drawing.dot(model)
+    lines = re.finditer(
+        r'^ +(\d+) -> (\d+) \[dir=(?P<dir>\w+) color="(?P<color>.*?)"( label=<(?P<label>.*)>)?\]$', source, re.M
+    )
+    with pygraphviz.AGraph(string=source) as graph:
+        return Picture(
+            text(graph.graph_attr["label"]),
+            {int(node): dict(node.attr.items()) for node in graph.nodes()},
+            [(int(line[1]), int(line[2]), line.groupdict()) for line in lines],
+        )
+
+
+def text(label: str) -> str:
+    """The words of a label, without its markup."""
+    return re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", label)).strip()
+
+
+def clique(worlds: int, agents: int = 1, fluents: int = 0) -> KripkeModel:
+    """Worlds that nobody can tell apart, all fluents true everywhere."""
+    everywhere = frozenset(range(worlds))
+    names = tuple(f"fluent_number_{k}" for k in range(fluents))
+    return KripkeModel(
+        names,
+        tuple(f"agent{i}" for i in range(agents)),
+        EState((frozenset(names),) * worlds, ((everywhere,) * worlds,) * agents, (worlds - 1,)),
+    )
+
+
+def test_a_box_per_world_lists_its_fluents_and_the_caption_those_of_all_worlds() -> None:
+    picture = parsed(MODEL)
+    labels = {world: text(box["label"]) for world, box in picture.boxes.items()}
+    assert labels == {0: "0 tail, at(a,1) ●", 1: "1 at(a,1) ●", 2: "2 ∅ ● ●"}
+    assert picture.caption == "● a &#160; ● b &#160; ● c true everywhere: shut 3 worlds"
+
+
+def test_designated_worlds_are_marked() -> None:
+    marks = {world: (box.get("peripheries"), box.get("fillcolor")) for world, box in parsed(MODEL).boxes.items()}
+    assert marks[0] == ("2", drawing.TINT)
+    assert all(peripheries != "2" and colour != drawing.TINT for peripheries, colour in (marks[1], marks[2]))
+
+
+def test_loops_are_folded_into_the_box_in_the_agents_colours() -> None:
+    picture = parsed(MODEL)
+    assert all(tail != head for tail, head, _ in picture.lines)
+    dots = '<font color="(#......)"[^>]*>●'
+    colours = {world: re.findall(dots, box["label"]) for world, box in picture.boxes.items()}
+    blue, orange = drawing.PALETTE[:2]
+    assert colours == {0: [blue], 1: [blue], 2: [blue, orange]}
+
+
+def test_lines_have_the_agents_colours_and_arrowheads_where_they_lead_one_way() -> None:
+    lines = {(tail, head, line["dir"], line["color"]) for tail, head, line in parsed(MODEL).lines}
+    blue, orange = drawing.PALETTE[:2]
+    assert lines == {(0, 1, "none", blue), (0, 2, "forward", orange), (1, 2, "forward", orange)}
+
+
+def test_an_arrow_to_an_earlier_world_points_back() -> None:
+    rows = (frozenset({1}), frozenset({1}))
+    model = KripkeModel(("p",), ("a", "b"), EState((EMPTY, EMPTY), (rows, (frozenset({0}),) * 2), (1,)))
+    blue, orange = drawing.PALETTE[:2]
+    lines = {(tail, head, line["dir"], line["color"]) for tail, head, line in parsed(model).lines}
+    assert lines == {(0, 1, "back", orange), (0, 1, "forward", blue)}
+
+
+def test_several_agents_share_a_line_and_many_are_named() -> None:
+    ((_, _, few),) = parsed(clique(2, agents=3)).lines
+    assert few["color"] == ":".join(drawing.PALETTE[:3])
+    assert not few.get("label")
+    ((_, _, many),) = parsed(clique(2, agents=12)).lines
+    assert (many["color"], text(many["label"])) == (drawing.INK, "all")
+
+
+def test_the_shorter_list_of_names_is_shown() -> None:
+    both, own = frozenset({0, 1}), (frozenset({0}), frozenset({1}))
+    rows = tuple((both, both) if agent < 9 else own for agent in range(11))
+    model = KripkeModel((), tuple("abcdefghijk"), EState((EMPTY, EMPTY), rows, (0,)))
+    ((_, _, line),) = parsed(model).lines
+    assert text(line["label"]) == "all but j, k"
+
+
+def test_every_agent_is_in_the_legend() -> None:
+    caption = parsed(clique(2, agents=23)).caption
+    assert all(f"● agent{i}" in caption for i in range(23))
+
+
+def test_long_lists_of_fluents_are_cut_and_counted() -> None:
+    names = tuple(f"at(agent,{k})" for k in range(60))
+    model = KripkeModel(names, ("a",), EState((frozenset(names), EMPTY), ((EMPTY_ROW, EMPTY_ROW),), (0,)))
+    label = text(parsed(model).boxes[0]["label"])
+    shown, more = re.findall(r"at\(agent,\d+\)", label), re.search(r"… (\d+) more", label)
+    assert more is not None
+    assert len(shown) + int(more[1]) == 60
+
+
+def test_big_models_are_numbered_and_the_biggest_cut() -> None:
+    medium, large = clique(drawing.FULL_LABELS + 1), clique(drawing.MAX_WORLDS + 30)
+    assert all(text(box["label"]) == str(world) for world, box in parsed(medium).boxes.items())
+    picture = parsed(large)
+    assert len(picture.boxes) == drawing.MAX_WORLDS
+    assert large.designated[0] in picture.boxes
+    assert "the 120 of 150 worlds nearest to the designated" in picture.caption
+
+
+def test_thinning_is_told() -> None:
+    assert "lines that follow by transitivity are left out" in drawing.dot(clique(8))
+    assert "transitivity" not in drawing.dot(clique(4))
+
+
+def test_the_svg_has_the_worlds_and_lines() -> None:
+    root = ElementTree.fromstring(drawing.svg(MODEL))
+    classes = [group.get("class") for group in root.iter(f"{SVG}g")]
+    assert (classes.count("node"), classes.count("edge")) == (3, 3)
+    titles = [title.text for title in root.iter(f"{SVG}title")]
+    assert {"0", "1", "2", "0->1", "0->2", "1->2"} <= set(titles)
+    assert MODEL._repr_svg_() == drawing.svg(MODEL)
+
+
+def test_pictures_are_deterministic() -> None:
+    model = StateSpace(load_problem("grapevine", "default")).model(0)
+    assert drawing.svg(model) == drawing.svg(model)
+    assert drawing.png(model) == drawing.png(model)
+
+
+@pytest.mark.parametrize("worlds", [1, 5, 60])
+def test_pixels_fill_a_canvas_of_fixed_size(worlds: int) -> None:
+    pixels = drawing.rgb(clique(worlds), width=320, height=240)
+    assert (pixels.shape, pixels.dtype) == ((240, 320, 3), np.uint8)
+    inked = np.argwhere((pixels != 255).any(axis=2))
+    assert len(inked) > 100
+    assert (np.abs(inked.min(axis=0) + inked.max(axis=0) - [239, 319]) < [60, 60]).all()  # centred
+
+
+def test_files_are_written_as_their_names_say(tmp_path: Path) -> None:
+    for suffix, content in ((".svg", drawing.svg(MODEL).encode()), (".dot", drawing.dot(MODEL).encode())):
+        drawing.write(MODEL, tmp_path / f"model{suffix}")
+        assert (tmp_path / f"model{suffix}").read_bytes() == content
+    drawing.write(MODEL, tmp_path / "model.png")
+    assert (tmp_path / "model.png").read_bytes().startswith(b"\x89PNG")
+    assert len(list(tmp_path.iterdir())) == 3
+    with pytest.raises(EpigymError, match=r"must end in \.svg, \.png, \.dot"):
+        drawing.write(MODEL, tmp_path / "model.jpg")

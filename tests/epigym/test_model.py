@@ -1,0 +1,102 @@
+"""`KripkeModel`: reading, questioning and exporting an e-state."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given
+from strategies import AGENTS, FLUENTS, estates, formulas
+
+from epigym import reference
+from epigym.errors import ParseError, TaskError
+from epigym.formula import Formula, believes, fluent
+from epigym.model import KripkeModel
+from epigym.problem import load_problem
+from epigym.space import StateSpace
+from epigym.task import EState
+
+# At the designated world 1 agent a knows p and b does not; c takes itself to be in world 0 alone.
+MODEL = KripkeModel(
+    ("q", "p"),
+    ("a", "b", "c"),
+    EState(
+        valuations=(frozenset(), frozenset({"p", "q"})),
+        successors=(
+            (frozenset({0}), frozenset({1})),
+            (frozenset({0, 1}), frozenset({0, 1})),
+            (frozenset({0}), frozenset({0})),
+        ),
+        designated=(1,),
+    ),
+)
+
+
+def test_worlds_and_relations() -> None:
+    assert list(MODEL.worlds) == [0, 1]
+    assert MODEL.designated == (1,)
+    assert MODEL.true_fluents(1) == ("q", "p")
+    assert MODEL.successors("b", 0) == (0, 1)
+    assert MODEL.successors("c", 1) == (0,)
+    assert repr(MODEL) == "<KripkeModel of 2 worlds, 3 agents, 2 fluents, designated [1]>"
+
+
+@pytest.mark.parametrize(
+    ("formula", "truth"),
+    [
+        ("p, q", True),
+        ("B(a, p)", True),
+        ("B(b, p) | B(b, -p)", False),
+        ("B(c, -p)", True),
+        ("B(b, (B(a, p) | B(a, -p)))", True),
+        ("C([a,b], p)", False),
+        ("-E([a,b], p)", True),
+    ],
+)
+def test_formulas_are_evaluated_at_the_designated_worlds(formula: str, truth: bool) -> None:
+    assert MODEL.holds(formula) is truth
+
+
+def test_a_formula_may_be_built_or_written() -> None:
+    assert MODEL.holds(believes("a", fluent("p")))
+    assert MODEL.holds("B(a, p)")
+
+
+def test_unknown_names_are_explained() -> None:
+    with pytest.raises(TaskError, match="unknown agent 'd': expected one of 'a', 'b', 'c'"):
+        MODEL.successors("d", 0)
+    with pytest.raises(ParseError, match="r"):
+        MODEL.holds("B(a, r)")
+    with pytest.raises(TaskError, match="'r'"):
+        MODEL.holds(fluent("r"))
+
+
+@given(estates(), formulas())
+def test_truth_is_that_of_the_reference(estate: EState, formula: Formula) -> None:
+    assert KripkeModel(FLUENTS, AGENTS, estate).holds(formula) == reference.holds(estate, AGENTS, formula)
+
+
+def test_equal_models_are_equal_and_can_be_keys() -> None:
+    space = StateSpace(load_problem("coin_in_the_box/pl_3"))
+    model = space.model(0)
+    assert model == space.model(0)
+    assert {model: 1}[pickle.loads(pickle.dumps(model))] == 1
+    assert model != space.model(space.expand([0]).target[0])
+
+
+def test_the_networkx_graph_has_every_world_and_arrow() -> None:
+    graph = MODEL.to_networkx()
+    assert dict(graph.nodes(data=True)) == {
+        0: {"fluents": (), "designated": False},
+        1: {"fluents": ("q", "p"), "designated": True},
+    }
+    arrows = {(world, target, data["agent"]) for world, target, data in graph.edges(data=True)}
+    assert arrows == {(w, v, agent) for agent in MODEL.agents for w in MODEL.worlds for v in MODEL.successors(agent, w)}
+    assert graph.number_of_edges() == 8
+
+
+def test_what_does_not_fit_together_is_refused() -> None:
+    with pytest.raises(TaskError, match="3 relations for 2 agents"):
+        KripkeModel(("p", "q"), ("a", "b"), MODEL.state)
+    with pytest.raises(TaskError, match=r"undeclared fluents in the e-state: \['q'\]"):
+        KripkeModel(("p",), ("a", "b", "c"), MODEL.state)

@@ -1,0 +1,108 @@
+"""Problems by name, the command line, and what an import costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import domains
+import epigym
+from epigym.__main__ import main
+from epigym.errors import EpigymError
+from epigym.problem import family_problem, load_problem
+
+
+def test_an_instance_a_family_and_a_file_are_found(tmp_path: Path) -> None:
+    instance = load_problem("coin_in_the_box/pl_5")
+    path = tmp_path / "mine.txt"
+    path.write_text(domains.text("coin_in_the_box/pl_5"))
+    by_path = load_problem(str(path))
+    assert (instance.name, by_path.name) == ("coin_in_the_box/pl_5", "mine")
+    assert (by_path.actions, by_path.initial, by_path.goal) == (instance.actions, instance.initial, instance.goal)
+    assert load_problem("grapevine").agents == ("a", "b", "c")
+    assert len(family_problem("grapevine", agents=4).agents) == 4
+    assert load_problem("coin_in_the_box/pl_5", "update_model").actions != instance.actions
+
+
+def test_a_file_wins_over_a_family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "grapevine.txt").write_text(domains.text("coin_in_the_box/pl_3"))
+    monkeypatch.chdir(tmp_path)
+    assert "tail" in load_problem("grapevine.txt").fluents
+    assert "tail" not in load_problem("grapevine").fluents
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("coin_in_the_bx/pl_5", "no such file as 'coin_in_the_bx/pl_5', and .*did you mean 'coin_in_the_box'"),
+        ("coin_in_the_box/pl5", "did you mean 'pl_5'"),
+        ("missing.txt", "no such problem file: missing.txt"),
+        ("/tmp", "no such problem file: /tmp"),
+    ],
+)
+def test_a_problem_that_does_not_exist_is_explained(name: str, message: str) -> None:
+    with pytest.raises(EpigymError, match=message):
+        load_problem(name)
+
+
+def test_an_unknown_reading_is_named_and_not_taken_for_a_missing_file() -> None:
+    with pytest.raises(EpigymError, match=r"^(?!no such file).*'defualt'.*did you mean 'default'"):
+        load_problem("coin_in_the_box/pl_5", "defualt")  # type: ignore[arg-type]
+
+
+def test_show_draws_and_sums_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "picture.svg"
+    assert main(["show", "grapevine", "agents=3", "rooms=2", f"out={out}"]) == 0
+    assert "<svg" in out.read_text()
+    printed = capsys.readouterr().out
+    assert "agents      3: a, b, c\n" in printed
+    assert "worlds      8, of which 1 designated\n" in printed
+    assert "goal        open    B(a, sb)\n" in printed
+    assert f"drawn to {out}\n" in printed
+    assert len(printed.splitlines()) < 25
+
+
+def test_show_names_the_picture_after_the_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["show", "coin_in_the_box/pl_3"]) == 0
+    assert (tmp_path / "pl_3.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["grapvine"], "did you mean 'grapevine'"),
+        (["grapevine", "agent=3"], "did you mean 'agents'"),
+        (["grapevine", "3"], "a parameter is given as name=value, got '3'"),
+        (["grapevine", "out=picture.jpg"], "must end in .svg, .png, .dot"),
+        (["grapevine", "out=missing/picture.png"], "missing"),
+    ],
+)
+def test_show_explains_bad_input(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["show", *words]) == 64
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_importing_the_package_needs_neither_torch_nor_the_front_ends() -> None:
+    code = "import sys, epigym; print(*{'torch', 'lark', 'pygraphviz', 'matplotlib', 'networkx'} & set(sys.modules))"
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert printed.strip() == ""
+
+
+def test_acting_in_an_environment_needs_no_torch() -> None:
+    code = "import sys, gymnasium, epigym; gymnasium.make('epi/CoinInTheBox-v0').reset(); print('torch' in sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert printed.strip() == "False"
+
+
+def test_every_public_name_can_be_imported() -> None:
+    assert {getattr(epigym, name).__name__ for name in epigym.__all__} == set(epigym.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'EpistemicEnvironment'"):
+        epigym.EpistemicEnvironment  # noqa: B018

@@ -295,6 +295,6 @@ def _chain(conditions: Mapping[str, _Json], types: list[str], reader: FormulaRea
             chain.append((rest, kind))
         if rest is TRUE:
             return tuple(chain)
-        opposite = not_(condition)
+        opposite = not_(rest)
         excluded.update(opposite.children if opposite.op is Op.AND else (opposite,))
     return (*chain, (TRUE, types[0]))

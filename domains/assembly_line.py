@@ -62,7 +62,7 @@ def problem(
     owned = [(name, fact) for name in names for fact in _facts(name, parts)]
     facts = [fact for _, fact in owned]
     return write(
-        title=f"Assembly Line with {agents} agents and {parts} part(s) each",
+        title=f"Assembly Line: agents={agents}, parts={parts}",
         story="""
             Every agent checks its own parts and tells the others, one by one, which of them qualify. The
             product is assembled once it is known, and known to be known, that all parts qualify.

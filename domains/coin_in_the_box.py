@@ -68,7 +68,7 @@ def problem(
     true = {f"has_key_{name}" for name in keys} | {f"looking_{name}" for name in looking}
     literals = [fact if fact in true else not_(fact) for fact in facts]
     return write(
-        title=f"Coin in the Box with {agents} agents",
+        title=f"Coin in the Box: agents={agents}",
         story="""
             A coin lies tail up in a locked box. An agent with a key can open the box, one who looks into the
             open box can peek, and one who knows can shout. Agents who look notice all that; attention is won

@@ -73,7 +73,7 @@ def problem(
     positions = [f"at_{name}_2" for name in names]
     positions += [f"-at_{name}_{room}" for room in hiding for name in names]
     return write(
-        title=f"Collaboration and Communication with {agents} agents, {boxes} boxes and {rooms} rooms",
+        title=f"Collaboration and Communication: agents={agents}, boxes={boxes}, rooms={rooms}",
         story="""
             Agents walk a corridor, seen by each other. In a room an agent can check, unseen, whether a box
             is there, and it can tell everybody where it believes a box to be.

@@ -59,7 +59,7 @@ def problem(
     between("depth", depth, 1, 20)
     facts = [f"s{name}" for name in names]
     return write(
-        title=f"Epistemic Gossip with {agents} agents and the protocol {protocol}",
+        title=f"Epistemic Gossip: agents={agents}, protocol={protocol}",
         story="""
             Everybody knows one secret. Calls are private: the caller passes on its own secret (tell) or
             every secret it believes (call), and nobody else notices.

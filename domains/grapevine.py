@@ -72,7 +72,7 @@ def problem(
     here = [f"at_{name}_1" for name in names]
     elsewhere = [f"-at_{name}_{room}" for room in numbers[1:] for name in names]
     return write(
-        title=f"Grapevine with {agents} agents in {rooms} rooms",
+        title=f"Grapevine: agents={agents}, rooms={rooms}",
         story="""
             Everybody knows one secret. Agents walk from room to room, seen by those they leave, and share
             the secrets they believe with everybody in the same room.

@@ -124,7 +124,7 @@ def problem(
         positions=positions, hears=hears, miss_right=miss_right, miss_left=miss_left,
     )  # fmt: skip
     return write(
-        title=f"Selective Communication with {agents} agents and {rooms} rooms",
+        title=f"Selective Communication: agents={agents}, rooms={rooms}",
         story="""
             Agent a walks along a corridor, finds out about q in one of the rooms, and shouts q where the
             right agents hear it: in the same and the adjacent rooms.

@@ -72,7 +72,7 @@ def problem(
     flag("toggles", toggles)
     facts = ["useless", *(f"useless{number}" for number in range(2, between("useless", useless, 1, 8) + 1))]
     return write(
-        title=f"Selective Communication Enriched with {agents} agents and {rooms} rooms",
+        title=f"Selective Communication Enriched: agents={agents}, rooms={rooms}",
         story="""
             Agent a walks along a corridor, finds out about q in one of the rooms, and shouts q where the
             right agents hear it: in the same and the adjacent rooms. All else that a can do is useless.

@@ -72,6 +72,13 @@ def ground_texts(
     problem: Source, domain: Source, libraries: Iterable[Source] = (), *, plank_compat: bool = False
 ) -> GroundSpecification:
     """The ground task of texts; errors as `load_epddl`."""
+    try:
+        return ground(_specification(problem, domain, list(libraries)), plank_compat=plank_compat)
+    except RecursionError:
+        raise EpigymError(f"{problem.file} with {domain.file}: formulas are nested too deeply") from None
+
+
+def _specification(problem: Source, domain: Source, libraries: list[Source]) -> Specification:
     parsed = [(parse_library(source), source) for source in libraries]
     spec = Specification(
         domain=parse_domain(domain),
@@ -86,7 +93,7 @@ def ground_texts(
         check_requirements(file, source, facts)
     spec.requirements = tuple(sorted(expanded(name for file, _ in files for name in file.requirements)))
     check(spec, parsed)
-    return ground(spec, plank_compat=plank_compat)
+    return spec
 
 
 def _source(path: str | Path) -> Source:

@@ -95,8 +95,6 @@ def _parse(source: Source, start: str) -> Any:
         return _Builder(source.file).transform(_parser().parse(source.text, start=start))
     except UnexpectedInput as error:
         raise _parse_error(source, error) from None
-    except RecursionError:
-        raise ParseError("nested too deeply", file=source.file, line=1, column=1) from None
     except VisitError as error:
         raise error.orig_exc from error
 

@@ -228,13 +228,15 @@ def test_conditions_use_the_initial_facts() -> None:
         ("([C. (A)] (p))", common("A", P)),
         ("([team] (p))", everybody("AB", P)),
         ("([C. team] (p))", common("AB", P)),
+        ("([none] (p))", TRUE),
+        ("(<none> (p))", FALSE),
         ("(forall (?g - agent-group) ([?g] (p)))", and_(everybody("AB", P), believes("C", P))),
         ("(forall (?i - agent) ([?i] ([(A ?i)] (r ?i))))",
          and_(believes("A", believes("A", RA)), *(believes(i, everybody(f"A{i}", fluent(f"r_{i}"))) for i in "BC"))),
     ],
 )  # fmt: skip
 def test_formulas(text: str, expected: Formula) -> None:
-    groups = "(:agent-groups (team (A B)) (rest (:forall (?i - agent | (not (or (= ?i A) (= ?i B)))) (?i))))"
+    groups = "(:agent-groups (none ()) (team (A B)) (rest (:forall (?i - agent | (not (or (= ?i A) (= ?i B)))) (?i))))"
     assert goal(text, agents="A B C", facts="(ok A) (ok C)", declared=groups) is expected
 
 
@@ -298,6 +300,13 @@ def test_an_event_may_bind_variables_called_like_the_actions() -> None:
             :observability-conditions (default Full))
     """
     assert actions(items)["a_A"].events[0].precondition is and_(believes("A", RA), believes("B", RA))
+
+
+def test_variables_may_be_called_like_those_of_the_library() -> None:
+    items = """(:event e :parameters (?e - agent) :effects (r ?e))
+        (:action a :parameters (?e ?nil - agent) :action-type (private (e ?nil) (nil))
+            :observability-conditions (default Blind))"""
+    assert actions(items)["a_A_B"].events == (Event("e", TRUE, (Effect("r_B", True),)), Event("nil"))
 
 
 def test_one_event_for_two_variables_gets_two_names() -> None:

@@ -263,6 +263,15 @@ def test_an_event_that_the_toolkit_cannot_bind() -> None:
     assert "the toolkit crashes here: the action has no variable '?i' for event 'e'; drop plank_compat" in str(error)
 
 
+@pytest.mark.parametrize("depth", [100, 450, 5000])
+def test_deep_nesting_is_read_or_refused(depth: int) -> None:
+    goal = "(and (q) ([A] " * depth + "(p)" + "))" * depth
+    if depth == 100:
+        assert task(goal=goal).goal[1].depth == depth
+    else:
+        assert "nested too deeply" in str(error_of(lambda: task(goal=goal), EpigymError))
+
+
 def test_too_many_worlds_names_what_nothing_fixes() -> None:
     predicates = "(:predicates " + " ".join(f"(x{index})" for index in range(21)) + ")"
     error = error_of(lambda: task(init="()", goal="(true)", predicates=predicates), LimitError)

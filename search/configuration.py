@@ -27,6 +27,8 @@ class Configuration:
     Attributes:
         agent: the agent's name and settings, as in `conf/agent/<name>.yaml`.
         heuristic: the same of the heuristic, or None for a blind agent.
+
+    Both may have a `label`, which stands for the name in tables: it tells apart what differs in settings only.
     """
 
     agent: Mapping[str, Any]
@@ -57,7 +59,8 @@ class Configuration:
     @property
     def label(self) -> str:
         """A name for tables and files, such as `hfs/satisfied_goals`."""
-        return self.agent["name"] if self.heuristic is None else f"{self.agent['name']}/{self.heuristic['name']}"
+        chosen = [self.agent] if self.heuristic is None else [self.agent, self.heuristic]
+        return "/".join(choice.get("label", choice["name"]) for choice in chosen)
 
     def make_agent(self) -> Agent:
         """The agent."""
@@ -65,7 +68,7 @@ class Configuration:
 
     def make_heuristic(self, space: StateSpace) -> Heuristic | None:
         """The heuristic bound to `space`, or None for a blind agent."""
-        return None if self.heuristic is None else make_heuristic(space=space, **self.heuristic)
+        return None if self.heuristic is None else make_heuristic(space=space, **_unlabelled(self.heuristic))
 
 
 def _settings(kind: str, choice: Choice, registry: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -82,4 +85,8 @@ def _name(choice: Choice) -> str:
 
 
 def _agent(settings: Mapping[str, Any]) -> Agent:
-    return make_agent(**settings)
+    return make_agent(**_unlabelled(settings))
+
+
+def _unlabelled(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in settings.items() if key != "label"}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import threading
 import traceback
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 
+from epigym.errors import EpigymError
 from search.result import SearchStatus
 
 _POLL_SECONDS = 0.1
@@ -60,13 +61,13 @@ class Ending:
     peak_bytes: int
 
 
-def preload(modules: Sequence[str]) -> None:
-    """Import modules once for all processes that start later; no effect after the first one has started."""
-    _CONTEXT.set_forkserver_preload(list(modules))
-
-
 def supervise(
-    jobs: Iterable[Job], *, parallel: int, wall_limit: float | None = None, memory_limit: int | None = None
+    jobs: Iterable[Job],
+    *,
+    parallel: int,
+    wall_limit: float | None = None,
+    memory_limit: int | None = None,
+    preload: Sequence[str] = (),
 ) -> Generator[Ending, None, None]:
     """Run jobs, `parallel` at a time, and yield each as it ends.
 
@@ -77,14 +78,18 @@ def supervise(
         parallel: number of processes at a time.
         wall_limit: seconds until a process is killed.
         memory_limit: bytes of resident memory, its children's included, at which a process is killed.
+        preload: modules to import once for all processes; no effect when this process has had jobs before.
     """
-    waiting = deque(jobs)
+    _CONTEXT.set_forkserver_preload(list(preload))
+    waiting = iter(jobs)
     running: dict[Connection, _Process] = {}
     try:
-        while waiting or running:
-            while waiting and len(running) < parallel:
-                process = _Process(waiting.popleft())
+        while True:
+            for job in itertools.islice(waiting, parallel - len(running)):
+                process = _Process(job)
                 running[process.connection] = process
+            if not running:
+                return
             ready = wait(list(running), _POLL_SECONDS)
             for connection, process in list(running.items()):
                 ending = process.collect() if connection in ready else process.check(wall_limit, memory_limit)
@@ -163,8 +168,10 @@ def _enter(sender: Connection, job: Job) -> None:
     threading.Thread(target=_die_with_parent, daemon=True).start()
     try:
         outcome = (job.call(*job.arguments), "", "")
+    except EpigymError as error:
+        outcome = (None, str(error).partition("\n")[0], traceback.format_exc())
     except Exception as error:
-        outcome = (None, traceback.format_exception_only(error)[-1].strip(), traceback.format_exc())
+        outcome = (None, f"{type(error).__name__}: {error}", traceback.format_exc())
     sender.send(outcome)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -48,6 +47,7 @@ class SearchResult:
         search_seconds: from the built state space to the end of the search.
         heuristic: name of the heuristic, or None for a blind agent.
         checkpoint: file of a learned heuristic, empty for any other.
+        load_seconds: to read and ground the problem.
         build_seconds: to build the state space and to load the heuristic.
         validation_seconds: to re-execute the plan with `epigym.reference`.
         peak_bytes: peak resident memory of the process.
@@ -66,6 +66,7 @@ class SearchResult:
     search_seconds: float
     heuristic: str | None = None
     checkpoint: str = ""
+    load_seconds: float = 0.0
     build_seconds: float = 0.0
     validation_seconds: float = 0.0
     peak_bytes: int = 0
@@ -85,8 +86,8 @@ class SearchResult:
 
     @property
     def total_seconds(self) -> float:
-        """Seconds spent on building, searching and re-executing the plan; parsing is not part of it."""
-        return self.build_seconds + self.search_seconds + self.validation_seconds
+        """Seconds spent on loading, building, searching and re-executing the plan."""
+        return self.load_seconds + self.build_seconds + self.search_seconds + self.validation_seconds
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes and the plan length, as JSON knows them."""
@@ -106,13 +107,16 @@ class SearchResult:
 
 def write_json(path: str | os.PathLike[str], data: object) -> None:
     """Write `data` as JSON; readers see the old file or the whole new one, never a part."""
+    write_text(path, json.dumps(data, indent=2) + "\n")
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write `text`; readers see the old file or the whole new one, never a part."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-        try:
-            json.dump(data, file, indent=2)
-            file.write("\n")
-        except BaseException:
-            os.unlink(file.name)
-            raise
-    os.replace(file.name, path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
@@ -34,8 +36,12 @@ def solve(config: DictConfig) -> ExitCode:
     if values["compare"]:
         configurations.append(Configuration.parse(values["compare"]))
     limits = Limits(values["max_expanded"], values["time_limit"], values["memory_limit"])
+    start = perf_counter()
     task = load_problem(values["problem"], values["semantics"])
-    results = [find_plan(task, configuration, limits) for configuration in configurations]
+    load_seconds = perf_counter() - start
+    results = [
+        replace(find_plan(task, configuration, limits), load_seconds=load_seconds) for configuration in configurations
+    ]
 
     show_results(Console(), results)
     folder = Path(HydraConfig.get().runtime.output_dir)

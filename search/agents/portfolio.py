@@ -45,7 +45,8 @@ class Portfolio(Agent):
         jobs = [Job(index, _search, (space.task, dict(member), share)) for index, member in enumerate(self.members)]
         wall_limit = None if limits.time_limit is None else limits.time_limit + _GRACE_SECONDS
         reports: list[SearchResult] = []
-        with closing(supervise(jobs, parallel=len(jobs), wall_limit=wall_limit)) as endings:
+        running = supervise(jobs, parallel=len(jobs), wall_limit=wall_limit, preload=["search.planner"])
+        with closing(running) as endings:
             for ending in endings:
                 reports.append(self._report(space, ending))
                 if reports[-1].status.is_decided:

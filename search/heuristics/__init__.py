@@ -12,10 +12,10 @@ from search.heuristics.satisfied_goals import SatisfiedGoals
 from search.registry import lookup
 
 
-def _gnn(space: StateSpace, checkpoint: str | None = None) -> Heuristic:
+def _gnn(space: StateSpace, checkpoint: str | None = None, threads: int = 1) -> Heuristic:
     from search.heuristics.gnn import Gnn  # torch takes seconds to import
 
-    return Gnn(space, checkpoint)
+    return Gnn(space, checkpoint, threads)
 
 
 HEURISTICS: Mapping[str, Callable[..., Heuristic]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace
@@ -17,15 +18,18 @@ class Gnn:
 
     Args:
         space: where the e-states live.
-        checkpoint: file of the regressor; None takes the newest run trained on the problem's family, which is
-            the part of its name before the slash.
+        checkpoint: file of the regressor, in which `{family}` stands for the problem's family, the part of its
+            name before the slash; None takes the newest run trained on that family.
+        threads: of the processor that torch uses; the batches are small, where one is fastest.
     """
 
     name = "gnn"
 
-    def __init__(self, space: StateSpace, checkpoint: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, space: StateSpace, checkpoint: str | None = None, threads: int = 1) -> None:
         """Load the regressor and bind it to a space."""
-        self.checkpoint = os.fspath(checkpoint or newest(space.task.name.partition("/")[0]))
+        torch.set_num_threads(threads)
+        family = space.task.name.partition("/")[0]
+        self.checkpoint = checkpoint.replace("{family}", family) if checkpoint else os.fspath(newest(family))
         self._scorer = Scorer(self.checkpoint).bind(space)
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -1,0 +1,133 @@
+"""Run a grid of searches: `python -m search.evaluate suite=standard agents=[bfs,hfs] heuristics=[satisfied_goals]`."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig
+from rich.console import Console
+
+import domains
+from domains.suites import suite
+from epigym.errors import EpigymError
+from search.board import Board
+from search.command import ExitCode, plain, run
+from search.configuration import Configuration
+from search.grid import Cell, shard, write_table
+from search.limits import memory_bytes
+from search.processes import Job, supervise
+
+logger = logging.getLogger("search.evaluate")
+
+
+def evaluate(config: DictConfig) -> ExitCode:
+    """Search as `conf/evaluate.yaml` describes and keep every outcome in a file of its own.
+
+    A run that was interrupted, at whatever moment, goes on where it was when it is started again. A cell that
+    fails is a row with its status. `results.csv` is derived from the cells at the end.
+
+    Args:
+        config: the composed `conf/evaluate.yaml`.
+
+    Raises:
+        EpigymError: when a suite, an agent, a heuristic or a limit is wrong.
+    """
+    values = plain(config)
+    folder = Path(values["folder"])
+    grid = cells_of(values)
+    part = shard(grid, values["shard"])
+    known = {number: result for number, cell in enumerate(part) if (result := cell.read(folder)) is not None}
+    logger.info("%d cells, %d of them finished before: %s", len(part), len(known), folder)
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")  # one core for each process
+    jobs = [Job(number, cell.search, ()) for number, cell in enumerate(part) if number not in known]
+    with Board(Console(), part, known) as board:
+        for ending in supervise(
+            board.watch(jobs),
+            parallel=values["parallel"],
+            wall_limit=values["time_limit"] + values["grace"],
+            memory_limit=memory_bytes(values["memory_limit"]),
+            preload=_modules(part),
+        ):
+            cell = part[ending.job.key]
+            result = cell.outcome(ending)
+            cell.write(folder, result, ending.detail)
+            board.finished(ending.job.key, result)
+            logger.debug("finished %s with %s: %s", cell.problem, cell.configuration.label, result.status)
+    write_table(folder, grid)
+    return ExitCode.SUCCESS
+
+
+def cells_of(values: dict[str, Any]) -> list[Cell]:
+    """The grid of problems and configurations that a configuration file describes.
+
+    Raises:
+        EpigymError: when a name is unknown.
+    """
+    limits = (values["max_expanded"], values["time_limit"], memory_bytes(values["memory_limit"]))
+    configurations = configurations_of(values["agents"], values["heuristics"])
+    problems = values["problems"] or problems_of(values["suite"], values["per_family"])
+    return [
+        Cell(problem, configuration, values["semantics"], *limits)
+        for problem in problems
+        for configuration in configurations
+    ]
+
+
+def configurations_of(agents: list[Any], heuristics: list[Any]) -> list[Configuration]:
+    """Every informed agent with every heuristic; a blind agent stands alone.
+
+    Raises:
+        EpigymError: when two configurations have the same label, or a name is unknown.
+    """
+    found: dict[str, Configuration] = {}
+    for agent in agents:
+        for heuristic in heuristics or [None]:
+            configuration = Configuration.of(agent, heuristic)
+            other = found.setdefault(configuration.label, configuration)
+            if other != configuration:
+                raise EpigymError(f"two configurations are called {other.label!r}; give one of them a label")
+    return list(found.values())
+
+
+def problems_of(choice: dict[str, Any], per_family: int | None) -> list[str]:
+    """The problems of a suite (name and split), at most `per_family` of each family.
+
+    Raises:
+        EpigymError: when there is no such suite.
+    """
+    try:
+        chosen = suite(choice["name"])
+    except domains.DomainError as error:
+        raise EpigymError(str(error)) from None
+    splits = {"train": chosen.train, "test": chosen.test, "all": (*chosen.train, *chosen.test)}
+    if choice["split"] not in splits:
+        raise EpigymError(f"suite.split={choice['split']!r}; choose one of {', '.join(splits)}")
+    kept: Counter[str] = Counter()
+    problems = []
+    for problem in splits[choice["split"]]:
+        family = problem.partition("/")[0]
+        kept[family] += 1
+        if per_family is None or kept[family] <= per_family:
+            problems.append(problem)
+    return problems
+
+
+def _modules(cells: list[Cell]) -> list[str]:
+    """What every process imports, this module's imports included."""
+    heuristics = [cell.configuration.heuristic for cell in cells]
+    learned = any(heuristic is not None and heuristic["name"] == "gnn" for heuristic in heuristics)
+    return ["search.board", "search.command", "search.grid", *(["search.heuristics.gnn"] if learned else [])]
+
+
+def main() -> None:
+    """Run as a Hydra app; exit codes: 0 when every cell has an outcome, 64 and up bad input."""
+    run(evaluate, "evaluate")
+
+
+if __name__ == "__main__":
+    main()

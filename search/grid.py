@@ -1,0 +1,163 @@
+"""The cells of an evaluation: one configuration on one problem each, kept in one file each."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from time import perf_counter
+
+import domains
+from epigym.errors import EpigymError
+from epigym.language import Semantics
+from epigym.problem import load_problem
+from search.configuration import Configuration
+from search.limits import Limits
+from search.planner import find_plan
+from search.processes import Ending
+from search.result import SearchResult, SearchStatus, write_json, write_text
+
+_INNER_SHARE = 0.95  # of the memory limit: a search that ends by itself knows how far it came
+COLUMNS = (
+    "family",
+    "problem",
+    "configuration",
+    "status",
+    "plan_length",
+    "expanded",
+    "generated",
+    "distinct",
+    "search_seconds",
+    "total_seconds",
+    "peak_bytes",
+    "collapsed_agents",
+    "checkpoint",
+    "message",
+)
+MEASURED = ("search_seconds", "total_seconds", "peak_bytes")
+"""The columns that differ from run to run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One search of an evaluation; plain data that travels between processes.
+
+    Attributes:
+        problem: a file, or `family/instance`.
+        configuration: agent and heuristic.
+        semantics: the reading of mA*.
+        max_expanded: most nodes to expand, or None.
+        time_limit: seconds of search.
+        memory_limit: bytes of resident memory of the process, its children's included.
+    """
+
+    problem: str
+    configuration: Configuration
+    semantics: Semantics
+    max_expanded: int | None
+    time_limit: float
+    memory_limit: int
+
+    @property
+    def family(self) -> str:
+        """The family of the problem; for a file the name of its folder."""
+        head = self.problem.partition("/")[0]
+        return head if head in domains.FAMILIES else Path(self.problem).resolve().parent.name
+
+    def file(self, folder: Path) -> Path:
+        """Where the outcome is kept."""
+        parts = self.problem.strip("/").replace("..", "_").split("/")
+        return folder.joinpath("cells", *parts, self.configuration.label.replace("/", "+") + ".json")
+
+    def read(self, folder: Path) -> SearchResult | None:
+        """The outcome that is kept for this very cell, or None when it is still to be computed."""
+        with suppress(OSError, ValueError, KeyError):
+            data = json.loads(self.file(folder).read_text(encoding="utf-8"))
+            if data["cell"] == json.loads(json.dumps(asdict(self))):
+                return SearchResult.from_dict(data["result"])
+        return None
+
+    def write(self, folder: Path, result: SearchResult, detail: str = "") -> None:
+        """Keep the outcome; `detail` is the traceback of a failure."""
+        write_json(self.file(folder), {"cell": asdict(self), "result": result.to_dict(), "detail": detail})
+
+    def search(self) -> SearchResult:
+        """Do the search, in a process of its own."""
+        limits = Limits(self.max_expanded, self.time_limit, int(_INNER_SHARE * self.memory_limit))
+        start = perf_counter()
+        task = load_problem(self.problem, self.semantics)
+        load_seconds = perf_counter() - start
+        return replace(find_plan(task, self.configuration, limits), load_seconds=load_seconds)
+
+    def outcome(self, ending: Ending) -> SearchResult:
+        """The result of a process that made this search, or one that says how the process failed."""
+        if isinstance(ending.value, SearchResult):
+            return ending.value
+        assert ending.failure is not None
+        heuristic = self.configuration.heuristic
+        return SearchResult(
+            status=ending.failure,
+            agent=self.configuration.agent["name"],
+            problem=self.problem,
+            plan=None,
+            expanded=0,
+            generated=0,
+            distinct=0,
+            search_seconds=ending.seconds,
+            heuristic=heuristic["name"] if heuristic else None,
+            peak_bytes=ending.peak_bytes,
+            message=ending.message,
+        )
+
+    def row(self, result: SearchResult) -> dict[str, str]:
+        """The outcome as a row of the table, by `COLUMNS`.
+
+        Counts of a search that time or memory ended are left out: they differ from run to run.
+        """
+        is_counted = result.status.is_decided or result.status is SearchStatus.EXPANSION_LIMIT
+        counts = {name: str(getattr(result, name)) for name in ("expanded", "generated", "distinct") if is_counted}
+        return dict.fromkeys(COLUMNS, "") | {
+            "family": self.family,
+            "problem": self.problem,
+            "configuration": self.configuration.label,
+            "status": str(result.status),
+            "plan_length": "" if result.plan_length is None else str(result.plan_length),
+            **counts,
+            "search_seconds": f"{result.search_seconds:.6f}",
+            "total_seconds": f"{result.total_seconds:.6f}",
+            "peak_bytes": str(result.peak_bytes),
+            "collapsed_agents": " ".join(result.collapsed_agents),
+            "checkpoint": result.checkpoint,
+            "message": result.message,
+        }
+
+
+def write_table(folder: Path, cells: Iterable[Cell]) -> None:
+    """Derive `results.csv` from the cells that are finished, in the order of the cells."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for cell in cells:
+        result = cell.read(folder)
+        if result is not None:
+            writer.writerow(cell.row(result))
+    write_text(folder / "results.csv", text.getvalue())
+
+
+def shard(cells: list[Cell], part: str | None) -> list[Cell]:
+    """The cells of one part of a grid, written `i/n` with i from 0 to n - 1; all of them for None.
+
+    Raises:
+        EpigymError: when the part is written in another way.
+    """
+    if part is None:
+        return cells
+    match = re.fullmatch(r"(\d+)/(\d+)", part)
+    if match is None or not int(match[1]) < int(match[2]):
+        raise EpigymError(f"shard={part!r} must be written i/n with i from 0 to n - 1, such as 0/4")
+    return cells[int(match[1]) :: int(match[2])]

@@ -1,0 +1,119 @@
+"""The scaling ladder: how its goals are chosen, measured and stored."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import domains
+from domains.families import LADDER
+from domains.suites import SUITES
+from epigym.language import parse_mastar
+from epigym.space import StateSpace
+from search import ladder
+from search.agents.breadth_first import BreadthFirst
+from search.ladder import Quarry, Rung
+from search.ladder_sizes import SIZES
+
+RUNGS = ladder.read()
+
+
+@pytest.mark.parametrize("family", ["assembly_line", "coin_in_the_box", "grapevine"])
+def test_effort_in_sight_is_what_breadth_first_search_generates(family: str) -> None:
+    quarry = Quarry(family, {}, 2000)
+    efforts = 0
+    for seed in range(12):
+        goal = quarry.draw(seed, most_steps=8, most_subgoals=4)
+        text = domains.text(family, goals=quarry.formulas(goal))
+        result = BreadthFirst().search(StateSpace(parse_mastar(text)))
+        effort = quarry.effort(goal)
+        assert effort == (result.generated if effort is not None else None)
+        assert (effort is None) == (quarry.missing(goal) > 0)
+        assert result.plan_length is not None
+        assert result.plan_length <= len(goal.plan) == len(quarry.names(goal))
+        efforts += effort is not None
+    assert efforts > 3
+
+
+def test_a_lower_rung_is_the_drawn_goal_nearest_to_its_target() -> None:
+    quarry = Quarry("grapevine", {}, 2000)
+    seed, goal = ladder._lower_goal(quarry, 700, 12)
+    assert quarry.effort(goal) == pytest.approx(700, rel=0.3)
+    assert goal == quarry.draw(seed, most_steps=12, most_subgoals=9)
+
+
+def test_an_upper_rung_misses_the_most_subgoals() -> None:
+    quarry = Quarry("grapevine", {"agents": 4}, 2000)
+    seed, goal = ladder._upper_goal(quarry, 10)
+    drawn = [quarry.missing(quarry.draw(other, most_steps=40, most_subgoals=24)) for other in range(40)]
+    assert quarry.missing(goal) == max(drawn) == drawn[seed] > 0
+
+
+def test_measuring_fills_in_the_row_and_the_table_keeps_it(tmp_path: Path) -> None:
+    rung = Rung("coin_in_the_box", "scaling_01", json.dumps({"goals": ["B(b, tail)"]}), 3, "x y", 2)
+    measured = ladder.measure(rung, 60.0, "8GiB")
+    assert (measured.status, measured.plan_length, measured.expanded, measured.generated) == ("solved", 3, 8, 37)
+    assert (measured.time_limit_s, measured.memory_limit) == (60.0, "8GiB")
+    assert measured.walk_length == 2
+    hard = ladder.measure(Rung("grapevine", "scaling_02", json.dumps({"goals": ["B(a, -sa)"]}), 3, "", 0), 0.05, "8GiB")
+    assert (hard.status, hard.plan_length) == ("time_limit", "")
+    path = tmp_path / "table.csv"
+    ladder.write([measured, hard], path)
+    again = ladder.read(path)
+    assert [str(vars_of(rung)) for rung in again] == [str(vars_of(rung)) for rung in (measured, hard)]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def vars_of(rung: Rung) -> dict[str, str]:
+    """The row as the table holds it."""
+    return {name: str(getattr(rung, name)) for name in Rung.__dataclass_fields__}
+
+
+@pytest.mark.parametrize("family", domains.FAMILIES)
+def test_sizes_are_legal_and_enough(family: str) -> None:
+    sizes = SIZES[family]
+    assert len(sizes.rungs) >= 12
+    assert len(sizes.rungs) - sizes.lower >= 4
+    for size in sizes.rungs:
+        domains.text(family, **size)
+
+
+@pytest.mark.parametrize("family", domains.FAMILIES)
+def test_the_frozen_ladder_climbs(family: str) -> None:
+    rungs = [rung for rung in RUNGS if rung.family == family]
+    assert [rung.instance for rung in rungs] == [f"scaling_{number:02d}" for number in range(1, len(rungs) + 1)]
+    assert [json.loads(rung.parameters).keys() - {"goals"} for rung in rungs] == [
+        set(size) for size in SIZES[family].rungs
+    ]
+    solved = [rung for rung in rungs if rung.status == "solved"]
+    assert len(rungs) >= 12
+    assert len(rungs) - len(solved) >= 4
+    assert float(solved[0].seconds) < 1
+    lower = rungs[: SIZES[family].lower]
+    assert lower == solved[: len(lower)]
+    efforts = [int(rung.generated) for rung in lower]
+    growth = (efforts[-1] / efforts[0]) ** (1 / (len(efforts) - 1))
+    assert 2 < growth < 3
+    for rung in rungs:
+        assert rung.status in ("solved", "time_limit", "memory_limit")
+        assert not rung.plan_length or int(rung.plan_length) <= int(rung.walk_length)
+
+
+@pytest.mark.parametrize("rung", RUNGS, ids=lambda rung: f"{rung.family}-{rung.instance}")
+def test_the_witness_reaches_the_goal(rung: Rung) -> None:
+    space = StateSpace(parse_mastar(domains.text(f"{rung.family}/{rung.instance}")))
+    number = {action.name: index for index, action in enumerate(space.task.actions)}
+    state = space.initial
+    assert not space.is_goal([state])[0]
+    for name in rung.witness.split():
+        state = space.successor(state, number[name])
+    assert space.is_goal([state])[0]
+    assert not space.collapsed(state).any()
+
+
+def test_the_suite_is_the_table() -> None:
+    assert LADDER.exists()
+    assert set(SUITES["scaling"].test) == {f"{rung.family}/{rung.instance}" for rung in RUNGS}
+    assert not set(SUITES["scaling"].test) & set(SUITES["scaling"].train)

@@ -1,0 +1,174 @@
+"""What a report is made from: the outcomes of evaluations, and published ones beside them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from epigym.errors import EpigymError
+from search.registry import suggestion
+from search.result import SearchStatus
+
+PUBLISHED = "published "
+"""How the names of published configurations begin."""
+
+_PUBLISHED_FILE = Path(__file__).parent / "data" / "published.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one configuration did on one problem; numbers are None where they are not known.
+
+    Attributes:
+        family: of the problem.
+        problem: as `family/instance`, or a file.
+        configuration: its label.
+        status: how the search ended.
+        plan_length: number of actions.
+        expanded: nodes expanded.
+        search_ms: milliseconds of search.
+        total_ms: milliseconds from reading the problem to the checked plan.
+        peak_mib: peak memory of the process.
+    """
+
+    family: str
+    problem: str
+    configuration: str
+    status: SearchStatus
+    plan_length: float | None = None
+    expanded: float | None = None
+    search_ms: float | None = None
+    total_ms: float | None = None
+    peak_mib: float | None = None
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether a plan was found."""
+        return self.status is SearchStatus.SOLVED
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """All outcomes of a report.
+
+    Attributes:
+        table: by configuration, then by problem; configurations and problems are in the order of the runs.
+    """
+
+    table: Mapping[str, Mapping[str, Outcome]]
+
+    @property
+    def configurations(self) -> list[str]:
+        """Labels, ours first."""
+        return list(self.table)
+
+    @property
+    def families(self) -> dict[str, list[str]]:
+        """The problems of each family."""
+        found: dict[str, dict[str, None]] = {}
+        for outcomes in self.table.values():
+            for outcome in outcomes.values():
+                found.setdefault(outcome.family, {})[outcome.problem] = None
+        return {family: list(problems) for family, problems in found.items()}
+
+    @property
+    def problems(self) -> list[str]:
+        """All problems."""
+        return [problem for problems in self.families.values() for problem in problems]
+
+    def solved(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
+        """The solved outcomes of a configuration on some problems."""
+        outcomes = self.table[configuration]
+        return [outcomes[problem] for problem in problems if problem in outcomes and outcomes[problem].is_solved]
+
+    def common(self, problems: Iterable[str]) -> list[str]:
+        """The problems that every configuration solved."""
+        return [
+            problem
+            for problem in problems
+            if all(problem in outcomes and outcomes[problem].is_solved for outcomes in self.table.values())
+        ]
+
+    def of(self, configurations: Sequence[str]) -> Outcomes:
+        """The outcomes of these configurations only."""
+        return Outcomes({name: self.table[name] for name in configurations})
+
+
+def read_outcomes(runs: Sequence[str | Path], setups: Sequence[str] = ()) -> Outcomes:
+    """The outcomes in the folders of evaluations, with published ones on the same problems.
+
+    Args:
+        runs: folders that `search.evaluate` wrote.
+        setups: which published experiments to add: `standard`, `transfer`, `planning_graph`.
+
+    Raises:
+        EpigymError: when a folder holds no table, two folders hold the same configuration on the same problem,
+            or there is no such published experiment.
+    """
+    table: dict[str, dict[str, Outcome]] = {}
+    for run in runs:
+        for outcome in _read_run(Path(run)):
+            known = table.setdefault(outcome.configuration, {})
+            if outcome.problem in known:
+                raise EpigymError(f"{outcome.configuration} on {outcome.problem} is in two runs; report them apart")
+            known[outcome.problem] = outcome
+    problems = {problem for outcomes in table.values() for problem in outcomes}
+    for outcome in published(setups):
+        if outcome.problem in problems:
+            table.setdefault(outcome.configuration, {}).setdefault(outcome.problem, outcome)
+    return Outcomes(table)
+
+
+def published(setups: Sequence[str]) -> list[Outcome]:
+    """The published outcomes of some experiments.
+
+    Raises:
+        EpigymError: when there is no such experiment.
+    """
+    with _PUBLISHED_FILE.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    known = dict.fromkeys(row["setup"] for row in rows)
+    for setup in setups:
+        if setup not in known:
+            raise EpigymError(f"there is no published experiment {setup!r}; {suggestion(setup, known)}")
+    return [
+        Outcome(
+            family=row["problem"].partition("/")[0],
+            problem=row["problem"],
+            configuration=PUBLISHED + row["configuration"],
+            status=SearchStatus(row["status"]),
+            plan_length=_number(row["plan_length"]),
+            expanded=_number(row["expanded"]),
+            search_ms=_number(row["search_ms"]),
+            total_ms=_number(row["total_ms"]),
+        )
+        for row in rows
+        if row["setup"] in setups
+    ]
+
+
+def _read_run(folder: Path) -> list[Outcome]:
+    file = folder / "results.csv"
+    if not file.is_file():
+        raise EpigymError(f"{folder} holds no results.csv; name a folder that search.evaluate wrote")
+    with file.open(encoding="utf-8", newline="") as lines:
+        return [
+            Outcome(
+                family=row["family"],
+                problem=row["problem"],
+                configuration=row["configuration"],
+                status=SearchStatus(row["status"]),
+                plan_length=_number(row["plan_length"]),
+                expanded=_number(row["expanded"]),
+                search_ms=_number(row["search_seconds"], 1e3),
+                total_ms=_number(row["total_seconds"], 1e3),
+                peak_mib=_number(row["peak_bytes"], 1 / 2**20),
+            )
+            for row in csv.DictReader(lines)
+        ]
+
+
+def _number(text: str, unit: float = 1.0) -> float | None:
+    return float(text) * unit if text else None

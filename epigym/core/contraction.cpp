@@ -179,7 +179,8 @@ void Contraction<P>::merge_rows(std::uint32_t relation, Relation& merged) {
     images_.resize(classes.size());
     for (std::size_t c = 0; c < classes.size(); ++c) {
         colours_of(classes[c].members, images_[c].members);
-        colours_of(classes[c].successors, images_[c].successors);
+        if (classes[c].members == classes[c].successors) images_[c].successors = images_[c].members;
+        else colours_of(classes[c].successors, images_[c].successors);
     }
     const bool sorted = images_.size() > few;
     if (sorted)
@@ -229,12 +230,19 @@ void Contraction<P>::write_bits(Bytes& out) {
             writer.put(field, n);
         }
     };
-    typename P::Row image;
+    typename P::Row image, none{}, every;
     colours_of(model_->designated, image);
     put(image);
+    colours_of(all_, every);
     for (const auto& truth : model_->valuation) {
-        colours_of(truth, image);
-        put(image);
+        if (!truth.any()) {
+            put(none);
+        } else if (truth == all_) {
+            put(every);
+        } else {
+            colours_of(truth, image);
+            put(image);
+        }
     }
     const auto agent_bits = static_cast<unsigned>(std::bit_width(model_->agents()));
     const auto count = merge_relations();

@@ -206,21 +206,18 @@ void Space::collapsed(StateId id, std::uint8_t* out) {
 std::optional<StateId> Space::successor(StateId id, ActionId action) {
     if (action >= task_.actions.actions.size()) throw std::out_of_range("action " + std::to_string(action) + " does not exist");
     Bytes bytes;
-    const bool applicable = workers_[0]->with_updater(packed(id), [&](auto& updater) {
-        if (!updater.applicable(action)) return false;
-        updater.apply(action, bytes);
-        return true;
+    return workers_[0]->with_updater(packed(id), [&](auto& updater) -> std::optional<StateId> {
+        if (!updater.applicable(action)) return std::nullopt;
+        bool is_new;
+        return updater.apply(action, bytes) == kUnchanged ? id : add(bytes, is_new);
     });
-    if (!applicable) return std::nullopt;
-    bool is_new;
-    return add(bytes, is_new);
 }
 
 // The applicable actions of one e-state and the packed successors; an error ends the list.
 struct Space::Successors {
     struct Entry {
         ActionId action;
-        ActionId same_as;  // an action with the same successor that stands earlier, or the action itself
+        ActionId same_as;  // the action itself, an earlier one with the same successor, or kUnchanged
         std::size_t begin, end;
     };
     std::vector<Entry> entries;
@@ -266,8 +263,9 @@ bool Space::record(StateId id, const Successors& successors, bool stop_at_goal, 
     target_of_.resize(task_.actions.actions.size());
     for (const auto& [action, same_as, begin, end] : successors.entries) {
         bool is_new = false;
-        if (same_as == action) target_of_[action] = add(std::span(successors.bytes).subspan(begin, end - begin), is_new);
-        const StateId target = target_of_[action] = target_of_[same_as];
+        StateId& target = target_of_[action];
+        if (same_as == action) target = add(std::span(successors.bytes).subspan(begin, end - begin), is_new);
+        else target = same_as == kUnchanged ? id : target_of_[same_as];
         transitions_.push_back({action, target});
         out.push(id, action, target, is_new);
         if (stop_at_goal && goal_[target]) {

@@ -84,48 +84,107 @@ void Updater<P>::pair_relations() {
     }
 }
 
-// Finds the reachable (world, event) pairs, starting from the designated ones.
 template <class P>
-void Updater<P>::reach() {
-    const Model<P>& model = state_.model;
+void Updater<P>::start() {
     const auto count = event_model_->events.size();
     enabled_.resize(count);
     reached_.resize(count);
     for (std::size_t e = 0; e < count; ++e) {
         enabled_[e] = &state_.truths.worlds(table_->events[event_model_->events[e]].precondition);
-        P::clear(reached_[e], model.worlds);
+        P::clear(reached_[e], state_.model.worlds);
         if (event_model_->designated >> e & 1) {
-            reached_[e] = model.designated;
+            reached_[e] = state_.model.designated;
             reached_[e] &= *enabled_[e];
         }
     }
     std::size_t flags = 0;
-    for (const auto& [relation, type] : pairs_) flags += model.relation(relation).size() * table_->relations[type].size();
+    for (const auto& [relation, type] : pairs_)
+        flags += state_.model.relation(relation).size() * table_->relations[type].size();
     used_.assign(flags, 0);
-    for (bool changed = true; changed;) {
-        changed = false;
+}
+
+// Finds the reachable (world, event) pairs, starting from the designated ones. The product is bisimilar to
+// the e-state when every successor survives in some event and no reachable event changes a fact: then
+// w and (w, e) match.
+template <class P>
+void Updater<P>::reach() {
+    start();
+    unchanged_ = true;
+    EventMask grown = event_model_->designated;  // events that may have got new worlds since the last pass
+    while (grown != 0) {
+        EventMask growing = 0;
         auto used = used_.begin();
         for (const auto& [relation, type] : pairs_) {
-            for (const auto& row : model.relation(relation)) {
-                for (const auto& group : table_->relations[type]) {
-                    const auto flag = used++;
-                    if (*flag) continue;
-                    bool starts = false;
-                    each_event(group.sources, [&](std::size_t e) { starts = starts || intersects(row.members, reached_[e]); });
-                    if (!starts) continue;
-                    *flag = changed = true;
-                    each_event(group.targets, [&](std::size_t f) { unite(reached_[f], row.successors, *enabled_[f]); });
+            const auto rows = state_.model.relation(relation);
+            for (const auto& group : table_->relations[type]) {
+                const auto flags = used;
+                used += static_cast<std::ptrdiff_t>(rows.size());
+                if (!(group.sources & (grown | growing))) continue;
+                Set sources;
+                P::clear(sources, state_.model.worlds);
+                each_event(group.sources, [&](std::size_t e) { sources |= reached_[e]; });
+                for (std::size_t r = 0; r < rows.size(); ++r) {
+                    auto& flag = flags[static_cast<std::ptrdiff_t>(r)];
+                    if (flag || !intersects(rows[r].members, sources)) continue;
+                    flag = true;
+                    growing |= group.targets;
+                    each_event(group.targets, [&](std::size_t f) { unite(reached_[f], rows[r].successors, *enabled_[f]); });
+                    unchanged_ = unchanged_ && survive(rows[r].successors, group.targets);
                 }
             }
         }
+        grown = growing;
     }
     active_ = 0;
     product_worlds_ = 0;
-    for (std::size_t e = 0; e < count; ++e) {
+    for (std::size_t e = 0; e < reached_.size(); ++e) {
         if (!reached_[e].any()) continue;
         active_ |= EventMask{1} << e;
         product_worlds_ += reached_[e].count();
+        unchanged_ = unchanged_ && !changes_facts(e);
     }
+}
+
+template <class P>
+bool Updater<P>::survive(const typename P::Row& successors, EventMask targets) const {
+    if constexpr (P::dense) {
+        auto left = successors;
+        each_event(targets, [&](std::size_t f) { left.subtract(*enabled_[f]); });
+        return !left.any();
+    } else {
+        return std::all_of(successors.begin(), successors.end(), [&](World w) {
+            bool found = false;
+            each_event(targets, [&](std::size_t f) { found = found || enabled_[f]->test(w); });
+            return found;
+        });
+    }
+}
+
+// The worlds of the old model where the fluent of `effect` is true after the event; moves past its effects.
+template <class P>
+typename P::Set Updater<P>::truth_after(const Event& event, std::vector<Effect>::const_iterator& effect) {
+    const auto fluent = effect->fluent;
+    Set truth = state_.model.valuation[fluent], added;
+    P::clear(added, state_.model.worlds);
+    for (; effect != event.effects.end() && effect->fluent == fluent; ++effect) {
+        const Set& where = state_.truths.worlds(effect->condition);
+        if (effect->value) added |= where;
+        else truth.subtract(where);
+    }
+    truth |= added;
+    return truth;
+}
+
+template <class P>
+bool Updater<P>::changes_facts(std::size_t e) {
+    const Event& event = table_->events[event_model_->events[e]];
+    for (auto effect = event.effects.begin(); effect != event.effects.end();) {
+        Set before = state_.model.valuation[effect->fluent], after = truth_after(event, effect);
+        before &= reached_[e];
+        after &= reached_[e];
+        if (before != after) return true;
+    }
+    return false;
 }
 
 template <class P>
@@ -134,23 +193,13 @@ void Updater<P>::build_valuation(const Placement<P, Q>& placement, Model<Q>& pro
     product.valuation.resize(fluents_);
     for (auto& truth : product.valuation) Q::clear(truth, product_worlds_);
     each_event(active_, [&](std::size_t e) {
-        const auto& effects = table_->events[event_model_->events[e]].effects;
-        auto effect = effects.begin();
+        const Event& event = table_->events[event_model_->events[e]];
+        auto effect = event.effects.begin();
         for (std::uint32_t f = 0; f < fluents_; ++f) {
-            const Set& before = state_.model.valuation[f];
-            if (effect == effects.end() || effect->fluent != f) {
-                if (before.any()) placement.add(product.valuation[f], before, e);
-                continue;
-            }
-            Set truth = before, added;
-            P::clear(added, state_.model.worlds);
-            for (; effect != effects.end() && effect->fluent == f; ++effect) {
-                const Set& where = state_.truths.worlds(effect->condition);
-                if (effect->value) added |= where;
-                else truth.subtract(where);
-            }
-            truth |= added;
-            placement.add(product.valuation[f], truth, e);
+            if (effect != event.effects.end() && effect->fluent == f)
+                placement.add(product.valuation[f], truth_after(event, effect), e);
+            else if (state_.model.valuation[f].any())
+                placement.add(product.valuation[f], state_.model.valuation[f], e);
         }
     });
 }
@@ -170,8 +219,8 @@ void Updater<P>::build(Placement<P, Q>& placement, Model<Q>& product) {
     product.class_first.assign(1, 0);
     auto used = used_.begin();
     for (const auto& [relation, type] : pairs_) {
-        for (const auto& row : state_.model.relation(relation)) {
-            for (const auto& group : table_->relations[type]) {
+        for (const auto& group : table_->relations[type]) {
+            for (const auto& row : state_.model.relation(relation)) {
                 if (!*used++) continue;
                 auto& target = product.classes.emplace_back();
                 each_event(group.sources & active_, [&](std::size_t e) { placement.add(target.members, row.members, e); });
@@ -189,6 +238,7 @@ ActionId Updater<P>::apply(ActionId id, Bytes& out) {
     event_model_ = &table_->event_models[table_->actions[id].event_model];
     pair_relations();
     reach();
+    if (unchanged_) return kUnchanged;
     with_policy(product_worlds_, [&]<class Q>() {
         auto& scratch = std::get<Scratch<Q>>(scratch_);
         build(scratch.placement, scratch.product);

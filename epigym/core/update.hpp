@@ -18,6 +18,7 @@ using ActionId = std::uint32_t;
 using EventMask = std::uint64_t;  // a set of events of one action
 
 constexpr std::size_t kMaxEvents = 64;
+constexpr ActionId kUnchanged = ~ActionId{0};
 
 struct Effect {
     std::uint32_t fluent;
@@ -88,7 +89,8 @@ public:
     bool applicable(ActionId id);
 
     // Appends the packed successor under an applicable action to `out` and returns the action; or appends
-    // nothing and returns an earlier action of this e-state that made the same update.
+    // nothing and returns an earlier action of this e-state that made the same update, or kUnchanged when
+    // the successor is the e-state itself.
     ActionId apply(ActionId id, Bytes& out);
 
 private:
@@ -113,6 +115,10 @@ private:
     void pair_relations();
     ActionId first_like(ActionId id);
     void reach();
+    void start();
+    bool survive(const typename P::Row& successors, EventMask targets) const;
+    Set truth_after(const Event& event, std::vector<Effect>::const_iterator& effect);
+    bool changes_facts(std::size_t event);
     template <class Q>
     void build_valuation(const Placement<P, Q>& placement, Model<Q>& product);
     template <class Q>
@@ -128,8 +134,9 @@ private:
     std::vector<std::uint32_t> pair_of_;   // per agent
     std::vector<const Set*> enabled_;      // per event the worlds that satisfy its precondition
     std::vector<Set> reached_;             // per event the worlds w with (w, event) reachable
-    std::vector<std::uint8_t> used_;       // pairs x classes x groups: whether one of its worlds is reachable
+    std::vector<std::uint8_t> used_;       // pairs x groups x classes: whether one of its worlds is reachable
     EventMask active_ = 0;                 // events with reachable worlds
+    bool unchanged_ = false;               // the product is bisimilar to the e-state
     World product_worlds_ = 0;
     std::vector<Seen> seen_;               // updates made from this e-state
     std::vector<std::uint32_t> seen_types_;  // agents x seen_

@@ -17,8 +17,8 @@ template <int W>
 struct Bits {
     std::array<std::uint64_t, W> words{};
 
-    bool test(World w) const { return (words[w >> 6] >> (w & 63)) & 1; }
-    void set(World w) { words[w >> 6] |= std::uint64_t{1} << (w & 63); }
+    bool test(World w) const { return (words[W == 1 ? 0 : w >> 6] >> (w & 63)) & 1; }
+    void set(World w) { words[W == 1 ? 0 : w >> 6] |= std::uint64_t{1} << (w & 63); }
 
     bool any() const {
         std::uint64_t all = 0;
@@ -42,7 +42,11 @@ struct Bits {
         for (int i = 0; i < W; ++i) words[i] &= ~other.words[i];
         return *this;
     }
-    bool operator==(const Bits&) const = default;
+    bool operator==(const Bits& other) const {
+        std::uint64_t difference = 0;
+        for (int i = 0; i < W; ++i) difference |= words[i] ^ other.words[i];
+        return difference == 0;
+    }
 };
 
 struct WideBits {

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from epddl_texts import LIBRARY, ONE_WORLD, domain_text, problem_text, task
+from hypothesis import given
+from hypothesis import strategies as st
 
 from epigym.errors import EpigymError, LimitError, ParseError
 from epigym.language.epddl import ground_texts, load_epddl, load_spec
@@ -261,6 +265,54 @@ def test_an_event_that_the_toolkit_cannot_bind() -> None:
     assert len(task(items).actions) == 2
     error = error_of(lambda: task(items, plank_compat=True))
     assert "the toolkit crashes here: the action has no variable '?i' for event 'e'; drop plank_compat" in str(error)
+
+
+RICH = """(:requirements :typing) (:types box - object big - box) (:constants K - agent c - big)
+    (:event e :parameters (?i - agent ?b - box)
+      :precondition (and (r ?i) (exists (?j - agent | (ok ?j)) ([?j] (in ?b))))
+      :effects (:and (when (<Kw. ?i> (p)) (:forall (?x - (either big box) | (/= ?x ?b)) (not (in ?x)))) (iff (q) (p))))
+    (:action a :parameters (?i - agent ?b - box | (and (ok ?i) (not (= ?b c))))
+      :action-type (private (e ?i ?b) (nil))
+      :observability-conditions (:and (?i (if ([C. (A K)] (p)) Full else-if (q) Blind)) (default Blind)))"""
+RICH_DOMAIN = domain_text(RICH, "(:predicates (p) (q) (r ?i - agent) (in ?b - box) (:fact ok ?i - agent))")
+RICH_PROBLEM = {
+    "declared": "(:objects b1 b2 - box) (:agent-groups (g (A K)))",
+    "facts": "(ok A) (ok K)",
+    "goal": "(and ([g] (p)) (imply (q) (<All> (r A))))",
+}
+THEORY = (
+    "(:and (r A) ([C. All] (or (p) (q))) (:forall (?i - agent) ([C. All] ([Kw. ?i] (q)))) ([C. All] ([A] (in b1)))"
+    " (forall (?b - box) (in ?b)))"
+)
+MODEL = (
+    ":worlds (w v) :relations (A (:forall (?x ?y - world | (/= ?x v)) (?x ?y)) K (:and (w w) (v v)))"
+    " :labels (w (:and (p) (:forall (?i - agent) (r ?i)))) :designated (w)"
+)
+
+
+def damaged(words: list[str], data: st.DataObject, everything: list[str]) -> None:
+    """Replace a word by another, mostly one of its kind, so that damage gets past the grammar."""
+    place = data.draw(st.integers(0, len(words) - 1))
+    kinds = [word for word in everything if word[:1].isalpha() == words[place][:1].isalpha()]
+    words[place] = data.draw(st.sampled_from(kinds))
+
+
+@given(st.data())
+def test_damaged_texts_are_read_or_refused_with_our_errors(data: st.DataObject) -> None:
+    init = data.draw(st.sampled_from([THEORY, MODEL]))
+    texts = [problem_text(init=init, **RICH_PROBLEM), RICH_DOMAIN, LIBRARY]
+    words = [re.findall(r"[()\[\]<>|]|/=|=|[^\s()\[\]<>|=/]+", text) for text in texts]
+    everything = sorted({word for text in words for word in text})
+    read(words)
+    for _ in range(data.draw(st.integers(1, 2))):
+        damaged(data.draw(st.sampled_from(words)), data, everything)
+    with contextlib.suppress(EpigymError):
+        read(words)
+
+
+def read(words: list[list[str]]) -> None:
+    problem, domain, library = (Source("x.epddl", " ".join(text)) for text in words)
+    ground_texts(problem, domain, [library])
 
 
 @pytest.mark.parametrize("depth", [100, 450, 5000])

@@ -152,7 +152,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
                 raise EpigymError(unknown("reset option", name, OPTIONS))
         self._change_goal(self._goal_option(options.get("goal")))
         self.state = self._state_option(options.get("state"))
-        return self._observation(), self._info(invalid=False)
+        return self._observation(), self._info(is_goal=self._is_goal(), invalid=False)
 
     def step(self, action: np.int64) -> tuple[GraphInstance, float, bool, bool, Info]:
         """Apply an action; see the class for what happens when it is not applicable.
@@ -171,7 +171,8 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
             )
         if not invalid and not self._is_goal():
             self.state = self.space.successor(self.state, int(action))
-        return self._observation(), -1.0, self._is_goal(), False, self._info(invalid)
+        is_goal = self._is_goal()
+        return self._observation(), -1.0, is_goal, False, self._info(is_goal, invalid)
 
     def render(self) -> Any:
         """The Kripke model as `render_mode` says: SVG text, uint8[720, 960, 3], or None."""
@@ -208,13 +209,13 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     def _observation(self) -> GraphInstance:
         return graph_instance(self.space.graphs([self.state], self._encoder))
 
-    def _info(self, invalid: bool) -> Info:
+    def _info(self, is_goal: bool, invalid: bool) -> Info:
         collapsed = np.flatnonzero(self.space.collapsed(self.state))
         return {
             "action_mask": self.space.applicable(self.state).astype(np.int8),
             "action_names": self._names,
             "collapsed_agents": tuple(self.task.agents[agent] for agent in collapsed),
-            "is_goal": self._is_goal(),
+            "is_goal": is_goal,
             "invalid_action": invalid,
         }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import domains
 from epigym.env import EpistemicEnv
@@ -51,7 +51,7 @@ class FamilyEnv(EpistemicEnv):
         goal_steps: int = 10,
         goal_size: int = 2,
         encoding: str = "hash",
-        invalid_action: Any = "noop",
+        invalid_action: Literal["noop", "error"] = "noop",
         render_mode: str | None = None,
         **parameters: Any,
     ) -> None:

@@ -118,6 +118,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         render_mode: str | None = None,
         vocabulary: Iterable[Formula] = (),
     ) -> None:
+        """Start at the initial e-state, with the task's goal."""
         if invalid_action not in ("noop", "error"):
             raise EpigymError(unknown("invalid_action", str(invalid_action), ("noop", "error")))
         if render_mode not in (None, *self.metadata["render_modes"]):
@@ -294,4 +295,5 @@ class ProblemEnv(EpistemicEnv):
     """
 
     def __init__(self, path: str, *, semantics: Semantics = "default", **options: Any) -> None:
+        """Read the problem."""
         super().__init__(load_problem(path, semantics), **options)

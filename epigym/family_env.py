@@ -55,6 +55,7 @@ class FamilyEnv(EpistemicEnv):
         render_mode: str | None = None,
         **parameters: Any,
     ) -> None:
+        """Write and read the problem of these parameters."""
         if goal_steps < 1 or goal_size < 1:
             raise EpigymError(f"goal_steps and goal_size are at least 1, got {goal_steps} and {goal_size}")
         name = family if instance is None else f"{family}/{instance}"

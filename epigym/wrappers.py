@@ -39,6 +39,7 @@ class PaddedObservation(
     def __init__(
         self, env: gymnasium.Env[GraphInstance, np.int64], max_nodes: int = 128, max_edges: int = 1024
     ) -> None:
+        """Wrap `env` and fix the sizes."""
         gymnasium.utils.RecordConstructorArgs.__init__(self, max_nodes=max_nodes, max_edges=max_edges)
         super().__init__(env)
         space = env.observation_space

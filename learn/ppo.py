@@ -42,6 +42,7 @@ class GraphFeatures(BaseFeaturesExtractor):
     """
 
     def __init__(self, observation_space: gymnasium.spaces.Dict, size: int = 64) -> None:
+        """Make the layers for identifiers as wide as the observations'."""
         super().__init__(observation_space, size)
         self.nodes = nn.Sequential(
             nn.Linear(cast(gymnasium.spaces.Box, observation_space["nodes"]).shape[1], size), nn.ReLU()

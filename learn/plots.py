@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 _BLUE, _ORANGE = "#2b6cb0", "#dd6b20"
@@ -92,6 +93,7 @@ def draw_rollout(counts: Mapping[str, Any], title: str, path: Path) -> None:
     for axes, name, colour in zip(figure.subplots(1, 2), ("distances", "depths"), (_BLUE, _ORANGE), strict=True):
         axes.bar(range(len(counts[name])), counts[name], color=colour)
         axes.set(xlabel={"distances": "steps to the nearest goal", "depths": "depth of the e-state"}[name])
-        axes.set(ylabel="samples")
+        axes.set(ylabel="samples", yscale="log", ylim=(0.8, None))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     figure.suptitle(title)
     figure.savefig(path, dpi=120)

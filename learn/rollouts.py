@@ -54,21 +54,21 @@ def collect(
 
 def summary(sets: Sequence[DataSet]) -> Table:
     """What the data sets hold, one line each."""
-    table = Table(title="rollouts")
-    for name in ("problem", "explorer", "visited", "samples", "goals", "distances", "depth", "worlds", "seconds"):
-        table.add_column(name, justify="left" if name in ("problem", "explorer") else "right")
+    table = Table(box=None, padding=(0, 1, 0, 0), title="rollouts; + means that there are more e-states")
+    for name in ("problem", "visited", "samples", "goals", "steps", "depth", "worlds", "sec"):
+        is_text = name == "problem"
+        table.add_column(name, justify="left" if is_text else "right", no_wrap=not is_text, overflow="fold")
     for data in sets:
         counts, seconds = data.metadata["counts"], data.metadata["seconds"]
         table.add_row(
             data.metadata["task"],
-            data.metadata["explorer"]["used"] + (", complete" if counts["complete"] else ""),
-            f"{counts['visited']:,}",
+            f"{counts['visited']:,}{'' if counts['complete'] else '+'}",
             f"{counts['kept']:,}",
-            f"{counts['goals'] / counts['kept']:.1%}",
-            f"0 – {len(counts['distances']) - 1}",
+            f"{counts['goals'] / counts['kept']:.0%}",
+            f"0–{len(counts['distances']) - 1}",
             f"{len(counts['depths']) - 1}",
             f"{counts['worlds'] / counts['kept']:.1f}",
-            f"{sum(seconds.values()):.2f}",
+            f"{sum(seconds.values()):.1f}",
         )
     return table
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from lightning import Trainer, seed_everything
 from omegaconf import DictConfig, OmegaConf
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
@@ -92,7 +93,7 @@ def _evaluate(trainer: Trainer, module: DistanceModule, data: RolloutData, run_d
 
 def _metrics_table(metrics: dict[str, float]) -> Table:
     """The regressor beside the baselines."""
-    table = Table(title="errors on the validation samples, in steps")
+    table = Table(box=SIMPLE, title="errors on the validation samples, in steps", pad_edge=False)
     for name in ("predictor", "MAE", "RMSE", "R²", "within half a step"):
         table.add_column(name, justify="left" if name == "predictor" else "right")
     rows = (("val", "regressor"), ("median", "median distance"), ("unsatisfied", "unsatisfied subgoals"))

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from epigym.encoding import ENCODINGS, encoder
+from epigym.errors import EpigymError
+from epigym.problem import load_problem
+from epigym.space import StateSpace
+from learn.dataset import DataSet, Samples, cached, load, make_samples, save
+from learn.explorers import ExplorerSettings, explore
+from learn.fingerprint import task_fingerprint
+from learn.graphs import Graphs, encode
+
+PROBLEM = "collaboration_communication/2_2_3_pl_6"
+HASH: dict[str, Any] = {"encoding": "hash", "width": 64}
+
+
+def arrays(samples: Samples) -> dict[str, np.ndarray]:
+    columns = {field.name: getattr(samples, field.name) for field in fields(Samples) if field.name != "graphs"}
+    return columns | {f"graphs.{field.name}": getattr(samples.graphs, field.name) for field in fields(Graphs)}
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_stored_graphs_are_those_of_the_space(name: str) -> None:
+    space = StateSpace(load_problem(PROBLEM))
+    done = 0
+    while done < len(space):
+        space.expand([done])
+        done += 1
+    ids = np.arange(done, dtype=np.int32)
+    graphs = encode(space, ids, encoder(space.task, name))
+    rows = np.array([7, 200, 0, 7, 31])
+    for found, expected in zip(graphs.batch(rows), space.graphs(rows, encoder(space.task, name)), strict=True):
+        assert found.dtype == expected.dtype
+        assert np.array_equal(found, expected)
+    assert graphs.edge_count == len(graphs.batch(ids).edge_label) - done * len(graphs.goal_labels)
+
+
+def test_round_trip_is_exact(small_set: DataSet) -> None:
+    task = load_problem(PROBLEM)
+    settings = ExplorerSettings(name="exhaustive")
+    samples = make_samples(explore(task, settings), settings, HASH)
+    stored = arrays(small_set.samples)
+    for name, array in arrays(samples).items():
+        assert array.dtype == stored[name].dtype, name
+        assert np.array_equal(array, stored[name]), name
+    assert small_set.metadata["counts"]["kept"] == len(samples) == 225
+    assert small_set.metadata["format_version"] == 1
+    assert not [path for path in small_set.folder.parent.iterdir() if path.name.startswith(".")]
+
+
+def test_columns_agree_with_the_space(small_set: DataSet) -> None:
+    samples = small_set.samples
+    space = explore(load_problem(PROBLEM), ExplorerSettings(name="exhaustive")).space
+    assert np.array_equal(samples.is_goal, space.is_goal(samples.state))
+    assert np.array_equal(samples.is_goal, samples.distance == 0)
+    assert np.array_equal(samples.unsatisfied == 0, samples.is_goal)
+    for row in range(1, len(samples), 40):
+        assert space.successor(int(samples.predecessor[row]), int(samples.action[row])) == samples.state[row]
+
+
+def test_cache_is_used_and_depends_on_what_matters(tmp_path: Path) -> None:
+    task = load_problem(PROBLEM)
+    visits: list[int] = []
+
+    def folder(settings: ExplorerSettings, encoding: dict[str, Any], task: Any = task) -> Path:
+        return cached(task, settings, encoding, tmp_path, visits.append).folder
+
+    first = folder(ExplorerSettings(), HASH)
+    assert visits
+    visits.clear()
+    assert folder(ExplorerSettings(), HASH) == folder(ExplorerSettings(), HASH, replace(task, name="other")) == first
+    assert not visits
+    others = {
+        folder(ExplorerSettings(seed=1), HASH),
+        folder(ExplorerSettings(), {"encoding": "map", "width": 64}),
+        folder(ExplorerSettings(), HASH, replace(task, goal=task.goal[:1])),
+    }
+    assert len(others | {first}) == 4
+
+
+def test_task_fingerprint_sees_every_part() -> None:
+    task = load_problem(PROBLEM)
+    variants = [
+        replace(task, goal=task.goal[::-1]),
+        replace(task, actions=task.actions[:-1]),
+        replace(task, actions=(replace(task.actions[0], name="other"), *task.actions[1:])),
+        replace(task, actions=(replace(task.actions[0], applicability=task.goal[0]), *task.actions[1:])),
+        load_problem(PROBLEM, "update_model"),
+        load_problem("collaboration_communication/2_2_3_pl_4"),
+    ]
+    assert len({task_fingerprint(variant) for variant in [task, *variants]}) == 7
+    assert task_fingerprint(task) == task_fingerprint(load_problem(PROBLEM))
+
+
+@pytest.fixture
+def copied(small_set: DataSet, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(small_set.folder, tmp_path / "copy"))
+
+
+def test_flipped_byte_is_noticed(copied: Path) -> None:
+    file = copied / "arrays.safetensors"
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(EpigymError, match="does not match its checksum: delete"):
+        load(copied)
+
+
+def test_missing_and_broken_parts_are_named(copied: Path, tmp_path: Path) -> None:
+    with pytest.raises(EpigymError, match="holds no data set"):
+        load(tmp_path / "nothing")
+    metadata = json.loads((copied / "metadata.json").read_text())
+    (copied / "metadata.json").write_text(json.dumps(metadata | {"format_version": 99}))
+    with pytest.raises(EpigymError, match="format version 99, expected 1"):
+        load(copied)
+    (copied / "metadata.json").write_text("{")
+    with pytest.raises(EpigymError, match="damaged"):
+        load(copied)
+
+
+def test_losing_a_race_keeps_the_first_data_set(small_set: DataSet, copied: Path) -> None:
+    before = (copied / "metadata.json").read_bytes()
+    save(small_set.samples, {"another": True}, copied)
+    assert (copied / "metadata.json").read_bytes() == before
+    assert [path.name for path in copied.parent.iterdir()] == ["copy"]
+
+
+def test_a_space_without_goals_is_refused() -> None:
+    settings = ExplorerSettings(name="dfs", max_visited=1)
+    exploration = explore(load_problem(PROBLEM), settings)
+    with pytest.raises(EpigymError, match=r"no goal of .* is among the 1 e-states"):
+        make_samples(exploration, settings, HASH)

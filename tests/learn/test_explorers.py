@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import math
+from collections import deque
+
+import numpy as np
+import pytest
+
+from epigym.errors import EpigymError
+from epigym.problem import load_problem
+from epigym.space import StateSpace
+from epigym.task import Task
+from learn.explorers import ExplorerSettings, discard_probability, explore, is_sparse, keep
+from learn.labels import UNREACHABLE
+
+SMALL = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
+
+
+@pytest.fixture(scope="module")
+def small() -> Task:
+    return load_problem(SMALL)
+
+
+def brute_force_distances(task: Task) -> dict[int, int]:
+    """Distance to the nearest goal of every reachable e-state, by one forward search per e-state."""
+    space, done = StateSpace(task), 0
+    successors: dict[int, list[int]] = {}
+    while done < len(space):
+        successors[done] = space.expand([done]).target.tolist()
+        done += 1
+    goals = set(np.flatnonzero(space.is_goal(np.arange(done))))
+    distances = {}
+    for start in range(done):
+        queue, seen = deque([(start, 0)]), {start}
+        while queue:
+            state, steps = queue.popleft()
+            if state in goals:
+                distances[start] = steps
+                break
+            queue.extend(
+                (target, steps + 1) for target in successors[state] if not (target in seen or seen.add(target))
+            )
+    return distances
+
+
+def test_exhaustive_visits_everything_and_labels_exactly(small: Task) -> None:
+    exploration = explore(small, ExplorerSettings(name="exhaustive"))
+    expected = brute_force_distances(small)
+    assert exploration.complete
+    assert exploration.states.tolist() == list(range(225))
+    labels = {state: int(d) for state, d in enumerate(exploration.distance) if d != UNREACHABLE}
+    assert labels == expected
+
+
+def test_breadth_first_depths_are_shortest(small: Task) -> None:
+    exploration = explore(small, ExplorerSettings(name="exhaustive"))
+    depth = {0: 0}
+    for source, target in zip(exploration.source.tolist(), exploration.target.tolist(), strict=True):
+        depth.setdefault(target, depth[source] + 1)
+    assert exploration.depth.tolist() == [depth[state] for state in exploration.states.tolist()]
+
+
+@pytest.mark.parametrize("name", ["dfs", "exhaustive"])
+def test_predecessors_and_actions_lead_to_every_visited_state(small: Task, name: str) -> None:
+    exploration = explore(small, ExplorerSettings(name=name, max_visited=150, seed=3))
+    assert len(exploration.states) == len(set(exploration.states.tolist())) == 150
+    assert exploration.predecessor[0] == exploration.action[0] == -1
+    depth = dict(zip(exploration.states.tolist(), exploration.depth.tolist(), strict=True))
+    for index in range(1, 150):
+        state, before = int(exploration.states[index]), int(exploration.predecessor[index])
+        assert exploration.space.successor(before, int(exploration.action[index])) == state
+        assert depth[state] == depth[before] + 1
+        assert before in exploration.states[:index]
+
+
+def test_dfs_labels_are_distances_in_the_recorded_graph(small: Task) -> None:
+    exploration = explore(small, ExplorerSettings(name="dfs", max_visited=60, seed=1))
+    assert not exploration.complete
+    true = brute_force_distances(small)
+    space = exploration.space
+    successors: dict[int, set[int]] = {}
+    for source, target in zip(exploration.source.tolist(), exploration.target.tolist(), strict=True):
+        successors.setdefault(source, set()).add(target)
+    labels = dict(zip(exploration.states.tolist(), exploration.distance.tolist(), strict=True))
+    for state, distance in labels.items():
+        if space.is_goal([state])[0]:
+            assert distance == 0
+        elif distance != UNREACHABLE:
+            reached = {state}
+            for _ in range(distance - 1):
+                reached = set().union(*(successors.get(source, set()) for source in reached))
+                assert not space.is_goal(sorted(reached)).any()
+            assert space.is_goal(sorted(set().union(*(successors.get(s, set()) for s in reached)))).any()
+    fresh = StateSpace(small)
+    assert min(true.values()) == 0
+    assert len(fresh) == 1
+
+
+def test_dfs_respects_the_depth_limit_and_goes_deep_first(small: Task) -> None:
+    exploration = explore(small, ExplorerSettings(name="dfs", max_depth=4))
+    assert exploration.depth.max() == 4
+    assert exploration.depth[:5].tolist() == [0, 1, 2, 3, 4]
+    expanded = set(exploration.source.tolist())
+    at_limit = exploration.states[exploration.depth == 4]
+    assert not expanded & set(at_limit.tolist())
+
+
+def test_dfs_expands_goals_like_others(small: Task) -> None:
+    exploration = explore(small, ExplorerSettings(name="dfs", max_depth=200, discard_factor=0.0))
+    goals = exploration.states[exploration.distance == 0]
+    assert len(goals)
+    assert set(goals.tolist()) <= set(exploration.source.tolist())
+
+
+def test_explorations_depend_on_the_seed_alone(small: Task) -> None:
+    def states(seed: int) -> list[int]:
+        return explore(small, ExplorerSettings(name="dfs", max_visited=80, seed=seed)).depth.tolist()
+
+    assert states(1) == states(1)
+    assert len({tuple(states(seed)) for seed in range(4)}) > 1
+
+
+def test_auto_is_exhaustive_when_everything_fits(small: Task) -> None:
+    assert explore(small, ExplorerSettings(max_visited=225)).explorer == "exhaustive"
+    assert explore(small, ExplorerSettings(max_visited=224)).explorer == "dfs"
+    kept = int(np.count_nonzero(explore(small, ExplorerSettings()).distance != UNREACHABLE))
+    assert explore(small, ExplorerSettings(max_kept=kept)).explorer == "exhaustive"
+    assert explore(small, ExplorerSettings(max_kept=kept - 1)).explorer == "dfs"
+
+
+def test_keep_draws_states_with_a_finite_label(small: Task) -> None:
+    settings = ExplorerSettings(name="exhaustive", max_kept=50)
+    exploration = explore(small, settings)
+    kept = keep(exploration, settings)
+    assert len(kept) == 50
+    assert np.all(np.diff(kept) > 0)
+    assert np.all(exploration.distance[kept] != UNREACHABLE)
+    assert not np.array_equal(kept, keep(exploration, ExplorerSettings(name="exhaustive", max_kept=50, seed=1)))
+
+
+def test_sparse_by_hand() -> None:
+    # (L + 1) ln b - ln(b - 1) > ln(3 V) with L = 2, V = 10: b = 3 gives 27 / 2 = 13.5, b = 6 gives 216 / 5 = 43.2
+    assert not is_sparse(3, 2, 10)
+    assert is_sparse(6, 2, 10)
+    assert not is_sparse(1, 25, 1)
+
+
+@pytest.mark.parametrize(
+    ("depth", "visited", "expanded", "goal_found", "expected"),
+    [
+        (0, 0, 0, False, 0.0),
+        (10, 0, 0, False, 0.2),
+        (5, 50, 0, False, 0.05 + 0.1),
+        (0, 0, 30, False, 0.01),
+        (0, 0, 300, False, 0.1),
+        (0, 0, 0, True, 0.2),
+        (10, 100, 300, True, 0.4),
+    ],
+)
+def test_discard_probability_by_hand(
+    depth: int, visited: int, expanded: int, goal_found: bool, expected: float
+) -> None:
+    settings = ExplorerSettings(max_depth=10, max_visited=100)
+    found = discard_probability(settings, depth=depth, visited=visited, expanded=expanded, goal_found=goal_found)
+    assert math.isclose(found, expected)
+
+
+def test_sparse_search_discards(small: Task) -> None:
+    settings = ExplorerSettings(name="dfs", max_visited=225)
+    exploration = explore(small, settings)
+    assert is_sparse(len(small.actions), settings.max_depth, settings.max_visited)
+    unexpanded = set(exploration.states.tolist()) - set(exploration.source.tolist())
+    below_limit = exploration.states[exploration.depth < settings.max_depth]
+    assert unexpanded & set(below_limit.tolist())
+    never = explore(small, ExplorerSettings(name="dfs", max_visited=225, discard_factor=0.0))
+    below = set(never.states[never.depth < never.depth.max()].tolist())
+    assert below <= set(never.source.tolist())
+
+
+def test_wrong_settings_are_refused() -> None:
+    with pytest.raises(EpigymError, match="did you mean 'exhaustive'"):
+        ExplorerSettings(name="exhaustiv")
+    with pytest.raises(EpigymError, match="max_kept must be at least 1"):
+        ExplorerSettings(max_kept=0)
+    with pytest.raises(EpigymError, match="probability"):
+        ExplorerSettings(discard_factor=1.5)

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hydra.errors import ConfigCompositionException
+from omegaconf import DictConfig, OmegaConf
+
+from epigym.errors import CheckpointError, EpigymError
+from epigym.problem import load_problem
+from epigym.space import StateSpace
+from learn.checkpoints import load, newest
+from learn.problems import training_problems
+from learn.rollouts import rollouts
+from learn.scorer import Scorer
+from learn.train import train
+
+PROBLEM = "collaboration_communication/2_2_3_pl_6"
+Compose = Callable[..., DictConfig]
+SHORT = (f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=2")
+
+
+def weights(path: Path) -> dict[str, torch.Tensor]:
+    return torch.load(path, weights_only=True)["state_dict"]
+
+
+def equal(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:
+    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_a_run_leaves_everything_in_its_folder(compose_config: Compose, tmp_path: Path) -> None:
+    metrics = train(compose_config("train", *SHORT))
+    run = tmp_path / "run"
+    assert {path.name for path in run.iterdir()} >= {"config.yaml", "metrics.csv", "run.json", "checkpoints"}
+    for picture in ("curves.png", "predictions.png", "errors.png"):
+        assert (run / picture).read_bytes().startswith(b"\x89PNG")
+    assert list((run / "tensorboard").glob("events.*"))
+
+    record = json.loads((run / "run.json").read_text())
+    assert record["domains"] == ["collaboration_communication"]
+    assert record["seed"] == 42
+    assert record["versions"].keys() >= {"python", "torch", "epigym"}
+    assert record["metrics"] == pytest.approx(metrics, nan_ok=True)
+    config = OmegaConf.load(run / "config.yaml")
+    assert config.model.network.hidden_size == 128
+    with (run / "metrics.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["epoch"] for row in rows] == ["0.0", "1.0"]
+    assert min(float(row["val/loss"]) for row in rows) == pytest.approx(metrics["val/loss"])
+    names = {"train/loss", "val/loss", "val/mae", "val/rmse", "val/r2", "val/within_half"}
+    assert rows[0].keys() >= names
+    assert metrics["train/samples"] + metrics["val/samples"] == 225
+
+
+def test_training_on_a_small_problem_beats_the_median(compose_config: Compose) -> None:
+    settings = ("trainer.max_epochs=60", "data.batch_size=32", "patience=60")
+    metrics = train(compose_config("train", *SHORT, *settings))
+    assert metrics["val/mae"] < 0.7 * metrics["median/mae"]
+    assert metrics["val/r2"] > 0.5
+
+
+def test_two_runs_with_one_seed_are_bitwise_equal(compose_config: Compose, tmp_path: Path) -> None:
+    for run, seed in (("first", 1), ("second", 1), ("other", 2)):
+        train(compose_config("train", *SHORT, f"seed={seed}", run=run))
+    first, second, other = (
+        weights(tmp_path / run / "checkpoints" / "last.ckpt") for run in ("first", "second", "other")
+    )
+    assert equal(first, second)
+    assert not equal(first, other)
+
+
+def test_resuming_goes_on_where_training_stopped(compose_config: Compose, tmp_path: Path) -> None:
+    settings = (f"problem={PROBLEM}", "trainer=cpu", "model.network.dropout=0.0")
+    train(compose_config("train", *settings, "trainer.max_epochs=1", run="start"))
+    last = tmp_path / "start" / "checkpoints" / "last.ckpt"
+    train(compose_config("train", *settings, "trainer.max_epochs=3", f"ckpt_path={last}", run="resumed"))
+    content = torch.load(tmp_path / "resumed" / "checkpoints" / "last.ckpt", weights_only=True)
+    assert content["epoch"] == 2
+    with (tmp_path / "resumed" / "metrics.csv").open(newline="") as file:
+        assert [row["epoch"] for row in csv.DictReader(file)] == ["1.0", "2.0"]
+
+
+def test_checkpoint_holds_everything_that_scoring_needs(compose_config: Compose, tmp_path: Path) -> None:
+    train(compose_config("train", *SHORT, "encoding=bitmask"))
+    path = tmp_path / "run" / "checkpoints" / "best.ckpt"
+    trained = load(path)
+    assert trained.encoding == {
+        "encoding": "bitmask", "width": 64, "repetition_bits": 16, "fluent_bits": 32, "goal_bits": 16,
+    }  # fmt: skip
+    assert trained.target.max_distance == 50
+    assert trained.target.alpha == pytest.approx(0.998 / 50)
+    assert trained.domains == ("collaboration_communication",)
+    scores = Scorer(path).bind(StateSpace(load_problem(PROBLEM))).score(np.array([0]))
+    assert scores.shape == (1,)
+
+
+def test_newest_finished_run_of_a_domain_is_found(tmp_path: Path) -> None:
+    def finish(name: str, finished: str, domains: list[str]) -> Path:
+        run = tmp_path / "train" / name
+        run.mkdir(parents=True)
+        (run / "best.ckpt").touch()
+        record = {"finished": finished, "checkpoint": "best.ckpt", "domains": domains}
+        (run / "run.json").write_text(json.dumps(record))
+        return run / "best.ckpt"
+
+    finish("a", "2026-01-02", ["grapevine"])
+    second = finish("sweep/1", "2026-01-03", ["coin_in_the_box", "grapevine"])
+    finish("c", "2026-01-04", ["coin_in_the_box"])
+    assert newest("grapevine", tmp_path) == second
+    with pytest.raises(CheckpointError, match=r"learn\.train domain=assembly_line"):
+        newest("assembly_line", tmp_path)
+
+
+def test_unusable_checkpoints_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="there is no checkpoint"):
+        load(tmp_path / "missing.ckpt")
+    broken = tmp_path / "broken.ckpt"
+    broken.write_bytes(b"not a checkpoint")
+    with pytest.raises(CheckpointError, match="not a readable checkpoint"):
+        load(broken)
+    torch.save({"weights": torch.zeros(1)}, broken)
+    with pytest.raises(CheckpointError, match=r"not a checkpoint of learn\.train"):
+        load(broken)
+
+
+def test_problems_of_several_domains_are_pooled() -> None:
+    names = training_problems(["collaboration_communication", "grapevine"], ["coin_in_the_box/pl_3"])
+    assert {name.partition("/")[0] for name in names} == {"collaboration_communication", "grapevine", "coin_in_the_box"}
+    assert names[-1] == "coin_in_the_box/pl_3"
+    with pytest.raises(EpigymError, match="did you mean 'grapevine'"):
+        training_problems(["grapevin"], [])
+    with pytest.raises(EpigymError, match="nothing to learn from"):
+        training_problems([], [])
+
+
+@pytest.mark.parametrize("encoding", ["map", "hash", "bitmask"])
+@pytest.mark.parametrize("trainer", ["auto", "cpu", "gpu"])
+def test_every_group_option_composes(compose_config: Compose, encoding: str, trainer: str) -> None:
+    config = compose_config("train", f"encoding={encoding}", f"trainer={trainer}", "domain=[coin_in_the_box,grapevine]")
+    assert config.encoding.encoding == encoding
+    assert config.trainer.accelerator == trainer
+    assert list(config.domain) == ["coin_in_the_box", "grapevine"]
+
+
+def test_defaults_are_the_papers(compose_config: Compose) -> None:
+    config = OmegaConf.to_container(compose_config("train", "domain=grapevine").model)
+    assert config == {
+        "network": {
+            "node_size": 64, "edge_size": 32, "hidden_size": 128, "head_size": 128, "blocks": 3, "dropout": 0.2,
+        },
+        "target": {"max_distance": 50, "margin": 1e-3},
+        "optimizer": {"lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 1e-2},
+    }  # fmt: skip
+
+
+def test_unknown_options_are_refused(compose_config: Compose) -> None:
+    with pytest.raises(ConfigCompositionException, match="epochs"):
+        compose_config("train", "epochs=3")
+
+
+def test_rollouts_print_and_draw_their_statistics(
+    compose_config: Compose, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rollouts(compose_config("rollouts", f"problem={PROBLEM}", "explorer=dfs", "explorer.max_visited=100"))
+    assert PROBLEM.replace("/", "_") + ".png" in {path.name for path in (tmp_path / "run").iterdir()}
+    output = capsys.readouterr().out
+    assert "100" in output
+    assert "dfs" in output
+
+
+def test_wrong_input_is_one_line_and_an_exit_code(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "learn.rollouts", "problem=grapevine/nothing", f"hydra.run.dir={tmp_path}"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 65
+    assert "nothing" in result.stdout + result.stderr
+    assert "Traceback" not in result.stdout + result.stderr

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import torch
 from hypothesis import given, settings
 from strategies import estates
 from torch import Tensor
+from trained import random_regressor
 
 from epigym.encoding import ENCODINGS, encoder
 from epigym.formula import believes, fluent, not_
@@ -16,26 +16,9 @@ from epigym.problem import load_problem
 from epigym.space import StateSpace
 from epigym.task import EState, Task
 from learn.checkpoints import Trained
-from learn.regressor import Regressor, ResidualBlock
 from learn.scorer import BoundScorer, affine, apply, folded
-from learn.target import Target
 
 CLOSE = 1e-4  # steps
-
-
-def trained(encoding: str = "hash") -> Trained:
-    """A random regressor whose outputs differ between states and whose batch statistics are not those at the start."""
-    torch.manual_seed(0)
-    regressor = Regressor()
-    for block in regressor.head:
-        if isinstance(block, ResidualBlock):
-            for norm in (block.inner[1], block.inner[5]):
-                torch.nn.init.normal_(norm.running_mean, std=0.3)
-                torch.nn.init.uniform_(norm.running_var, 0.5, 2)
-                torch.nn.init.normal_(norm.bias, std=0.3)
-    torch.nn.init.normal_(regressor.head[-1].weight, std=0.5)
-    regressor.eval().requires_grad_(False)
-    return Trained(Path("none"), regressor, Target.between(50, 1e-3), {"encoding": encoding, "width": 64}, ())
 
 
 def explored(name: str, count: int) -> StateSpace:
@@ -69,7 +52,7 @@ def plain_scores(model: Trained, space: StateSpace, ids: np.ndarray) -> np.ndarr
 def test_scores_are_those_of_the_plain_module(encoding: str, name: str) -> None:
     space = explored(name, 300)
     ids = np.random.default_rng(0).permutation(len(space))[:270].astype(np.int32)
-    model = trained(encoding)
+    model = random_regressor(encoding)
     scores = BoundScorer(model, space).score(ids)
     assert scores.std() > 100 * CLOSE
     assert np.abs(scores - plain_scores(model, space, ids)).max() < CLOSE
@@ -78,10 +61,10 @@ def test_scores_are_those_of_the_plain_module(encoding: str, name: str) -> None:
 def test_scores_do_not_depend_on_the_batch() -> None:
     space = explored("coin_in_the_box/pl_7", 200)
     ids = np.arange(100, dtype=np.int32)
-    together = BoundScorer(trained(), space).score(ids)
-    one_by_one = BoundScorer(trained(), space)
+    together = BoundScorer(random_regressor(), space).score(ids)
+    one_by_one = BoundScorer(random_regressor(), space)
     assert np.abs(together - np.concatenate([one_by_one.score(ids[k : k + 1]) for k in ids])).max() < CLOSE
-    assert np.array_equal(together, BoundScorer(trained(), space).score(ids))
+    assert np.array_equal(together, BoundScorer(random_regressor(), space).score(ids))
     assert one_by_one.score(ids[:0]).shape == (0,)
 
 
@@ -93,13 +76,13 @@ def test_any_frame_and_any_number_of_designated_worlds(state: EState) -> None:
     task = Task("test", ("p", "q"), ("a", "b"), (), EState((frozenset(),), (world, world), (0,)), goal)
     space = StateSpace(task)
     ids = np.array([space.intern(state), 0], dtype=np.int32)
-    model = trained()
+    model = random_regressor()
     assert np.abs(BoundScorer(model, space).score(ids) - plain_scores(model, space, ids)).max() < CLOSE
 
 
 def test_goal_part_has_the_same_embeddings_in_every_state() -> None:
     space = explored("coin_in_the_box/pl_6", 100)
-    regressor: Any = trained().regressor
+    regressor: Any = random_regressor().regressor
     goal_size = len(encoder(space.task).goal_bits)
     ids = np.arange(100, dtype=np.int32)
     x, edge_index, edge_attr, graph, _ = plain_inputs(space, "hash", ids)
@@ -112,7 +95,7 @@ def test_goal_part_has_the_same_embeddings_in_every_state() -> None:
 
 
 def test_folded_blocks_compute_what_the_blocks_compute() -> None:
-    block = trained().regressor.head[3]
+    block = random_regressor().regressor.head[3]
     x = torch.randn(7, 128)
     first, second = folded(block)
     torch.testing.assert_close(torch.relu(x + apply(second, torch.relu(apply(first, x)))), block(x))
@@ -125,7 +108,7 @@ def test_affine_is_the_linear_layer() -> None:
 
 def test_new_worlds_are_embedded_when_they_appear() -> None:
     space = explored("coin_in_the_box/pl_7", 2)
-    model = trained()
+    model = random_regressor()
     scorer = BoundScorer(model, space)
     scorer.score(np.array([0], dtype=np.int32))
     for state in range(60):

@@ -1,0 +1,123 @@
+"""Export a regressor: `python -m learn.export checkpoint=outputs/train/…/checkpoints/best.ckpt format=onnx`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from omegaconf import DictConfig, OmegaConf
+from torch import Tensor, nn
+from torch.export import Dim
+
+from epigym.errors import EpigymError, unknown
+from learn.checkpoints import Trained, load
+from learn.command import run
+
+logger = logging.getLogger(__name__)
+
+INPUTS = ("x", "edge_index", "edge_attr", "graph", "graph_mask")
+"""Names of the inputs of an exported regressor, as `Regressor.forward` describes them."""
+METADATA_VERSION = 1
+"""Raised whenever the inputs or the metadata change."""
+
+
+class StepRegressor(nn.Module):
+    """The regressor with its output in steps.
+
+    Args:
+        trained: the regressor and its target.
+    """
+
+    def __init__(self, trained: Trained) -> None:
+        """Wrap a regressor."""
+        super().__init__()
+        self.regressor = trained.regressor
+        self.target = trained.target
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, graph: Tensor, graph_mask: Tensor) -> Tensor:
+        """Predicted distances in steps, float32[k]; see `Regressor.forward` for the inputs."""
+        return self.target.steps(self.regressor(x, edge_index, edge_attr, graph, graph_mask))
+
+
+def export_onnx(trained: Trained, path: Path) -> None:
+    """Write a regressor as one ONNX file whose numbers of nodes, edges and graphs are free.
+
+    Its metadata carry the encoding, the domains and a format version. The file appears complete or not at all.
+
+    Args:
+        trained: the regressor.
+        path: the file to write.
+
+    Raises:
+        EpigymError: when the packages of the extra `export` are missing.
+    """
+    try:
+        import onnx
+        import onnxscript  # noqa: F401 - the exporter needs it
+    except ModuleNotFoundError as error:
+        raise EpigymError(f"export needs the package {error.name}: pip install 'epigym[export]'") from None
+    nodes, edges, graphs = Dim("nodes"), Dim("edges"), Dim("graphs")
+    example = (
+        torch.zeros(5, trained.encoding["width"]),
+        torch.tensor([[0, 1, 2, 3], [1, 2, 1, 4]]),
+        torch.zeros(4, 1),
+        torch.tensor([0, 0, 0, 1, 1]),
+        torch.zeros(2),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = torch.onnx.export(
+            StepRegressor(trained).eval(),
+            example,
+            input_names=INPUTS,
+            output_names=("steps",),
+            dynamic_shapes=({0: nodes}, {1: edges}, {0: edges}, {0: nodes}, {0: graphs}),
+            dynamo=True,
+            external_data=False,
+            verbose=False,
+        )
+    model = cast(Any, program).model_proto
+    metadata = {
+        "version": METADATA_VERSION,
+        "encoding": trained.encoding,
+        "domains": list(trained.domains),
+        "checkpoint": str(trained.path),
+    }
+    onnx.helper.set_model_props(model, {name: json.dumps(value) for name, value in metadata.items()})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=".partial")
+    os.close(descriptor)
+    onnx.save(model, temporary)
+    os.replace(temporary, path)
+
+
+def export(config: DictConfig) -> Path:
+    """Export as `conf/export.yaml` describes.
+
+    Args:
+        config: the composed configuration.
+
+    Returns:
+        The file written.
+
+    Raises:
+        EpigymError: when the checkpoint or the format is wrong.
+    """
+    values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
+    if values["format"] != "onnx":
+        raise EpigymError(unknown("format", values["format"], ["onnx"]))
+    trained = load(values["checkpoint"])
+    path = Path(values["path"]) if values["path"] else trained.path.with_suffix(".onnx")
+    export_onnx(trained, path)
+    logger.info("%s", path)
+    return path
+
+
+if __name__ == "__main__":
+    run(export, "export")

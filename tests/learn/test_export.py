@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from omegaconf import OmegaConf
+from trained import random_regressor
+
+from epigym.errors import CheckpointError, EpigymError
+from epigym.problem import load_problem
+from epigym.space import StateSpace
+from learn.export import INPUTS, StepRegressor, export, export_onnx
+from learn.onnx_scorer import OnnxScorer
+from learn.scorer import BoundScorer
+
+onnxruntime = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxscript")
+
+CLOSE = 1e-4  # steps
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("export") / "regressor.onnx"
+    export_onnx(random_regressor(), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "graphs"), [(40, 90, 6), (5, 4, 2), (1, 0, 1), (30, 30, 30), (7, 1, 7), (300, 2000, 1)]
+)
+def test_onnx_runtime_agrees_on_random_batches(exported: Path, nodes: int, edges: int, graphs: int) -> None:
+    generator = torch.Generator().manual_seed(nodes)
+    graph = torch.cat([torch.arange(graphs), torch.randint(graphs, (nodes - graphs,), generator=generator)])
+    inputs = (
+        torch.randint(0, 2, (nodes, 64), generator=generator).float(),
+        torch.randint(nodes, (2, edges), generator=generator),
+        torch.randint(256, (edges, 1), generator=generator) / 255,
+        graph,
+        torch.zeros(graphs),
+    )
+    session = onnxruntime.InferenceSession(exported, providers=["CPUExecutionProvider"])
+    (found,) = session.run(None, {name: value.numpy() for name, value in zip(INPUTS, inputs, strict=True)})
+    expected = StepRegressor(random_regressor())(*inputs).numpy()
+    assert found.shape == expected.shape
+    assert np.abs(found - expected).max() < CLOSE
+
+
+def test_onnx_scores_are_those_of_the_scorer(exported: Path) -> None:
+    space = StateSpace(load_problem("coin_in_the_box/pl_7"))
+    for state in range(30):
+        space.expand([state])
+    ids = np.arange(len(space), dtype=np.int32)
+    found = OnnxScorer(exported).bind(space).score(ids)
+    assert np.abs(found - BoundScorer(random_regressor(), space).score(ids)).max() < CLOSE
+
+
+def test_one_file_is_written_and_knows_its_encoding(exported: Path) -> None:
+    assert [path.name for path in exported.parent.iterdir()] == ["regressor.onnx"]
+    assert OnnxScorer(exported).encoding == {"encoding": "hash", "width": 64}
+
+
+def test_wrong_files_and_formats_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="there is no exported regressor"):
+        OnnxScorer(tmp_path / "missing.onnx")
+    broken = tmp_path / "broken.onnx"
+    broken.write_bytes(b"nothing")
+    with pytest.raises(CheckpointError, match=r"not a regressor of learn\.export"):
+        OnnxScorer(broken)
+    with pytest.raises(EpigymError, match="unknown format 'tflite'"):
+        export(OmegaConf.create({"checkpoint": "x", "format": "tflite", "path": None}))

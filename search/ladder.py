@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 from numpy.typing import NDArray
 from rich.progress import track
 
@@ -36,12 +37,13 @@ from epigym.language import parse_mastar
 from epigym.space import StateSpace
 from search.agents.breadth_first import BreadthFirst
 from search.ladder_sizes import SIZES
-from search.limits import Limits, peak_bytes
+from search.limits import Limits
 
 _FIRST_EFFORT = 1000
 _GROWTH = 2.5
-_CANDIDATES = 600
+_CANDIDATES = 300
 _UPPER_CANDIDATES = 40
+_SEEDS_PER_RUNG = 1000
 _UPPER_LOOK_AHEAD = 100_000  # nodes generated to judge the goals of the upper rungs
 _CHUNK = 1024
 
@@ -63,7 +65,7 @@ class Rung:
         generated: nodes generated.
         distinct: e-states seen.
         seconds: search time.
-        peak_mib: peak memory of the process in MiB.
+        memory_mib: memory that the process held at the end, in MiB.
         time_limit_s: the limit in force, in seconds.
         memory_limit: the limit in force.
     """
@@ -80,7 +82,7 @@ class Rung:
     generated: int | str = ""
     distinct: int | str = ""
     seconds: float | str = ""
-    peak_mib: int | str = ""
+    memory_mib: int | str = ""
     time_limit_s: float | str = ""
     memory_limit: str = ""
 
@@ -134,8 +136,12 @@ def draw(family: str) -> list[Rung]:
     sizes = SIZES[family]
     for number, size in enumerate(sizes.rungs):
         target = round(_FIRST_EFFORT * _GROWTH**number) if number < sizes.lower else None
-        quarry = Quarry(family, size, 2 * target if target else _UPPER_LOOK_AHEAD)
-        seed, goal = _lower_goal(quarry, target, sizes.most_steps) if target else _upper_goal(quarry, sizes.most_steps)
+        quarry = Quarry(family, size, 3 * target // 2 if target else _UPPER_LOOK_AHEAD)
+        seeds = range(number * _SEEDS_PER_RUNG, (number + 1) * _SEEDS_PER_RUNG)
+        if target:
+            seed, goal = _lower_goal(quarry, seeds[:_CANDIDATES], target, sizes.most_steps)
+        else:
+            seed, goal = _upper_goal(quarry, seeds[:_UPPER_CANDIDATES], sizes.most_steps)
         rungs.append(
             Rung(
                 family=family,
@@ -161,7 +167,7 @@ def measure(rung: Rung, time_limit: float, memory_limit: str) -> Rung:
         generated=result.generated,
         distinct=result.distinct,
         seconds=round(result.search_seconds, 2),
-        peak_mib=peak_bytes() >> 20,
+        memory_mib=psutil.Process().memory_info().rss >> 20,
         time_limit_s=time_limit,
         memory_limit=memory_limit,
     )
@@ -197,25 +203,24 @@ def _explore(space: StateSpace, max_generated: int) -> NDArray[np.int64]:
     return np.concatenate(met)
 
 
-def _lower_goal(quarry: Quarry, target: int, most_steps: int) -> tuple[int, RandomGoal]:
+def _lower_goal(quarry: Quarry, seeds: Iterable[int], target: int, most_steps: int) -> tuple[int, RandomGoal]:
     """The drawn goal whose effort is closest to the target, by ratio."""
     best: tuple[float, int, RandomGoal] | None = None
-    for seed in range(_CANDIDATES):
+    for seed in seeds:
         goal = quarry.draw(seed, most_steps=most_steps, most_subgoals=9)
         if effort := quarry.effort(goal):
             distance = abs(math.log(effort / target))
             if best is None or distance < best[0]:
                 best = (distance, seed, goal)
     if best is None:
-        raise RuntimeError(f"no goal in sight of {quarry.space.task.name}: explore more of the space")
+        raise RuntimeError(f"no drawn goal is met within {len(quarry.generated_at)} e-states: walk fewer steps")
     return best[1:]
 
 
-def _upper_goal(quarry: Quarry, most_steps: int) -> tuple[int, RandomGoal]:
-    """The drawn goal that the e-states in sight miss by the most subgoals."""
-    goals = [quarry.draw(seed, most_steps=4 * most_steps, most_subgoals=24) for seed in range(_UPPER_CANDIDATES)]
-    seed = max(range(_UPPER_CANDIDATES), key=lambda seed: (quarry.missing(goals[seed]), -seed))
-    return seed, goals[seed]
+def _upper_goal(quarry: Quarry, seeds: Iterable[int], most_steps: int) -> tuple[int, RandomGoal]:
+    """The drawn goal that the e-states in sight miss by the most subgoals, the first one of equals."""
+    goals = [(seed, quarry.draw(seed, most_steps=4 * most_steps, most_subgoals=24)) for seed in seeds]
+    return max(goals, key=lambda drawn: quarry.missing(drawn[1]))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

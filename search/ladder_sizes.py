@@ -42,7 +42,7 @@ def _corridor(agents: int, rooms: int, **more: Any) -> dict[str, Any]:
     return {"agents": agents, "rooms": rooms, "sense": rooms // 2, **more}
 
 
-_AGENTS = (3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 7, 8, 9, 10)
+_AGENTS = (3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 7, 8, 9, 10, 12)
 _LINES = (
     (2, 3), (2, 3), (4, 1), (4, 1), (4, 1), (3, 2), (5, 1), (5, 1),
     (5, 1), (5, 1), (6, 1), (6, 1), (6, 1), (7, 1), (8, 1),
@@ -65,10 +65,10 @@ _CORRIDORS = (
 )  # fmt: skip
 
 SIZES: Mapping[str, Sizes] = {
-    "assembly_line": Sizes(tuple(_line(*size) for size in _LINES), lower=9, most_steps=40),
+    "assembly_line": Sizes(tuple(_line(*size) for size in _LINES), lower=8, most_steps=40),
     "coin_in_the_box": Sizes(tuple({"agents": agents} for agents in _AGENTS), lower=9, most_steps=30),
     "collaboration_communication": Sizes(tuple(_boxes(*size) for size in _BOXES), lower=9, most_steps=40),
-    "epistemic_gossip": Sizes(tuple(_phones(*size) for size in _PHONES), lower=9, most_steps=24),
+    "epistemic_gossip": Sizes(tuple(_phones(*size) for size in _PHONES), lower=8, most_steps=24),
     "grapevine": Sizes(tuple(_friends(*size) for size in _FRIENDS), lower=9, most_steps=30),
     "selective_communication": Sizes(tuple(_corridor(*size) for size in _CORRIDORS), lower=9, most_steps=100),
     "selective_communication_enriched": Sizes(

@@ -19,7 +19,7 @@ class Spread(NamedTuple):
     range: float
 
 
-def iqm(values: Sequence[float] | NDArray[np.float64]) -> Spread:
+def iqm(values: Sequence[float]) -> Spread:
     """The mean of the values within the quartiles, and the distance of the quartiles.
 
     Quartiles are linearly interpolated and belong to the range; so the paper's tables come out exactly. Two
@@ -28,25 +28,39 @@ def iqm(values: Sequence[float] | NDArray[np.float64]) -> Spread:
     Raises:
         ValueError: when there are no values.
     """
-    array = np.asarray(values, dtype=np.float64)
-    if array.size == 0:
+    if not values:
         raise ValueError("no values to aggregate")
-    low, high = np.quantile(array, [0.25, 0.75])
-    within = array[(low <= array) & (array <= high)]
-    return Spread(float(within.mean() if within.size else array.mean()), float(high - low))
+    low, high = np.quantile(values, [0.25, 0.75])
+    [mean] = iqm_of_samples(np.array([values], dtype=np.float64))
+    return Spread(float(mean), float(high - low))
+
+
+def iqm_of_samples(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[r]: the interquartile mean of each row of `samples` (float64[r, n])."""
+    low, high = np.quantile(samples, [0.25, 0.75], axis=1, keepdims=True)
+    within = (low <= samples) & (samples <= high)
+    within |= ~within.any(axis=1, keepdims=True)
+    means: NDArray[np.float64] = (samples * within).sum(axis=1) / within.sum(axis=1)
+    return means
+
+
+def mean_of_samples(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[r]: the mean of each row of `samples` (float64[r, n])."""
+    means: NDArray[np.float64] = samples.mean(axis=1)
+    return means
 
 
 def bootstrap(
-    values: Sequence[float], statistic: Callable[[NDArray[np.float64]], float], seed: int = 0
+    values: Sequence[float], statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]], seed: int = 0
 ) -> tuple[float, float]:
     """The 95 % percentile bootstrap interval of a statistic, from 2000 resamples.
 
     Args:
         values: one for each problem.
-        statistic: from float64[n] to a number.
+        statistic: from float64[r, n], one sample a row, to float64[r].
         seed: of the resamples; equal seeds give equal intervals.
     """
     array = np.asarray(values, dtype=np.float64)
     picks = np.random.default_rng(seed).integers(len(array), size=(_RESAMPLES, len(array)))
-    low, high = np.quantile([statistic(array[pick]) for pick in picks], [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    low, high = np.quantile(statistic(array[picks]), [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     return float(low), float(high)

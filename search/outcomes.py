@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +47,18 @@ class Outcome:
     def is_solved(self) -> bool:
         """Whether a plan was found."""
         return self.status is SearchStatus.SOLVED
+
+
+Metric = Callable[[Outcome], float | None]
+
+METRICS: dict[str, Metric] = {
+    "nodes": lambda outcome: outcome.expanded,
+    "time [ms]": lambda outcome: outcome.total_ms,
+    "search [ms]": lambda outcome: outcome.search_ms,
+    "length": lambda outcome: outcome.plan_length,
+    "memory [MiB]": lambda outcome: outcome.peak_mib,
+}
+PAPER_METRICS = ("nodes", "time [ms]", "length")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +106,11 @@ class Outcomes:
     def of(self, configurations: Sequence[str]) -> Outcomes:
         """The outcomes of these configurations only."""
         return Outcomes({name: self.table[name] for name in configurations})
+
+
+def values_of(outcomes: Iterable[Outcome], metric: Metric) -> list[float]:
+    """The values of a metric where they are known."""
+    return [value for value in map(metric, outcomes) if value is not None]
 
 
 def read_outcomes(runs: Sequence[str | Path], setups: Sequence[str] = ()) -> Outcomes:

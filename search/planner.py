@@ -28,7 +28,11 @@ def find_plan(task: Task, configuration: Configuration, limits: Limits | None = 
         CheckpointError: when a learned heuristic cannot be loaded or does not fit the task.
         TaskError: when the task cannot be represented, or designated worlds disagree about an observer.
     """
-    result = search(task, configuration, limits)
+    return re_executed(task, search(task, configuration, limits))
+
+
+def re_executed(task: Task, result: SearchResult) -> SearchResult:
+    """The result of a search of `task` after its plan has been re-executed; of status `error` when that fails."""
     if result.plan is None:
         return result
     start = perf_counter()

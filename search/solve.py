@@ -10,12 +10,12 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 from rich.console import Console
 
-from epigym.problem import load_problem
 from search.command import ExitCode, plain, run
 from search.configuration import Configuration
 from search.display import show_results
 from search.limits import Limits
 from search.planner import find_plan
+from search.problem import configured_task
 from search.result import write_json
 
 
@@ -37,7 +37,7 @@ def solve(config: DictConfig) -> ExitCode:
         configurations.append(Configuration.parse(values["compare"]))
     limits = Limits(values["max_expanded"], values["time_limit"], values["memory_limit"])
     start = perf_counter()
-    task = load_problem(values["problem"], values["semantics"])
+    task = configured_task(values)
     load_seconds = perf_counter() - start
     results = [
         replace(find_plan(task, configuration, limits), load_seconds=load_seconds) for configuration in configurations

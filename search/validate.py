@@ -9,9 +9,9 @@ from omegaconf import DictConfig
 from rich.console import Console
 
 from epigym.errors import EpigymError
-from epigym.problem import load_problem
 from epigym.reference import validate
 from search.command import ExitCode, plain, run
+from search.problem import configured_task
 
 
 def check(config: DictConfig) -> ExitCode:
@@ -24,7 +24,7 @@ def check(config: DictConfig) -> ExitCode:
         EpigymError: when the problem or the plan cannot be read.
     """
     values = plain(config)
-    task = load_problem(values["problem"], values["semantics"])
+    task = configured_task(values)
     plan = values["plan"] if isinstance(values["plan"], list) else read_plan(values["plan"])
     validation = validate(task, plan)
     console = Console(soft_wrap=True, highlight=False, markup=False)

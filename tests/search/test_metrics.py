@@ -8,7 +8,7 @@ from benchmark_files import table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from search.metrics import bootstrap, iqm
+from search.metrics import bootstrap, iqm, iqm_of_samples, mean_of_samples
 from search.outcomes import Outcomes, published
 
 # Table 3 of the paper: nodes, total milliseconds and plan length, each as mean ± range, on the problems that
@@ -96,12 +96,17 @@ def test_the_interquartile_mean_lies_within_the_quartiles(values: list[float]) -
     assert spread == pytest.approx(high - low)
 
 
+def test_samples_are_aggregated_row_by_row() -> None:
+    samples = np.random.default_rng(2).exponential(size=(50, 7))
+    assert iqm_of_samples(samples).tolist() == pytest.approx([iqm(sample).mean for sample in samples.tolist()])
+
+
 def test_bootstrap_intervals_contain_the_statistic_and_shrink_with_data() -> None:
     values = np.random.default_rng(1).normal(10, 2, 400).tolist()
-    few, many = (bootstrap(values[:count], lambda sample: float(sample.mean())) for count in (25, 400))
+    few, many = (bootstrap(values[:count], mean_of_samples) for count in (25, 400))
     assert few[0] < 10 < few[1]
     assert many[0] < 10 < many[1]
-    # The interval of a mean of 400 values is that of the normal distribution: 10 ± 1.96 * 2 / 20.
-    assert many[1] - many[0] == pytest.approx(2 * 1.96 * 2 / 20, rel=0.1)
-    assert bootstrap(values, lambda sample: float(sample.mean())) == many
-    assert bootstrap([3.0] * 5, lambda sample: float(sample.mean())) == (3.0, 3.0)
+    # The mean of 400 values is normally distributed: ± 1.96 standard deviations of the values, divided by 20.
+    assert many[1] - many[0] == pytest.approx(2 * 1.96 * np.std(values) / 20, rel=0.1)
+    assert bootstrap(values, mean_of_samples) == many
+    assert bootstrap([3.0] * 5, mean_of_samples) == (3.0, 3.0)

@@ -1,0 +1,106 @@
+"""The planner as planning competitions call it: `epigym-plan SPECFILE PLANFILE`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from time import perf_counter
+
+import psutil
+
+from epigym.errors import EpigymError, LimitError
+from epigym.problem import load_problem
+from search.command import ExitCode
+from search.configuration import Configuration
+from search.limits import Limits, memory_bytes
+from search.planner import re_executed, search
+from search.processes import Job, supervise
+from search.result import SearchResult, SearchStatus, write_json
+
+DESCRIPTION = """
+Search for a plan with the portfolio agent and write it as a JSON array of ground action names. The plan file
+appears complete or not at all; without a plan there is none.
+"""
+EPILOG = """
+environment:
+  EPIGYM_TIME_LIMIT    seconds for everything, reading included (default 600)
+  EPIGYM_MEMORY_LIMIT  of all processes together, such as 8GiB (default 80 % of the free memory)
+
+exit codes: 0 a plan was written, 11 there is none, 12 a limit, 64 and up bad input
+"""
+DEFAULT_SECONDS = 600.0
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with the code that says how it ended."""
+    try:
+        options = _parser().parse_args(arguments)
+    except SystemExit as stop:
+        sys.exit(ExitCode.USAGE if stop.code else ExitCode.SUCCESS)
+    try:
+        seconds, memory = _limits(os.environ.get("EPIGYM_TIME_LIMIT"), os.environ.get("EPIGYM_MEMORY_LIMIT"))
+    except LimitError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(ExitCode.USAGE)
+    job = Job("plan", _plan, (options.spec, options.plan, seconds, memory))
+    [ending] = supervise([job], parallel=1, wall_limit=seconds, memory_limit=memory)
+    code, message = ending.value or (
+        ExitCode.FAILURE if ending.failure is SearchStatus.ERROR else ExitCode.LIMIT,
+        ending.message,
+    )
+    print(message, file=sys.stdout if code in (ExitCode.SUCCESS, ExitCode.UNSOLVABLE) else sys.stderr)
+    sys.exit(code)
+
+
+def _plan(spec: str, plan_file: str, seconds: float, memory: int) -> tuple[ExitCode, str]:
+    """Read, search, write; the exit code and one line about it."""
+    start = perf_counter()
+    try:
+        task = load_problem(spec=spec)
+        free = max(memory - psutil.Process().memory_info().rss, 0)
+        limits = Limits(time_limit=max(seconds - (perf_counter() - start), 0.0), memory_limit=free)
+        result = search(task, Configuration.of("portfolio"), limits)
+        if result.plan is not None:  # before it is re-executed, which takes time that may not be left
+            write_json(plan_file, result.plan)
+            result = re_executed(task, result)
+            if result.status is not SearchStatus.SOLVED:
+                os.unlink(plan_file)
+    except (EpigymError, OSError) as error:
+        return ExitCode.BAD_INPUT, f"error: {error}"
+    return ExitCode.of(result.status), _summary(result, perf_counter() - start)
+
+
+def _summary(result: SearchResult, seconds: float) -> str:
+    found = str(result.status) if result.plan is None else f"plan of {result.plan_length} actions"
+    return f"{result.problem}: {found}, {result.expanded} nodes expanded, {seconds:.1f} s {result.message}".rstrip()
+
+
+def _limits(seconds: str | None, memory: str | None) -> tuple[float, int]:
+    """Seconds and bytes.
+
+    Raises:
+        LimitError: when a text is no such amount.
+    """
+    try:
+        time_limit = DEFAULT_SECONDS if seconds is None else float(seconds)
+    except ValueError:
+        raise LimitError(f"EPIGYM_TIME_LIMIT={seconds!r} is not a number of seconds") from None
+    return time_limit, memory_bytes(memory)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="epigym-plan",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("spec", metavar="SPECFILE", help="JSON: an EPDDL specification, or a ground EPDDL task")
+    parser.add_argument("plan", metavar="PLANFILE", help="where to write the plan")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

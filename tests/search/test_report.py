@@ -1,0 +1,171 @@
+"""Tables and figures from outcomes whose numbers were made by hand."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib.image
+import pytest
+
+from epigym.errors import EpigymError
+from search import figures
+from search.grid import COLUMNS
+from search.outcomes import Outcome, Outcomes, read_outcomes
+from search.report import write_report
+from search.result import SearchStatus
+from search.tables import instances, number, summary, totals
+
+SOLVED, TIME_LIMIT = SearchStatus.SOLVED, SearchStatus.TIME_LIMIT
+
+
+def outcome(configuration: str, problem: str, expanded: float | None, length: float = 4) -> Outcome:
+    """A solved outcome, or a time-out when there are no nodes."""
+    family = problem.partition("/")[0]
+    if expanded is None:
+        return Outcome(family, problem, configuration, TIME_LIMIT)
+    return Outcome(family, problem, configuration, SOLVED, length, expanded, expanded / 2, expanded * 2, 40.0)
+
+
+def outcomes() -> Outcomes:
+    blind = {"x/1": 10, "x/2": 20, "x/3": 30, "y/1": 1000, "y/2": None}
+    guided = {"x/1": 5, "x/2": 5, "x/3": 3, "y/1": None, "y/2": 50}
+    found = {}
+    for name, nodes in (("bfs", blind), ("hfs/gnn", guided)):
+        found[name] = {problem: outcome(name, problem, count) for problem, count in nodes.items()}
+    return Outcomes(found)
+
+
+def test_summary_over_what_each_solved_and_over_what_all_solved() -> None:
+    assert summary(outcomes(), common=False).rows == [
+        ["x", "3/3 (100.00%)", "20 ± 10", "40 ± 20", "4 ± 0", "3/3 (100.00%)", "5 ± 1", "10 ± 2", "4 ± 0"],
+        ["y", "1/2 (50.00%)", "1000 ± 0", "2000 ± 0", "4 ± 0", "1/2 (50.00%)", "50 ± 0", "100 ± 0", "4 ± 0"],
+        # Of 10, 20, 30 and 1000 the quartiles are 17.5 and 272.5; of 3, 5, 5 and 50 they are 4.5 and 16.25.
+        ["All", "4/5 (80.00%)", "25 ± 255", "50 ± 510", "4 ± 0", "4/5 (80.00%)", "5 ± 12", "10 ± 24", "4 ± 0"],
+    ]
+    common = summary(outcomes(), common=True).rows
+    assert common[1] == ["y", "1/2 (50.00%)", "–", "–", "–", "1/2 (50.00%)", "–", "–", "–"]
+    assert common[2][2] == "20 ± 10"
+
+
+def test_instances_say_how_each_search_ended() -> None:
+    found = outcomes()
+    found.table["hfs/gnn"].pop("x/1")
+    rows = {row[0]: row[1:] for row in instances(found).rows}
+    assert rows["x/1"] == ["4", "10", "20", "–", "–", "–"]
+    assert rows["y/1"] == ["4", "1000", "2000", "TO", "", ""]
+
+
+def test_totals_show_the_interval_of_the_coverage() -> None:
+    [bfs, _] = totals(outcomes()).rows
+    assert bfs[:3] == ["bfs", "4/5 (80.00%)", "40 to 100 %"]
+    assert bfs[3].startswith("20 ± 10 [10 to 30]")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.0421, "0.042"), (3.14, "3.1"), (5, "5"), (9.96, "10"), (12.4, "12"), (1e6, "1000000")],
+)
+def test_numbers_in_tables(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_the_three_forms_hold_the_same_cells() -> None:
+    table = summary(outcomes(), common=False)
+    rows = list(csv.reader(table.csv().splitlines()))
+    assert rows[0][:5] == ["", "bfs solved", "bfs nodes", "bfs time [ms]", "bfs length"]
+    assert rows[1:] == [list(row) for row in table.rows]
+    lines = table.markdown().splitlines()
+    assert lines[4] == "| x | 3/3 (100.00%) | 20 ± 10 | 40 ± 20 | 4 ± 0 | 3/3 (100.00%) | 5 ± 1 | 10 ± 2 | 4 ± 0 |"
+    latex = table.latex()
+    assert r"\begin{tabular}{lrrrr|rrrr}" in latex
+    assert r" & \multicolumn{4}{c}{bfs} & \multicolumn{4}{c}{hfs/gnn} \\" in latex
+    assert r"x & 3/3 (100.00\%) & 20 $\pm$ 10 &" in latex
+    assert latex.count(r"\midrule") == 3  # under the groups, under the titles, above all families
+
+
+def lines_of(figure: object) -> dict[str, list[tuple[float, float]]]:
+    [axes] = figure.axes
+    return {line.get_label(): list(zip(*line.get_data(), strict=True)) for line in axes.get_lines()}
+
+
+def test_the_cactus_counts_what_is_solved_within_a_budget() -> None:
+    drawn = lines_of(figures.cactus(outcomes(), "nodes"))
+    assert drawn["bfs"] == [(10, 0), (20, 1), (30, 2), (1000, 3), (1000, 4)]
+    assert drawn["hfs/gnn"] == [(3, 0), (5, 1), (5, 2), (50, 3), (50, 4)]
+
+
+def test_the_scatter_puts_what_was_not_solved_on_the_border() -> None:
+    drawn = lines_of(figures.scatter(outcomes(), "bfs", "hfs/gnn"))
+    assert drawn["x"] == [(10, 5), (20, 5), (30, 3)]
+    assert drawn["y"] == [(1000, 3000), (3000, 50)]
+
+
+def test_the_ratios_are_relative_to_the_baseline() -> None:
+    drawn = lines_of(figures.ratios(outcomes(), "bfs"))
+    assert drawn["hfs/gnn"] == [(4, 0.25)]  # the median of 5/10, 5/20 and 3/30
+
+
+def test_the_same_outcomes_give_the_same_files(tmp_path: Path) -> None:
+    contents = []
+    for name in ("first", "second"):
+        write_report(tmp_path / name, outcomes(), "bfs", [("bfs", "hfs/gnn")])
+        contents.append({file.name: file.read_bytes() for file in (tmp_path / name).iterdir()})
+    assert contents[0] == contents[1]
+    assert len(contents[0]) == 4 * 3 + 6 * 2
+    for picture in (tmp_path / "first").glob("*.png"):
+        image = matplotlib.image.imread(picture)
+        assert image.shape[0] > 100
+        assert image.min() < 0.5 < image.max()
+
+
+def write_run(folder: Path, *rows: dict[str, str]) -> Path:
+    folder.mkdir()
+    with (folder / "results.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+    return folder
+
+
+def row(configuration: str, problem: str, **more: str) -> dict[str, str]:
+    base = {"family": problem.partition("/")[0], "problem": problem, "configuration": configuration}
+    return base | {"status": "solved", "plan_length": "5", "expanded": "7", "search_seconds": "0.25"} | more
+
+
+def test_runs_are_joined_with_the_published_outcomes_on_the_same_problems(tmp_path: Path) -> None:
+    problem, other = "assembly_line/b2_pl_5", "assembly_line/unpublished"
+    first = write_run(tmp_path / "a", row("bfs", problem), row("bfs", other, status="error", expanded=""))
+    second = write_run(tmp_path / "b", row("hfs/gnn", problem, peak_bytes="1048576"))
+    found = read_outcomes([first, second], ["standard"])
+    assert found.configurations == ["bfs", "hfs/gnn", "published BFS", "published GNN"]
+    assert found.table["hfs/gnn"][problem].search_ms == 250
+    assert found.table["hfs/gnn"][problem].peak_mib == 1
+    assert found.table["published BFS"][problem].expanded == 14
+    assert list(found.table["published BFS"]) == [problem]
+    assert found.common(found.problems) == [problem]
+    assert found.of(["bfs"]).configurations == ["bfs"]
+
+
+def test_wrong_runs_are_explained(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "a", row("bfs", "x/1"))
+    with pytest.raises(EpigymError, match="bfs on x/1 is in two runs; report them apart"):
+        read_outcomes([run, run])
+    with pytest.raises(EpigymError, match=r"holds no results\.csv"):
+        read_outcomes([tmp_path / "gone"])
+    with pytest.raises(EpigymError, match="no published experiment 'standart'; did you mean 'standard'"):
+        read_outcomes([run], ["standart"])
+
+
+def test_the_command_takes_runs_as_arguments(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", row("bfs", "grapevine/3_pl_2"), row("hfs", "grapevine/3_pl_2"))
+    command = [sys.executable, "-m", "search.report", "a", "folder=out", "published=[standard]", "pairs=[[bfs,hfs]]"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "| published BFS |" in (tmp_path / "out" / "totals.md").read_text()
+    assert (tmp_path / "out" / "scatter_bfs_hfs.pdf").is_file()
+    wrong = subprocess.run([*command[:4], "baseline=bsf"], cwd=tmp_path, capture_output=True, text=True)
+    assert wrong.returncode == 65
+    assert "no outcomes of 'bsf' in these runs; did you mean 'bfs'?" in wrong.stdout

@@ -287,13 +287,30 @@ class ProblemEnv(EpistemicEnv):
     Args:
         path: a problem file, or `family/instance` such as `coin_in_the_box/pl_5`.
         semantics: the reading of mA*, see `epigym.language.parse_mastar`.
+        domain_file: the domain of an EPDDL problem.
+        libraries: the action-type libraries of an EPDDL problem.
+        spec: instead of `path`, a JSON file: an EPDDL specification or a ground EPDDL task.
+        plank_compat: whether to read EPDDL as its official toolkit does.
         **options: arguments of `EpistemicEnv`.
 
     Raises:
-        EpigymError: when there is no such problem.
+        EpigymError: when there is no such problem, or the arguments do not go together.
         ParseError: when the file is wrong.
     """
 
-    def __init__(self, path: str, *, semantics: Semantics = "default", **options: Any) -> None:
+    def __init__(
+        self,
+        path: str | None = None,
+        *,
+        semantics: Semantics = "default",
+        domain_file: str | None = None,
+        libraries: Iterable[str] = (),
+        spec: str | None = None,
+        plank_compat: bool = False,
+        **options: Any,
+    ) -> None:
         """Read the problem."""
-        super().__init__(load_problem(path, semantics), **options)
+        task = load_problem(
+            path, semantics, domain_file=domain_file, libraries=libraries, spec=spec, plank_compat=plank_compat
+        )
+        super().__init__(task, **options)

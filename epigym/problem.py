@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,28 +13,48 @@ from epigym.language import Semantics, load, parse_mastar
 from epigym.task import Task
 
 
-def load_problem(problem: str, semantics: Semantics = "default") -> Task:
+def load_problem(
+    problem: str | None = None,
+    semantics: Semantics = "default",
+    *,
+    domain_file: str | None = None,
+    libraries: Iterable[str] = (),
+    spec: str | None = None,
+    plank_compat: bool = False,
+) -> Task:
     """The task behind a problem's name.
 
     Args:
         problem: the path of an existing file, else `family/instance` such as `coin_in_the_box/pl_5`, or
             `family` for the problem with the family's default parameters.
         semantics: the reading of mA*, see `epigym.language.parse_mastar`.
+        domain_file: the domain of an EPDDL problem.
+        libraries: the action-type libraries of an EPDDL problem.
+        spec: instead of `problem`, a JSON file: a specification that names an EPDDL problem, its domain and
+            its libraries, or a ground EPDDL task in the official layout.
+        plank_compat: whether to read EPDDL as its official toolkit does, see `epigym.language.epddl`.
 
     Raises:
         ParseError: when the file is wrong, naming the place.
-        EpigymError: when there is neither such a file nor such an instance; close names are suggested.
+        EpigymError: when there is neither such a file nor such an instance (close names are suggested), or
+            the arguments do not go together.
     """
-    path = Path(problem)
-    if path.is_file():
-        return load(path, semantics)
+    if (problem is None) == (spec is None):
+        raise EpigymError("give either a problem or a spec" + (", not both" if spec else ""))
+    path = Path(str(problem or spec))
+    if spec is not None and path.suffix != ".json":
+        raise EpigymError(f"{path}: a spec is a .json file; give other problem files as problem")
+    if spec is not None or path.is_file():
+        return load(path, semantics, domain_file=domain_file, libraries=libraries, plank_compat=plank_compat)
     if path.suffix or path.is_absolute() or len(path.parts) > 2:
-        raise EpigymError(f"no such problem file: {problem}")
+        raise EpigymError(f"no such problem file: {path}")
     try:
-        domains.find(problem)
+        domains.find(str(problem))
     except domains.DomainError as error:
         raise EpigymError(f"no such file as {problem!r}, and {error}") from None
-    return family_problem(problem, semantics)
+    if domain_file is not None or list(libraries) or plank_compat:
+        raise EpigymError(f"{problem} is no EPDDL problem: domain_file, libraries and plank_compat do not apply to it")
+    return family_problem(str(problem), semantics)
 
 
 def family_problem(name: str, semantics: Semantics = "default", **parameters: Any) -> Task:

@@ -86,8 +86,13 @@ def _limits(seconds: str | None, memory: str | None) -> tuple[float, int]:
     try:
         time_limit = DEFAULT_SECONDS if seconds is None else float(seconds)
     except ValueError:
-        raise LimitError(f"EPIGYM_TIME_LIMIT={seconds!r} is not a number of seconds") from None
-    return time_limit, memory_bytes(memory)
+        time_limit = 0.0
+    if not time_limit > 0:
+        raise LimitError(f"EPIGYM_TIME_LIMIT={seconds!r} is not a positive number of seconds")
+    try:
+        return time_limit, memory_bytes(memory)
+    except LimitError as error:
+        raise LimitError(f"EPIGYM_MEMORY_LIMIT: {error}") from None
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,38 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from epigym.errors import EpigymError
+from epigym.language import ground_json
+from epigym.language.epddl import load_epddl, load_spec
+from epigym.language.files import read, read_json
 from epigym.language.mastar import parse_formula, parse_mastar
 from epigym.language.mastar_actions import SEMANTICS, Semantics
 from epigym.task import Task
 
 __all__ = ["SEMANTICS", "Semantics", "load", "parse_formula", "parse_mastar"]
 
+_DEFAULT: Semantics = "default"
 
-def load(path: str | Path, semantics: Semantics = "default") -> Task:
-    """Read the problem file `path`, in the language that its extension names: `.txt` is mA*.
+
+def load(
+    path: str | Path,
+    semantics: Semantics = "default",
+    *,
+    domain_file: str | Path | None = None,
+    libraries: Iterable[str | Path] = (),
+    plank_compat: bool = False,
+) -> Task:
+    """Read the problem file `path`, in the language that its extension names.
+
+    `.txt` is mA*, `.epddl` an EPDDL problem; `.json` is a specification that names an EPDDL problem with its
+    domain and libraries, or a ground EPDDL task in the official layout, as its content says.
 
     Args:
         path: the problem file.
         semantics: the reading of mA*, see `parse_mastar`.
+        domain_file: the domain of an EPDDL problem.
+        libraries: its action-type libraries.
+        plank_compat: whether to read EPDDL as its official toolkit does, see `epigym.language.epddl`.
 
     Raises:
         ParseError: naming the place that is wrong.
-        EpigymError: when the file cannot be read, or no front end reads files of that kind.
+        LimitError: when the initial e-state has too many worlds.
+        EpigymError: when a file cannot be read, no front end reads files of that kind, or an argument does
+            not apply to the language.
     """
-    path = Path(path)
-    if path.suffix != ".txt":
-        raise EpigymError(f"{path}: cannot tell the language from the extension {path.suffix!r}: expected .txt (mA*)")
-    return parse_mastar(read(path), file=str(path), semantics=semantics)
+    path, libraries = Path(path), list(libraries)
+    if path.suffix not in _LANGUAGES:
+        kinds = ", ".join(f"{suffix} ({language})" for suffix, language in _LANGUAGES.items())
+        raise EpigymError(f"{path}: cannot tell the language from the extension {path.suffix!r}: expected {kinds}")
+    given = {
+        "semantics": semantics != _DEFAULT,
+        "domain_file": domain_file is not None,
+        "libraries": bool(libraries),
+        "plank_compat": plank_compat,
+    }
+    for name in (name for name in _FOREIGN[path.suffix] if given[name]):
+        raise EpigymError(f"{path}: {name} does not apply to {_LANGUAGES[path.suffix]}: leave it out")
+    if path.suffix == ".txt":
+        return parse_mastar(read(path), file=str(path), semantics=semantics)
+    if path.suffix == ".json":
+        return _load_json(path, plank_compat)
+    if domain_file is None:
+        raise EpigymError(
+            f"{path}: an EPDDL problem needs its domain: give domain_file, and the libraries if it has any"
+        )
+    return load_epddl(path, domain_file, libraries, plank_compat=plank_compat)
 
 
-def read(path: Path) -> str:
-    """The text of a problem file. Raises EpigymError when it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise EpigymError(f"{path}: byte {error.start} is not UTF-8 text") from None
-    except OSError as error:
-        raise EpigymError(f"{path}: {error.strerror or error}") from None
+_LANGUAGES = {
+    ".txt": "mA*",
+    ".epddl": "an EPDDL problem",
+    ".json": "a JSON file, a specification or a ground EPDDL task",
+}
+# The arguments that do not apply to a language.
+_FOREIGN = {
+    ".txt": ("domain_file", "libraries", "plank_compat"),
+    ".epddl": ("semantics",),
+    ".json": ("semantics", "domain_file", "libraries"),
+}
+
+
+def _load_json(path: Path, plank_compat: bool) -> Task:
+    content = read_json(path)
+    if isinstance(content, dict) and "planning-task-info" in content:
+        return ground_json.checked(content, str(path), plank_compat=plank_compat)
+    return load_spec(path, plank_compat=plank_compat)

@@ -7,18 +7,17 @@ constructs of the files whose meaning depends on the difference.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from epigym.errors import EpigymError
-from epigym.language import read
 from epigym.language.epddl_checker import check
 from epigym.language.epddl_grounder import ground
 from epigym.language.epddl_parser import parse_domain, parse_library, parse_problem
 from epigym.language.epddl_requirements import File, check_requirements, expanded
 from epigym.language.epddl_terms import Source
 from epigym.language.epddl_types import Specification
+from epigym.language.files import read, read_json
 from epigym.language.ground_json import GroundSpecification
 from epigym.task import Task
 
@@ -102,10 +101,7 @@ def _source(path: str | Path) -> Source:
 
 def _spec_paths(path: Path) -> list[Path]:
     """Problem, domain and libraries that a specification file names."""
-    try:
-        content = json.loads(_source(path).text)
-    except json.JSONDecodeError as error:
-        raise EpigymError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+    content = read_json(path)
     if not isinstance(content, dict) or set(content) != set(_SPEC_KEYS):
         found = ", ".join(content) if isinstance(content, dict) else type(content).__name__
         raise EpigymError(f"{path}: expected an object with the keys {', '.join(_SPEC_KEYS)}, found {found}")

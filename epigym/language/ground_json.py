@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from epigym.errors import EpigymError, LimitError
 from epigym.formula import FALSE, TRUE, Formula, Op, and_, fluent, not_, or_
-from epigym.language import read
+from epigym.language.files import read_json
 from epigym.language.ground_json_formulas import FormulaReader, FormulaWriter
 from epigym.task import Action, Effect, EState, Event, Task
 
@@ -189,16 +189,16 @@ def load(path: str | Path, *, plank_compat: bool = False) -> Task:
         EpigymError: if the file cannot be read or is not in the layout.
         TaskError: if the task contradicts itself.
     """
-    path = Path(path)
-    try:
-        content = json.loads(read(path))
-    except json.JSONDecodeError as error:
-        raise EpigymError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+    return checked(read_json(Path(path)), str(path), plank_compat=plank_compat)
+
+
+def checked(content: _Json, file: str, *, plank_compat: bool = False) -> Task:
+    """The task of the JSON content of `file`; arguments and errors as `load`."""
     try:
         return from_json(content, plank_compat=plank_compat)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"missing or unknown {error}" if isinstance(error, KeyError) else str(error)
-        raise EpigymError(f"{path}: not the layout of a ground EPDDL task: {what}") from None
+        raise EpigymError(f"{file}: not the layout of a ground EPDDL task: {what}") from None
 
 
 def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Task:

@@ -1,0 +1,118 @@
+"""Which front end reads a file, and which arguments go with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import pytest
+from epddl_problem import PLANS, Files, write_problem
+
+import domains
+from epigym.errors import EpigymError
+from epigym.language import ground_json, load
+from epigym.language.epddl import ground_epddl
+from epigym.problem import load_problem
+from epigym.reference import validate
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return write_problem(tmp_path)
+
+
+def test_files_a_specification_and_ground_json_are_the_same_problem(files: Files, tmp_path: Path) -> None:
+    task = load_problem(str(files.problem), domain_file=str(files.domain), libraries=[str(files.library)])
+    ground_json.dump(ground_epddl(files.problem, files.domain, [files.library]), tmp_path / "ground.json")
+    for again in (
+        load(files.problem, domain_file=files.domain, libraries=[files.library]),
+        load_problem(spec=str(files.spec)),
+        load_problem(str(files.spec)),
+        load_problem(spec=str(tmp_path / "ground.json")),
+    ):
+        assert again.name == task.name == "coin-1"
+        assert (again.fluents, again.agents) == (("open", "tail"), ("Ann", "Bob"))
+        assert [action.name for action in again.actions] == [action.name for action in task.actions]
+        assert all(validate(again, plan).valid for plan in PLANS)
+        assert not validate(again, ["lift_Ann", "look_Bob"]).valid
+    assert load_problem(spec=str(files.spec)) == task
+
+
+@pytest.mark.filterwarnings("ignore::epigym.language.epddl_readings.ReadingWarning")
+def test_the_toolkits_reading_can_be_asked_for(files: Files, tmp_path: Path) -> None:
+    lift = ":action lift :parameters (?i - agent)"
+    files.domain.write_text(files.domain.read_text().replace(lift, ":action lift :parameters ()"))
+    assert "lift" in {action.name for action in load_problem(spec=str(files.spec)).actions}
+    assert "lift" not in {action.name for action in load_problem(spec=str(files.spec), plank_compat=True).actions}
+    env = gymnasium.make("epi/Problem-v0", spec=str(files.spec), plank_compat=True)
+    assert "lift" not in env.reset()[1]["action_names"]
+
+
+def test_an_environment_of_an_epddl_problem(files: Files) -> None:
+    by_files = gymnasium.make(
+        "epi/Problem-v0", path=str(files.problem), domain_file=str(files.domain), libraries=[str(files.library)]
+    )
+    by_spec = gymnasium.make("epi/Problem-v0", spec=str(files.spec))
+    for env in (by_files, by_spec):
+        _, info = env.reset(seed=0)
+        for name in PLANS[0]:
+            _, _, terminated, _, info = env.step(info["action_names"].index(name))
+        assert terminated
+        assert info["is_goal"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "give either a problem or a spec$"),
+        ({"problem": "{problem}", "spec": "{spec}"}, "not both"),
+        ({"spec": "{problem}"}, "coin-1.epddl: a spec is a .json file"),
+        ({"spec": "{folder}/none.json"}, "none.json: No such file"),
+        ({"spec": "{spec}", "domain_file": "{domain}"}, "coin-1.json: domain_file does not apply to a JSON file"),
+        ({"spec": "{spec}", "libraries": ["{library}"]}, "libraries does not apply"),
+        ({"spec": "{spec}", "semantics": "efp"}, "semantics does not apply"),
+        ({"problem": "{problem}"}, "needs its domain: give domain_file"),
+        ({"problem": "{problem}", "domain_file": "{domain}", "semantics": "efp"}, "does not apply to an EPDDL"),
+        ({"problem": "{problem}", "domain_file": "{folder}/no.epddl"}, "no.epddl: No such file"),
+        ({"problem": "{mastar}", "domain_file": "{domain}"}, "mine.txt: domain_file does not apply to mA"),
+        ({"problem": "{mastar}", "plank_compat": True}, "plank_compat does not apply to mA"),
+        ({"problem": "grapevine", "domain_file": "{domain}"}, "grapevine is no EPDDL problem"),
+        ({"problem": "{folder}/mine.pddl"}, r"extension '.pddl': expected .txt .*, .epddl .*, .json"),
+    ],
+)  # fmt: skip
+def test_arguments_that_do_not_go_together(
+    files: Files, tmp_path: Path, arguments: dict[str, Any], message: str
+) -> None:
+    (tmp_path / "mine.txt").write_text(domains.text("coin_in_the_box/pl_3"))
+    (tmp_path / "mine.pddl").write_text("")
+    places = {
+        "folder": tmp_path, "problem": files.problem, "domain": files.domain, "library": files.library,
+        "spec": files.spec, "mastar": tmp_path / "mine.txt",
+    }  # fmt: skip
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, list):
+            return [filled(item) for item in value]
+        return value.format(**places) if isinstance(value, str) else value
+
+    with pytest.raises(EpigymError, match=message):
+        load_problem(**{name: filled(value) for name, value in arguments.items()})
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[1", "task.json:1:3: not JSON"),
+        ("[]", "expected an object with the keys domain, problem, action-type-libraries, found list"),
+        ("7", "found int"),
+        (json.dumps({"domain": "d"}), "found domain"),
+        (json.dumps({"planning-task-info": {}}), "not the layout of a ground EPDDL task: missing or unknown 'actions'"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_json_that_is_no_problem(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "task.json").write_text(content)
+    with pytest.raises(EpigymError, match=message):
+        load_problem(spec=str(tmp_path / "task.json"))

@@ -98,12 +98,12 @@ def test_validate_says_whether_where_and_why(folder: Path, solved: Call) -> None
 
 def test_exit_codes_say_how_a_search_ended(folder: Path) -> None:
     calls = {
-        "unsolvable": Call(folder / "c1", "search.solve", ("problem=../hopeless.txt",)),
-        "limit": Call(folder / "c2", "search.solve", ("problem=../coin.txt", "max_expanded=1")),
+        "unsolvable": Call(folder / "c1", "search.solve", ("problem=../hopeless.txt", "agent=bfs")),
+        "limit": Call(folder / "c2", "search.solve", ("problem=../coin.txt", "agent=bfs", "max_expanded=1")),
         "wrong problem": Call(folder / "c3", "search.solve", ("problem=../wrong.txt",)),
         "wrong option": Call(folder / "c4", "search.solve", ("problem=../coin.txt", "agnet=bfs")),
         "nothing": Call(folder / "c5", "search.solve", ()),
-        "multirun": Call(folder / "c6", "search.solve", ("-m", "problem=../hopeless.txt,../coin.txt")),
+        "multirun": Call(folder / "c6", "search.solve", ("-m", "agent=bfs", "problem=../hopeless.txt,../coin.txt")),
     }
     outcomes = {name: call.outcome() for name, call in calls.items()}
     codes = {name: code for name, (code, _) in outcomes.items()}

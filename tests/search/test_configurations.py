@@ -1,0 +1,112 @@
+"""The configuration files: every option works and says what the code means by it."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from epigym.errors import EpigymError
+from search.agents import AGENTS
+from search.configuration import Configuration
+from search.evaluate import cells_of
+from search.heuristics import HEURISTICS
+from search.limits import Limits
+
+CONF = Path(__file__).parents[2] / "conf"
+
+
+def composed(name: str, *overrides: str) -> dict[str, Any]:
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        config = compose(name, overrides=list(overrides))
+    values = OmegaConf.to_container(config, resolve=True)
+    assert isinstance(values, dict)
+    return values
+
+
+def options(group: str) -> set[str]:
+    return {file.stem for file in (CONF / group).glob("*.yaml")}
+
+
+def test_every_agent_and_heuristic_is_an_option() -> None:
+    assert options("agent") == set(AGENTS)
+    assert options("heuristic") == {*HEURISTICS, "none"}
+
+
+@pytest.mark.parametrize(("group", "registry"), [("agent", AGENTS), ("heuristic", HEURISTICS)])
+def test_options_name_every_setting_with_its_default(group: str, registry: dict[str, Any]) -> None:
+    for name, make in registry.items():
+        settings = OmegaConf.to_container(OmegaConf.load(CONF / group / f"{name}.yaml"))
+        parameters = {key: value for key, value in inspect.signature(make).parameters.items() if key != "space"}
+        assert settings.pop("name") == name
+        assert set(settings) == set(parameters)
+        for key, parameter in parameters.items():
+            if parameter.default is not inspect.Parameter.empty:
+                assert settings[key] == parameter.default
+
+
+def test_the_defaults_of_the_command_are_those_of_the_library() -> None:
+    values = composed("solve", "problem=x")
+    assert Limits(values["max_expanded"], values["time_limit"], values["memory_limit"]) == Limits()
+
+
+@pytest.mark.parametrize("agent", sorted(AGENTS))
+def test_every_agent_can_be_chosen(agent: str) -> None:
+    values = composed("solve", "problem=x", f"agent={agent}", "heuristic=l_pg")
+    assert Configuration.of(values["agent"], values["heuristic"]).make_agent().name == agent
+
+
+@pytest.mark.parametrize(
+    ("experiment", "configurations", "problems"),
+    [
+        ("standard", ["bfs", "hfs_star/gnn"], 66),
+        ("encodings", ["hfs_star/map", "hfs_star/hash", "hfs_star/bitmask"], 95),
+        ("searches", ["hfs/gnn", "hfs_star/gnn"], 95),
+        ("transfer", ["bfs", "hfs_star/gnn"], 75),
+    ],
+)
+def test_experiments_are_the_grids_of_the_paper(experiment: str, configurations: list[str], problems: int) -> None:
+    values = composed("evaluate", f"experiment={experiment}")
+    cells = cells_of(values)
+    assert list(dict.fromkeys(cell.configuration.label for cell in cells)) == configurations
+    assert len({cell.problem for cell in cells}) == problems
+    assert len(cells) == problems * len(configurations)
+    assert {cell.time_limit for cell in cells} == {600}
+
+
+def test_the_planning_graph_experiment_has_every_heuristic_of_hefp() -> None:
+    cells = cells_of(composed("evaluate", "experiment=planning_graph"))
+    labels = {cell.configuration.label for cell in cells}
+    assert {f"hfs/{name}" for name in ("gnn", "satisfied_goals", "c_pg", "l_pg", "s_pg")} < labels
+    assert len({cell.problem for cell in cells}) == 75
+
+
+@pytest.mark.parametrize("experiment", sorted(options("experiment")))
+def test_experiments_can_be_small(experiment: str) -> None:
+    whole, small = (composed("evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small"))
+    assert small["folder"] == whole["folder"] + "_small"
+    cells = cells_of(small)
+    assert {cell.time_limit for cell in cells} <= {10}
+    assert len(cells) <= len(cells_of(whole))
+    families = {cell.family for cell in cells}
+    assert all(len({cell.problem for cell in cells if cell.family == family}) <= 2 for family in families)
+
+
+def test_configurations_are_read_from_text_and_mappings() -> None:
+    assert Configuration.parse("bfs").label == "bfs"
+    assert Configuration.parse("hfs/l_pg") == Configuration.of("hfs", {"name": "l_pg"})
+    assert Configuration.of("wa_star", "l_pg").agent["weight"] == 3.0
+    assert Configuration.of({"name": "wa_star", "weight": 7}, "l_pg").agent["weight"] == 7
+    assert Configuration.of("bfs", "l_pg").heuristic is None
+    with pytest.raises(EpigymError, match="no heuristic 'l_gp'; did you mean 'l_pg'"):
+        Configuration.parse("hfs/l_gp")
+    with pytest.raises(EpigymError, match="no agent 'hsf'; did you mean 'hfs'"):
+        Configuration.parse("hsf/l_pg")
+    with pytest.raises(EpigymError, match="agent 'hfs' needs a heuristic"):
+        Configuration.parse("hfs")
+    with pytest.raises(EpigymError, match="agent 'bfs': got an unexpected keyword argument 'wait'"):
+        Configuration.of({"name": "bfs", "wait": 1})

@@ -18,7 +18,7 @@ import math
 import os
 import tempfile
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, fields, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -234,11 +234,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     with ProcessPoolExecutor(options.jobs, get_context("spawn"), max_tasks_per_child=1) as pool:
         for family in options.families:
-            rungs = draw(family) if options.draw else [rung for rung in read() if rung.family == family]
+            if options.draw:
+                _store(draw(family))
+            rungs = [rung for rung in read() if rung.family == family]
             jobs = [pool.submit(measure, rung, options.time_limit, options.memory_limit) for rung in rungs]
-            measured = [job.result() for job in track(jobs, family)]
-            others = [rung for rung in read() if rung.family != family]
-            write(sorted([*others, *measured], key=lambda rung: (rung.family, rung.instance)))
+            for job in track(as_completed(jobs), family, total=len(jobs)):
+                _store([job.result()])
+
+
+def _store(rungs: Iterable[Rung]) -> None:
+    """Put rungs into the table, in the place of those of the same name."""
+    table = {(rung.family, rung.instance): rung for rung in (*read(), *rungs)}
+    write(table[key] for key in sorted(table))
 
 
 if __name__ == "__main__":

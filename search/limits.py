@@ -6,6 +6,7 @@ import re
 import resource
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from time import perf_counter
 
 import psutil
@@ -45,13 +46,13 @@ class Budget:
 
     def __init__(self, limits: Limits) -> None:
         """Start the clock."""
-        self._process = psutil.Process()
-        self._max_expanded = sys.maxsize if limits.max_expanded is None else limits.max_expanded
-        self._memory = memory_bytes(limits.memory_limit)
-        self._out_of_memory = self._check_memory()
         self._start = perf_counter()
+        self._max_expanded = sys.maxsize if limits.max_expanded is None else limits.max_expanded
         self._deadline = float("inf") if limits.time_limit is None else self._start + limits.time_limit
-        self._next_memory_check = self._start + _MEMORY_CHECK_SECONDS
+        self._memory_limit = limits.memory_limit
+        # Asking for memory takes longer than many a search: by default only those that last are asked.
+        self._next_memory_check = self._start + (_MEMORY_CHECK_SECONDS if limits.memory_limit is None else 0.0)
+        self._out_of_memory = False
 
     @property
     def seconds(self) -> float:
@@ -76,7 +77,15 @@ class Budget:
         return min(max(affordable, _SMALLEST_BATCH), self._max_expanded - expanded)
 
     def _check_memory(self) -> bool:
-        return bool(self._process.memory_info().rss >= self._memory)
+        return bool(self._process.memory_info().rss >= self._most_memory)
+
+    @cached_property
+    def _process(self) -> psutil.Process:
+        return psutil.Process()
+
+    @cached_property
+    def _most_memory(self) -> int:
+        return memory_bytes(self._memory_limit)
 
 
 def memory_bytes(limit: int | str | None) -> int:

@@ -72,15 +72,21 @@ class SearchRun:
         Returns:
             int32[m], the unseen successors, each once, in the order of generation.
         """
-        source, action, target, _ = self.generate(ids)
+        is_alone = len(self.space) == self.distinct  # then what is new to the space is new to this agent
+        source, action, target, is_new = self.generate(ids)
         via = self._room_for(len(self.space))
-        unseen = np.flatnonzero(via[target] == _UNSEEN)
-        target = target[unseen]
-        steps = source[unseen] * np.int64(self._n_actions) + action[unseen]
-        via[target[::-1]] = steps[::-1]  # of several ways to an e-state the last one written is the first one met
-        fresh: NDArray[np.int32] = target[via[target] == steps]
+        first = is_new if is_alone else self._first_visits(target)
+        fresh: NDArray[np.int32] = target[first]
+        via[fresh] = source[first] * np.int64(self._n_actions) + action[first]
         self.distinct += len(fresh)
         return fresh
+
+    def _first_visits(self, target: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """bool[m]: which of `target` (int32[m]) are unseen and do not occur further to the left."""
+        first = np.zeros(len(target), dtype=np.bool_)
+        first[np.unique(target, return_index=True)[1]] = True
+        first &= self._via[target] == _UNSEEN
+        return first
 
     def reach(self, state: int, predecessor: int, action: int) -> None:
         """Remember that `action` leads from `predecessor` to `state`, whatever was remembered before."""

@@ -12,10 +12,11 @@ from typing import Any
 import torch
 
 from epigym.errors import CheckpointError
-from learn.module import HYPERPARAMETER_VERSION
 from learn.regressor import Regressor
 from learn.target import Target
 
+HYPERPARAMETER_VERSION = 1
+"""Raised whenever the hyper-parameters inside a checkpoint change their meaning."""
 RUN_FILE = "run.json"
 """Written into the folder of a run when it is finished."""
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lightning import Callback, Trainer
+from lightning import Callback, LightningModule, Trainer
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from learn.module import DistanceModule
-from learn.progress import TrainingProgress
 from learn.target import Target
 
 CHECKPOINTS = "checkpoints"
@@ -49,6 +49,7 @@ def make_trainer(values: Mapping[str, Any], run_dir: Path) -> Trainer:
     """
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", ".*does not have many workers.*")  # batches are cut in this process on purpose
+    warnings.filterwarnings("ignore", ".*treespec.*is deprecated.*")  # between Lightning and PyTorch
     callbacks: list[Callback] = [
         ModelCheckpoint(
             dirpath=run_dir / CHECKPOINTS,
@@ -74,3 +75,37 @@ def make_trainer(values: Mapping[str, Any], run_dir: Path) -> Trainer:
         num_sanity_val_steps=0,
         log_every_n_steps=1,
     )
+
+
+class TrainingProgress(Callback):
+    """One bar for the whole training, with the newest validation metrics."""
+
+    def __init__(self) -> None:
+        """Make the bar; it appears when training starts."""
+        columns = (TextColumn("training"), BarColumn(20), TextColumn("{task.description}"), TimeElapsedColumn())
+        self._progress = Progress(*columns)
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Show the bar."""
+        if trainer.is_global_zero:
+            self._progress.start()
+            self._progress.add_task("", total=trainer.estimated_stepping_batches, completed=trainer.global_step)
+
+    def on_train_batch_end(
+        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """Advance the bar by one step."""
+        for task in self._progress.task_ids:
+            self._progress.advance(task)
+
+    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Show the newest metrics."""
+        metrics = {name: float(value) for name, value in trainer.callback_metrics.items()}
+        for task in self._progress.task_ids:
+            epoch = f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}"
+            errors = f"MAE {metrics['val/mae']:.3f} steps, R² {metrics['val/r2']:.2f}"
+            self._progress.update(task, description=f"{epoch}: {errors}")
+
+    def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+        """Leave the bar as it is, also after an error."""
+        self._progress.stop()

@@ -12,11 +12,9 @@ from torch.nn.functional import mse_loss
 from torchmetrics import Metric
 
 from learn.batches import Batch
+from learn.checkpoints import HYPERPARAMETER_VERSION
 from learn.regressor import Regressor
 from learn.target import Target
-
-HYPERPARAMETER_VERSION = 1
-"""Raised whenever the hyper-parameters inside a checkpoint change their meaning."""
 
 
 class StepErrors(Metric):

@@ -30,7 +30,7 @@ def draw_curves(history: Sequence[Mapping[str, float]], path: Path) -> None:
     left.set(yscale="log", xlabel="epoch", ylabel="loss (MSE of normalised distance)")
     for name, label, colour in (("val/mae", "MAE", _BLUE), ("val/rmse", "RMSE", _ORANGE)):
         right.plot(epochs, [row[name] for row in history], label=label, color=colour)
-    right.set(xlabel="epoch", ylabel="validation error [steps]", ylim=(0, None))
+    right.set(yscale="log", xlabel="epoch", ylabel="validation error [steps]")
     for axes in (left, right):
         axes.axvline(best, color="0.6", linestyle=":", label="best checkpoint")
         axes.legend(frameon=False)
@@ -50,10 +50,11 @@ def draw_predictions(predicted: NDArray[np.floating], true: NDArray[np.floating]
     classes = np.unique(true)
     largest = max(float(true.max()), float(predicted.max())) + 0.5
     axes.plot([0, largest], [0, largest], color="0.6", linestyle=":", label="exact")
+    below = axes.get_xaxis_transform()
     groups = [predicted[true == value] for value in classes]
     axes.boxplot(groups, positions=classes, widths=0.6, manage_ticks=False, flierprops={"markersize": 2})
     for value, group in zip(classes, groups, strict=True):
-        axes.annotate(f"{len(group)}", (value, 0), (0, 3), textcoords="offset points", ha="center", size=7, color="0.4")
+        axes.text(value, 0.01, f"{len(group)}", transform=below, ha="center", size=7, color="0.4")
     axes.set(
         xlabel="true distance [steps]", ylabel="predicted distance [steps]", xlim=(-0.7, largest), ylim=(-0.5, largest)
     )

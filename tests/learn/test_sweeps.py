@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_module
+
+PROBLEM = "collaboration_communication/2_2_3_pl_6"
+
+
+def test_submitit_trains_every_job_in_a_process_of_its_own(tmp_path: Path) -> None:
+    pytest.importorskip("submitit")
+    command = [
+        *(sys.executable, "-m", "learn.train", "-m", "hydra/launcher=submitit_local", "encoding=map,hash"),
+        *(f"problem={PROBLEM}", "trainer.max_epochs=1", f"outputs={tmp_path}", f"hydra.sweep.dir={tmp_path}/train"),
+    ]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    records = [json.loads((tmp_path / "train" / job / "run.json").read_text()) for job in "01"]
+    assert [record["encoding"] for record in records] == ["map", "hash"]
+    assert all((tmp_path / "train" / job / "checkpoints" / "best.ckpt").is_file() for job in "01")
+
+
+@pytest.mark.parametrize(
+    ("launcher", "plugin", "option"), [("local", "joblib", "n_jobs"), ("slurm", "submitit_launcher", "timeout_min")]
+)
+def test_launchers_are_configured(launcher: str, plugin: str, option: str) -> None:
+    pytest.importorskip(f"hydra_plugins.hydra_{plugin}" + ("_launcher" if plugin == "joblib" else ""))
+    with initialize_config_module("conf", version_base="1.3"):
+        config = compose("train", [f"hydra/launcher={launcher}"], return_hydra_config=True)
+    assert plugin in config.hydra.launcher._target_
+    assert config.hydra.launcher[option] > 0

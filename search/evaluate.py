@@ -20,6 +20,7 @@ from search.configuration import Configuration
 from search.grid import Cell, shard, write_table
 from search.limits import memory_bytes
 from search.processes import Job, supervise
+from search.result import SearchStatus
 
 logger = logging.getLogger("search.evaluate")
 
@@ -41,6 +42,8 @@ def evaluate(config: DictConfig) -> ExitCode:
     grid = cells_of(values)
     part = shard(grid, values["shard"])
     known = {number: result for number, cell in enumerate(part) if (result := cell.read(folder)) is not None}
+    if values["retry"]:
+        known = {number: result for number, result in known.items() if result.status is not SearchStatus.ERROR}
     logger.info("%d cells, %d of them finished before: %s", len(part), len(known), folder)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # one core for each process

@@ -80,6 +80,8 @@ def supervise(
         memory_limit: bytes of resident memory, its children's included, at which a process is killed.
         preload: modules to import once for all processes; no effect when this process has had jobs before.
     """
+    if multiprocessing.get_start_method() not in multiprocessing.get_all_start_methods():
+        multiprocessing.set_start_method("forkserver", force=True)  # joblib's own, which our processes do not know
     _CONTEXT.set_forkserver_preload(list(preload))
     waiting = iter(jobs)
     running: dict[Connection, _Process] = {}

@@ -180,11 +180,16 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> No
     assert error.startswith("wrong.txt:1:")
     assert not list(problems.glob("*/cells/**/.*"))
 
+    (problems / "wrong.txt").write_text(COIN)
+    assert finished(start(problems, "folder=killed")) == []
+    assert len(finished(start(problems, "folder=killed", "retry=true"))) == 2
+    assert {row["status"] for row in read_table(problems / "killed") if row["problem"] == "wrong.txt"} == {"solved"}
+
 
 def test_limits_are_rows_too(problems: Path) -> None:
-    finished(start(problems, "folder=m", "memory_limit=30MiB", "problems=[coin.txt]", "agents=[bfs]"))
+    finished(start(problems, "folder=m", "memory_limit=30MiB", "problems=[grapevine/5_pl_6]", "agents=[bfs]"))
     finished(start(problems, "folder=t", "time_limit=0", "problems=[coin.txt]", "agents=[bfs]"))
     assert [row["status"] for row in read_table(problems / "m")] == ["memory_limit"]
     assert [row["status"] for row in read_table(problems / "t")] == ["time_limit"]
-    cell = json.loads((problems / "m/cells/coin.txt/bfs.json").read_text())["cell"]
+    cell = json.loads((problems / "m/cells/grapevine/5_pl_6/bfs.json").read_text())["cell"]
     assert cell["memory_limit"] == 30 * 2**20

@@ -30,7 +30,7 @@ class ExplorerSettings:
     """How a state space is explored.
 
     Attributes:
-        name: `dfs`, `exhaustive`, or `auto`: exhaustive when the whole space fits both caps, else dfs.
+        name: `dfs`, `exhaustive`, or `auto`: exhaustive when the whole space fits `max_visited`, else dfs.
         max_visited: at most so many e-states are visited (entered).
         max_kept: at most so many e-states with a finite label are kept, drawn at random when there are more.
         max_depth: `dfs` only: e-states at this depth are not expanded.
@@ -96,8 +96,7 @@ def explore(task: Task, settings: ExplorerSettings, on_visit: OnVisit = lambda v
     if settings.name == "dfs":
         return _depth_first(task, settings, on_visit)
     exploration = _breadth_first(task, settings, on_visit)
-    fits = exploration.complete and np.count_nonzero(exploration.distance != UNREACHABLE) <= settings.max_kept
-    if settings.name == "exhaustive" or fits:
+    if settings.name == "exhaustive" or exploration.complete:
         return exploration
     return _depth_first(task, settings, on_visit)
 

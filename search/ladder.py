@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -41,9 +42,10 @@ from search.limits import Limits
 
 _FIRST_EFFORT = 1000
 _GROWTH = 2.5
-_CANDIDATES = 300
-_UPPER_CANDIDATES = 40
-_SEEDS_PER_RUNG = 1000
+_LOWER_DRAWS = 600
+_UPPER_DRAWS = 40
+_SEEDS = 1000  # how far apart the seeds of the rungs are
+_FEWEST_SUBGOALS, _MOST_SUBGOALS = 3, 24
 _UPPER_LOOK_AHEAD = 100_000  # nodes generated to judge the goals of the upper rungs
 _CHUNK = 1024
 
@@ -98,6 +100,8 @@ class Quarry:
 
     def __init__(self, family: str, parameters: dict[str, Any], max_generated: int) -> None:
         """Explore the space."""
+        self.family = family
+        self.parameters = parameters
         vocabulary = domains.FAMILIES[family].vocabulary(**parameters)
         task = parse_mastar(domains.text(family, **parameters, goals=list(vocabulary)))
         # No e-state satisfies FALSE, so nothing but `subgoals` ever looks at the vocabulary.
@@ -105,12 +109,20 @@ class Quarry:
         self.generated_at = _explore(self.space, max_generated)
         self.truths = self.space.subgoals(np.arange(len(self.generated_at), dtype=np.int32))
 
-    def draw(self, seed: int, *, most_steps: int, most_subgoals: int) -> RandomGoal:
+    def draws(self, number: int, count: int, most_steps: int) -> list[tuple[int, RandomGoal]]:
+        """Different random goals, and the seeds that they are drawn with."""
+        found: dict[tuple[int, ...], tuple[int, RandomGoal]] = {}
+        for seed in range(_SEEDS * number, _SEEDS * number + count):
+            goal = self.draw(seed, most_steps)
+            found.setdefault(goal.subgoals, (seed, goal))
+        return list(found.values())
+
+    def draw(self, seed: int, most_steps: int) -> RandomGoal:
         """A random goal with a random number of steps and subgoals."""
         rng = np.random.default_rng(seed)
-        steps = int(rng.integers(most_steps // 4, most_steps, endpoint=True))
-        size = int(rng.integers(most_subgoals // 3, most_subgoals, endpoint=True))
-        return random_goal(self.space, rng, steps=max(steps, 1), size=max(size, 1))
+        steps = int(rng.integers(max(most_steps // 4, 1), most_steps, endpoint=True))
+        size = int(rng.integers(_FEWEST_SUBGOALS, _MOST_SUBGOALS, endpoint=True))
+        return random_goal(self.space, rng, steps=steps, size=size)
 
     def effort(self, goal: RandomGoal) -> int | None:
         """How many nodes breadth-first search generates until the goal; None when it is not in sight."""
@@ -132,26 +144,24 @@ class Quarry:
 
 def draw(family: str) -> list[Rung]:
     """The rungs of a family, not yet measured."""
-    rungs: list[Rung] = []
     sizes = SIZES[family]
-    for number, size in enumerate(sizes.rungs):
-        target = round(_FIRST_EFFORT * _GROWTH**number) if number < sizes.lower else None
-        quarry = Quarry(family, size, 3 * target // 2 if target else _UPPER_LOOK_AHEAD)
-        seeds = range(number * _SEEDS_PER_RUNG, (number + 1) * _SEEDS_PER_RUNG)
-        if target:
-            seed, goal = _lower_goal(quarry, seeds[:_CANDIDATES], target, sizes.most_steps)
-        else:
-            seed, goal = _upper_goal(quarry, seeds[:_UPPER_CANDIDATES], sizes.most_steps)
-        rungs.append(
-            Rung(
-                family=family,
-                instance=f"scaling_{number + 1:02d}",
-                parameters=json.dumps({**size, "goals": quarry.formulas(goal)}),
-                seed=seed,
-                witness=" ".join(quarry.names(goal)),
-                walk_length=len(goal.plan),
-            )
-        )
+    targets = [round(_FIRST_EFFORT * _GROWTH**number) for number in range(sizes.lower)]
+    numbered = list(enumerate(sizes.rungs))
+    rungs: list[Rung] = []
+    for size, group in groupby(numbered[: sizes.lower], key=lambda rung: rung[1]):
+        numbers = [number for number, _ in group]
+        quarry = Quarry(family, size, 3 * targets[numbers[-1]] // 2)
+        drawn = quarry.draws(numbers[0], _LOWER_DRAWS, sizes.most_steps)
+        for number in numbers:
+            chosen = _nearest(quarry, drawn, targets[number])
+            drawn.remove(chosen)
+            rungs.append(_rung(quarry, number, *chosen))
+    for size, group in groupby(numbered[sizes.lower :], key=lambda rung: rung[1]):
+        numbers = [number for number, _ in group]
+        quarry = Quarry(family, size, _UPPER_LOOK_AHEAD)
+        drawn = quarry.draws(numbers[0], _UPPER_DRAWS, 4 * sizes.most_steps)
+        drawn.sort(key=lambda one: quarry.missing(one[1]), reverse=True)
+        rungs += [_rung(quarry, number, *one) for number, one in zip(reversed(numbers), drawn, strict=False)]
     return rungs
 
 
@@ -203,24 +213,25 @@ def _explore(space: StateSpace, max_generated: int) -> NDArray[np.int64]:
     return np.concatenate(met)
 
 
-def _lower_goal(quarry: Quarry, seeds: Iterable[int], target: int, most_steps: int) -> tuple[int, RandomGoal]:
+def _nearest(quarry: Quarry, drawn: Sequence[tuple[int, RandomGoal]], target: int) -> tuple[int, RandomGoal]:
     """The drawn goal whose effort is closest to the target, by ratio."""
-    best: tuple[float, int, RandomGoal] | None = None
-    for seed in seeds:
-        goal = quarry.draw(seed, most_steps=most_steps, most_subgoals=9)
-        if effort := quarry.effort(goal):
-            distance = abs(math.log(effort / target))
-            if best is None or distance < best[0]:
-                best = (distance, seed, goal)
-    if best is None:
-        raise RuntimeError(f"no drawn goal is met within {len(quarry.generated_at)} e-states: walk fewer steps")
-    return best[1:]
+    efforts = [(quarry.effort(goal), seed, goal) for seed, goal in drawn]
+    _, seed, goal = min(
+        ((abs(math.log(effort / target)), seed, goal) for effort, seed, goal in efforts if effort),
+        key=lambda one: one[:2],
+    )
+    return seed, goal
 
 
-def _upper_goal(quarry: Quarry, seeds: Iterable[int], most_steps: int) -> tuple[int, RandomGoal]:
-    """The drawn goal that the e-states in sight miss by the most subgoals, the first one of equals."""
-    goals = [(seed, quarry.draw(seed, most_steps=4 * most_steps, most_subgoals=24)) for seed in seeds]
-    return max(goals, key=lambda drawn: quarry.missing(drawn[1]))
+def _rung(quarry: Quarry, number: int, seed: int, goal: RandomGoal) -> Rung:
+    return Rung(
+        family=quarry.family,
+        instance=f"scaling_{number + 1:02d}",
+        parameters=json.dumps({**quarry.parameters, "goals": quarry.formulas(goal)}),
+        seed=seed,
+        witness=" ".join(quarry.names(goal)),
+        walk_length=len(goal.plan),
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

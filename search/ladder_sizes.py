@@ -70,10 +70,10 @@ SIZES: Mapping[str, Sizes] = {
     "collaboration_communication": Sizes(tuple(_boxes(*size) for size in _BOXES), lower=9, most_steps=40),
     "epistemic_gossip": Sizes(tuple(_phones(*size) for size in _PHONES), lower=8, most_steps=24),
     "grapevine": Sizes(tuple(_friends(*size) for size in _FRIENDS), lower=9, most_steps=30),
-    "selective_communication": Sizes(tuple(_corridor(*size) for size in _CORRIDORS), lower=9, most_steps=100),
+    "selective_communication": Sizes(tuple(_corridor(*size) for size in _CORRIDORS), lower=9, most_steps=160),
     "selective_communication_enriched": Sizes(
         tuple(_corridor(*size, useless=2 if size[1] > 24 else 1, toggles=size[1] > 24) for size in _CORRIDORS),
         lower=9,
-        most_steps=100,
+        most_steps=160,
     ),
 }  # fmt: skip

@@ -15,7 +15,7 @@ from epigym.space import StateSpace
 from search import ladder
 from search.agents.breadth_first import BreadthFirst
 from search.ladder import Quarry, Rung
-from search.ladder_sizes import SIZES
+from search.ladder_sizes import SIZES, Sizes
 
 RUNGS = ladder.read()
 
@@ -25,7 +25,7 @@ def test_effort_in_sight_is_what_breadth_first_search_generates(family: str) -> 
     quarry = Quarry(family, {}, 2000)
     efforts = 0
     for seed in range(12):
-        goal = quarry.draw(seed, most_steps=8, most_subgoals=4)
+        goal = quarry.draw(seed, 8)
         text = domains.text(family, goals=quarry.formulas(goal))
         result = BreadthFirst().search(StateSpace(parse_mastar(text)))
         effort = quarry.effort(goal)
@@ -39,16 +39,31 @@ def test_effort_in_sight_is_what_breadth_first_search_generates(family: str) -> 
 
 def test_a_lower_rung_is_the_drawn_goal_nearest_to_its_target() -> None:
     quarry = Quarry("grapevine", {}, 2000)
-    seed, goal = ladder._lower_goal(quarry, range(100), 700, 12)
-    assert quarry.effort(goal) == pytest.approx(700, rel=0.3)
-    assert goal == quarry.draw(seed, most_steps=12, most_subgoals=9)
+    drawn = quarry.draws(2, 60, 12)
+    seed, goal = ladder._nearest(quarry, drawn, 700)
+    assert (seed, goal) in drawn
+    assert goal == quarry.draw(seed, 12)
+    distances = [max(effort / 700, 700 / effort) for _, one in drawn if (effort := quarry.effort(one))]
+    effort = quarry.effort(goal)
+    assert effort is not None
+    assert max(effort / 700, 700 / effort) == min(distances) < 1.5
 
 
-def test_an_upper_rung_misses_the_most_subgoals() -> None:
-    quarry = Quarry("grapevine", {"agents": 4}, 2000)
-    seed, goal = ladder._upper_goal(quarry, range(20), 10)
-    drawn = [quarry.missing(quarry.draw(other, most_steps=40, most_subgoals=24)) for other in range(20)]
-    assert quarry.missing(goal) == max(drawn) == drawn[seed] > 0
+def test_drawing_again_gives_the_same_rungs(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = Sizes(({"agents": 2}, {"agents": 3}, {"agents": 3}, {"agents": 4}, {"agents": 4}), lower=3, most_steps=8)
+    monkeypatch.setattr(ladder, "SIZES", {"coin_in_the_box": sizes})
+    monkeypatch.setattr(ladder, "_FIRST_EFFORT", 50)
+    monkeypatch.setattr(ladder, "_UPPER_LOOK_AHEAD", 2000)
+    monkeypatch.setattr(ladder, "_LOWER_DRAWS", 30)
+    rungs = ladder.draw("coin_in_the_box")
+    assert ladder.draw("coin_in_the_box") == rungs
+    assert [rung.instance for rung in rungs[:3]] == ["scaling_01", "scaling_02", "scaling_03"]
+    assert sorted(rung.instance for rung in rungs[3:]) == ["scaling_04", "scaling_05"]
+    assert [json.loads(rung.parameters)["agents"] for rung in rungs] == [2, 3, 3, 4, 4]
+    assert len({rung.parameters for rung in rungs}) == 5
+    quarry = Quarry("coin_in_the_box", {"agents": 4}, 2000)
+    missing = {rung.instance: quarry.missing(quarry.draw(rung.seed, 32)) for rung in rungs[3:]}
+    assert missing["scaling_05"] >= missing["scaling_04"] > 0
 
 
 def test_measuring_fills_in_the_row_and_the_table_keeps_it(tmp_path: Path) -> None:

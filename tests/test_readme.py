@@ -26,7 +26,7 @@ def test_commands_exist_and_compose(command: str) -> None:
     _, module, *arguments = shlex.split(command)
     assert importlib.util.find_spec(module), f"no module {module}"
     if module.startswith(("learn.", "search.")) and module != "search.ladder":
-        overrides = [argument for argument in arguments if argument != "-m" and not argument.startswith("hydra/")]
+        overrides = [argument for argument in arguments if "=" in argument and not argument.startswith("hydra/")]
         if "-m" in arguments:  # a sweep: its first job
             overrides = [override.split(",")[0] for override in overrides]
         with initialize_config_module("conf", version_base=None):

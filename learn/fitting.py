@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -40,12 +41,13 @@ def make_module(values: Mapping[str, Any], families: Sequence[str], problems: Se
     )
 
 
-def make_trainer(values: Mapping[str, Any], run_dir: Path) -> Trainer:
+def make_trainer(values: Mapping[str, Any], run_dir: Path, *extra: Callback) -> Trainer:
     """The trainer that `conf/train.yaml` describes: best checkpoint, early stopping, logs, one progress bar.
 
     Args:
         values: the resolved configuration.
         run_dir: where checkpoints and logs go.
+        *extra: further callbacks.
     """
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", ".*does not have many workers.*")  # batches are cut in this process on purpose
@@ -60,6 +62,7 @@ def make_trainer(values: Mapping[str, Any], run_dir: Path) -> Trainer:
         ),
         EarlyStopping(monitor="val/loss", patience=values["patience"]),
         TrainingProgress(),
+        *extra,
     ]
     loggers = [
         CSVLogger(run_dir, name="csv", version=""),
@@ -109,3 +112,41 @@ class TrainingProgress(Callback):
     def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Leave the bar as it is, also after an error."""
         self._progress.stop()
+
+
+class WaitingTime(Callback):
+    """Measures how long training steps wait for their batches.
+
+    Attributes:
+        waiting: seconds between the end of a step and the start of the next one of the same epoch.
+        working: seconds inside steps.
+    """
+
+    def __init__(self) -> None:
+        """Start with no steps."""
+        self.waiting = 0.0
+        self.working = 0.0
+        self._since = 0.0
+
+    @property
+    def share(self) -> float:
+        """The share of the time of training steps that was spent waiting."""
+        return self.waiting / max(self.waiting + self.working, 1e-9)
+
+    def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Start to wait for the first batch."""
+        self._since = time.perf_counter()
+
+    def on_train_batch_start(self, trainer: Trainer, pl_module: LightningModule, batch: Any, batch_idx: int) -> None:
+        """The batch is there."""
+        now = time.perf_counter()
+        self.waiting += now - self._since
+        self._since = now
+
+    def on_train_batch_end(
+        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """The step is done."""
+        now = time.perf_counter()
+        self.working += now - self._since
+        self._since = now

@@ -17,7 +17,7 @@ from rich.table import Table
 from learn.checkpoints import RUN_FILE
 from learn.command import run
 from learn.data import RolloutData
-from learn.fitting import CHECKPOINTS, make_module, make_trainer
+from learn.fitting import CHECKPOINTS, WaitingTime, make_module, make_trainer
 from learn.module import DistanceModule
 from learn.plots import draw_curves, draw_errors, draw_predictions
 from learn.problems import families_of, listed, training_problems
@@ -53,11 +53,12 @@ def train(config: DictConfig) -> dict[str, float]:
     data = RolloutData(sets, seed=values["seed"], **values["data"])
     families = families_of(problems)
     module = make_module(values, families, problems)
-    trainer = make_trainer(values, run_dir)
+    waiting = WaitingTime()
+    trainer = make_trainer(values, run_dir, waiting)
     logger.info("training on %s samples, validating on %s", f"{len(data.train):,}", f"{len(data.validation):,}")
     trainer.fit(module, data, ckpt_path=values["ckpt_path"], weights_only=True)
 
-    metrics = _evaluate(trainer, module, data, run_dir)
+    metrics = _evaluate(trainer, module, data, run_dir) | {"train/waiting_share": waiting.share}
     checkpoint = Path(CHECKPOINTS, "best.ckpt")
     record = {
         "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
@@ -72,7 +73,8 @@ def train(config: DictConfig) -> dict[str, float]:
     }
     write_record(record, run_dir / RUN_FILE)
     Console().print(_metrics_table(metrics))
-    logger.info("checkpoint, metrics and pictures: %s (%.0f s)", run_dir, record["seconds"])
+    logger.info("%.0f s, %.0f %% of the steps waiting for data", record["seconds"], 100 * waiting.share)
+    logger.info("checkpoint, metrics and pictures: %s", run_dir)
     return metrics
 
 

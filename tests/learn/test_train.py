@@ -65,6 +65,7 @@ def test_a_run_leaves_everything_in_its_folder(compose_config: Compose, tmp_path
     names = {"train/loss", "val/loss", "val/mae", "val/rmse", "val/r2", "val/within_half"}
     assert rows[0].keys() >= names
     assert metrics["train/samples"] + metrics["val/samples"] == 225
+    assert 0 < metrics["train/waiting_share"] < 1
 
 
 def test_training_fits_better_than_any_constant(compose_config: Compose, tmp_path: Path) -> None:

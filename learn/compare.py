@@ -1,0 +1,94 @@
+"""Compare finished training runs: `python -m learn.compare runs=outputs/train/2026-01-31_12-00-00`."""
+
+from __future__ import annotations
+
+import csv
+import json
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from epigym.errors import EpigymError
+from learn.checkpoints import RUN_FILE
+from learn.command import run
+
+logger = logging.getLogger(__name__)
+
+COLUMNS = {
+    "R²": "val/r2",
+    "MAE": "val/mae",
+    "RMSE": "val/rmse",
+    "within ½": "val/within_half",
+    "median MAE": "median/mae",
+    "SUB MAE": "unsatisfied/mae",
+}
+"""Headings of the table and the metrics below them; errors in steps on the validation samples."""
+
+
+def read_runs(folder: Path) -> list[dict[str, Any]]:
+    """The records of all finished runs below a folder, by domains and encoding.
+
+    Raises:
+        EpigymError: when there is none.
+    """
+    records = [json.loads(path.read_text()) for path in sorted(folder.rglob(RUN_FILE))]
+    if not records:
+        raise EpigymError(f"there is no finished run below {folder}: expected some {RUN_FILE} of learn.train")
+    return sorted(records, key=lambda record: (record["domains"], record["problems"], record["encoding"]))
+
+
+def compare(config: DictConfig) -> list[dict[str, Any]]:
+    """Print the finished runs below a folder as a table and write it as `comparison.csv` into the run folder.
+
+    Args:
+        config: the composed `conf/compare.yaml`.
+
+    Returns:
+        One row per run.
+
+    Raises:
+        EpigymError: when there is no finished run.
+    """
+    rows = [_row(record) for record in read_runs(Path(config.runs))]
+    Console().print(_table(rows))
+    path = Path(config.run_dir) / "comparison.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    logger.info("%s", path)
+    return rows
+
+
+def _row(record: dict[str, Any]) -> dict[str, Any]:
+    metrics = record["metrics"]
+    return {
+        "trained on": " + ".join(record["domains"] or record["problems"]),
+        "encoding": record["encoding"],
+        "seed": record["seed"],
+        "samples": int(metrics["train/samples"]),
+        "validated": int(metrics["val/samples"]),
+        **{heading: metrics[name] for heading, name in COLUMNS.items()},
+        "epochs": int(metrics["epochs"]),
+        "seconds": round(record["seconds"]),
+    }
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> Table:
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), title="errors in steps on the validation samples")
+    for name, value in rows[0].items():
+        table.add_column(name, justify="left" if isinstance(value, str) else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(f"{value:.3f}" if isinstance(value, float) else str(value) for value in row.values()))
+    return table
+
+
+if __name__ == "__main__":
+    run(compare, "compare")

@@ -19,7 +19,10 @@ def finish(folder: Path, domain: str, encoding: str, r2: float) -> None:
     (folder / "run.json").write_text(json.dumps(record))
 
 
-def test_runs_become_rows_by_domain_and_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_become_rows_by_domain_and_encoding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     finish(tmp_path / "runs" / "0", "grapevine", "map", 0.25)
     finish(tmp_path / "runs" / "1", "grapevine", "hash", 0.75)
     finish(tmp_path / "runs" / "2", "assembly_line", "map", float("nan"))

@@ -18,7 +18,11 @@ from learn.target import Target
 
 
 class StepErrors(Metric):
-    """Errors in steps: MAE, RMSE, R² and the share within half a step, over all samples of an epoch."""
+    """Errors in steps: MAE, RMSE, R² and the share within half a step, over all samples of an epoch.
+
+    Args:
+        **settings: keyword arguments of `torchmetrics.Metric`.
+    """
 
     full_state_update = False
 
@@ -29,9 +33,9 @@ class StepErrors(Metric):
     total_squared: Tensor
     near: Tensor
 
-    def __init__(self) -> None:
+    def __init__(self, **settings: Any) -> None:
         """Start with no samples."""
-        super().__init__()
+        super().__init__(**settings)
         for name in ("count", "absolute", "squared", "total", "total_squared", "near"):
             self.add_state(name, torch.zeros((), dtype=torch.float64), dist_reduce_fx="sum")
 
@@ -100,21 +104,21 @@ class DistanceModule(LightningModule):
     def training_step(self, batch: Batch, index: int) -> Tensor:
         """The mean squared error of the normalised distances."""
         loss = mse_loss(self.regressor.forward_shared(batch), self.target.normalise(batch.distance))
-        self.log("train/loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.distance))
+        self.log("train/loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.distance), sync_dist=True)
         return loss
 
     def validation_step(self, batch: Batch, index: int) -> None:
         """Collect the validation metrics."""
         output = self.regressor.forward_shared(batch)
         loss = mse_loss(output, self.target.normalise(batch.distance))
-        self.log("val/loss", loss, prog_bar=True, batch_size=len(batch.distance), sync_dist=True)
+        self.log("val/loss", loss, batch_size=len(batch.distance), sync_dist=True)
         self.errors.update(self.target.steps(output), batch.distance)
 
     def on_validation_epoch_end(self) -> None:
         """Log the errors in steps."""
         metrics = self.errors.compute()
         self.errors.reset()
-        self.log_dict({f"val/{name}": value.float() for name, value in metrics.items()}, prog_bar=True)
+        self.log_dict({f"val/{name}": value.float() for name, value in metrics.items()}, sync_dist=True)
 
     def predict_step(self, batch: Batch, index: int) -> tuple[Tensor, Tensor]:
         """Predicted and true distances in steps, float32[k] each."""

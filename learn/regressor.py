@@ -123,7 +123,7 @@ class Regressor(nn.Module):
 
     def regress(self, pooled: Tensor) -> Tensor:
         """Normalised distances float[k] of pooled graphs, float[k, hidden_size]."""
-        return torch.sigmoid(self.head(pooled)).squeeze(-1).clamp(self.margin, 1 - self.margin)
+        return torch.sigmoid(self.head(pooled).float()).squeeze(-1).clamp(self.margin, 1 - self.margin)
 
 
 def label_attributes(device: torch.device) -> Tensor:

@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from lightning import Trainer, seed_everything
+import numpy as np
+from lightning import seed_everything
+from numpy.typing import NDArray
 from omegaconf import DictConfig, OmegaConf
 from rich.box import SIMPLE
 from rich.console import Console
@@ -18,7 +20,6 @@ from learn.checkpoints import RUN_FILE
 from learn.command import run
 from learn.data import RolloutData
 from learn.fitting import CHECKPOINTS, WaitingTime, make_module, make_trainer
-from learn.module import DistanceModule
 from learn.plots import draw_curves, draw_errors, draw_predictions
 from learn.problems import families_of, listed, training_problems
 from learn.report import baselines, joined, read_history, write_history, write_record
@@ -34,7 +35,8 @@ def train(config: DictConfig) -> dict[str, float]:
         config: the composed configuration.
 
     Returns:
-        The metrics of the best epoch, and those of two baselines.
+        The metrics of the best epoch, and those of two baselines; nothing in the helping processes of a
+        distributed run.
 
     Raises:
         EpigymError: when a problem, a setting or a stored data set is wrong.
@@ -58,11 +60,15 @@ def train(config: DictConfig) -> dict[str, float]:
     logger.info("training on %s samples, validating on %s", f"{len(data.train):,}", f"{len(data.validation):,}")
     trainer.fit(module, data, ckpt_path=values["ckpt_path"], weights_only=True)
 
-    metrics = _evaluate(trainer, module, data, run_dir) | {"train/waiting_share": waiting.share}
-    checkpoint = Path(CHECKPOINTS, "best.ckpt")
+    best = run_dir / CHECKPOINTS / "best.ckpt"
+    outputs = trainer.predict(module, data.val_dataloader(), ckpt_path=best, weights_only=True)
+    if not trainer.is_global_zero:
+        return {}
+    _draw(*joined(cast(Any, outputs)), run_dir)
+    metrics = _metrics(data, run_dir) | {"train/waiting_share": waiting.share}
     record = {
         "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
-        "checkpoint": str(checkpoint),
+        "checkpoint": str(best.relative_to(run_dir)),
         "domains": families,
         "problems": problems,
         "encoding": values["encoding"]["encoding"],
@@ -78,19 +84,20 @@ def train(config: DictConfig) -> dict[str, float]:
     return metrics
 
 
-def _evaluate(trainer: Trainer, module: DistanceModule, data: RolloutData, run_dir: Path) -> dict[str, float]:
-    """Write history and pictures; return the metrics of the best epoch and of the baselines."""
+def _metrics(data: RolloutData, run_dir: Path) -> dict[str, float]:
+    """Write the history of the run; return the metrics of the best epoch and of the baselines."""
     history = read_history(run_dir / "csv" / "metrics.csv")
     write_history(history, run_dir / "metrics.csv")
     draw_curves(history, run_dir / "curves.png")
-    best = run_dir / CHECKPOINTS / "best.ckpt"
-    outputs = trainer.predict(module, data.val_dataloader(), ckpt_path=best, weights_only=True)
-    predicted, true = joined(cast(Any, outputs))
-    draw_predictions(predicted, true, run_dir / "predictions.png")
-    draw_errors(predicted, true, run_dir / "errors.png")
     metrics = dict(min(history, key=lambda row: row["val/loss"]))
     counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
     return metrics | counts | {"epochs": float(len(history))} | baselines(data.train, data.validation)
+
+
+def _draw(predicted: NDArray[np.floating], true: NDArray[np.floating], run_dir: Path) -> None:
+    """Draw the validation samples; in a distributed run those of the first process."""
+    draw_predictions(predicted, true, run_dir / "predictions.png")
+    draw_errors(predicted, true, run_dir / "errors.png")
 
 
 def _metrics_table(metrics: dict[str, float]) -> Table:

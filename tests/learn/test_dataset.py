@@ -56,6 +56,14 @@ def test_round_trip_is_exact(small_set: DataSet) -> None:
     assert not [path for path in small_set.folder.parent.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs Linux")
+def test_arrays_are_views_of_the_mapped_file(small_set: DataSet) -> None:
+    again = load(small_set.folder)
+    mapped = [line for line in Path("/proc/self/maps").read_text().splitlines() if str(again.folder) in line]
+    assert mapped
+    assert not any(array.flags.owndata for array in arrays(again.samples).values())
+
+
 def test_columns_agree_with_the_space(small_set: DataSet) -> None:
     samples = small_set.samples
     space = explore(load_problem(PROBLEM), ExplorerSettings(name="exhaustive")).space

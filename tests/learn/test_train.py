@@ -171,6 +171,11 @@ def test_defaults_are_the_papers(compose_config: Compose) -> None:
     }  # fmt: skip
 
 
+def test_options_of_the_trainer_pass_through(compose_config: Compose, tmp_path: Path) -> None:
+    train(compose_config("train", *SHORT, "+trainer.precision=bf16-mixed", "+trainer.gradient_clip_val=0.5"))
+    assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").regressor.head[0].weight.dtype is torch.float32
+
+
 def test_unknown_options_are_refused(compose_config: Compose) -> None:
     with pytest.raises(ConfigCompositionException, match="epochs"):
         compose_config("train", "epochs=3")

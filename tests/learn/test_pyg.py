@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import torch
+from torch_geometric.loader import DataLoader
+from trained import random_regressor
+
+from learn.batches import make_batch
+from learn.dataset import DataSet
+from learn.pyg import PygDataSet
+from learn.quotient import quotient
+
+
+def test_graphs_work_with_the_loader_and_the_plain_network(small_set: DataSet) -> None:
+    graphs = PygDataSet(small_set.folder)
+    assert len(graphs) == 225
+    batch = next(iter(DataLoader(graphs[:40], batch_size=40)))
+    assert batch.y.tolist() == small_set.samples.distance[:40].tolist()
+    regressor = random_regressor().regressor
+    plain = regressor(batch.x, batch.edge_index, batch.edge_attr, batch.batch, torch.empty(40))
+    states = quotient(small_set.samples.graphs).restrict(torch.arange(40).numpy())
+    shared = regressor.forward_shared(make_batch(states, small_set.samples.distance[:40]))
+    torch.testing.assert_close(plain, shared, rtol=0, atol=1e-6)

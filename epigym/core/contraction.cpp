@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <numeric>
 
 namespace epi {
@@ -22,6 +23,12 @@ void append(Bytes& out, const List& list) {
     std::memcpy(out.data() + at, list.data(), 4 * list.size());
 }
 
+// Sorts what is often sorted already: many updates keep the order of the worlds.
+template <class Values, class Less>
+void sort(Values& values, Less&& less) {
+    if (!std::is_sorted(values.begin(), values.end(), less)) std::sort(values.begin(), values.end(), less);
+}
+
 }  // namespace
 
 template <class P>
@@ -34,7 +41,7 @@ void Contraction<P>::pack(const Model<P>& model, Bytes& out) {
     first_.assign({0, n});
     key_.resize(n);
     colour_.resize(n);
-    split_by_valuation();
+    if (n > 1) split_by_valuation();
     colour();
     if (blocks() < n) index_classes();
     while (blocks() < n && split_by_successors()) colour();
@@ -108,8 +115,8 @@ template <class P>
 void Contraction<P>::index_classes() {
     const World n = model_->worlds;
     class_of_.resize(std::size_t{n} * model_->relations());
-    rank_.resize(model_->classes.size());
-    class_colours_.resize(model_->classes.size());
+    rank_.resize(model_->class_count);
+    if (class_colours_.size() < model_->class_count) class_colours_.resize(model_->class_count);
     for (std::uint32_t r = 0; r < model_->relations(); ++r) {
         std::uint32_t* class_of = class_of_.data() + std::size_t{r} * n;
         for (auto c = model_->class_first[r]; c < model_->class_first[r + 1]; ++c)
@@ -126,7 +133,7 @@ void Contraction<P>::colours_of(const Worlds& worlds, typename P::Row& colours) 
     } else {
         colours.clear();
         each(worlds, [&](World w) { colours.push_back(colour_[w]); });
-        std::sort(colours.begin(), colours.end());
+        sort(colours, std::less<>());
         colours.erase(std::unique(colours.begin(), colours.end()), colours.end());
     }
 }
@@ -183,19 +190,18 @@ void Contraction<P>::merge_rows(std::uint32_t relation, Relation& merged) {
         else colours_of(classes[c].successors, images_[c].successors);
     }
     const bool sorted = images_.size() > few;
-    if (sorted)
-        std::sort(images_.begin(), images_.end(),
-                  [](const auto& a, const auto& b) { return precedes(a.successors, b.successors); });
-    merged.clear();
-    for (const auto& image : images_) {
-        const auto from = sorted && !merged.empty() ? merged.end() - 1 : merged.begin();
-        const auto same = std::find_if(from, merged.end(),
-                                       [&](const auto& row) { return row.successors == image.successors; });
-        if (same == merged.end()) merged.push_back(image);
-        else merge(same->members, image.members);
+    if (sorted) sort(images_, [](const auto& a, const auto& b) { return precedes(a.successors, b.successors); });
+    std::size_t kept = 0;  // images_ from here on keep their memory only
+    for (std::size_t c = 0; c < images_.size(); ++c) {
+        const auto end = images_.begin() + static_cast<std::ptrdiff_t>(kept);
+        const auto same = std::find_if(sorted && kept > 0 ? end - 1 : images_.begin(), end,
+                                       [&](const auto& row) { return row.successors == images_[c].successors; });
+        if (same != end) merge(same->members, images_[c].members);
+        else if (kept++ != c) std::swap(*end, images_[c]);
     }
-    std::sort(merged.begin(), merged.end(),
-              [](const auto& a, const auto& b) { return lowest(a.members) < lowest(b.members); });
+    images_.resize(kept);
+    sort(images_, [](const auto& a, const auto& b) { return lowest(a.members) < lowest(b.members); });
+    merged.swap(images_);
 }
 
 // Fills the distinct relations over the blocks, in order of first use by an agent, and returns their number.

@@ -72,7 +72,7 @@ void unpack_bits(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t
     for (std::uint64_t r = 0; r < relations; ++r) {
         const auto count = in.get(static_cast<unsigned>(std::bit_width(n)));
         for (std::uint64_t c = 0; c < count; ++c) {
-            auto& row = model.classes.emplace_back();
+            auto& row = model.add_class();
             in.get(row.members, n);
             in.get(row.successors, n);
         }
@@ -95,7 +95,7 @@ void unpack_lists(const std::uint8_t* bytes, std::uint32_t fluents, Model<Sparse
     for (auto& relation : model.relation_of) relation = in.get();
     for (std::uint32_t r = 0; r < relations; ++r) {
         for (auto count = in.get(); count > 0; --count) {
-            auto& row = model.classes.emplace_back();
+            auto& row = model.add_class();
             in.get(row.members);
             in.get(row.successors);
         }
@@ -115,8 +115,7 @@ template <class P>
 void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agents, Model<P>& model) {
     model.worlds = packed_worlds(bytes);
     model.valuation.resize(fluents);
-    model.classes.clear();
-    model.class_first.assign(1, 0);
+    model.clear_relations();
     model.relation_of.resize(agents);
     if constexpr (P::dense) unpack_bits(bytes + sizeof(World), fluents, agents, model);
     else unpack_lists(bytes + sizeof(World), fluents, model);
@@ -163,14 +162,14 @@ Model<Sparse> reachable_part(const PlainModel& plain) {
         for (World w : truth)
             if (number[w] != unseen) set.set(number[w]);
     }
-    model.class_first.push_back(0);
+    model.clear_relations();
     for (std::uint32_t i = 0; i < agents; ++i) {
         std::vector<List> members(plain.row_first[i + 1] - plain.row_first[i]);
         for (World w = 0; w < plain.worlds; ++w)
             if (number[w] != unseen) members[plain.row_of[i * plain.worlds + w]].push_back(number[w]);
         for (std::uint32_t r = 0; r < members.size(); ++r) {
             if (members[r].empty()) continue;
-            auto& target = model.classes.emplace_back();
+            auto& target = model.add_class();
             target.members = std::move(members[r]);
             for (World v : successors(plain.row_first[i] + r)) target.successors.push_back(number[v]);
         }

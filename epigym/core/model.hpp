@@ -27,8 +27,9 @@ struct Model {
     World worlds = 0;
     std::vector<typename P::Set> valuation;       // per fluent the worlds where it is true
     std::vector<std::uint32_t> relation_of;       // per agent
-    std::vector<RowClass<P>> classes;             // of all relations
+    std::vector<RowClass<P>> classes;             // of all relations; spare ones at the end keep their memory
     std::vector<std::uint32_t> class_first;       // relations + 1 offsets into classes
+    std::uint32_t class_count = 0;                // without the spare ones
     typename P::Set designated;
 
     std::uint32_t agents() const { return static_cast<std::uint32_t>(relation_of.size()); }
@@ -37,7 +38,18 @@ struct Model {
         return {classes.data() + class_first[r], classes.data() + class_first[r + 1]};
     }
     std::span<const RowClass<P>> rows(std::uint32_t agent) const { return relation(relation_of[agent]); }
-    void close_relation() { class_first.push_back(static_cast<std::uint32_t>(classes.size())); }
+    void clear_relations() {
+        class_count = 0;
+        class_first.assign(1, 0);
+    }
+    RowClass<P>& add_class() {  // to the relation that the next close_relation() closes
+        if (class_count == classes.size()) classes.emplace_back();
+        auto& row = classes[class_count++];
+        clear(row.members);
+        clear(row.successors);
+        return row;
+    }
+    void close_relation() { class_first.push_back(class_count); }
 };
 
 // A model as plain lists, the form in which it comes from and goes to Python. Row r of agent i, for

@@ -129,7 +129,7 @@ private:
     PerPolicy<Updater> updaters_;
 };
 
-Space::Space(TaskData task) : task_(std::move(task)) {
+Space::Space(TaskData task) : task_(std::move(task)), index_(task_.formulas, task_.actions) {
     workers_.push_back(std::make_unique<Worker>(task_));
     intern(task_.initial);
 }
@@ -179,7 +179,10 @@ PlainModel Space::model(StateId id) const {
 
 void Space::applicable(StateId id, std::uint8_t* out) {
     workers_[0]->with_updater(packed(id), [&](auto& updater) {
-        for (ActionId a = 0; a < task_.actions.actions.size(); ++a) out[a] = updater.applicable(a);
+        std::vector<ActionId> actions;
+        updater.applicable_actions(index_, actions);
+        std::fill_n(out, task_.actions.actions.size(), 0);
+        for (ActionId a : actions) out[a] = 1;
     });
 }
 
@@ -220,6 +223,7 @@ struct Space::Successors {
         ActionId same_as;  // the action itself, an earlier one with the same successor, or kUnchanged
         std::size_t begin, end;
     };
+    std::vector<ActionId> actions;
     std::vector<Entry> entries;
     Bytes bytes;
     std::exception_ptr error;
@@ -231,8 +235,8 @@ void Space::produce(StateId id, Worker& worker, Successors& out) const {
     out.error = nullptr;
     try {
         worker.with_updater(states_[id], [&](auto& updater) {
-            for (ActionId a = 0; a < task_.actions.actions.size(); ++a) {
-                if (!updater.applicable(a)) continue;
+            updater.applicable_actions(index_, out.actions);
+            for (ActionId a : out.actions) {
                 const auto begin = out.bytes.size();
                 const ActionId same_as = updater.apply(a, out.bytes);
                 out.entries.push_back({a, same_as, begin, out.bytes.size()});

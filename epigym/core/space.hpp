@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "applicability.hpp"
 #include "formula.hpp"
 #include "model.hpp"
 #include "update.hpp"
@@ -106,6 +107,7 @@ private:
     bool replay(StateId id, bool stop_at_goal, Expansion& out) const;
 
     TaskData task_;
+    ActionIndex index_;
     StateStore states_;
     std::vector<std::uint8_t> goal_;               // per state
     std::vector<std::uint64_t> first_transition_;  // per state, kUnexpanded before its expansion

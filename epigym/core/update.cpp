@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "applicability.hpp"
+
 namespace epi {
 
 namespace {
@@ -31,6 +33,18 @@ bool Updater<P>::applicable(ActionId id) {
         left.subtract(state_.truths.worlds(table_->events[model.events[e]].precondition));
     });
     return !left.any();
+}
+
+template <class P>
+void Updater<P>::applicable_actions(const ActionIndex& index, std::vector<ActionId>& out) {
+    const Set& designated = state_.model.designated;
+    const auto holds = [&](std::uint32_t fluent, bool value) {
+        const Set& truth = state_.model.valuation[fluent];
+        return value ? subset(designated, truth) : !intersects(designated, truth);
+    };
+    index.candidates(holds, out);
+    std::erase_if(out, [&](ActionId id) { return !applicable(id); });
+    std::sort(out.begin(), out.end());
 }
 
 template <class P>
@@ -215,14 +229,13 @@ void Updater<P>::build(Placement<P, Q>& placement, Model<Q>& product) {
     build_valuation(placement, product);
 
     product.relation_of = pair_of_;
-    product.classes.clear();
-    product.class_first.assign(1, 0);
+    product.clear_relations();
     auto used = used_.begin();
     for (const auto& [relation, type] : pairs_) {
         for (const auto& group : table_->relations[type]) {
             for (const auto& row : state_.model.relation(relation)) {
                 if (!*used++) continue;
-                auto& target = product.classes.emplace_back();
+                auto& target = product.add_class();
                 each_event(group.sources & active_, [&](std::size_t e) { placement.add(target.members, row.members, e); });
                 each_event(group.targets & active_, [&](std::size_t f) { placement.add(target.successors, row.successors, f); });
             }

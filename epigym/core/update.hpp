@@ -73,6 +73,8 @@ struct Disagreement : std::runtime_error {
     std::uint32_t agent;
 };
 
+class ActionIndex;
+
 // Applies the actions of a table to one e-state after another.
 //
 // The product is built for the reachable (world, event) pairs only, row class by row class: the worlds
@@ -87,6 +89,9 @@ public:
     void load(const std::uint8_t* packed);
 
     bool applicable(ActionId id);
+
+    // Writes all applicable actions, ascending; `index` must be of the same table.
+    void applicable_actions(const ActionIndex& index, std::vector<ActionId>& out);
 
     // Appends the packed successor under an applicable action to `out` and returns the action; or appends
     // nothing and returns an earlier action of this e-state that made the same update, or kUnchanged when

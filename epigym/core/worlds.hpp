@@ -194,6 +194,11 @@ inline void unite(WideBits& set, const List& row, const WideBits& mask) {
 }
 
 template <int W>
+void clear(Bits<W>& row) { row = {}; }
+
+inline void clear(List& row) { row.clear(); }
+
+template <int W>
 World lowest(const Bits<W>& set) {
     int i = 0;
     while (set.words[i] == 0) ++i;

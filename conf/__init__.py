@@ -1,0 +1,1 @@
+"""Hydra configuration of all commands: composition and values, no logic."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
 
@@ -46,7 +46,7 @@ class Formula:
     children: tuple[Formula, ...]
 
     # Hash-consing needs one table for the whole process; it holds no formula alive.
-    _interned: WeakValueDictionary[Any, Formula] = WeakValueDictionary()
+    _interned: ClassVar[WeakValueDictionary[Any, Formula]] = WeakValueDictionary()
 
     def __new__(
         cls,

@@ -30,9 +30,7 @@ def test_commands_exist_and_compose(command: str) -> None:
         if "-m" in arguments:  # a sweep: its first job
             overrides = [override.split(",")[0] for override in overrides]
         with initialize_config_module("conf", version_base=None):
-            config = compose(module.partition(".")[2], overrides=overrides)
-        for override in overrides:
-            assert override.partition("=")[0].partition(".")[0] in config
+            assert compose(module.partition(".")[2], overrides=overrides)  # refuses what it does not know
 
 
 def test_demo_runs_the_two_commands_of_the_readme() -> None:

@@ -46,7 +46,6 @@ _LOWER_DRAWS = 600
 _UPPER_DRAWS = 40
 _SEEDS = 1000  # how far apart the seeds of the rungs are
 _FEWEST_SUBGOALS, _MOST_SUBGOALS = 3, 24
-_UPPER_LOOK_AHEAD = 100_000  # nodes generated to judge the goals of the upper rungs
 _CHUNK = 1024
 
 
@@ -158,7 +157,7 @@ def draw(family: str) -> list[Rung]:
             rungs.append(_rung(quarry, number, *chosen))
     for size, group in groupby(numbered[sizes.lower :], key=lambda rung: rung[1]):
         numbers = [number for number, _ in group]
-        quarry = Quarry(family, size, _UPPER_LOOK_AHEAD)
+        quarry = Quarry(family, size, sizes.look_ahead)
         drawn = quarry.draws(numbers[0], _UPPER_DRAWS, 4 * sizes.most_steps)
         drawn.sort(key=lambda one: quarry.missing(one[1]), reverse=True)
         rungs += [_rung(quarry, number, *one) for number, one in zip(reversed(numbers), drawn, strict=False)]

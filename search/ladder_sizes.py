@@ -15,11 +15,13 @@ class Sizes:
         rungs: parameters of the family for each rung, from the lowest to the highest.
         lower: number of lower rungs, whose goals are chosen by the effort of breadth-first search.
         most_steps: most steps of the walks on the lower rungs; the upper rungs take four times as many.
+        look_ahead: nodes generated to judge the goals of the upper rungs.
     """
 
     rungs: tuple[dict[str, Any], ...]
     lower: int
     most_steps: int
+    look_ahead: int = 100_000
 
 
 def _line(agents: int, parts: int) -> dict[str, Any]:
@@ -38,8 +40,8 @@ def _phones(protocol: str, agents: int) -> dict[str, Any]:
     return {"protocol": protocol, "agents": agents}
 
 
-def _corridor(agents: int, rooms: int, **more: Any) -> dict[str, Any]:
-    return {"agents": agents, "rooms": rooms, "sense": rooms // 2, **more}
+def _corridor(agents: int, rooms: int) -> dict[str, Any]:
+    return {"agents": agents, "rooms": rooms, "sense": rooms // 2}
 
 
 _AGENTS = (3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 7, 8, 9, 10, 12)
@@ -72,8 +74,6 @@ SIZES: Mapping[str, Sizes] = {
     "grapevine": Sizes(tuple(_friends(*size) for size in _FRIENDS), lower=9, most_steps=30),
     "selective_communication": Sizes(tuple(_corridor(*size) for size in _CORRIDORS), lower=9, most_steps=160),
     "selective_communication_enriched": Sizes(
-        tuple(_corridor(*size, useless=2 if size[1] > 24 else 1, toggles=size[1] > 24) for size in _CORRIDORS),
-        lower=9,
-        most_steps=160,
+        tuple(_corridor(*size) for size in _CORRIDORS), lower=9, most_steps=160, look_ahead=3_000_000
     ),
 }  # fmt: skip

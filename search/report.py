@@ -1,4 +1,4 @@
-"""Tables and figures of evaluations: `python -m search.report outputs/evaluate/standard outputs/evaluate/scaling`."""
+"""Tables and figures of evaluations: `python -m search.report outputs/evaluate/standard`."""
 
 from __future__ import annotations
 

@@ -21,14 +21,14 @@ class OnnxScorer:
 
     Args:
         path: a file that `learn.export` wrote.
-        threads: threads of ONNX Runtime; 0 lets it choose.
+        threads: threads of ONNX Runtime; with more than one the order of additions, and so the rounding, varies.
 
     Raises:
         CheckpointError: when it cannot be read or was not written by `learn.export`.
         EpigymError: when ONNX Runtime is missing.
     """
 
-    def __init__(self, path: str | os.PathLike[str], threads: int = 0) -> None:
+    def __init__(self, path: str | os.PathLike[str], threads: int = 1) -> None:
         """Open the file."""
         try:
             import onnxruntime  # type: ignore[import-untyped]

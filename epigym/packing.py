@@ -77,6 +77,17 @@ class FormulaPacker:
         self._number[node] = len(self._number)
 
 
+def pack_formulas(task: Task, formulas: Iterable[Formula]) -> tuple[FormulaLists, list[int]]:
+    """Formulas over a task's fluents and agents as lists, and the number of each of them.
+
+    Raises:
+        TaskError: when one names an unknown fluent or agent.
+    """
+    number = FormulaPacker(task.fluents, task.agents)
+    roots = [number(formula) for formula in formulas]
+    return number.lists(), roots
+
+
 def pack_model(fluents: Sequence[str], agents: Sequence[str], state: EState) -> ModelLists:
     """An e-state as lists; worlds with the same successors share a row."""
     true_at: dict[str, list[int]] = {name: [] for name in fluents}

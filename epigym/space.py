@@ -7,7 +7,7 @@ initial e-state, in the order in which e-states are met.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -17,9 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from epigym import core
 from epigym.errors import TaskError
+from epigym.formula import Formula
 from epigym.model import KripkeModel
-from epigym.packing import pack_model, pack_task, unpack_model
+from epigym.packing import pack_formulas, pack_model, pack_task, unpack_model
 from epigym.task import EState, Task
+
+Query = Callable[[ArrayLike], NDArray[np.bool_]]
 
 
 class Transitions(NamedTuple):
@@ -153,6 +156,18 @@ class StateSpace:
     def subgoals(self, ids: ArrayLike) -> NDArray[np.bool_]:
         """bool[k, g]: which subgoals hold in which e-states."""
         return self._core.subgoals(_as_ids(ids)).view(np.bool_)
+
+    def query(self, formulas: Iterable[Formula]) -> Query:
+        """Any formulas, made ready to be evaluated in many e-states.
+
+        Returns:
+            A function from e-states, int32[k], to the truth of every formula in every e-state, bool[k, n].
+
+        Raises:
+            TaskError: when a formula names a fluent or agent that the task does not have.
+        """
+        query = core.Query(self._core, *pack_formulas(self.task, formulas))
+        return lambda ids: query.holds(_as_ids(ids)).view(np.bool_)
 
     def collapsed(self, state: int) -> NDArray[np.bool_]:
         """bool[n_agents]: which agents believe everything because they consider no world possible."""

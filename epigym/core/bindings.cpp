@@ -50,6 +50,14 @@ struct SharedSpace {
     }
 };
 
+// A query and the space whose lock it shares.
+struct SharedQuery {
+    SharedQuery(SharedSpace& shared, Formulas formulas, Numbers roots)
+        : owner(shared), query(shared.space, std::move(formulas), std::move(roots)) {}
+    SharedSpace& owner;
+    Query query;
+};
+
 template <class T>
 Array1<T> to_numpy(std::vector<T>&& values) {
     auto* owned = new std::vector<T>(std::move(values));
@@ -245,6 +253,26 @@ NB_MODULE(core, m) {
             "model"_a)
         .def("graphs", &graphs, "ids"_a, "goal_bits"_a, "goal_edges"_a, "goal_labels"_a, "world_bits"_a,
              "world_labels"_a, "threads"_a);
+
+    nb::class_<SharedQuery>(m, "Query", "Formulas to be evaluated in e-states of a space.")
+        .def(
+            "__init__",
+            [](SharedQuery* self, SharedSpace& space, const FormulaLists& formulas, const Numbers& roots) {
+                new (self) SharedQuery(space, to_formulas(formulas), roots);
+            },
+            "space"_a, "formulas"_a, "roots"_a, nb::keep_alive<1, 2>())
+        .def(
+            "holds",
+            [](SharedQuery& self, const Ids& ids) {
+                const std::size_t count = self.query.size();
+                auto out = new_array<std::uint8_t>(ids.shape(0), count);
+                self.owner.locked([&](Space&) {
+                    for (std::size_t k = 0; k < ids.shape(0); ++k)
+                        self.query.holds(span_of(ids)[k], out.data() + k * count);
+                });
+                return out;
+            },
+            "ids"_a);
 
     nb::class_<WorldLabels>(m, "WorldLabels", "Numbers for the distinct (valuation, repetition index) pairs of worlds.")
         .def(nb::init<>())

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <tuple>
 #include <vector>
 
 #include "model.hpp"
@@ -61,7 +63,7 @@ private:
     std::uint64_t stamp_ = 0;
 };
 
-// One packed e-state, unpacked, with the truth sets of a task's formulas.
+// One packed e-state, unpacked, with the truth sets of formulas.
 template <class P>
 struct Evaluator {
     explicit Evaluator(const Formulas& formulas) : truths(formulas) {}
@@ -73,6 +75,34 @@ struct Evaluator {
 
     Model<P> model;
     Truths<P> truths;
+};
+
+// One thing per representation of models, made when first needed.
+template <template <class> class T>
+using PerPolicy = std::tuple<std::unique_ptr<T<Dense<1>>>, std::unique_ptr<T<Dense<2>>>, std::unique_ptr<T<Dense<4>>>,
+                             std::unique_ptr<T<Dense<8>>>, std::unique_ptr<T<Sparse>>>;
+
+// Evaluates formulas in packed e-states, one after the other.
+class Evaluators {
+public:
+    Evaluators(const Formulas& formulas, std::uint32_t fluents, std::uint32_t agents)
+        : formulas_(&formulas), fluents_(fluents), agents_(agents) {}
+
+    // Calls action(evaluator) with an evaluator that has the e-state loaded.
+    template <class Action>
+    decltype(auto) with(const std::uint8_t* packed, Action&& action) {
+        return with_policy(packed_worlds(packed), [&]<class P>() -> decltype(auto) {
+            auto& evaluator = std::get<std::unique_ptr<Evaluator<P>>>(evaluators_);
+            if (!evaluator) evaluator = std::make_unique<Evaluator<P>>(*formulas_);
+            evaluator->load(packed, fluents_, agents_);
+            return action(*evaluator);
+        });
+    }
+
+private:
+    const Formulas* formulas_;
+    std::uint32_t fluents_, agents_;
+    PerPolicy<Evaluator> evaluators_;
 };
 
 extern template class Truths<Dense<1>>;

@@ -88,17 +88,12 @@ std::size_t StateStore::nbytes() const {
 // What one thread needs to look at e-states and to apply actions to them, made when first needed.
 class Worker {
 public:
-    explicit Worker(const TaskData& task) : task_(&task) {}
+    explicit Worker(const TaskData& task) : task_(&task), evaluators_(task.formulas, task.fluents, task.agents) {}
 
     // Calls action(evaluator) with an evaluator that has the e-state loaded.
     template <class Action>
     decltype(auto) with_evaluator(const std::uint8_t* packed, Action&& action) {
-        return with_policy(packed_worlds(packed), [&]<class P>() -> decltype(auto) {
-            auto& evaluator = std::get<std::unique_ptr<Evaluator<P>>>(evaluators_);
-            if (!evaluator) evaluator = std::make_unique<Evaluator<P>>(task_->formulas);
-            evaluator->load(packed, task_->fluents, task_->agents);
-            return action(*evaluator);
-        });
+        return evaluators_.with(packed, std::forward<Action>(action));
     }
 
     // Calls action(updater) with an updater that has the e-state loaded.
@@ -120,12 +115,8 @@ public:
     }
 
 private:
-    template <template <class> class T>
-    using PerPolicy = std::tuple<std::unique_ptr<T<Dense<1>>>, std::unique_ptr<T<Dense<2>>>, std::unique_ptr<T<Dense<4>>>,
-                                 std::unique_ptr<T<Dense<8>>>, std::unique_ptr<T<Sparse>>>;
-
     const TaskData* task_;
-    PerPolicy<Evaluator> evaluators_;
+    Evaluators evaluators_;
     PerPolicy<Updater> updaters_;
 };
 
@@ -306,6 +297,18 @@ void Space::expand(std::span<const StateId> ids, bool stop_at_goal, unsigned thr
             if (known ? replay(part[k], stop_at_goal, out) : record(part[k], *successors_[k], stop_at_goal, out)) return;
         }
     }
+}
+
+Query::Query(const Space& space, Formulas formulas, std::vector<FormulaId> roots)
+    : space_(&space),
+      formulas_(std::move(formulas)),
+      roots_(std::move(roots)),
+      evaluators_(formulas_, space.task().fluents, space.task().agents) {}
+
+void Query::holds(StateId id, std::uint8_t* out) {
+    evaluators_.with(space_->packed(id), [&](auto& state) {
+        for (FormulaId root : roots_) *out++ = state.truths.holds(root);
+    });
 }
 
 bool holds(const PlainModel& plain, const Formulas& formulas, FormulaId id) {

@@ -118,6 +118,23 @@ private:
     std::vector<StateId> target_of_;                       // per action of the e-state being recorded
 };
 
+// Formulas, beyond those of the task, to be evaluated in many e-states of a space.
+class Query {
+public:
+    Query(const Space& space, Formulas formulas, std::vector<FormulaId> roots);
+    Query(const Query&) = delete;
+    Query& operator=(const Query&) = delete;
+
+    std::size_t size() const { return roots_.size(); }
+    void holds(StateId id, std::uint8_t* out);  // [roots]; throws std::out_of_range when the id is unknown
+
+private:
+    const Space* space_;
+    Formulas formulas_;
+    std::vector<FormulaId> roots_;
+    Evaluators evaluators_;
+};
+
 // Whether a formula holds at every designated world of a model.
 bool holds(const PlainModel& model, const Formulas& formulas, FormulaId id);
 

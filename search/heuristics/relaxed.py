@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace
-from search.heuristics.planning_graph import Bools, PlanningGraph
+from search.heuristics.planning_graph import PlanningGraph
 
 
 class _Relaxed:
@@ -22,14 +20,8 @@ class _Relaxed:
 
     def __init__(self, space: StateSpace) -> None:
         """Prepare the planning graphs of the space's task."""
-        self._space = space
         self._graph = PlanningGraph(space.task)
-        # A space whose subgoals are the nodes: the core evaluates all of them at once.
-        self._nodes = StateSpace(replace(space.task, goal=self._graph.nodes))
-
-    def _truth(self, ids: NDArray[np.int32]) -> Bools:
-        """bool[k, n]: which nodes of the graph hold in which e-states."""
-        return self._nodes.subgoals([self._nodes.intern(self._space.model(state).state) for state in ids.tolist()])
+        self._truth = space.query(self._graph.nodes)
 
     def _goal_levels(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k, g]: the level at which each subgoal is marked, infinite for never."""

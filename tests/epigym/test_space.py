@@ -185,11 +185,32 @@ def test_successors_are_those_of_the_expansion(task: Task) -> None:
 @pytest.mark.parametrize("ids", [[7], [-1], [0, 99]])
 def test_unknown_ids_are_refused(ids: list[int]) -> None:
     space = StateSpace(two_switches())
-    for question in (space.expand, space.is_goal, space.subgoals, space.world_counts):
+    query = space.query([TRUE])
+    for question in (space.expand, space.is_goal, space.subgoals, space.world_counts, query):
         with pytest.raises(IndexError, match="does not exist"):
             question(ids)
     with pytest.raises(IndexError, match="does not exist"):
         space.successor(0, 5)
+
+
+@pytest.mark.parametrize("worlds", WIDTHS)
+def test_queries_agree_with_the_reference(worlds: int) -> None:
+    rng = random.Random(worlds)
+    task = wide_task(worlds, worlds)
+    space = StateSpace(task)
+    ids = explore(space, 8)
+    questions = [random_formula(rng, 3, task.fluents, task.agents) for _ in range(12)]
+    truths = space.query(questions)(ids)
+    assert truths.shape == (len(ids), len(questions))
+    for state, row in zip(ids.tolist(), truths.tolist(), strict=True):
+        estate = space.model(state).state
+        assert row == [reference.holds(estate, task.agents, question) for question in questions]
+    assert space.query([])(ids).shape == (len(ids), 0)
+
+
+def test_a_query_names_what_the_task_does_not_have() -> None:
+    with pytest.raises(TaskError, match="fog"):
+        StateSpace(two_switches()).query([fluent("fog")])
 
 
 def test_designated_worlds_that_disagree_are_named() -> None:

@@ -8,8 +8,6 @@ import sys
 from collections.abc import Sequence
 from time import perf_counter
 
-import psutil
-
 from epigym.errors import EpigymError, LimitError
 from epigym.problem import load_problem
 from search.command import ExitCode
@@ -59,8 +57,7 @@ def _plan(spec: str, plan_file: str, seconds: float, memory: int) -> tuple[ExitC
     start = perf_counter()
     try:
         task = load_problem(spec=spec)
-        free = max(memory - psutil.Process().memory_info().rss, 0)
-        limits = Limits(time_limit=max(seconds - (perf_counter() - start), 0.0), memory_limit=free)
+        limits = Limits(time_limit=max(seconds - (perf_counter() - start), 0.0), memory_limit=memory)
         result = search(task, Configuration.of("portfolio"), limits)
         if result.plan is not None:  # before it is re-executed, which takes time that may not be left
             write_json(plan_file, result.plan)

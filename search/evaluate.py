@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig
 from rich.console import Console
 
-import domains
-from domains.suites import suite
 from epigym.errors import EpigymError
 from search.board import Board
 from search.command import ExitCode, plain, run
@@ -21,6 +18,7 @@ from search.grid import Cell, shard, write_table
 from search.limits import memory_bytes
 from search.processes import Job, supervise
 from search.result import SearchStatus
+from search.suites import EpddlFiles, problems_of
 
 logger = logging.getLogger("search.evaluate")
 
@@ -69,14 +67,14 @@ def cells_of(values: dict[str, Any]) -> list[Cell]:
     """The grid of problems and configurations that a configuration file describes.
 
     Raises:
-        EpigymError: when a name is unknown.
+        EpigymError: when a name is unknown, or a file of a suite is missing.
     """
     limits = (values["max_expanded"], values["time_limit"], memory_bytes(values["memory_limit"]))
     configurations = configurations_of(values["agents"], values["heuristics"])
-    problems = values["problems"] or problems_of(values["suite"], values["per_family"])
+    named: dict[str, EpddlFiles | None] = dict.fromkeys(values["problems"])
     return [
-        Cell(problem, configuration, values["semantics"], *limits)
-        for problem in problems
+        Cell(problem, configuration, values["semantics"], *limits, files)
+        for problem, files in (named or problems_of(values["suite"], values["per_family"])).items()
         for configuration in configurations
     ]
 
@@ -95,29 +93,6 @@ def configurations_of(agents: list[Any], heuristics: list[Any]) -> list[Configur
             if other != configuration:
                 raise EpigymError(f"two configurations are called {other.label!r}; give one of them a label")
     return list(found.values())
-
-
-def problems_of(choice: dict[str, Any], per_family: int | None) -> list[str]:
-    """The problems of a suite (name and split), at most `per_family` of each family.
-
-    Raises:
-        EpigymError: when there is no such suite.
-    """
-    try:
-        chosen = suite(choice["name"])
-    except domains.DomainError as error:
-        raise EpigymError(str(error)) from None
-    splits = {"train": chosen.train, "test": chosen.test, "all": (*chosen.train, *chosen.test)}
-    if choice["split"] not in splits:
-        raise EpigymError(f"suite.split={choice['split']!r}; choose one of {', '.join(splits)}")
-    kept: Counter[str] = Counter()
-    problems = []
-    for problem in splits[choice["split"]]:
-        family = problem.partition("/")[0]
-        kept[family] += 1
-        if per_family is None or kept[family] <= per_family:
-            problems.append(problem)
-    return problems
 
 
 def _modules(cells: list[Cell]) -> list[str]:

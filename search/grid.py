@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -13,14 +14,16 @@ from pathlib import Path
 from time import perf_counter
 
 import domains
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, ProblemWarning
 from epigym.language import Semantics
 from epigym.problem import load_problem
+from epigym.task import Task
 from search.configuration import Configuration
 from search.limits import Limits
 from search.planner import find_plan
 from search.processes import Ending
 from search.result import SearchResult, SearchStatus, write_json, write_text
+from search.suites import EpddlFiles
 
 _INNER_SHARE = 0.95  # of the memory limit: a search that ends by itself knows how far it came
 COLUMNS = (
@@ -32,6 +35,10 @@ COLUMNS = (
     "expanded",
     "generated",
     "distinct",
+    "actions",
+    "fluents",
+    "initial_worlds",
+    "load_seconds",
     "search_seconds",
     "total_seconds",
     "peak_bytes",
@@ -39,7 +46,7 @@ COLUMNS = (
     "checkpoint",
     "message",
 )
-MEASURED = ("search_seconds", "total_seconds", "peak_bytes")
+MEASURED = ("load_seconds", "search_seconds", "total_seconds", "peak_bytes")
 """The columns that differ from run to run."""
 
 
@@ -52,8 +59,9 @@ class Cell:
         configuration: agent and heuristic.
         semantics: the reading of mA*.
         max_expanded: most nodes to expand, or None.
-        time_limit: seconds of search.
+        time_limit: seconds to read, ground and search.
         memory_limit: bytes of resident memory of the process, its children's included.
+        files: of an EPDDL problem, which `problem` then only names.
     """
 
     problem: str
@@ -62,10 +70,13 @@ class Cell:
     max_expanded: int | None
     time_limit: float
     memory_limit: int
+    files: EpddlFiles | None = None
 
     @property
     def family(self) -> str:
         """The family of the problem; for a file the name of its folder."""
+        if self.files is not None:
+            return self.problem.rpartition("/")[0]
         head = self.problem.partition("/")[0]
         return head if head in domains.FAMILIES else Path(self.problem).resolve().parent.name
 
@@ -88,16 +99,23 @@ class Cell:
 
     def search(self) -> SearchResult:
         """Do the search, in a process of its own."""
-        limits = Limits(self.max_expanded, self.time_limit, int(_INNER_SHARE * self.memory_limit))
         start = perf_counter()
-        task = load_problem(self.problem, self.semantics)
+        task = self._task()
         load_seconds = perf_counter() - start
+        time_left = max(self.time_limit - load_seconds, 0.0)
+        limits = Limits(self.max_expanded, time_left, int(_INNER_SHARE * self.memory_limit))
         return replace(find_plan(task, self.configuration, limits), load_seconds=load_seconds)
+
+    def _task(self) -> Task:
+        """The task, without the warnings about its text, which `search.solve` shows."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ProblemWarning)
+            return load_problem(**asdict(self.files)) if self.files else load_problem(self.problem, self.semantics)
 
     def outcome(self, ending: Ending) -> SearchResult:
         """The result of a process that made this search, or one that says how the process failed."""
         if isinstance(ending.value, SearchResult):
-            return ending.value
+            return replace(ending.value, peak_bytes=max(ending.value.peak_bytes, ending.peak_bytes))
         assert ending.failure is not None
         heuristic = self.configuration.heuristic
         return SearchResult(
@@ -121,6 +139,7 @@ class Cell:
         """
         is_counted = result.status.is_decided or result.status is SearchStatus.EXPANSION_LIMIT
         counts = {name: str(getattr(result, name)) for name in ("expanded", "generated", "distinct") if is_counted}
+        sizes = {name: str(getattr(result, name) or "") for name in ("actions", "fluents", "initial_worlds")}
         return dict.fromkeys(COLUMNS, "") | {
             "family": self.family,
             "problem": self.problem,
@@ -128,6 +147,8 @@ class Cell:
             "status": str(result.status),
             "plan_length": "" if result.plan_length is None else str(result.plan_length),
             **counts,
+            **sizes,
+            "load_seconds": f"{result.load_seconds:.6f}",
             "search_seconds": f"{result.search_seconds:.6f}",
             "total_seconds": f"{result.total_seconds:.6f}",
             "peak_bytes": str(result.peak_bytes),

@@ -17,7 +17,6 @@ from search.result import SearchStatus
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _FREE_SHARE = 0.8
 _BATCH_SECONDS = 0.1  # how long a batch of expansions may run before the limits are looked at again
-_SMALLEST_BATCH = 64
 _MEMORY_CHECK_SECONDS = 0.05
 
 
@@ -72,9 +71,12 @@ class Budget:
         return SearchStatus.MEMORY_LIMIT if self._out_of_memory else None
 
     def batch_size(self, expanded: int) -> int:
-        """How many nodes may be expanded before the limits are looked at again (about 0.1 s of work)."""
+        """How many nodes may be expanded before the limits are looked at again (about 0.1 s of work).
+
+        The first is expanded alone: what a node costs, microseconds or seconds, is not known before.
+        """
         affordable = int(expanded * _BATCH_SECONDS / max(self.seconds, 1e-9))
-        return min(max(affordable, _SMALLEST_BATCH), self._max_expanded - expanded)
+        return min(max(affordable, 1), self._max_expanded - expanded)
 
     def _check_memory(self) -> bool:
         return bool(self._process.memory_info().rss >= self._most_memory)

@@ -52,4 +52,11 @@ def search(task: Task, configuration: Configuration, limits: Limits | None = Non
     heuristic = configuration.make_heuristic(space)
     build_seconds = perf_counter() - start
     result = agent.search(space, heuristic, limits)
-    return replace(result, build_seconds=build_seconds, peak_bytes=max(result.peak_bytes, peak_bytes()))
+    return replace(
+        result,
+        build_seconds=build_seconds,
+        peak_bytes=max(result.peak_bytes, peak_bytes()),
+        actions=len(task.actions),
+        fluents=len(task.fluents),
+        initial_worlds=len(task.initial.valuations),
+    )

@@ -50,10 +50,13 @@ class SearchResult:
         load_seconds: to read and ground the problem.
         build_seconds: to build the state space and to load the heuristic.
         validation_seconds: to re-execute the plan with `epigym.reference`.
-        peak_bytes: peak resident memory of the process.
+        peak_bytes: peak resident memory of the process, its children's included where it was watched from outside.
         collapsed_agents: agents that believe everything in the plan's final e-state.
         message: why, when the status is `error`.
         members: what the members of a portfolio reported.
+        actions: ground actions of the task; 0 when it was never read.
+        fluents: fluents of the task.
+        initial_worlds: worlds of the task's initial e-state, before contraction.
     """
 
     status: SearchStatus
@@ -73,6 +76,9 @@ class SearchResult:
     collapsed_agents: tuple[str, ...] = ()
     message: str = ""
     members: tuple[SearchResult, ...] = ()
+    actions: int = 0
+    fluents: int = 0
+    initial_worlds: int = 0
 
     @property
     def label(self) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
+import psutil
+
 from epigym.space import StateSpace
 from epigym.task import Task
 from search.agents.agent import Agent
@@ -24,7 +26,8 @@ class Portfolio(Agent):
     """Runs its members in parallel, each in its own process; the first to decide the problem stops the others.
 
     The result has the counts of the member that decided, and the reports of all members that had ended by
-    then. A member that fails leaves the others running. Each member gets an equal share of the memory.
+    then. A member that fails leaves the others running. Each gets an equal share of the memory that this process
+    leaves.
 
     Attributes:
         members: an `agent` and, for informed agents, a `heuristic` each: names, or mappings of name and settings.
@@ -41,7 +44,7 @@ class Portfolio(Agent):
         """Search with all members; see `Agent.search`. The members build their own spaces from the space's task."""
         limits = limits or Limits()
         start = perf_counter()
-        share = replace(limits, memory_limit=memory_bytes(limits.memory_limit) // max(len(self.members), 1))
+        share = replace(limits, memory_limit=_free_bytes(limits) // max(len(self.members), 1))
         jobs = [Job(index, _search, (space.task, dict(member), share)) for index, member in enumerate(self.members)]
         wall_limit = None if limits.time_limit is None else limits.time_limit + _GRACE_SECONDS
         reports: list[SearchResult] = []
@@ -83,6 +86,12 @@ class Portfolio(Agent):
             message=first.message or f"decided by {first.label}" if first.status.is_decided else first.message,
             members=tuple(reports),
         )
+
+
+def _free_bytes(limits: Limits) -> int:
+    """What the memory limit leaves to the members."""
+    used = 0 if limits.memory_limit is None else psutil.Process().memory_info().rss
+    return max(memory_bytes(limits.memory_limit) - used, 0)
 
 
 def _search(task: Task, member: Mapping[str, Any], limits: Limits) -> SearchResult:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmark_files import SHARED
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
@@ -85,8 +86,30 @@ def test_the_planning_graph_experiment_has_every_heuristic_of_hefp() -> None:
     assert len({cell.problem for cell in cells}) == 75
 
 
-@pytest.mark.parametrize("experiment", sorted(options("experiment")))
-def test_experiments_can_be_small(experiment: str) -> None:
+@pytest.mark.reference
+def test_the_competition_is_planned_without_learning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
+    cells = cells_of(composed("evaluate", "experiment=competition"))
+    assert len(cells) == 2 * 100
+    assert {cell.configuration.label for cell in cells} == {"bfs", "portfolio"}
+    assert {(cell.time_limit, cell.memory_limit) for cell in cells} == {(60, 2**33)}
+    assert not any("gnn" in str(cell.configuration) for cell in cells)
+    toolkit = cells_of(composed("evaluate", "experiment=competition", "suite=epddl", "time_limit=600"))
+    assert (len(toolkit), {cell.time_limit for cell in toolkit}) == (2 * 19, {600})
+
+
+OF_FILES = {"competition"}  # experiments on the public EPDDL problems
+
+
+@pytest.mark.parametrize(
+    "experiment",
+    [
+        pytest.param(name, marks=pytest.mark.reference if name in OF_FILES else ())
+        for name in sorted(options("experiment"))
+    ],
+)
+def test_experiments_can_be_small(experiment: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
     whole, small = (composed("evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small"))
     assert small["folder"] == whole["folder"] + "_small"
     cells = cells_of(small)

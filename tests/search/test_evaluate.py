@@ -6,20 +6,24 @@ import csv
 import json
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from epddl_problem import PLANS, PROBLEM, write_problem
 from tasks import COIN, COUNTER
 
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, ProblemWarning
+from epigym.problem import load_problem
 from epigym.reference import Validation
-from search import planner
+from search import grid, planner
 from search.configuration import Configuration
-from search.evaluate import configurations_of, problems_of
+from search.evaluate import configurations_of
 from search.grid import MEASURED, Cell, shard, write_table
+from search.limits import peak_bytes
 from search.processes import Ending, Job
 from search.result import SearchStatus
+from search.suites import EpddlFiles
 
 BFS = Configuration.of("bfs")
 
@@ -46,19 +50,6 @@ def test_labels_tell_settings_apart() -> None:
     assert configurations_of(twice, ["l_pg"])[1].make_agent().name == "wa_star"
 
 
-def test_suites_can_be_cut_per_family() -> None:
-    everything = problems_of({"name": "standard", "split": "test"}, None)
-    small = problems_of({"name": "standard", "split": "test"}, 2)
-    assert len(everything) == 66
-    assert len(small) == 12
-    assert set(small) <= set(everything)
-    assert len(problems_of({"name": "standard", "split": "all"}, None)) == 95
-    with pytest.raises(EpigymError, match="standart"):
-        problems_of({"name": "standart", "split": "test"}, None)
-    with pytest.raises(EpigymError, match="choose one of train, test, all"):
-        problems_of({"name": "standard", "split": "tests"}, None)
-
-
 def test_shards_are_a_partition(cell: Cell) -> None:
     cells = [replace(cell, max_expanded=number) for number in range(7)]
     parts = [shard(cells, f"{number}/3") for number in range(3)]
@@ -80,6 +71,47 @@ def test_a_cell_is_kept_until_something_about_it_changes(cell: Cell, tmp_path: P
     assert replace(cell, semantics="efp").read(tmp_path) is None
     cell.file(tmp_path).write_text(cell.file(tmp_path).read_text()[:100])
     assert cell.read(tmp_path) is None
+
+
+@pytest.fixture
+def epddl_cell(tmp_path: Path) -> Cell:
+    written = write_problem(tmp_path, PROBLEM.replace(":modal-goals", ":modal-goals :equality"))  # which warns
+    files = EpddlFiles(str(written.problem), str(written.domain), (str(written.library),), plank_compat=False)
+    return Cell("easy/coin/coin-1", BFS, "default", None, 60.0, 1 << 30, files)
+
+
+@pytest.mark.filterwarnings("error::epigym.errors.ProblemWarning")
+def test_a_cell_of_epddl_files(epddl_cell: Cell, tmp_path: Path) -> None:
+    with pytest.raises(ProblemWarning, match=":equality"):
+        load_problem(**asdict(epddl_cell.files))
+    result = epddl_cell.search()
+    assert (result.status, list(result.plan)) == (SearchStatus.SOLVED, PLANS[0])
+    assert (result.actions, result.fluents, result.initial_worlds) == (6, 2, 2)
+    assert result.load_seconds > 0
+    epddl_cell.write(tmp_path, result)
+    assert epddl_cell.read(tmp_path) == result
+    assert replace(epddl_cell, files=replace(epddl_cell.files, plank_compat=True)).read(tmp_path) is None
+    row = epddl_cell.row(result)
+    assert (row["family"], row["problem"]) == ("easy/coin", "easy/coin/coin-1")
+    assert (row["actions"], row["fluents"], row["initial_worlds"]) == ("6", "2", "2")
+
+
+def test_reading_and_grounding_count_within_the_limits(epddl_cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([100.0, 170.0])
+    monkeypatch.setattr(grid, "perf_counter", lambda: next(times))
+    result = epddl_cell.search()
+    assert (result.status, result.expanded, result.load_seconds) == (SearchStatus.TIME_LIMIT, 0, 70.0)
+    assert result.actions == 6
+    tight = replace(epddl_cell, memory_limit=peak_bytes() // 2)
+    monkeypatch.undo()
+    assert tight.search().status is SearchStatus.MEMORY_LIMIT
+
+
+def test_peak_memory_is_that_of_all_processes(cell: Cell) -> None:
+    result = cell.search()
+    for outside, peak in ((result.peak_bytes * 3, result.peak_bytes * 3), (1, result.peak_bytes)):
+        ending = Ending(Job(0, cell.search, ()), result, None, "", "", 1.0, outside)
+        assert cell.outcome(ending) == replace(result, peak_bytes=peak)
 
 
 @pytest.mark.parametrize("failure", [SearchStatus.ERROR, SearchStatus.TIME_LIMIT, SearchStatus.MEMORY_LIMIT])
@@ -193,3 +225,25 @@ def test_limits_are_rows_too(problems: Path) -> None:
     assert [row["status"] for row in read_table(problems / "t")] == ["time_limit"]
     cell = json.loads((problems / "m/cells/grapevine/5_pl_6/bfs.json").read_text())["cell"]
     assert cell["memory_limit"] == 30 * 2**20
+
+
+def test_a_suite_of_epddl_files(tmp_path: Path) -> None:
+    write_problem(tmp_path)
+    (tmp_path / "conf" / "suite").mkdir(parents=True)
+    (tmp_path / "conf" / "suite" / "coins.yaml").write_text(
+        "{name: coins, folder: ., plank_compat: false, families: "
+        "{coin: {problems: coin-*.epddl, domain_file: coin.epddl, libraries: [kinds.epddl]}}}"
+    )
+    chosen = ("problems=[]", "suite=coins", "hydra.searchpath=[file://conf]")
+    assert len(finished(start(tmp_path, *chosen))) == 2
+    rows = read_table(tmp_path / "outputs" / "evaluate" / "coins")
+    assert [(row["configuration"], row["status"], row["plan_length"]) for row in rows] == [
+        ("bfs", "solved", "2"),
+        ("hfs/satisfied_goals", "solved", "2"),
+    ]
+    assert finished(start(tmp_path, *chosen)) == []
+    assert len(finished(start(tmp_path, *chosen, "suite.plank_compat=true"))) == 2
+    missing = start(tmp_path, *chosen, "suite.folder=gone")
+    output, _ = missing.communicate()
+    assert missing.returncode == 65
+    assert "suite coins: gone does not exist; set suite.folder" in output

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from epigym.errors import LimitError
 from epigym.space import Transitions
+from search import limits
 from search.agents import make_agent
 from search.limits import Limits, memory_bytes, peak_bytes
 from search.result import SearchStatus
@@ -18,13 +19,13 @@ CHAIN = {state: [("a", state + 1), ("b", 0)] for state in range(300)}
 
 @pytest.mark.parametrize("name", ["bfs", "hfs"])
 @pytest.mark.parametrize(
-    ("limits", "status"),
+    ("given", "status"),
     [(Limits(time_limit=0), SearchStatus.TIME_LIMIT), (Limits(memory_limit=1), SearchStatus.MEMORY_LIMIT)],
 )
 def test_time_and_memory_end_a_search_before_its_first_expansion(
-    name: str, limits: Limits, status: SearchStatus
+    name: str, given: Limits, status: SearchStatus
 ) -> None:
-    result = make_agent(name).search(GraphSpace(CHAIN, goals=[300]), TableHeuristic({}), limits)
+    result = make_agent(name).search(GraphSpace(CHAIN, goals=[300]), TableHeuristic({}), given)
     assert (result.status, result.plan, result.expanded, result.distinct) == (status, None, 0, 1)
 
 
@@ -47,6 +48,16 @@ def test_running_out_of_memory_reports_what_is_known() -> None:
 def test_without_a_time_limit_the_search_ends_by_itself() -> None:
     result = make_agent("bfs").search(GraphSpace(CHAIN, goals=[300]), limits=Limits(time_limit=None))
     assert (result.status, result.plan_length) == (SearchStatus.SOLVED, 300)
+
+
+def test_batches_last_a_tenth_of_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first node is expanded alone: it may take long."""
+    monkeypatch.setattr(limits, "perf_counter", lambda: 10.0)
+    budget = Limits(max_expanded=1000).start()
+    assert budget.batch_size(0) == 1
+    for now, expanded, size in ((12.0, 1, 1), (12.0, 100, 5), (10.01, 1, 10), (10.01, 90, 900), (10.01, 500, 500)):
+        monkeypatch.setattr(limits, "perf_counter", lambda now=now: now)
+        assert budget.batch_size(expanded) == size
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
+import psutil
+import pytest
 from tasks import coin, done, hopeless
 
 from epigym.space import StateSpace
-from search.agents import make_agent
+from search.agents import make_agent, portfolio
 from search.configuration import Configuration
 from search.limits import Limits
 from search.planner import find_plan
+from search.processes import Ending, Job
 from search.result import SearchStatus
 
 MEMBERS = [{"agent": "bfs"}, {"agent": "hfs", "heuristic": "satisfied_goals"}]
@@ -31,6 +36,19 @@ def test_a_member_that_proves_that_there_is_no_plan_decides() -> None:
 def test_a_goal_at_the_start() -> None:
     result = make_agent("portfolio", members=MEMBERS).search(StateSpace(done()))
     assert (result.status, result.plan) == (SearchStatus.SOLVED, ())
+
+
+def test_members_share_the_memory_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = []
+
+    def supervise(jobs: list[Job], **_: object) -> Generator[Ending, None, None]:
+        given.extend(job.arguments[2].memory_limit for job in jobs)
+        yield from (Ending(job, None, SearchStatus.ERROR, "", "", 0.0, 0) for job in jobs)
+
+    monkeypatch.setattr(portfolio, "supervise", supervise)
+    used = psutil.Process().memory_info().rss
+    make_agent("portfolio", members=MEMBERS).search(StateSpace(coin()), limits=Limits(memory_limit=3 * used))
+    assert given == [pytest.approx(used, rel=0.1)] * 2
 
 
 def test_a_failing_member_leaves_the_others_running() -> None:

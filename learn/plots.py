@@ -11,28 +11,34 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from learn.report import best_row
+
 _BLUE, _ORANGE = "#2b6cb0", "#dd6b20"
 
 
 def draw_curves(history: Sequence[Mapping[str, float]], path: Path) -> None:
-    """Training and validation loss and the validation errors over the epochs.
+    """Training and validation loss and the validation errors over the optimizer steps.
 
     Args:
-        history: one row of metrics per epoch.
+        history: rows of metrics, as `learn.report.read_history` gives them.
         path: the PNG file.
     """
     figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    epochs = [row["epoch"] for row in history]
-    best = min(history, key=lambda row: row["val/loss"])["epoch"]
-    for name, label, colour in (("train/loss", "training", _ORANGE), ("val/loss", "validation", _BLUE)):
-        left.plot(epochs, [row.get(name, np.nan) for row in history], label=label, color=colour)
-    left.set(yscale="log", xlabel="epoch", ylabel="loss (MSE of normalised distance)")
-    for name, label, colour in (("val/mae", "MAE", _BLUE), ("val/rmse", "RMSE", _ORANGE)):
-        right.plot(epochs, [row[name] for row in history], label=label, color=colour)
-    right.set(yscale="log", xlabel="epoch", ylabel="validation error [steps]")
+    best = best_row(history)
+    curves = (
+        (left, "train/loss", "training", _ORANGE),
+        (left, "val/loss", "validation", _BLUE),
+        (right, "val/mae", "MAE", _BLUE),
+        (right, "val/rmse", "RMSE", _ORANGE),
+    )
+    for axes, name, label, colour in curves:
+        rows = [row for row in history if name in row]
+        axes.plot([row["step"] for row in rows], [row[name] for row in rows], label=label, color=colour)
+    left.set(yscale="log", xlabel="step", ylabel="loss (MSE of normalised distance)")
+    right.set(yscale="log", xlabel="step", ylabel="validation error [steps]")
     for axes in (left, right):
-        axes.axvline(best, color="0.6", linestyle=":", label="best checkpoint")
+        axes.axvline(best["step"], color="0.6", linestyle=":", label="best checkpoint")
         axes.legend(frameon=False)
     figure.savefig(path, dpi=120)
 

@@ -20,22 +20,30 @@ from learn.module import StepErrors
 
 
 def read_history(path: Path) -> list[dict[str, float]]:
-    """One row of metrics per epoch, from the file of Lightning's CSV logger, which has several.
+    """The metrics by optimizer step, from the file of Lightning's CSV logger, which may have several rows for a step.
 
     Args:
         path: its `metrics.csv`.
+
+    Returns:
+        One row for each step after which an epoch ended or the model was validated, which may be apart.
     """
-    epochs: dict[int, dict[str, float]] = {}
+    steps: dict[int, dict[str, float]] = {}
     with path.open(newline="") as file:
         for row in csv.DictReader(file):
-            values = {name: float(value) for name, value in row.items() if value and name != "step"}
-            epochs.setdefault(int(values["epoch"]), {}).update(values)
-    return [epochs[epoch] for epoch in sorted(epochs)]
+            values = {name: float(value) for name, value in row.items() if value}
+            steps.setdefault(int(values["step"]), {}).update(values)
+    return [steps[step] for step in sorted(steps)]
+
+
+def best_row(history: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
+    """The row of the smallest validation loss, which is that of the best checkpoint."""
+    return min((row for row in history if "val/loss" in row), key=lambda row: row["val/loss"])
 
 
 def write_history(history: Sequence[Mapping[str, float]], path: Path) -> None:
-    """Write the rows as CSV, epoch first."""
-    names = sorted({name for row in history for name in row}, key=lambda name: (name != "epoch", name))
+    """Write the rows as CSV, epoch and step first."""
+    names = sorted({name for row in history for name in row}, key=lambda name: ("/" in name, name))
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, names)
         writer.writeheader()

@@ -22,7 +22,7 @@ from learn.data import RolloutData
 from learn.fitting import CHECKPOINTS, WaitingTime, make_module, make_trainer
 from learn.plots import draw_curves, draw_errors, draw_predictions
 from learn.problems import families_of, listed, training_problems
-from learn.report import baselines, joined, read_history, write_history, write_record
+from learn.report import baselines, best_row, joined, read_history, write_history, write_record
 from learn.rollouts import collect, summary
 
 logger = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ def train(config: DictConfig) -> dict[str, float]:
         config: the composed configuration.
 
     Returns:
-        The metrics of the best epoch, and those of two baselines; nothing in the helping processes of a
+        The metrics of the best checkpoint, and those of two baselines; nothing in the helping processes of a
         distributed run.
 
     Raises:
@@ -85,13 +85,13 @@ def train(config: DictConfig) -> dict[str, float]:
 
 
 def _metrics(data: RolloutData, run_dir: Path) -> dict[str, float]:
-    """Write the history of the run; return the metrics of the best epoch and of the baselines."""
+    """Write the history of the run; return the metrics of the best checkpoint and of the baselines."""
     history = read_history(run_dir / "csv" / "metrics.csv")
     write_history(history, run_dir / "metrics.csv")
     draw_curves(history, run_dir / "curves.png")
-    metrics = dict(min(history, key=lambda row: row["val/loss"]))
+    metrics = dict(best_row(history))
     counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
-    return metrics | counts | {"epochs": float(len(history))} | baselines(data.train, data.validation)
+    return metrics | counts | {"epochs": history[-1]["epoch"] + 1} | baselines(data.train, data.validation)
 
 
 def _draw(predicted: NDArray[np.floating], true: NDArray[np.floating], run_dir: Path) -> None:

@@ -77,6 +77,20 @@ def test_training_fits_better_than_any_constant(compose_config: Compose, tmp_pat
     assert history[-1]["train/loss"] < 0.8 * constant < history[0]["train/loss"]
 
 
+def test_metrics_are_those_of_the_best_checkpoint_wherever_an_epoch_is_validated(
+    compose_config: Compose, tmp_path: Path
+) -> None:
+    often = ("+trainer.val_check_interval=2", "+trainer.check_val_every_n_epoch=null", "+trainer.max_steps=7")
+    metrics = train(compose_config("train", f"problem={PROBLEM}", "trainer=cpu", "data.batch_size=50", *often))
+    history = read_history(tmp_path / "run" / "csv" / "metrics.csv")  # epochs of 4 steps
+    losses = {row["step"]: row["val/loss"] for row in history if "val/loss" in row}
+    assert sorted(losses) == [1, 3, 5]
+    assert metrics["val/loss"] == min(losses.values())
+    best = torch.load(tmp_path / "run" / "checkpoints" / "best.ckpt", weights_only=True)
+    assert best["global_step"] == metrics["step"] + 1
+    assert metrics["epochs"] == 2
+
+
 def test_two_runs_with_one_seed_are_bitwise_equal(compose_config: Compose, tmp_path: Path) -> None:
     for run, seed in (("first", 1), ("second", 1), ("other", 2)):
         train(compose_config("train", *SHORT, f"seed={seed}", run=run))

@@ -18,13 +18,9 @@ from torch.export import Dim
 from epigym.errors import EpigymError, unknown
 from learn.checkpoints import Trained, load
 from learn.command import run
+from learn.onnx_scorer import INPUTS, METADATA_VERSION
 
 logger = logging.getLogger(__name__)
-
-INPUTS = ("x", "edge_index", "edge_attr", "graph", "graph_mask")
-"""Names of the inputs of an exported regressor, as `Regressor.forward` describes them."""
-METADATA_VERSION = 1
-"""Raised whenever the inputs or the metadata change."""
 
 
 class StepRegressor(nn.Module):

@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from epigym.encoding import MAX_LABEL, encoder
 from epigym.errors import CheckpointError, EpigymError
 from epigym.space import StateSpace
-from learn.export import INPUTS, METADATA_VERSION
+
+INPUTS = ("x", "edge_index", "edge_attr", "graph", "graph_mask")
+"""Names of the inputs of an exported regressor, as `learn.regressor.Regressor.forward` describes them."""
+METADATA_VERSION = 1
+"""Raised whenever the inputs or the metadata change."""
 
 
 class OnnxScorer:

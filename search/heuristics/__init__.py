@@ -18,12 +18,19 @@ def _gnn(space: StateSpace, checkpoint: str | None = None, threads: int = 1) -> 
     return Gnn(space, checkpoint, threads)
 
 
+def _onnx(space: StateSpace, path: str | None = None, threads: int = 1) -> Heuristic:
+    from search.heuristics.onnx import Onnx  # the packages of the extra export may be missing
+
+    return Onnx(space, path, threads)
+
+
 HEURISTICS: Mapping[str, Callable[..., Heuristic]] = {
     "satisfied_goals": SatisfiedGoals,
     "c_pg": EntailedLevels,
     "l_pg": GraphLength,
     "s_pg": GoalLevels,
     "gnn": _gnn,
+    "onnx": _onnx,
 }
 
 

@@ -11,8 +11,8 @@ from trained import random_regressor
 from epigym.errors import CheckpointError, EpigymError
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from learn.export import INPUTS, StepRegressor, export, export_onnx
-from learn.onnx_scorer import OnnxScorer
+from learn.export import StepRegressor, export, export_onnx
+from learn.onnx_scorer import INPUTS, OnnxScorer
 from learn.scorer import BoundScorer
 
 onnxruntime = pytest.importorskip("onnxruntime")

@@ -15,7 +15,7 @@ from search.heuristics import HEURISTICS, make_heuristic
 from search.planner import find_plan
 from search.result import SearchStatus
 
-UNTRAINED = sorted(HEURISTICS.keys() - {"gnn"})
+UNTRAINED = sorted(HEURISTICS.keys() - {"gnn", "onnx"})
 SEQUENTIAL = sorted(AGENTS.keys() - {"portfolio"})
 
 

@@ -8,13 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from epigym.errors import EpigymError
-from search.registry import suggestion
 from search.result import SearchStatus
-
-PUBLISHED = "published "
-"""How the names of published configurations begin."""
-
-_PUBLISHED_FILE = Path(__file__).parent / "data" / "published.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +25,9 @@ class Outcome:
         search_ms: milliseconds of search.
         total_ms: milliseconds from reading the problem to the checked plan.
         peak_mib: peak memory of the process.
+        actions: ground actions of the problem.
+        fluents: its fluents.
+        initial_worlds: worlds of its initial e-state.
     """
 
     family: str
@@ -42,6 +39,9 @@ class Outcome:
     search_ms: float | None = None
     total_ms: float | None = None
     peak_mib: float | None = None
+    actions: float | None = None
+    fluents: float | None = None
+    initial_worlds: float | None = None
 
     @property
     def is_solved(self) -> bool:
@@ -113,16 +113,15 @@ def values_of(outcomes: Iterable[Outcome], metric: Metric) -> list[float]:
     return [value for value in map(metric, outcomes) if value is not None]
 
 
-def read_outcomes(runs: Sequence[str | Path], setups: Sequence[str] = ()) -> Outcomes:
-    """The outcomes in the folders of evaluations, with published ones on the same problems.
+def read_outcomes(runs: Sequence[str | Path], others: Iterable[Outcome] = ()) -> Outcomes:
+    """The outcomes in the folders of evaluations, with others on the same problems.
 
     Args:
         runs: folders that `search.evaluate` wrote.
-        setups: which published experiments to add: `standard`, `transfer`, `planning_graph`.
+        others: such as published ones; those on other problems are left out.
 
     Raises:
-        EpigymError: when a folder holds no table, two folders hold the same configuration on the same problem,
-            or there is no such published experiment.
+        EpigymError: when a folder holds no table, or two folders hold the same configuration on the same problem.
     """
     table: dict[str, dict[str, Outcome]] = {}
     for run in runs:
@@ -132,38 +131,10 @@ def read_outcomes(runs: Sequence[str | Path], setups: Sequence[str] = ()) -> Out
                 raise EpigymError(f"{outcome.configuration} on {outcome.problem} is in two runs; report them apart")
             known[outcome.problem] = outcome
     problems = {problem for outcomes in table.values() for problem in outcomes}
-    for outcome in published(setups):
+    for outcome in others:
         if outcome.problem in problems:
             table.setdefault(outcome.configuration, {}).setdefault(outcome.problem, outcome)
     return Outcomes(table)
-
-
-def published(setups: Sequence[str]) -> list[Outcome]:
-    """The published outcomes of some experiments.
-
-    Raises:
-        EpigymError: when there is no such experiment.
-    """
-    with _PUBLISHED_FILE.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    known = dict.fromkeys(row["setup"] for row in rows)
-    for setup in setups:
-        if setup not in known:
-            raise EpigymError(f"there is no published experiment {setup!r}; {suggestion(setup, known)}")
-    return [
-        Outcome(
-            family=row["problem"].partition("/")[0],
-            problem=row["problem"],
-            configuration=PUBLISHED + row["configuration"],
-            status=SearchStatus(row["status"]),
-            plan_length=_number(row["plan_length"]),
-            expanded=_number(row["expanded"]),
-            search_ms=_number(row["search_ms"]),
-            total_ms=_number(row["total_ms"]),
-        )
-        for row in rows
-        if row["setup"] in setups
-    ]
 
 
 def _read_run(folder: Path) -> list[Outcome]:
@@ -177,15 +148,19 @@ def _read_run(folder: Path) -> list[Outcome]:
                 problem=row["problem"],
                 configuration=row["configuration"],
                 status=SearchStatus(row["status"]),
-                plan_length=_number(row["plan_length"]),
-                expanded=_number(row["expanded"]),
-                search_ms=_number(row["search_seconds"], 1e3),
-                total_ms=_number(row["total_seconds"], 1e3),
-                peak_mib=_number(row["peak_bytes"], 1 / 2**20),
+                plan_length=number_of(row["plan_length"]),
+                expanded=number_of(row["expanded"]),
+                search_ms=number_of(row["search_seconds"], 1e3),
+                total_ms=number_of(row["total_seconds"], 1e3),
+                peak_mib=number_of(row["peak_bytes"], 1 / 2**20),
+                actions=number_of(row["actions"]),
+                fluents=number_of(row["fluents"]),
+                initial_worlds=number_of(row["initial_worlds"]),
             )
             for row in csv.DictReader(lines)
         ]
 
 
-def _number(text: str, unit: float = 1.0) -> float | None:
+def number_of(text: str, unit: float = 1.0) -> float | None:
+    """The number in a cell of a table, times a unit; None for an empty cell."""
     return float(text) * unit if text else None

@@ -16,7 +16,8 @@ from rich.text import Text
 from epigym.errors import EpigymError
 from search import figures
 from search.command import ExitCode, plain, run
-from search.outcomes import PUBLISHED, Outcomes, read_outcomes
+from search.outcomes import Outcomes, read_outcomes
+from search.published import PUBLISHED, published
 from search.registry import suggestion
 from search.tables import ReportTable, instances, summary, totals
 
@@ -33,7 +34,7 @@ def report(config: DictConfig) -> ExitCode:
         EpigymError: when a run, a configuration or a published experiment is unknown.
     """
     values = plain(config)
-    outcomes = read_outcomes(values["runs"], values["published"])
+    outcomes = read_outcomes(values["runs"], published(values["published"]))
     if values["configurations"]:
         outcomes = outcomes.of([_known(name, outcomes) for name in values["configurations"]])
     folder = Path(values["folder"])

@@ -14,6 +14,12 @@ from search.result import SearchStatus, write_text
 
 ALL = "All"
 
+_PER_INSTANCE = ("length", "nodes", "time [ms]", "memory [MiB]")
+_SIZES: dict[str, Metric] = {
+    "actions": lambda outcome: outcome.actions,
+    "fluents": lambda outcome: outcome.fluents,
+    "worlds": lambda outcome: outcome.initial_worlds,
+}
 _STATUS_TEXT = {
     SearchStatus.UNSOLVABLE: "unsolvable",
     SearchStatus.EXPANSION_LIMIT: "NO",
@@ -130,20 +136,20 @@ def totals(outcomes: Outcomes) -> ReportTable:
 
 
 def instances(outcomes: Outcomes) -> ReportTable:
-    """Every problem: plan length, nodes and time of each configuration, or how its search ended."""
+    """Every problem: its ground size, and what each configuration found at what cost, or how its search ended."""
     rows = []
     for problem in outcomes.problems:
-        row = [problem]
+        row = [problem, *_sizes(outcomes, problem)]
         for configuration in outcomes.configurations:
             outcome = outcomes.table[configuration].get(problem)
             row += _instance_cells(outcome)
         rows.append(row)
     return ReportTable(
         name="instances",
-        caption="Every problem: plan length, expanded nodes and total time. TO: time-out, MO: out of memory, NO: out "
-        "of nodes, –: not run.",
-        groups=[(configuration, 3) for configuration in outcomes.configurations],
-        header=["problem", *(["length", "nodes", "time [ms]"] * len(outcomes.configurations))],
+        caption="Every problem: ground size, plan length, expanded nodes, total time and peak memory. TO: time-out, "
+        "MO: out of memory, NO: out of nodes, –: not run or not known.",
+        groups=[("", 3), *((configuration, 4) for configuration in outcomes.configurations)],
+        header=["problem", *_SIZES, *(_PER_INSTANCE * len(outcomes.configurations))],
         rows=rows,
     )
 
@@ -153,16 +159,21 @@ def number(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 9.95 or value == int(value) else f"{value:.2g}"
 
 
+def _sizes(outcomes: Outcomes, problem: str) -> list[str]:
+    """The ground size of a problem, as far as any of the outcomes knows it."""
+    known = [found[problem] for found in outcomes.table.values() if problem in found]
+    return [_cell(next(iter(values_of(known, size)), None)) for size in _SIZES.values()]
+
+
 def _instance_cells(outcome: Outcome | None) -> list[str]:
     if outcome is None:
-        return ["–"] * 3
-    if not outcome.is_solved:
-        nodes = "" if outcome.expanded is None else number(outcome.expanded)
-        return [_STATUS_TEXT[outcome.status], nodes, ""]
-    return [
-        "–" if value is None else number(value)
-        for value in (METRICS[name](outcome) for name in ("length", "nodes", "time [ms]"))
-    ]
+        return ["–"] * len(_PER_INSTANCE)
+    length, *costs = (_cell(METRICS[name](outcome)) for name in _PER_INSTANCE)
+    return [length if outcome.is_solved else _STATUS_TEXT[outcome.status], *costs]
+
+
+def _cell(value: float | None) -> str:
+    return "–" if value is None else number(value)
 
 
 def _coverage(solved: int, count: int) -> str:

@@ -5,17 +5,22 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib.image
 import pytest
+from hydra import compose, initialize_config_module
+from omegaconf import OmegaConf
 
 from epigym.errors import EpigymError
 from search import figures
 from search.grid import COLUMNS
 from search.outcomes import Outcome, Outcomes, read_outcomes
+from search.published import published
 from search.report import write_report
 from search.result import SearchStatus
+from search.suites import problems_of
 from search.tables import instances, number, summary, totals
 
 SOLVED, TIME_LIMIT = SearchStatus.SOLVED, SearchStatus.TIME_LIMIT
@@ -54,8 +59,18 @@ def test_instances_say_how_each_search_ended() -> None:
     found = outcomes()
     found.table["hfs/gnn"].pop("x/1")
     rows = {row[0]: row[1:] for row in instances(found).rows}
-    assert rows["x/1"] == ["4", "10", "20", "–", "–", "–"]
-    assert rows["y/1"] == ["4", "1000", "2000", "TO", "", ""]
+    assert rows["x/1"] == ["–", "–", "–", "4", "10", "20", "40", "–", "–", "–", "–"]
+    assert rows["y/1"] == ["–", "–", "–", "4", "1000", "2000", "40", "TO", "–", "–", "–"]
+
+
+def test_instances_tell_the_size_that_any_outcome_knows() -> None:
+    found = outcomes()
+    found.table["hfs/gnn"]["x/1"] = replace(
+        found.table["hfs/gnn"]["x/1"], actions=5.0, fluents=20480.0, initial_worlds=1.0
+    )
+    table = instances(found)
+    assert table.titles[:5] == ["problem", "actions", "fluents", "worlds", "bfs length"]
+    assert table.rows[0][:4] == ["x/1", "5", "20480", "1"]
 
 
 def test_totals_show_the_interval_of_the_coverage() -> None:
@@ -139,7 +154,7 @@ def test_runs_are_joined_with_the_published_outcomes_on_the_same_problems(tmp_pa
     problem, other = "assembly_line/b2_pl_5", "assembly_line/unpublished"
     first = write_run(tmp_path / "a", row("bfs", problem), row("bfs", other, status="error", expanded=""))
     second = write_run(tmp_path / "b", row("hfs/gnn", problem, peak_bytes="1048576"))
-    found = read_outcomes([first, second], ["standard"])
+    found = read_outcomes([first, second], published(["standard"]))
     assert found.configurations == ["bfs", "hfs/gnn", "published BFS", "published GNN"]
     assert found.table["hfs/gnn"][problem].search_ms == 250
     assert found.table["hfs/gnn"][problem].peak_mib == 1
@@ -156,7 +171,57 @@ def test_wrong_runs_are_explained(tmp_path: Path) -> None:
     with pytest.raises(EpigymError, match=r"holds no results\.csv"):
         read_outcomes([tmp_path / "gone"])
     with pytest.raises(EpigymError, match="no published experiment 'standart'; did you mean 'standard'"):
-        read_outcomes([run], ["standart"])
+        published(["standart"])
+    with pytest.raises(EpigymError, match=r"cannot read the published table 'gone\.csv': No such file"):
+        published(["gone.csv"])
+    with pytest.raises(EpigymError, match=r"a table of another layout; expected the columns bfs_60s, .* or cpu_time_s"):
+        published([str(run / "results.csv")])
+
+
+TOOLKIT = """domain,problem,plan_source,bfs_60s,plan_length,bfs_wall_seconds
+Coin,problem_1,bfs,found,2,0.03
+Gossip,problem_1,comment,no plan (search space exhausted),6,0.02
+Sc,problem_1,comment,timeout,4,60.78
+"""
+COMPETITION = """team,problem,status,solution,cpu_time_s,max_mem_kb
+deep,benchmarks/1-basic/gossip/problems/gos-03.epddl,correct,tell_A; tell_B,0.5,2048
+deep,benchmarks/1-basic/gossip/problems/gos-04.epddl,memout,,600.5,16777216
+deep,benchmarks/1-basic/gossip/problems/gos-05.epddl,timeout,,1200,1024
+deep,benchmarks/1-basic/gossip/problems/gos-06.epddl,no-plan,,1,1024
+"""
+
+
+def test_tables_of_the_toolkit_and_of_the_competition_are_read(tmp_path: Path) -> None:
+    toolkit, competition = tmp_path / "toolkit.csv", tmp_path / "competition.csv"
+    toolkit.write_text(TOOLKIT)
+    competition.write_text(COMPETITION)
+    unsolvable, memory_limit = SearchStatus.UNSOLVABLE, SearchStatus.MEMORY_LIMIT
+    assert published([str(toolkit), str(competition)]) == [
+        Outcome("Coin", "Coin/problem_1", "published toolkit", SOLVED, plan_length=2, total_ms=30),
+        Outcome("Gossip", "Gossip/problem_1", "published toolkit", unsolvable, total_ms=20),
+        Outcome("Sc", "Sc/problem_1", "published toolkit", TIME_LIMIT, total_ms=60780),
+        *(
+            Outcome("1-basic/gossip", f"1-basic/gossip/gos-0{n}", "published deep", status, length, None, None, ms, mib)
+            for n, status, length, ms, mib in (
+                (3, SOLVED, 2, 500, 2),
+                (4, memory_limit, None, 600500, 16384),
+                (5, TIME_LIMIT, None, 1200000, 1),
+                (6, unsolvable, None, 1000, 1),
+            )
+        ),
+    ]
+
+
+@pytest.mark.reference
+def test_the_published_tables_cover_the_suites(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPIGYM_SHARED", str(shared))
+    for suite, name, solved in (("epddl", "plank_results", 15), ("ipc", "ipc2026_published", 39)):
+        found = {outcome.problem: outcome for outcome in published([str(shared / f"benchmarks/reference/{name}.csv")])}
+        with initialize_config_module("conf", version_base=None):
+            choice = OmegaConf.to_container(compose("evaluate", overrides=[f"suite={suite}"]).suite, resolve=True)
+        problems = problems_of(choice, None)
+        assert set(problems) <= set(found)
+        assert sum(found[problem].is_solved for problem in problems) == solved
 
 
 def test_the_command_takes_runs_as_arguments(tmp_path: Path) -> None:

@@ -14,6 +14,10 @@ settings.register_profile(
 settings.load_profile("ci")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="all random plans of all public EPDDL problems: hours")
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with the public benchmark files; the test is skipped when it is absent."""

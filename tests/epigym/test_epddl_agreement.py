@@ -1,9 +1,13 @@
-"""EPDDL tasks in the core, against the reference, the toolkit's plans and our own ground JSON."""
+"""EPDDL tasks in the core, against the reference, the toolkit's plans and our own ground JSON.
+
+`pytest --full tests/epigym/test_epddl_agreement.py -k random_plans` compares every random plan of every problem.
+"""
 
 from __future__ import annotations
 
 import json
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -25,27 +29,39 @@ SAMPLE = (
     "amc-03-02-clean", "amc-06-06-muddy", "bw-05", "cn-2-15", "cn-3-10", "gos-04-all-deceived", "gos-03-imp-deceived",
     "bw-3-03-2", "bw-3-3-2-clumsy", "cloud-03-len06", "sar-03-n1-fire", "sar-04-n3-nofire", "sc-03-04", "sc-04-05",
 )  # fmt: skip
+BIG_CASES = [COMPETITION[name] for name in ("cloud-10-len21", "gos-08-imp-deceived") if name in COMPETITION]
 SAMPLE_CASES = [COMPETITION[name] for name in SAMPLE if name in COMPETITION]
 SMALL_CASES = [case for case in TOOLKIT.values() if case.name != TIGER]
 
 
-@pytest.mark.parametrize("case", SMALL_CASES + SAMPLE_CASES, ids=lambda case: case.name)
-def test_random_plans(case: Case) -> None:
+SEQUENCES, SEQUENCES_OF_BIG, BIG, TOO_BIG = 1000, 20, 200, 700
+ENOUGH = 200  # e-states compared, after which the other sequences are left to --full
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.function is test_random_plans:
+        whole = metafunc.config.getoption("full")
+        cases = SMALL_CASES + (list(COMPETITION.values()) if whole else SAMPLE_CASES + BIG_CASES)
+        metafunc.parametrize("case", cases, ids=lambda case: case.name)
+
+
+def test_random_plans(case: Case, pytestconfig: pytest.Config) -> None:
+    """1,000 random plans of five actions; 20 of two actions where a model has more than 200 worlds."""
     task = case.ground().task
+    worlds = len(task.initial.valuations)
+    if worlds > TOO_BIG:
+        pytest.skip(f"{worlds} worlds: too many for the reference")
     rng = random.Random(case.name)
-    formulas = [strategies.random_formula(rng, depth, task.fluents, task.agents) for depth in (1, 2, 2, 3, 3)]
-    both = Comparison(task, formulas)
-    for _ in range(50):
-        random_plan(both, 5, rng)
-
-
-@pytest.mark.parametrize("name", ["cloud-10-len21", "gos-08-imp-deceived"])
-def test_random_plans_of_many_worlds(name: str) -> None:
-    rng = random.Random(name)
-    both = Comparison(COMPETITION[name].ground().task, [])
-    for _ in range(20):
-        random_plan(both, 2, rng, max_worlds=700)
-    assert max(both.space.world_counts(list(both.estates))) > 200
+    is_big = worlds > BIG or case in BIG_CASES
+    depths = () if is_big else (1, 2, 2, 3, 3)
+    both = Comparison(task, [strategies.random_formula(rng, depth, task.fluents, task.agents) for depth in depths])
+    enough = sys.maxsize if pytestconfig.getoption("full") else ENOUGH
+    for _ in range(SEQUENCES_OF_BIG if is_big else SEQUENCES):
+        random_plan(both, 2 if is_big else 5, rng, max_worlds=TOO_BIG if is_big else BIG)
+        if len(both.estates) > enough:
+            break
+    if case in BIG_CASES:
+        assert max(both.space.world_counts(list(both.estates))) > BIG
 
 
 FOUND = [

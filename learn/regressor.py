@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -62,7 +62,8 @@ class Regressor(nn.Module):
         head_size: size of the residual head.
         blocks: number of residual blocks.
         dropout: probability inside each residual block.
-        margin: the output is clamped to [margin, 1 - margin].
+        margin: the output is clamped to [margin, 1 - margin], but not in training mode, where an output beyond these
+            bounds would have no gradient that leads back.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class Regressor(nn.Module):
             graph_mask: any tensor of shape [k]: its length says how many graphs there are.
 
         Returns:
-            float32[k], in [margin, 1 - margin].
+            float32[k], in [margin, 1 - margin]; in training mode in [0, 1].
         """
         nodes, edges = self.node_mlp(x), self.edge_mlp(edge_attr)
         for conv in self.convs:
@@ -123,7 +124,17 @@ class Regressor(nn.Module):
 
     def regress(self, pooled: Tensor) -> Tensor:
         """Normalised distances float[k] of pooled graphs, float[k, hidden_size]."""
-        return torch.sigmoid(self.head(pooled).float()).squeeze(-1).clamp(self.margin, 1 - self.margin)
+        output = torch.sigmoid(self.head(pooled).float()).squeeze(-1)
+        return output if self.training else output.clamp(self.margin, 1 - self.margin)
+
+    @torch.no_grad()
+    def start_at(self, value: float) -> None:
+        """Set the last bias so that outputs start around a normalised distance in [0, 1].
+
+        Starting at one half, far above most distances, the first steps overshoot so far that the sigmoid is saturated
+        and training may never recover.
+        """
+        cast(nn.Linear, self.head[-1]).bias.fill_(torch.logit(torch.tensor(value), eps=1e-6))
 
 
 def label_attributes(device: torch.device) -> Tensor:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import torch
 from lightning import seed_everything
 from numpy.typing import NDArray
 from omegaconf import DictConfig, OmegaConf
@@ -22,7 +23,7 @@ from learn.data import RolloutData
 from learn.fitting import CHECKPOINTS, WaitingTime, make_module, make_trainer
 from learn.plots import draw_curves, draw_errors, draw_predictions
 from learn.problems import families_of, listed, training_problems
-from learn.report import baselines, best_row, joined, read_history, write_history, write_record
+from learn.report import baselines, best_row, column, joined, read_history, write_history, write_record
 from learn.rollouts import collect, summary
 
 logger = logging.getLogger(__name__)
@@ -55,6 +56,8 @@ def train(config: DictConfig) -> dict[str, float]:
     data = RolloutData(sets, seed=values["seed"], **values["data"])
     families = families_of(problems)
     module = make_module(values, families, problems)
+    distance = torch.from_numpy(column(data.train, "distance"))
+    module.regressor.start_at(float(module.target.normalise(distance).mean()))
     waiting = WaitingTime()
     trainer = make_trainer(values, run_dir, waiting)
     logger.info("training on %s samples, validating on %s", f"{len(data.train):,}", f"{len(data.validation):,}")

@@ -115,6 +115,24 @@ def test_output_is_clamped() -> None:
         torch.testing.assert_close(regressor(*inputs), torch.tensor([expected]))
 
 
+def test_outputs_beyond_the_clamp_have_a_gradient_in_training() -> None:
+    regressor = make_regressor().train()
+    inputs = plain_inputs(random_graphs(1, 8), np.arange(8))
+    torch.nn.init.constant_(regressor.head[-1].bias, -12.0)
+    output = regressor(*inputs)
+    assert output.max() < 1e-3
+    output.sum().backward()
+    assert regressor.head[-1].bias.grad.item() > 0
+
+
+def test_outputs_start_around_a_given_value() -> None:
+    regressor = make_regressor().eval()
+    regressor.start_at(0.05)
+    torch.nn.init.zeros_(regressor.head[-1].weight)
+    output = regressor(*plain_inputs(random_graphs(1, 8), np.arange(8)))
+    torch.testing.assert_close(output, torch.full((8,), 0.05))
+
+
 def test_index_add_aggregation_is_the_stock_sum() -> None:
     regressor = make_regressor().eval()
     x, edge_index, edge_attr, *_ = plain_inputs(random_graphs(2, 5), np.arange(5))

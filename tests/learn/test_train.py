@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import csv
 import json
+import math
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -43,6 +45,10 @@ def equal(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bo
     return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
 
 
+def is_statistic(name: str) -> bool:
+    return name.endswith(("running_mean", "running_var", "num_batches_tracked"))
+
+
 def test_a_run_leaves_everything_in_its_folder(compose_config: Compose, tmp_path: Path) -> None:
     metrics = train(compose_config("train", *SHORT))
     run = tmp_path / "run"
@@ -75,6 +81,7 @@ def test_training_fits_better_than_any_constant(compose_config: Compose, tmp_pat
     distance = cached_set(tmp_path).samples.distance
     constant = np.var(distance) * (0.998 / 50) ** 2
     assert history[-1]["train/loss"] < 0.8 * constant < history[0]["train/loss"]
+    assert history[0]["train/loss"] < 2 * constant  # outputs start where the distances are
 
 
 def test_metrics_are_those_of_the_best_checkpoint_wherever_an_epoch_is_validated(
@@ -110,6 +117,39 @@ def test_resuming_goes_on_where_training_stopped(compose_config: Compose, tmp_pa
     assert content["epoch"] == 2
     with (tmp_path / "resumed" / "metrics.csv").open(newline="") as file:
         assert [row["epoch"] for row in csv.DictReader(file)] == ["1.0", "2.0"]
+
+
+def test_resuming_takes_up_the_stored_weights(compose_config: Compose, tmp_path: Path) -> None:
+    train(compose_config("train", *SHORT, run="start"))
+    last = tmp_path / "start" / "checkpoints" / "last.ckpt"
+    content = torch.load(last, weights_only=True)
+    for group in content["optimizer_states"][0]["param_groups"]:
+        group["lr"] = 0.0
+    torch.save(content, last)
+    train(compose_config("train", *SHORT, "trainer.max_epochs=3", f"ckpt_path={last}", "seed=7", run="resumed"))
+    before, after = weights(last), weights(tmp_path / "resumed" / "checkpoints" / "last.ckpt")
+    assert all(torch.equal(before[name], after[name]) for name in before if not is_statistic(name))
+    assert not equal(before, after), "batch statistics go on"
+
+
+def test_training_stops_early(compose_config: Compose, tmp_path: Path) -> None:
+    still = ("model.optimizer.lr=0.0", "patience=2")
+    metrics = train(compose_config("train", f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=50", *still))
+    history = read_history(tmp_path / "run" / "csv" / "metrics.csv")
+    losses = [row["val/loss"] for row in history]
+    assert len(losses) == metrics["epochs"] == losses.index(min(losses)) + 3 < 50
+
+
+def test_several_processes_train_one_regressor(tmp_path: Path) -> None:
+    command = [
+        *(sys.executable, "-m", "learn.train", f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=1"),
+        *("+trainer.devices=2", "data.batch_size=32", f"outputs={tmp_path}", f"hydra.run.dir={tmp_path}/run"),
+    ]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    samples = record["metrics"]["train/samples"]
+    assert record["metrics"]["step"] + 1 == math.ceil(math.ceil(samples / 2) / 32)
+    assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").domains == ("collaboration_communication",)
 
 
 def test_checkpoint_holds_everything_that_scoring_needs(compose_config: Compose, tmp_path: Path) -> None:

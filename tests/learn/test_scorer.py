@@ -68,6 +68,15 @@ def test_scores_do_not_depend_on_the_batch() -> None:
     assert one_by_one.score(ids[:0]).shape == (0,)
 
 
+def test_graphs_of_many_states_are_flat_arrays_that_torch_takes_as_they_are() -> None:
+    space = explored("coin_in_the_box/pl_7", 50)
+    for array in space.graphs(np.arange(50, dtype=np.int32), encoder(space.task)):
+        assert array.dtype in (np.int64, np.uint8)
+        assert array.flags.c_contiguous
+        assert array.flags.writeable
+        assert torch.from_numpy(array).data_ptr() == array.ctypes.data
+
+
 @settings(max_examples=40)
 @given(estates(fluents=("p", "q"), agents=("a", "b"), max_designated=3))
 def test_any_frame_and_any_number_of_designated_worlds(state: EState) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from tasks import SOLVABLE, hopeless
 
 from epigym.errors import CheckpointError, EpigymError
@@ -19,8 +20,9 @@ from learn.module import HYPERPARAMETER_VERSION
 from learn.regressor import Regressor
 from learn.scorer import Scorer
 from learn.target import Target
+from search.agents import make_agent
 from search.configuration import Configuration
-from search.heuristics import make_heuristic
+from search.heuristics import Heuristic, make_heuristic
 from search.planner import find_plan
 from search.result import SearchStatus
 
@@ -76,6 +78,29 @@ def test_scores_are_those_of_the_scorer_in_steps(checkpoint: str) -> None:
     assert scores.tolist() == pytest.approx(Scorer(checkpoint).bind(space).score(ids).tolist())
     assert (scores >= 0).all()
     assert (scores <= 50).all()
+
+
+class OneByOne:
+    """Scores every e-state in a batch of its own."""
+
+    name, checkpoint = "one by one", ""
+
+    def __init__(self, heuristic: Heuristic) -> None:
+        self.heuristic = heuristic
+
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        return np.concatenate([self.heuristic.score(ids[row : row + 1]) for row in range(len(ids))])
+
+
+@pytest.mark.parametrize("agent", ["hfs", "hfs_star"])
+def test_the_search_does_not_depend_on_batches(agent: str, checkpoint: str) -> None:
+    found = []
+    for wrap in (lambda heuristic: heuristic, OneByOne):
+        space = StateSpace(load_problem("coin_in_the_box/pl_5"))
+        result = make_agent(agent).search(space, wrap(make_heuristic("gnn", space, checkpoint=checkpoint)))
+        found.append((result.plan, result.expanded, result.generated, result.distinct))
+    assert found[0] == found[1]
+    assert found[0][0]
 
 
 def test_the_family_of_the_problem_chooses_the_checkpoint(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ COLUMNS = {
     "within ½": "val/within_half",
     "median MAE": "median/mae",
     "SUB MAE": "unsatisfied/mae",
+    "SUB R²": "unsatisfied/r2",
+    "waiting": "train/waiting_share",
 }
 """Headings of the table and the metrics below them; errors in steps on the validation samples."""
 
@@ -44,7 +46,7 @@ def read_runs(folder: Path) -> list[dict[str, Any]]:
 
 
 def compare(config: DictConfig) -> list[dict[str, Any]]:
-    """Print the finished runs below a folder as a table and write it as `comparison.csv` into the run folder.
+    """Print the finished runs below a folder as a table; write it as `comparison.csv` and `comparison.md`.
 
     Args:
         config: the composed `conf/compare.yaml`.
@@ -57,13 +59,14 @@ def compare(config: DictConfig) -> list[dict[str, Any]]:
     """
     rows = [_row(record) for record in read_runs(Path(config.runs))]
     Console().print(_table(rows))
-    path = Path(config.run_dir) / "comparison.csv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
+    run_dir = Path(config.run_dir)
+    run_dir.mkdir(parents=True, exist_ok=True)
+    with (run_dir / "comparison.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    logger.info("%s", path)
+    (run_dir / "comparison.md").write_text(_markdown(rows))
+    logger.info("%s and comparison.md", run_dir / "comparison.csv")
     return rows
 
 
@@ -86,8 +89,18 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
     for name, value in rows[0].items():
         table.add_column(name, justify="left" if isinstance(value, str) else "right", overflow="fold")
     for row in rows:
-        table.add_row(*(f"{value:.3f}" if isinstance(value, float) else str(value) for value in row.values()))
+        table.add_row(*map(_text, row.values()))
     return table
+
+
+def _markdown(rows: Sequence[dict[str, Any]]) -> str:
+    marks = ["---" if isinstance(value, str) else "--:" for value in rows[0].values()]
+    lines = [list(rows[0]), marks, *([_text(value) for value in row.values()] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _text(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 if __name__ == "__main__":

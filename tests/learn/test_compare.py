@@ -37,7 +37,11 @@ def test_runs_become_rows_by_domain_and_encoding(
     with (tmp_path / "out" / "comparison.csv").open(newline="") as file:
         stored = list(csv.DictReader(file))
     assert [row["R²"] for row in stored] == ["nan", "0.75", "0.25"]
-    assert stored[0].keys() >= {"MAE", "median MAE", "SUB MAE", "epochs", "samples"}
+    assert stored[0].keys() >= {"MAE", "median MAE", "SUB MAE", "epochs", "samples", "waiting"}
+    heading, marks, *lines = (tmp_path / "out" / "comparison.md").read_text().splitlines()
+    assert heading.startswith("| trained on | encoding | seed |")
+    assert marks.startswith("| --- | --- | --: |")
+    assert lines[1].startswith("| grapevine | hash | 1 | 80 | 20 | 0.750 | 0.500 |")
 
 
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:

@@ -1,8 +1,7 @@
-"""Reading checkpoints, and finding the newest one for a domain."""
+"""Reading checkpoints."""
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 from dataclasses import dataclass
@@ -17,8 +16,6 @@ from learn.target import Target
 
 HYPERPARAMETER_VERSION = 1
 """Raised whenever the hyper-parameters inside a checkpoint change their meaning."""
-RUN_FILE = "run.json"
-"""Written into the folder of a run when it is finished."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +67,3 @@ def load(path: str | os.PathLike[str]) -> Trained:
     except (KeyError, TypeError, RuntimeError) as error:
         raise CheckpointError(f"{file} is not a checkpoint of learn.train: {error}") from None
     return Trained(file, regressor.eval().requires_grad_(False), target, encoding, domains)
-
-
-def newest(domain: str, outputs: str | os.PathLike[str] = "outputs") -> Path:
-    """The checkpoint of the newest finished run that was trained on `domain`.
-
-    Args:
-        domain: name of a family.
-        outputs: where runs are kept.
-
-    Raises:
-        CheckpointError: when there is none.
-    """
-    found: list[tuple[str, Path]] = []
-    for record in Path(outputs, "train").rglob(RUN_FILE):
-        run = json.loads(record.read_text())
-        checkpoint = record.parent / run["checkpoint"]
-        if domain in run["domains"] and checkpoint.is_file():
-            found.append((run["finished"], checkpoint))
-    if not found:
-        raise CheckpointError(
-            f"no finished run under {Path(outputs, 'train')} was trained on {domain!r}: "
-            f"run `python -m learn.train domain={domain}` first, or name a checkpoint"
-        )
-    return max(found)[1]

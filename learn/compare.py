@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 from epigym.errors import EpigymError
-from learn.checkpoints import RUN_FILE
 from learn.command import run
+from learn.runs import RUN_FILE
 
 logger = logging.getLogger(__name__)
 

@@ -66,6 +66,8 @@ def export_onnx(trained: Trained, path: Path) -> None:
         torch.tensor([0, 0, 0, 1, 1]),
         torch.zeros(2),
     )
+    for name in ("onnx_ir", "onnxscript", "torch.onnx"):
+        logging.getLogger(name).setLevel(logging.ERROR)  # they tell of every node
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         program = torch.onnx.export(

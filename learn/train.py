@@ -17,7 +17,6 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from learn.checkpoints import RUN_FILE
 from learn.command import run
 from learn.data import RolloutData
 from learn.fitting import CHECKPOINTS, WaitingTime, make_module, make_trainer
@@ -25,6 +24,7 @@ from learn.plots import draw_curves, draw_errors, draw_predictions
 from learn.problems import families_of, listed, training_problems
 from learn.report import baselines, best_row, column, joined, read_history, write_history, write_record
 from learn.rollouts import collect, summary
+from learn.runs import RUN_FILE
 
 logger = logging.getLogger(__name__)
 

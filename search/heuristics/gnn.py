@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace
-from learn.checkpoints import newest
+from learn.runs import newest
 from learn.scorer import Scorer
 
 

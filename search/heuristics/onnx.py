@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace
 from learn.onnx_scorer import OnnxScorer
+from learn.runs import newest
 
 
 class Onnx:
@@ -27,16 +27,9 @@ class Onnx:
     def __init__(self, space: StateSpace, path: str | None = None, threads: int = 1) -> None:
         """Load the regressor and bind it to a space."""
         family = space.task.name.partition("/")[0]
-        self.checkpoint = path.replace("{family}", family) if path else os.fspath(_newest_export(family))
+        self.checkpoint = path.replace("{family}", family) if path else os.fspath(newest(family).with_suffix(".onnx"))
         self._scorer = OnnxScorer(self.checkpoint, threads).bind(space)
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""
         return self._scorer.score(ids)
-
-
-def _newest_export(family: str) -> Path:
-    """Where `learn.export` writes the newest regressor trained on a family by default."""
-    from learn.checkpoints import newest  # torch takes seconds to import
-
-    return newest(family).with_suffix(".onnx")

@@ -18,12 +18,13 @@ from omegaconf import DictConfig, OmegaConf
 from epigym.errors import CheckpointError, EpigymError
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from learn.checkpoints import load, newest
+from learn.checkpoints import load
 from learn.dataset import DataSet
 from learn.dataset import load as load_set
 from learn.problems import training_problems
 from learn.report import read_history
 from learn.rollouts import rollouts
+from learn.runs import newest
 from learn.scorer import Scorer
 from learn.train import train
 

@@ -1,0 +1,36 @@
+"""Finding the newest training run for a domain."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from epigym.errors import CheckpointError
+
+RUN_FILE = "run.json"
+"""Written into the folder of a run when it is finished."""
+
+
+def newest(domain: str, outputs: str | os.PathLike[str] = "outputs") -> Path:
+    """The checkpoint of the newest finished run that was trained on `domain`.
+
+    Args:
+        domain: name of a family.
+        outputs: where runs are kept.
+
+    Raises:
+        CheckpointError: when there is none.
+    """
+    found: list[tuple[str, Path]] = []
+    for record in Path(outputs, "train").rglob(RUN_FILE):
+        run = json.loads(record.read_text())
+        checkpoint = record.parent / run["checkpoint"]
+        if domain in run["domains"] and checkpoint.is_file():
+            found.append((run["finished"], checkpoint))
+    if not found:
+        raise CheckpointError(
+            f"no finished run under {Path(outputs, 'train')} was trained on {domain!r}: "
+            f"run `python -m learn.train domain={domain}` first, or name a checkpoint"
+        )
+    return max(found)[1]

@@ -129,12 +129,14 @@ class Regressor(nn.Module):
 
     @torch.no_grad()
     def start_at(self, value: float) -> None:
-        """Set the last bias so that outputs start around a normalised distance in [0, 1].
+        """Set the last layer so that all outputs are a given normalised distance in [0, 1].
 
-        Starting at one half, far above most distances, the first steps overshoot so far that the sigmoid is saturated
-        and training may never recover.
+        Pooled graphs have large entries: from random outputs the first steps overshoot so far that the sigmoid is
+        saturated, and training may never recover.
         """
-        cast(nn.Linear, self.head[-1]).bias.fill_(torch.logit(torch.tensor(value), eps=1e-6))
+        last = cast(nn.Linear, self.head[-1])
+        last.weight.zero_()
+        last.bias.fill_(torch.logit(torch.tensor(value), eps=1e-6))
 
 
 def label_attributes(device: torch.device) -> Tensor:

@@ -6,38 +6,12 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-LIBRARY = """
-(define (action-type-library kinds)
-  (:requirements :partial-observability :multi-pointed-models :lists)
-  (:action-type public :events (?e) :observability-types (Full)
-    :relations (Full (?e ?e)) :designated (?e) :conditions ())
-  (:action-type sensing :events (?pos ?neg) :observability-types (Full Half)
-    :relations (Full (:forall (?x - event) (?x ?x)) Half (:forall (?x ?y - event) (?x ?y)))
-    :designated (?pos ?neg) :conditions ()))
-"""
-DOMAIN = """
-(define (domain coin)
-  (:action-type-libraries kinds)
-  (:requirements :partial-observability :ontic-actions :negative-preconditions :modal-preconditions :lists)
-  (:predicates (open) (tail))
-  (:event opens :precondition (not (open)) :effects (open))
-  (:event heard :parameters (?i - agent) :precondition (and (open) ([?i] (tail))))
-  (:event is-tail :precondition (and (open) (tail)))
-  (:event is-head :precondition (and (open) (not (tail))))
-  (:action lift :parameters (?i - agent) :action-type (public (opens))
-    :observability-conditions (default Full))
-  (:action shout :parameters (?i - agent) :action-type (public (heard ?i))
-    :observability-conditions (default Full))
-  (:action look :parameters (?i - agent) :action-type (sensing (is-tail) (is-head))
-    :observability-conditions (:and (?i Full) (default Half))))
-"""
-PROBLEM = """
-(define (problem coin-1) (:domain coin)
-  (:requirements :finitary-S5-theories :modal-goals :negative-goals)
-  (:agents Ann Bob)
-  (:init (:and (tail) (not (open)) ([C. All] (not (open)))))
-  (:goal (and ([Ann] (tail)) (not ([Bob] (tail))))))
-"""
+from benchmark_files import ROOT
+
+_FOLDER = ROOT / "docs" / "epddl"  # the example of the README
+LIBRARY, DOMAIN, PROBLEM = (
+    (_FOLDER / name).read_text(encoding="utf-8") for name in ("kinds.epddl", "coin.epddl", "coin-1.epddl")
+)
 PLANS = (["lift_Ann", "look_Ann"], ["lift_Bob", "look_Ann"])
 
 

@@ -17,7 +17,8 @@ COMMANDS = sorted(set(re.findall(r"^    python (-m [^\n#|]+)|`python (-m [^`]+)`
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.splitlines()[0])
-def test_python_blocks_run(block: str) -> None:
+def test_python_blocks_run(block: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     exec(compile(block, "README.md", "exec"), {})
 
 

@@ -41,7 +41,7 @@ ENOUGH = 200  # e-states compared, after which the other sequences are left to -
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if metafunc.function is test_random_plans:
         whole = metafunc.config.getoption("full")
-        cases = SMALL_CASES + (list(COMPETITION.values()) if whole else SAMPLE_CASES + BIG_CASES)
+        cases = SMALL_CASES + (competition_cases() if whole else SAMPLE_CASES + BIG_CASES)
         metafunc.parametrize("case", cases, ids=lambda case: case.name)
 
 

@@ -1,0 +1,31 @@
+"""Learning on small EPDDL problems, searching on a larger one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from epddl_problem import PROBLEM, write_problem
+from hydra import compose, initialize_config_module
+
+from epigym.problem import load_problem
+from learn.train import train
+from search.configuration import Configuration
+from search.planner import find_plan
+from search.result import SearchStatus
+
+LARGER = PROBLEM.replace("Ann Bob", "Ann Bob Cid Dee").replace("coin-1", "coin-2")
+
+
+@pytest.mark.parametrize("encoding", ["hash", "bitmask", "map"])
+def test_a_regressor_of_one_epddl_problem_guides_the_search_on_another(tmp_path: Path, encoding: str) -> None:
+    spec = write_problem(tmp_path).spec
+    chosen = [f"problem={spec}", f"encoding={encoding}", "trainer=cpu", "trainer.max_epochs=1", "explorer=exhaustive"]
+    with initialize_config_module("conf", version_base="1.3"):
+        config = compose("train", [*chosen, f"outputs={tmp_path}", f"run_dir={tmp_path}/run"])
+    train(config)
+    (tmp_path / "larger").mkdir()
+    larger = load_problem(spec=str(write_problem(tmp_path / "larger", LARGER).spec))
+    gnn = {"name": "gnn", "checkpoint": str(tmp_path / "run" / "checkpoints" / "best.ckpt")}
+    result = find_plan(larger, Configuration.of("hfs_star", gnn))
+    assert (result.status, result.heuristic, result.actions) == (SearchStatus.SOLVED, "gnn", 12)

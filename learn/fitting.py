@@ -52,14 +52,11 @@ def make_trainer(values: Mapping[str, Any], run_dir: Path, *extra: Callback) -> 
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", ".*does not have many workers.*")  # batches are cut in this process on purpose
     warnings.filterwarnings("ignore", ".*treespec.*is deprecated.*")  # between Lightning and PyTorch
+    checkpoints: dict[str, Any] = {"dirpath": run_dir / CHECKPOINTS, "enable_version_counter": False}
     callbacks: list[Callback] = [
-        ModelCheckpoint(
-            dirpath=run_dir / CHECKPOINTS,
-            filename="best",
-            monitor="val/loss",
-            save_last=True,
-            enable_version_counter=False,
-        ),
+        ModelCheckpoint(filename="best", monitor="val/loss", **checkpoints),
+        # `save_last` would write only when the monitored loss improves.
+        ModelCheckpoint(filename="last", monitor=None, **checkpoints),
         EarlyStopping(monitor="val/loss", patience=values["patience"]),
         TrainingProgress(),
         *extra,

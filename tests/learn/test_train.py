@@ -139,6 +139,11 @@ def test_training_stops_early(compose_config: Compose, tmp_path: Path) -> None:
     history = read_history(tmp_path / "run" / "csv" / "metrics.csv")
     losses = [row["val/loss"] for row in history]
     assert len(losses) == metrics["epochs"] == losses.index(min(losses)) + 3 < 50
+    epochs = {
+        name: torch.load(tmp_path / "run" / "checkpoints" / f"{name}.ckpt", weights_only=True)["epoch"]
+        for name in ("best", "last")
+    }
+    assert epochs == {"best": losses.index(min(losses)), "last": len(losses) - 1}
 
 
 def test_several_processes_train_one_regressor(tmp_path: Path) -> None:

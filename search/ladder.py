@@ -1,12 +1,12 @@
 """`python -m search.ladder`: draw and measure the `scaling` suite, a ladder of growing problems per family.
 
-A ladder has 15 rungs. The goal of a rung is drawn with a fixed seed and is true after a random walk, which
+The goal of a rung is drawn with a fixed seed and is true after a random walk, which
 is stored as a witness that it can be reached. On the lower rungs it is the one of many drawn goals for which
 breadth-first search generates closest to `1000 * 2.5^rung` nodes; on the upper rungs it is the one that the
 e-states which breadth-first search meets first miss by the most subgoals, in problems that grow further.
 
 The drawn goals do not depend on the machine; what breadth-first search needed, or where a limit stopped it,
-is measured in a fresh process per rung and stored beside the limits.
+is measured in a fresh process and stored beside the limits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import math
 import os
 import tempfile
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import groupby
 from multiprocessing import get_context
@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import psutil
 from numpy.typing import NDArray
-from rich.progress import track
+from rich.progress import Progress
 
 import domains
 from domains.families import LADDER
@@ -36,14 +36,15 @@ from epigym.formula import FALSE
 from epigym.goals import RandomGoal, random_goal
 from epigym.language import parse_mastar
 from epigym.space import StateSpace
+from epigym.task import Task
 from search.agents.breadth_first import BreadthFirst
 from search.ladder_sizes import SIZES
 from search.limits import Limits
+from search.result import SearchStatus
 
 _FIRST_EFFORT = 1000
 _GROWTH = 2.5
 _LOWER_DRAWS = 600
-_UPPER_DRAWS = 40
 _SEEDS = 1000  # how far apart the seeds of the rungs are
 _FEWEST_SUBGOALS, _MOST_SUBGOALS = 3, 24
 _CHUNK = 1024
@@ -106,7 +107,8 @@ class Quarry:
         # No e-state satisfies FALSE, so nothing but `subgoals` ever looks at the vocabulary.
         self.space = StateSpace(replace(task, goal=(FALSE, *task.goal)))
         self.generated_at = _explore(self.space, max_generated)
-        self.truths = self.space.subgoals(np.arange(len(self.generated_at), dtype=np.int32))
+        # One row per formula, since goals pick formulas.
+        self.truths = np.ascontiguousarray(self.space.subgoals(np.arange(len(self.generated_at))).T)
 
     def draws(self, number: int, count: int, most_steps: int) -> list[tuple[int, RandomGoal]]:
         """Different random goals, and the seeds that they are drawn with."""
@@ -125,12 +127,12 @@ class Quarry:
 
     def effort(self, goal: RandomGoal) -> int | None:
         """How many nodes breadth-first search generates until the goal; None when it is not in sight."""
-        reached = np.flatnonzero(self.truths[:, goal.subgoals].all(axis=1))
+        reached = np.flatnonzero(self.truths[list(goal.subgoals)].all(axis=0))
         return int(self.generated_at[reached[0]]) if len(reached) else None
 
     def missing(self, goal: RandomGoal) -> int:
         """How many subgoals the e-states in sight miss at least."""
-        return int((~self.truths[:, goal.subgoals]).sum(axis=1).min())
+        return int((~self.truths[list(goal.subgoals)]).sum(axis=0).min())
 
     def formulas(self, goal: RandomGoal) -> list[str]:
         """The subgoals as mA* formulas."""
@@ -158,28 +160,37 @@ def draw(family: str) -> list[Rung]:
     for size, group in groupby(numbered[sizes.lower :], key=lambda rung: rung[1]):
         numbers = [number for number, _ in group]
         quarry = Quarry(family, size, sizes.look_ahead)
-        drawn = quarry.draws(numbers[0], _UPPER_DRAWS, 4 * sizes.most_steps)
+        drawn = quarry.draws(numbers[0], sizes.draws, 4 * sizes.most_steps)
         drawn.sort(key=lambda one: quarry.missing(one[1]), reverse=True)
         rungs += [_rung(quarry, number, *one) for number, one in zip(reversed(numbers), drawn, strict=False)]
     return rungs
 
 
-def measure(rung: Rung, time_limit: float, memory_limit: str) -> Rung:
-    """Run breadth-first search on a rung, within limits."""
-    space = StateSpace(parse_mastar(domains.text(rung.family, **json.loads(rung.parameters))))
+def measure(rungs: Sequence[Rung], time_limit: float, memory_limit: str) -> list[Rung]:
+    """Run breadth-first search on the first of some rungs that differ in their goals alone.
+
+    Breadth-first search does the same whatever its goal is, until it meets it. So where it ends without a plan,
+    the outcome is also that of the other rungs whose goals it has not met.
+
+    Returns:
+        The rungs whose outcome is known now, with that outcome.
+    """
+    first, *others = rungs
+    space = StateSpace(_task(first))
     result = BreadthFirst().search(space, limits=Limits(time_limit=time_limit, memory_limit=memory_limit))
-    return replace(
-        rung,
-        status=result.status.value,
-        plan_length="" if result.plan_length is None else result.plan_length,
-        expanded=result.expanded,
-        generated=result.generated,
-        distinct=result.distinct,
-        seconds=round(result.search_seconds, 2),
-        memory_mib=psutil.Process().memory_info().rss >> 20,
-        time_limit_s=time_limit,
-        memory_limit=memory_limit,
-    )
+    outcome: dict[str, Any] = {
+        "status": result.status.value,
+        "plan_length": "" if result.plan_length is None else result.plan_length,
+        "expanded": result.expanded,
+        "generated": result.generated,
+        "distinct": result.distinct,
+        "seconds": round(result.search_seconds, 2),
+        "memory_mib": psutil.Process().memory_info().rss >> 20,
+        "time_limit_s": time_limit,
+        "memory_limit": memory_limit,
+    }
+    alike = [] if result.status is SearchStatus.SOLVED else [rung for rung in others if not _meets(space, rung)]
+    return [replace(rung, **outcome) for rung in (first, *alike)]
 
 
 def read(path: Path = LADDER) -> list[Rung]:
@@ -198,6 +209,23 @@ def write(rungs: Iterable[Rung], path: Path = LADDER) -> None:
         table.writerows(asdict(rung) for rung in rungs)
     os.chmod(file.name, 0o644)
     os.replace(file.name, path)
+
+
+def _task(rung: Rung) -> Task:
+    return parse_mastar(domains.text(rung.family, **json.loads(rung.parameters)))
+
+
+def _meets(space: StateSpace, rung: Rung) -> bool:
+    """Whether an e-state of the space satisfies the goal of a rung of the same problem."""
+    holds = space.query(_task(rung).goal)
+    chunks = (np.arange(start, min(start + _CHUNK, len(space))) for start in range(0, len(space), _CHUNK))
+    return any(holds(chunk).all(axis=1).any() for chunk in chunks)
+
+
+def _same_problem(rung: Rung) -> tuple[Any, ...]:
+    """What rungs that differ in their goals alone have in common."""
+    parameters: dict[str, Any] = json.loads(rung.parameters)
+    return tuple(value for name, value in parameters.items() if name != "goals")
 
 
 def _explore(space: StateSpace, max_generated: int) -> NDArray[np.int64]:
@@ -242,14 +270,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--memory-limit", default="8GiB", help="memory of the process per rung")
     parser.add_argument("--jobs", type=int, default=1, help="rungs measured at the same time")
     options = parser.parse_args(arguments)
-    with ProcessPoolExecutor(options.jobs, get_context("spawn"), max_tasks_per_child=1) as pool:
+    with ProcessPoolExecutor(options.jobs, get_context("spawn"), max_tasks_per_child=1) as pool, Progress() as progress:
         for family in options.families:
             if options.draw:
                 _store(draw(family))
             rungs = [rung for rung in read() if rung.family == family]
-            jobs = [pool.submit(measure, rung, options.time_limit, options.memory_limit) for rung in rungs]
-            for job in track(as_completed(jobs), family, total=len(jobs)):
-                _store([job.result()])
+            bar = progress.add_task(family, total=len(rungs))
+            groups = [list(group) for _, group in groupby(rungs, key=_same_problem)]
+            while groups:
+                jobs = [pool.submit(measure, group, options.time_limit, options.memory_limit) for group in groups]
+                for job, group in zip(jobs, groups, strict=True):
+                    measured = job.result()
+                    _store(measured)
+                    progress.advance(bar, len(measured))
+                    names = {rung.instance for rung in measured}
+                    group[:] = [rung for rung in group if rung.instance not in names]
+                groups = [group for group in groups if group]
 
 
 def _store(rungs: Iterable[Rung]) -> None:

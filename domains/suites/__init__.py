@@ -1,6 +1,7 @@
 """Suites: named sets of instances to train and test on.
 
-`standard` and `transfer` are the two set-ups in which learned heuristics were published.
+`standard` and `transfer` are the two set-ups in which learned heuristics were published; `scaling` is a
+ladder per family that climbs beyond what blind search can reach, measured in `scaling.csv`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,15 @@ def _instances(split: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{name}/{instance}" for name in names for instance in getattr(FAMILIES[name], split))
 
 
+def _rungs() -> tuple[str, ...]:
+    return tuple(
+        f"{family.name}/{instance}"
+        for family in FAMILIES.values()
+        for instance in family.instances
+        if instance not in (*family.train, *family.test)
+    )
+
+
 _ALL = tuple(FAMILIES)
 _PUBLISHED = tuple(name for name in _ALL if name != "epistemic_gossip")
 _SOURCES = ("collaboration_communication", "grapevine")
@@ -54,6 +64,12 @@ SUITES: Mapping[str, Suite] = MappingProxyType(
                 "one heuristic trained on two families, tested on all seven",
                 train=_instances("train", *_SOURCES),
                 test=_instances("test", *_ALL),
+            ),
+            Suite(
+                "scaling",
+                "a ladder of growing problems per family, beyond the reach of blind search",
+                train=_instances("train", *_ALL),
+                test=_rungs(),
             ),
         )
     }

@@ -8,12 +8,18 @@ from pathlib import Path
 import pytest
 
 import domains
+from domains.families import LADDER
+from domains.suites import SUITES
 from epigym.language import parse_mastar
 from epigym.space import StateSpace
 from search import ladder
 from search.agents.breadth_first import BreadthFirst
 from search.ladder import Quarry, Rung
 from search.ladder_sizes import SIZES, Sizes
+
+RUNGS = ladder.read()
+# Breadth-first search solved every rung drawn so far.
+WITHOUT_TOP = {"selective_communication"}
 
 
 @pytest.mark.parametrize("family", ["assembly_line", "coin_in_the_box", "grapevine"])
@@ -66,19 +72,45 @@ def test_drawing_again_gives_the_same_rungs(monkeypatch: pytest.MonkeyPatch) -> 
     assert missing["scaling_05"] >= missing["scaling_04"] > 0
 
 
+def _rung(number: int, *goals: str) -> Rung:
+    return Rung("coin_in_the_box", f"scaling_{number:02d}", json.dumps({"goals": list(goals)}), 3, "x y", 2)
+
+
 def test_measuring_fills_in_the_row_and_the_table_keeps_it(tmp_path: Path) -> None:
-    rung = Rung("coin_in_the_box", "scaling_01", json.dumps({"goals": ["B(b, tail)"]}), 3, "x y", 2)
-    measured = ladder.measure(rung, 60.0, "8GiB")
+    [measured] = ladder.measure([_rung(1, "B(b, tail)")], 60.0, "8GiB")
     assert (measured.status, measured.plan_length, measured.expanded, measured.generated) == ("solved", 3, 8, 37)
     assert (measured.time_limit_s, measured.memory_limit) == (60.0, "8GiB")
     assert measured.walk_length == 2
-    hard = ladder.measure(Rung("grapevine", "scaling_02", json.dumps({"goals": ["B(a, -sa)"]}), 3, "", 0), 0.05, "8GiB")
+    [hard] = ladder.measure([_rung(2, "B(a, -tail)")], 0.0, "8GiB")
     assert (hard.status, hard.plan_length) == ("time_limit", "")
     path = tmp_path / "table.csv"
     ladder.write([measured, hard], path)
     again = ladder.read(path)
     assert [str(vars_of(rung)) for rung in again] == [str(vars_of(rung)) for rung in (measured, hard)]
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_search_without_a_plan_decides_the_rungs_whose_goals_it_has_not_met() -> None:
+    impossible, easy, vain = _rung(1, "B(a, -tail)"), _rung(2, "B(b, tail)"), _rung(3, "B(a, -tail)", "B(b, tail)")
+    alone = [ladder.measure([rung], 60.0, "8GiB")[0] for rung in (impossible, easy, vain)]
+    assert [rung.status for rung in alone] == ["unsolvable", "solved", "unsolvable"]
+    together = ladder.measure([impossible, easy, vain], 60.0, "8GiB")
+    assert [rung.instance for rung in together] == ["scaling_01", "scaling_03"]
+    counts = [(rung.expanded, rung.generated, rung.distinct) for rung in alone]
+    assert [(rung.expanded, rung.generated, rung.distinct) for rung in together] == [counts[0], counts[2]]
+    assert [rung.instance for rung in ladder.measure([easy, vain], 60.0, "8GiB")] == ["scaling_02"]
+
+
+def test_the_command_measures_every_rung(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "table.csv"
+    rungs = [_rung(1, "B(b, tail)"), _rung(2, "B(a, -tail)"), _rung(3, "B(c, tail)"), _rung(4, "B(b, -tail)")]
+    ladder.write(rungs, path)
+    monkeypatch.setattr(ladder.read, "__defaults__", (path,))
+    monkeypatch.setattr(ladder.write, "__defaults__", (path,))
+    ladder.main(["coin_in_the_box", "--time-limit", "60"])
+    measured = ladder.read(path)
+    assert [rung.instance for rung in measured] == [rung.instance for rung in rungs]
+    assert [rung.status for rung in measured] == ["solved", "unsolvable", "solved", "unsolvable"]
 
 
 def vars_of(rung: Rung) -> dict[str, str]:
@@ -90,6 +122,45 @@ def vars_of(rung: Rung) -> dict[str, str]:
 def test_sizes_are_legal_and_enough(family: str) -> None:
     sizes = SIZES[family]
     assert len(sizes.rungs) >= 12
-    assert len(sizes.rungs) - sizes.lower >= 4
+    assert len(sizes.rungs) - sizes.lower >= (0 if family in WITHOUT_TOP else 4)
     for size in sizes.rungs:
         domains.text(family, **size)
+
+
+@pytest.mark.parametrize("family", domains.FAMILIES)
+def test_the_frozen_ladder_climbs(family: str) -> None:
+    rungs = [rung for rung in RUNGS if rung.family == family]
+    assert [rung.instance for rung in rungs] == [f"scaling_{number:02d}" for number in range(1, len(rungs) + 1)]
+    assert [json.loads(rung.parameters).keys() - {"goals"} for rung in rungs] == [
+        set(size) for size in SIZES[family].rungs
+    ]
+    solved = [rung for rung in rungs if rung.status == "solved"]
+    assert len(rungs) >= 12
+    assert len(rungs) - len(solved) >= (0 if family in WITHOUT_TOP else 4)
+    assert float(solved[0].seconds) < 1
+    lower = rungs[: SIZES[family].lower]
+    assert lower == solved[: len(lower)]
+    efforts = [int(rung.generated) for rung in lower]
+    growth = (efforts[-1] / efforts[0]) ** (1 / (len(efforts) - 1))
+    assert 2 < growth < 3
+    for rung in rungs:
+        assert rung.status in ("solved", "time_limit", "memory_limit")
+        assert not rung.plan_length or int(rung.plan_length) <= int(rung.walk_length)
+
+
+@pytest.mark.parametrize("rung", RUNGS, ids=lambda rung: f"{rung.family}-{rung.instance}")
+def test_the_witness_reaches_the_goal(rung: Rung) -> None:
+    space = StateSpace(parse_mastar(domains.text(f"{rung.family}/{rung.instance}")))
+    number = {action.name: index for index, action in enumerate(space.task.actions)}
+    state = space.initial
+    assert not space.is_goal([state])[0]
+    for name in rung.witness.split():
+        state = space.successor(state, number[name])
+    assert space.is_goal([state])[0]
+    assert not space.collapsed(state).any()
+
+
+def test_the_suite_is_the_table() -> None:
+    assert LADDER.exists()
+    assert set(SUITES["scaling"].test) == {f"{rung.family}/{rung.instance}" for rung in RUNGS}
+    assert not set(SUITES["scaling"].test) & set(SUITES["scaling"].train)

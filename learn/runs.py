@@ -1,4 +1,4 @@
-"""Finding the newest training run for a domain."""
+"""Finding the regressor for a problem."""
 
 from __future__ import annotations
 
@@ -34,3 +34,18 @@ def newest(domain: str, outputs: str | os.PathLike[str] = "outputs") -> Path:
             f"run `python -m learn.train domain={domain}` first, or name a checkpoint"
         )
     return max(found)[1]
+
+
+def chosen(path: str | None, problem: str, suffix: str) -> str:
+    """The file of the regressor for a problem.
+
+    Args:
+        path: the file, in which `{family}` stands for the problem's family; None takes the newest run's.
+        problem: name of the problem; its family is the part before the slash.
+        suffix: of the file beside the newest run's checkpoint: `.ckpt` or `.onnx`.
+
+    Raises:
+        CheckpointError: when there is no run to take.
+    """
+    family = problem.partition("/")[0]
+    return path.replace("{family}", family) if path else os.fspath(newest(family).with_suffix(suffix))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace
-from learn.runs import newest
+from learn.runs import chosen
 from learn.scorer import Scorer
 
 
@@ -28,8 +26,7 @@ class Gnn:
     def __init__(self, space: StateSpace, checkpoint: str | None = None, threads: int = 1) -> None:
         """Load the regressor and bind it to a space."""
         torch.set_num_threads(threads)
-        family = space.task.name.partition("/")[0]
-        self.checkpoint = checkpoint.replace("{family}", family) if checkpoint else os.fspath(newest(family))
+        self.checkpoint = chosen(checkpoint, space.task.name, ".ckpt")
         self._scorer = Scorer(self.checkpoint).bind(space)
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:

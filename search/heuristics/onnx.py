@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace
 from learn.onnx_scorer import OnnxScorer
-from learn.runs import newest
+from learn.runs import chosen
 
 
 class Onnx:
@@ -26,8 +24,7 @@ class Onnx:
 
     def __init__(self, space: StateSpace, path: str | None = None, threads: int = 1) -> None:
         """Load the regressor and bind it to a space."""
-        family = space.task.name.partition("/")[0]
-        self.checkpoint = path.replace("{family}", family) if path else os.fspath(newest(family).with_suffix(".onnx"))
+        self.checkpoint = chosen(path, space.task.name, ".onnx")
         self._scorer = OnnxScorer(self.checkpoint, threads).bind(space)
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -93,7 +93,7 @@ def problem(
     the number of agents who must be told or must not: their positions decide in which rooms to shout.
 
     Args:
-        agents: number of agents, 2 to 20; they are called a, b, c, …
+        agents: number of agents, 2 to 25; they are called a, b, c, …
         rooms: number of rooms, 2 to 60.
         end: the last room that a can enter; all rooms by default.
         start: the room in which a starts.
@@ -167,7 +167,7 @@ def make_corridor(
     Raises:
         DomainError: when a parameter is out of range.
     """
-    names = agent_names(between("agents", agents, 2, 20))
+    names = agent_names(between("agents", agents, 2, 25))
     last = between("end", between("rooms", rooms, 2, 60) if end is None else end, 2, rooms)
     return Corridor(
         names=names,

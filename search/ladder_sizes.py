@@ -65,7 +65,7 @@ _PHONES = (
 )  # fmt: skip
 _CORRIDORS = (
     (9, 10), (9, 10), (10, 12), (12, 14), (12, 16), (12, 20), (14, 20), (14, 24),
-    (16, 30), (16, 30), (18, 36), (18, 36),
+    (16, 30), (16, 30), (18, 36), (18, 36), (25, 60), (25, 60), (25, 60), (25, 60), (25, 60),
 )  # fmt: skip
 _LOUD_CORRIDORS = (
     (9, 10), (9, 10), (10, 12), (12, 14), (12, 16), (12, 20), (14, 20), (14, 24),
@@ -80,7 +80,9 @@ SIZES: Mapping[str, Sizes] = {
     "collaboration_communication": Sizes(tuple(_boxes(*size) for size in _BOXES), lower=10, most_steps=40),
     "epistemic_gossip": Sizes(tuple(_phones(*size) for size in _PHONES), lower=10, most_steps=24),
     "grapevine": Sizes(tuple(_friends(*size) for size in _FRIENDS), lower=10, most_steps=30),
-    "selective_communication": Sizes(tuple(_corridor(*size) for size in _CORRIDORS), lower=12, most_steps=160),
+    "selective_communication": Sizes(
+        tuple(_corridor(*size) for size in _CORRIDORS), lower=12, most_steps=160, look_ahead=3_000_000, draws=400
+    ),
     "selective_communication_enriched": Sizes(
         tuple(_corridor(*size) for size in _LOUD_CORRIDORS), lower=14, most_steps=160, look_ahead=3_000_000, draws=400
     ),

@@ -75,7 +75,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("grapevine", {"goals": 7}, "goals must be one mA* formula or a list of them, got 7"),
 ]
 CORRIDOR: list[tuple[dict[str, Any], str]] = [
-    ({"agents": 21}, "agents must be a whole number from 2 to 20, got 21"),
+    ({"agents": 26}, "agents must be a whole number from 2 to 25, got 26"),
     ({"rooms": 61}, "rooms must be a whole number from 2 to 60, got 61"),
     ({"end": 5}, "end must be a whole number from 2 to 4, got 5"),
     ({"end": 2, "start": 3}, "start must be a whole number from 1 to 2, got 3"),

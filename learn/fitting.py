@@ -35,6 +35,7 @@ def make_module(values: Mapping[str, Any], families: Sequence[str], problems: Se
         network=values["model"]["network"],
         target={"max_distance": target.max_distance, "alpha": target.alpha, "beta": target.beta},
         optimizer=values["model"]["optimizer"],
+        schedule=values["model"]["schedule"],
         domains=list(families),
         problems=list(problems),
         semantics=values["semantics"],

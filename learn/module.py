@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from lightning import LightningModule
+from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 from torch.nn.functional import mse_loss
+from torch.optim.lr_scheduler import CosineAnnealingLR
 from torchmetrics import Metric
 
+from epigym.errors import EpigymError, unknown
 from learn.batches import Batch
 from learn.checkpoints import HYPERPARAMETER_VERSION
 from learn.regressor import Regressor
 from learn.target import Target
+
+SCHEDULES = ("constant", "cosine")
+"""Of the learning rate."""
 
 
 class StepErrors(Metric):
@@ -71,6 +78,7 @@ class DistanceModule(LightningModule):
         network: keyword arguments of `Regressor`, less `width` and `margin`.
         target: keyword arguments of `Target`.
         optimizer: keyword arguments of `torch.optim.AdamW`.
+        schedule: `constant`, or `cosine` for a learning rate that falls to zero over the steps of the training.
         domains: families that the training problems belong to.
         problems: names of the training problems.
         semantics: the reading of mA* that they were read under.
@@ -84,17 +92,25 @@ class DistanceModule(LightningModule):
         network: Mapping[str, Any],
         target: Mapping[str, Any],
         optimizer: Mapping[str, Any],
+        schedule: str = "constant",
         domains: Sequence[str] = (),
         problems: Sequence[str] = (),
         semantics: str = "default",
         version: int = HYPERPARAMETER_VERSION,
     ) -> None:
-        """Make the network."""
+        """Make the network.
+
+        Raises:
+            EpigymError: when there is no such schedule.
+        """
         super().__init__()
+        if schedule not in SCHEDULES:
+            raise EpigymError(unknown("schedule", schedule, SCHEDULES))
         self.save_hyperparameters()
         self.target = Target(**target)
         self.regressor = Regressor(encoding["width"], margin=self.target.beta, **network)
         self.optimizer_settings = dict(optimizer)
+        self.schedule = schedule
         self.errors = StepErrors()
 
     def forward(self, batch: Batch) -> Tensor:
@@ -124,6 +140,17 @@ class DistanceModule(LightningModule):
         """Predicted and true distances in steps, float32[k] each."""
         return self(batch), batch.distance
 
-    def configure_optimizers(self) -> torch.optim.Optimizer:
-        """AdamW."""
-        return torch.optim.AdamW(self.parameters(), **self.optimizer_settings)
+    def configure_optimizers(self) -> OptimizerLRScheduler:
+        """AdamW, with the schedule of its learning rate.
+
+        Raises:
+            EpigymError: when the learning rate shall fall over a training without an end.
+        """
+        optimizer = torch.optim.AdamW(self.parameters(), **self.optimizer_settings)
+        if self.schedule == "constant":
+            return optimizer
+        steps = self.trainer.estimated_stepping_batches
+        if steps == math.inf:
+            raise EpigymError("model.schedule=cosine needs an end: set trainer.max_epochs or trainer.max_steps")
+        scheduler = CosineAnnealingLR(optimizer, int(steps))
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}

@@ -133,6 +133,23 @@ def test_resuming_takes_up_the_stored_weights(compose_config: Compose, tmp_path:
     assert not equal(before, after), "batch statistics go on"
 
 
+@pytest.mark.parametrize(("schedule", "last_rate"), [("constant", 1e-3), ("cosine", 0.0)])
+def test_the_learning_rate_follows_its_schedule(
+    compose_config: Compose, tmp_path: Path, schedule: str, last_rate: float
+) -> None:
+    train(compose_config("train", *SHORT, f"model.schedule={schedule}", "data.batch_size=32"))
+    content = torch.load(tmp_path / "run" / "checkpoints" / "last.ckpt", weights_only=True)
+    (group,) = content["optimizer_states"][0]["param_groups"]
+    assert group["lr"] == pytest.approx(last_rate, abs=1e-12)
+
+
+def test_schedules_without_end_or_name_are_refused(compose_config: Compose) -> None:
+    with pytest.raises(EpigymError, match="needs an end"):
+        train(compose_config("train", *SHORT, "model.schedule=cosine", "trainer.max_epochs=-1"))
+    with pytest.raises(EpigymError, match="unknown schedule 'cosin': did you mean 'cosine'"):
+        train(compose_config("train", *SHORT, "model.schedule=cosin"))
+
+
 def test_training_stops_early(compose_config: Compose, tmp_path: Path) -> None:
     still = ("model.optimizer.lr=0.0", "patience=2")
     metrics = train(compose_config("train", f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=50", *still))
@@ -228,6 +245,7 @@ def test_defaults_are_the_papers(compose_config: Compose) -> None:
         },
         "target": {"max_distance": 50, "margin": 1e-3},
         "optimizer": {"lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 1e-2},
+        "schedule": "constant",
     }  # fmt: skip
 
 

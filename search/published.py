@@ -1,4 +1,4 @@
-"""Outcomes that others published, to put beside ours."""
+"""Outcomes that are known already, published ones and those of the scaling ladder, to put beside ours."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def published(names: Sequence[str]) -> list[Outcome]:
 
     Args:
         names: `standard`, `transfer` or `planning_graph`; or the path of a table (`.csv`) of the EPDDL toolkit's
-            searches on its own problems, or of a planner on the problems of the planning competition.
+            searches on its own problems, of a planner on the problems of the planning competition, or of
+            breadth-first search on the scaling ladder (`domains/suites/scaling.csv`).
 
     Raises:
         EpigymError: when there is no such experiment, or the table has another layout.
@@ -97,6 +98,20 @@ def _competitor(row: Row) -> Outcome:
     )
 
 
+def _rung(row: Row) -> Outcome:
+    """A row of the scaling ladder."""
+    return Outcome(
+        family=row["family"],
+        problem=f"{row['family']}/{row['instance']}",
+        configuration=PUBLISHED + "bfs",
+        status=SearchStatus(row["status"]),
+        plan_length=number_of(row["plan_length"]),
+        expanded=number_of(row["expanded"]),
+        search_ms=number_of(row["seconds"], 1e3),
+        peak_mib=number_of(row["memory_mib"]),
+    )
+
+
 _COMPETITION_STATUS = {
     "correct": SearchStatus.SOLVED,
     "no-plan": SearchStatus.UNSOLVABLE,
@@ -107,4 +122,5 @@ _COMPETITION_STATUS = {
 _LAYOUTS: tuple[tuple[Callable[[Row], Outcome], set[str]], ...] = (
     (_toolkit, {"domain", "problem", "bfs_60s", "plan_length", "bfs_wall_seconds"}),
     (_competitor, {"team", "problem", "status", "solution", "cpu_time_s", "max_mem_kb"}),
+    (_rung, {"family", "instance", "status", "plan_length", "expanded", "seconds", "memory_mib"}),
 )

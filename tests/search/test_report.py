@@ -191,10 +191,17 @@ deep,benchmarks/1-basic/gossip/problems/gos-06.epddl,no-plan,,1,1024
 """
 
 
-def test_tables_of_the_toolkit_and_of_the_competition_are_read(tmp_path: Path) -> None:
-    toolkit, competition = tmp_path / "toolkit.csv", tmp_path / "competition.csv"
+RUNGS = """family,instance,status,plan_length,expanded,seconds,memory_mib
+grapevine,scaling_01,solved,7,364,0.5,50
+grapevine,scaling_02,time_limit,,9000,600.0,700
+"""
+
+
+def test_tables_of_other_layouts_are_read(tmp_path: Path) -> None:
+    toolkit, competition, ladder = (tmp_path / f"{name}.csv" for name in ("toolkit", "competition", "ladder"))
     toolkit.write_text(TOOLKIT)
     competition.write_text(COMPETITION)
+    ladder.write_text(RUNGS)
     unsolvable, memory_limit = SearchStatus.UNSOLVABLE, SearchStatus.MEMORY_LIMIT
     assert published([str(toolkit), str(competition)]) == [
         Outcome("Coin", "Coin/problem_1", "published toolkit", SOLVED, plan_length=2, total_ms=30),
@@ -209,6 +216,10 @@ def test_tables_of_the_toolkit_and_of_the_competition_are_read(tmp_path: Path) -
                 (6, unsolvable, None, 1000, 1),
             )
         ),
+    ]
+    assert published([str(ladder)]) == [
+        Outcome("grapevine", "grapevine/scaling_01", "published bfs", SOLVED, 7, 364, search_ms=500, peak_mib=50),
+        Outcome("grapevine", "grapevine/scaling_02", "published bfs", TIME_LIMIT, None, 9000, 600000, peak_mib=700),
     ]
 
 

@@ -59,6 +59,32 @@ class GraphBatch(NamedTuple):
     edge_ptr: NDArray[np.int64]
 
 
+class Refinement(NamedTuple):
+    """One round of colour refinement (Weisfeiler and Leman) over the n worlds of several e-states.
+
+    The message of a world of colour c to agent i is c × agents + i. Worlds that share their successors under an agent
+    send the multiset of their messages to each of these. Worlds have equal colours afterwards iff they had equal
+    colours before, agree on being designated and receive equal multisets; these are told apart by 64-bit hashes.
+
+    Attributes:
+        sent: int64[t], the messages in each of m distinct multisets.
+        sent_ptr: int64[m + 1], where each multiset starts.
+        received: int64[s], the multisets that each of d new colours receives.
+        received_ptr: int64[d + 1], where each new colour's multisets start.
+        own: int64[d], the old colour of each new one.
+        designated: int64[e], the new colours of designated worlds, ascending.
+        colours: int64[n], the new colour of every world.
+    """
+
+    sent: NDArray[np.int64]
+    sent_ptr: NDArray[np.int64]
+    received: NDArray[np.int64]
+    received_ptr: NDArray[np.int64]
+    own: NDArray[np.int64]
+    designated: NDArray[np.int64]
+    colours: NDArray[np.int64]
+
+
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Encoder:
     """How the e-states of one task become graphs; `epigym.encoding.encoder` makes one.
@@ -215,6 +241,19 @@ class StateSpace:
             threads,
         )
         return GraphBatch(*parts)
+
+    def refine(self, ids: ArrayLike, colours: NDArray[np.int64]) -> Refinement:
+        """One round of colour refinement over the worlds of e-states.
+
+        Args:
+            ids: int32[k].
+            colours: int64[n], not negative: for every world of the e-states, one after the other, its colour.
+
+        Raises:
+            ValueError: when there is not one colour for every world.
+            IndexError: when an id is unknown.
+        """
+        return Refinement(*self._core.refine(_as_ids(ids), colours))
 
     def world_labels(self, ids: ArrayLike, encoder: Encoder) -> NDArray[np.int32]:
         """int32[worlds]: for every world of the e-states, one after the other, its row in `identifiers`."""

@@ -4,6 +4,9 @@ The scorer computes what the plain network computes, with these exact savings:
 
 - no edge leads from a world to the goal part, so its nodes contribute constants, found once per task;
 - every edge label is embedded once, and every world identifier once, together with its messages to all agents;
+- worlds that share their successors send one sum of messages, and not one message along every edge;
+- worlds with equal embeddings and equal messages are one computation, in all e-states of a batch (as in training, see
+  `learn.quotient`);
 - batch normalisation is folded into the linear layers.
 """
 
@@ -20,12 +23,13 @@ from torch.nn.functional import embedding_bag
 from torch.nn.utils.fusion import fuse_linear_bn_eval
 
 from epigym.encoding import DESIGNATED_LABEL, FIRST_AGENT_LABEL, encoder
-from epigym.space import GraphBatch, StateSpace
+from epigym.space import StateSpace
 from learn import ragged
 from learn.checkpoints import Trained, load
 from learn.regressor import label_attributes
 
 _CHUNK = 256
+_CHUNK_WORLDS = 8192
 
 
 class Scorer:
@@ -89,28 +93,28 @@ class BoundScorer:
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
         """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""
-        chunks = [self._score(ids[start : start + _CHUNK]) for start in range(0, len(ids), _CHUNK)]
+        worlds = int(self._space.world_counts(ids).max(initial=1))
+        size = max(1, min(_CHUNK, _CHUNK_WORLDS // worlds))
+        chunks = [self._score(ids[start : start + size]) for start in range(0, len(ids), size)]
         return np.concatenate([np.empty(0), *chunks])
 
     @torch.inference_mode()
     def _score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
-        batch = self._space.graphs(ids, self._encoder)
-        labels = torch.from_numpy(self._space.world_labels(ids, self._encoder))
+        colours = self._space.world_labels(ids, self._encoder).astype(np.int64)
         self._embed_identifiers()
-        sizes = batch.node_ptr[1:] - batch.node_ptr[:-1]
-        ptr, sources, agents, designated = self._world_edges(batch, sizes)
-        worlds, messages = self._identifiers.index_select(0, labels), self._first_messages
-        terms = labels.index_select(0, sources) * self._agents + agents
+        nodes, messages = self._identifiers, self._first_messages
         for layer, (first, second) in enumerate(self._layers):
-            inputs = sum_terms(messages, terms, ptr) + worlds
-            inputs[designated] += self._to_designated[layer]
-            worlds = apply(second, apply(first, inputs).relu_()).relu_()
-            if layer + 1 < len(self._layers):
-                messages = _messages(worlds, self._agent_labels[layer + 1])
-                terms = sources * self._agents + agents
-        world_ptr = torch.from_numpy(ragged.pointers(sizes - self._goal_size))
-        pooled = sum_terms(worlds, torch.arange(len(worlds)), world_ptr) + self._goal_sum
-        return self._regress(pooled / torch.from_numpy(sizes)[:, None])
+            if layer:
+                messages = _messages(nodes, self._agent_labels[layer])
+            refined = self._space.refine(ids, colours)
+            sent = sum_terms(messages, refined.sent, refined.sent_ptr)
+            inputs = sum_terms(sent, refined.received, refined.received_ptr) + nodes[torch.from_numpy(refined.own)]
+            inputs[torch.from_numpy(refined.designated)] += self._to_designated[layer]
+            nodes = apply(second, apply(first, inputs).relu_()).relu_()
+            colours = refined.colours
+        counts = self._space.world_counts(ids)
+        pooled = sum_terms(nodes, colours, ragged.pointers(counts)) + self._goal_sum
+        return self._regress(pooled / torch.from_numpy(counts + self._goal_size)[:, None])
 
     def _regress(self, pooled: Tensor) -> NDArray[np.float64]:
         """Steps float64[k] of pooled graphs, float32[k, d]."""
@@ -127,29 +131,6 @@ class BoundScorer:
             nodes = self._node_mlp(torch.from_numpy(bits).float())
             self._identifiers = torch.cat([self._identifiers, nodes])
             self._first_messages = torch.cat([self._first_messages, _messages(nodes, self._agent_labels[0])])
-
-    def _world_edges(self, batch: GraphBatch, sizes: NDArray[np.int64]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The edges between worlds by target, and the designated worlds; worlds counted through the whole batch.
-
-        Returns:
-            int64[n + 1], where the edges to each world start; int64[e], sources; int64[e], agents; int64[d].
-        """
-        agents = batch.edge_label - FIRST_AGENT_LABEL
-        between = np.flatnonzero((agents >= 0) & (agents < self._agents))
-        goals_before = np.repeat(np.arange(1, len(sizes) + 1) * self._goal_size, sizes)
-        world = np.arange(len(goals_before)) - goals_before
-        targets = world[batch.edge_index[1][between]]
-        order = between[np.argsort(ragged.compact(targets), kind="stable")]
-        designated = batch.edge_index[1][batch.edge_label == DESIGNATED_LABEL]
-        count = len(world) - len(sizes) * self._goal_size
-        arrays = (
-            ragged.pointers(np.bincount(targets, minlength=count)),
-            world[batch.edge_index[0][order]],
-            agents[order],
-            world[designated],
-        )
-        ptr, sources, kinds, marked = map(torch.from_numpy, arrays)
-        return ptr, sources, kinds, marked
 
 
 class Affine(NamedTuple):
@@ -175,9 +156,10 @@ def folded(block: Any) -> tuple[Affine, Affine]:
     return affine(fuse_linear_bn_eval(first, first_norm)), affine(fuse_linear_bn_eval(second, second_norm))
 
 
-def sum_terms(rows: Tensor, terms: Tensor, ptr: Tensor) -> Tensor:
-    """float32[n, d]: the rows named by `terms`, int[t], summed between the pointers int64[n + 1]."""
-    return embedding_bag(terms, rows, ptr, mode="sum", include_last_offset=True)
+def sum_terms(rows: Tensor, terms: NDArray[np.int64], ptr: NDArray[np.int64]) -> Tensor:
+    """float32[n, d]: the rows named by `terms`, int64[t], summed between the pointers int64[n + 1]."""
+    terms_, ptr_ = torch.from_numpy(terms), torch.from_numpy(ptr)
+    return embedding_bag(terms_, rows, ptr_, mode="sum", include_last_offset=True)
 
 
 def _messages(nodes: Tensor, labels: Tensor) -> Tensor:

@@ -152,6 +152,15 @@ auto graphs(SharedSpace& self, const Ids& ids, const Input2<std::uint8_t>& goal_
                            to_numpy(std::move(at.edge)));
 }
 
+auto refine_worlds(SharedSpace& self, const Ids& ids, const Input1<std::int64_t>& colours) {
+    Refinement found = self.locked(
+        [&](Space& space) { return refine(space, span_of(ids), {colours.data(), colours.shape(0)}); });
+    return std::make_tuple(to_numpy(std::move(found.sent)), to_numpy(std::move(found.sent_first)),
+                           to_numpy(std::move(found.received)), to_numpy(std::move(found.received_first)),
+                           to_numpy(std::move(found.own)), to_numpy(std::move(found.designated)),
+                           to_numpy(std::move(found.colour)));
+}
+
 }  // namespace
 
 NB_MODULE(core, m) {
@@ -252,7 +261,8 @@ NB_MODULE(core, m) {
             },
             "model"_a)
         .def("graphs", &graphs, "ids"_a, "goal_bits"_a, "goal_edges"_a, "goal_labels"_a, "world_bits"_a,
-             "world_labels"_a, "threads"_a);
+             "world_labels"_a, "threads"_a)
+        .def("refine", &refine_worlds, "ids"_a, "colours"_a);
 
     nb::class_<SharedQuery>(m, "Query", "Formulas to be evaluated in e-states of a space.")
         .def(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <thread>
 
 namespace epi {
@@ -130,6 +131,71 @@ void write_graphs(const Space& space, std::span<const StateId> ids, const GoalPa
             }
         });
     });
+}
+
+namespace {
+
+using Numbering = std::unordered_map<std::uint64_t, std::int64_t>;
+
+// The finaliser of splitmix64.
+std::uint64_t mix(std::uint64_t x) {
+    x += 0x9E3779B97F4A7C15;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+    return x ^ (x >> 31);
+}
+
+void refine_one(const auto& model, std::span<const std::int64_t> colour, Numbering& multisets, Numbering& colours,
+                std::vector<std::vector<std::int64_t>>& incoming, Refinement& out) {
+    const auto agents = static_cast<std::int64_t>(model.agents());
+    std::vector<std::uint64_t> hash(model.worlds, 0);
+    if (incoming.size() < model.worlds) incoming.resize(model.worlds);
+    for (std::uint32_t i = 0; i < model.agents(); ++i) {
+        for (const auto& row : model.rows(i)) {
+            std::uint64_t sum = 0;
+            each(row.members, [&](World w) { sum += mix(static_cast<std::uint64_t>(colour[w] * agents + i)); });
+            const auto [entry, is_new] = multisets.emplace(sum, static_cast<std::int64_t>(multisets.size()));
+            if (is_new) {
+                each(row.members, [&](World w) { out.sent.push_back(colour[w] * agents + i); });
+                out.sent_first.push_back(static_cast<std::int64_t>(out.sent.size()));
+            }
+            const std::int64_t number = entry->second;
+            each(row.successors, [&](World w) {
+                hash[w] += mix(static_cast<std::uint64_t>(number));
+                incoming[w].push_back(number);
+            });
+        }
+    }
+    std::vector<std::uint8_t> is_designated(model.worlds, 0);
+    each(model.designated, [&](World w) { is_designated[w] = 1; });
+    for (World w = 0; w < model.worlds; ++w) {
+        const std::uint64_t own = mix(2 * static_cast<std::uint64_t>(colour[w]) + is_designated[w]);
+        const auto [entry, is_new] = colours.emplace(mix(hash[w]) + own, static_cast<std::int64_t>(colours.size()));
+        if (is_new) {
+            out.received.insert(out.received.end(), incoming[w].begin(), incoming[w].end());
+            out.received_first.push_back(static_cast<std::int64_t>(out.received.size()));
+            out.own.push_back(colour[w]);
+            if (is_designated[w]) out.designated.push_back(entry->second);
+        }
+        out.colour.push_back(entry->second);
+        incoming[w].clear();
+    }
+}
+
+}  // namespace
+
+Refinement refine(const Space& space, std::span<const StateId> ids, std::span<const std::int64_t> colour) {
+    std::size_t worlds = 0;
+    for (StateId id : ids) worlds += packed_worlds(space.packed(id));
+    if (worlds != colour.size()) throw std::invalid_argument("one colour for every world of the e-states is needed");
+    Refinement out;
+    Numbering multisets, colours;
+    std::vector<std::vector<std::int64_t>> incoming;
+    for (StateId id : ids)
+        with_model(space, id, [&](const auto& model) {
+            refine_one(model, colour.subspan(out.colour.size()), multisets, colours, incoming, out);
+        });
+    return out;
 }
 
 }  // namespace epi

@@ -50,4 +50,22 @@ void write_graphs(const Space& space, std::span<const StateId> ids, const GoalPa
                   std::size_t width, const std::uint8_t* world_bits, const std::int32_t* labels, unsigned threads,
                   std::uint8_t* node_bits, std::int64_t* edge_index, std::int64_t* edge_label);
 
+// One round of colour refinement (Weisfeiler and Leman) over the worlds of a batch of e-states. A world receives, for
+// every row class of an agent that it is a successor of, the multiset of the messages of the members; the message of a
+// world of colour c under agent i is c * agents + i. Worlds get equal colours iff they had equal ones, agree on being
+// designated and receive the same. Multisets are told apart by 64-bit hashes.
+struct Refinement {
+    std::vector<std::int64_t> sent;               // the messages of each distinct multiset
+    std::vector<std::int64_t> sent_first{0};      // multisets + 1
+    std::vector<std::int64_t> received;           // the multisets that each new colour receives
+    std::vector<std::int64_t> received_first{0};  // new colours + 1
+    std::vector<std::int64_t> own;                // the old colour of each new one
+    std::vector<std::int64_t> designated;         // the new colours of designated worlds, ascending
+    std::vector<std::int64_t> colour;             // the new colour of every world
+};
+
+// `colour` has one entry per world of the batch, in canonical order. Throws std::out_of_range when an id is unknown
+// and std::invalid_argument when the colours do not fit.
+Refinement refine(const Space& space, std::span<const StateId> ids, std::span<const std::int64_t> colour);
+
 }  // namespace epi

@@ -208,6 +208,47 @@ def test_queries_agree_with_the_reference(worlds: int) -> None:
     assert space.query([])(ids).shape == (len(ids), 0)
 
 
+@given(st.lists(estates(max_designated=3), min_size=1, max_size=4), st.randoms(use_true_random=False))
+def test_refined_colours_tell_worlds_apart_by_what_they_receive(states: list[EState], rng: random.Random) -> None:
+    space = StateSpace(Task("test", FLUENTS, AGENTS, (), states[0], (TRUE,)))
+    ids = np.array([space.intern(state) for state in states], dtype=np.int32)
+    colours = np.array([rng.randrange(3) for _ in range(space.world_counts(ids).sum())])
+    refined = space.refine(ids, colours)
+
+    expected, start = [], 0
+    for number in ids:
+        model = space.model(int(number)).state
+        own = colours[start : start + len(model.valuations)].tolist()
+        inbox: list[list[tuple[int, ...]]] = [[] for _ in own]
+        for agent, rows in enumerate(model.successors):
+            for row in set(rows):
+                messages = sorted(own[w] * len(AGENTS) + agent for w in range(len(own)) if rows[w] == row)
+                for world in row:
+                    inbox[world].append(tuple(messages))
+        expected += [(own[w], w in model.designated, sorted(inbox[w])) for w in range(len(own))]
+        start += len(own)
+
+    def part(flat: np.ndarray, ptr: np.ndarray, row: int) -> list[int]:
+        return flat[ptr[row] : ptr[row + 1]].tolist()
+
+    multisets = [tuple(sorted(part(refined.sent, refined.sent_ptr, m))) for m in range(len(refined.sent_ptr) - 1)]
+    received = [part(refined.received, refined.received_ptr, colour) for colour in range(len(refined.own))]
+    described = [
+        (own, colour in refined.designated, sorted(multisets[m] for m in received[colour]))
+        for colour, own in enumerate(refined.own.tolist())
+    ]
+    assert [described[colour] for colour in refined.colours] == expected
+    assert len({repr(one) for one in described}) == len(described) == len({repr(one) for one in expected})
+
+
+def test_refinement_wants_one_colour_for_every_world() -> None:
+    space = StateSpace(two_switches())
+    with pytest.raises(ValueError, match="one colour for every world"):
+        space.refine([0], np.zeros(space.world_counts([0])[0] + 1, dtype=np.int64))
+    with pytest.raises(IndexError):
+        space.refine([7], np.zeros(1, dtype=np.int64))
+
+
 def test_a_query_names_what_the_task_does_not_have() -> None:
     with pytest.raises(TaskError, match="fog"):
         StateSpace(two_switches()).query([fluent("fog")])

@@ -291,20 +291,31 @@ class _Identifiers:
     def __init__(self, encoder: Encoder) -> None:
         self._identify = encoder.identify
         self.labels = core.WorldLabels()
-        self.bits = np.zeros((0, encoder.goal_bits.shape[1]), np.uint8)
+        self._bits = np.zeros((0, encoder.goal_bits.shape[1]), np.uint8)
+        self._count = 0
+
+    @property
+    def bits(self) -> NDArray[np.uint8]:
+        return self._bits[: self._count]
 
     def extend_labels(self, fluents: int) -> None:
-        if len(self.labels) > len(self.bits):
-            valuations, repetitions = self.labels.describe(len(self.bits), fluents)
+        if len(self.labels) > self._count:
+            valuations, repetitions = self.labels.describe(self._count, fluents)
             self._append(valuations.view(np.bool_), repetitions)
 
     def extend_ranks(self, worlds: int, fluents: int) -> None:
-        if worlds > len(self.bits):
-            ranks = np.arange(len(self.bits), worlds)
+        if worlds > self._count:
+            ranks = np.arange(self._count, worlds)
             self._append(np.zeros((len(ranks), fluents), np.bool_), ranks)
 
     def _append(self, valuations: NDArray[np.bool_], numbers: NDArray[np.int64]) -> None:
-        self.bits = np.concatenate([self.bits, self._identify(valuations, numbers)])
+        end = self._count + len(numbers)
+        if end > len(self._bits):  # grow by doubling: identifiers come a few at a time
+            grown = np.empty((2 * end, self._bits.shape[1]), np.uint8)
+            grown[: self._count] = self.bits
+            self._bits = grown
+        self._bits[self._count : end] = self._identify(valuations, numbers)
+        self._count = end
 
 
 def _as_ids(ids: ArrayLike) -> NDArray[np.int32]:

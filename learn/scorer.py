@@ -3,7 +3,7 @@
 The scorer computes what the plain network computes, with these exact savings:
 
 - no edge leads from a world to the goal part, so its nodes contribute constants, found once per task;
-- every edge label is embedded once, and every world identifier once, together with its messages to all agents;
+- every edge label and every world identifier is embedded once;
 - worlds that share their successors send one sum of messages, and not one message along every edge;
 - worlds with equal embeddings and equal messages are one computation, in all e-states of a batch (as in training, see
   `learn.quotient`);
@@ -89,7 +89,7 @@ class BoundScorer:
             goal = torch.relu(conv(goal, edges, attributes[labels]))
         self._goal_sum, self._goal_size = goal.sum(0), len(goal)
         self._identifiers = torch.empty(0, len(tables[0][0]))
-        self._first_messages = torch.empty(0, len(tables[0][0]))
+        self._embedded = 0
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
         """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""
@@ -100,12 +100,12 @@ class BoundScorer:
 
     @torch.inference_mode()
     def _score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
-        colours = self._space.world_labels(ids, self._encoder).astype(np.int64)
+        labels = self._space.world_labels(ids, self._encoder)
         self._embed_identifiers()
-        nodes, messages = self._identifiers, self._first_messages
+        met, colours = np.unique(labels, return_inverse=True)
+        nodes = self._identifiers[torch.from_numpy(met)]
         for layer, (first, second) in enumerate(self._layers):
-            if layer:
-                messages = _messages(nodes, self._agent_labels[layer])
+            messages = _messages(nodes, self._agent_labels[layer])
             refined = self._space.refine(ids, colours)
             sent = sum_terms(messages, refined.sent, refined.sent_ptr)
             inputs = sum_terms(sent, refined.received, refined.received_ptr) + nodes[torch.from_numpy(refined.own)]
@@ -125,12 +125,16 @@ class BoundScorer:
         return self._target.steps(output.double()).numpy()
 
     def _embed_identifiers(self) -> None:
-        """Embed the world identifiers that are new, and their messages to all agents."""
-        bits = self._space.identifiers(self._encoder)[len(self._identifiers) :]
-        if len(bits):
-            nodes = self._node_mlp(torch.from_numpy(bits).float())
-            self._identifiers = torch.cat([self._identifiers, nodes])
-            self._first_messages = torch.cat([self._first_messages, _messages(nodes, self._agent_labels[0])])
+        """Embed the world identifiers that are new."""
+        bits = self._space.identifiers(self._encoder)
+        if len(bits) > len(self._identifiers):
+            grown = torch.empty(2 * len(bits), self._identifiers.shape[1])
+            grown[: self._embedded] = self._identifiers[: self._embedded]
+            self._identifiers = grown
+        new = torch.from_numpy(bits[self._embedded :]).float()
+        if len(new):
+            self._identifiers[self._embedded : len(bits)] = self._node_mlp(new)
+            self._embedded = len(bits)
 
 
 class Affine(NamedTuple):

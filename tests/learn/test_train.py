@@ -249,6 +249,13 @@ def test_defaults_are_the_papers(compose_config: Compose) -> None:
     }  # fmt: skip
 
 
+def test_the_short_recipe_counts_steps(compose_config: Compose) -> None:
+    config = compose_config("train", "recipe=short", "domain=grapevine", "trainer=cpu")
+    assert (config.data.batch_size, config.model.schedule, config.trainer.max_steps) == (256, "cosine", 2000)
+    assert config.trainer.check_val_every_n_epoch is None
+    assert config.trainer.accelerator == "cpu"
+
+
 def test_options_of_the_trainer_pass_through(compose_config: Compose, tmp_path: Path) -> None:
     train(compose_config("train", *SHORT, "+trainer.precision=bf16-mixed", "+trainer.gradient_clip_val=0.5"))
     assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").regressor.head[0].weight.dtype is torch.float32

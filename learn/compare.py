@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,16 +58,21 @@ def compare(config: DictConfig) -> list[dict[str, Any]]:
         EpigymError: when there is no finished run.
     """
     rows = [_row(record) for record in read_runs(Path(config.runs))]
-    Console().print(_table(rows))
     run_dir = Path(config.run_dir)
     run_dir.mkdir(parents=True, exist_ok=True)
-    with (run_dir / "comparison.csv").open("w", newline="") as file:
+    Console().print(write_table(rows, run_dir / "comparison", "errors in steps on the validation samples"))
+    logger.info("%s and comparison.md", run_dir / "comparison.csv")
+    return rows
+
+
+def write_table(rows: Sequence[Mapping[str, Any]], stem: Path, title: str) -> Table:
+    """Write rows with equal columns as `<stem>.csv`, with all digits, and `<stem>.md`; return them for the screen."""
+    with stem.with_suffix(".csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    (run_dir / "comparison.md").write_text(_markdown(rows))
-    logger.info("%s and comparison.md", run_dir / "comparison.csv")
-    return rows
+    stem.with_suffix(".md").write_text(_markdown(rows))
+    return _table(rows, title)
 
 
 def _row(record: dict[str, Any]) -> dict[str, Any]:
@@ -84,8 +89,8 @@ def _row(record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> Table:
-    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), title="errors in steps on the validation samples")
+def _table(rows: Sequence[Mapping[str, Any]], title: str) -> Table:
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), title=title)
     for name, value in rows[0].items():
         table.add_column(name, justify="left" if isinstance(value, str) else "right", overflow="fold")
     for row in rows:
@@ -93,7 +98,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
     return table
 
 
-def _markdown(rows: Sequence[dict[str, Any]]) -> str:
+def _markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     marks = ["---" if isinstance(value, str) else "--:" for value in rows[0].values()]
     lines = [list(rows[0]), marks, *([_text(value) for value in row.values()] for row in rows)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -1,0 +1,132 @@
+"""Test a regressor on problems it was not trained on: `python -m learn.assess domain=coin_in_the_box`.
+
+The validation samples of a training are other e-states of its own problems. Here the samples are those of whole
+problems, explored and labelled in the same way, so that the errors are those that a search meets.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from omegaconf import DictConfig, OmegaConf
+from rich.console import Console
+from torchmetrics.functional import spearman_corrcoef
+
+import domains
+from epigym.errors import EpigymError, unknown
+from learn.checkpoints import Trained, load
+from learn.command import run
+from learn.compare import write_table
+from learn.data import Selection
+from learn.dataset import DataSet
+from learn.module import StepErrors
+from learn.plots import draw_errors, draw_predictions
+from learn.problems import listed
+from learn.quotient import quotient
+from learn.rollouts import collect
+from learn.runs import chosen
+
+logger = logging.getLogger(__name__)
+
+_BATCH = 256
+
+
+def assess(config: DictConfig) -> list[dict[str, Any]]:
+    """Compare predicted with exact distances as `conf/assess.yaml` describes, beside the unsatisfied subgoals.
+
+    Writes `assessment.csv`, `assessment.md`, and for every problem two pictures. A problem of which no goal is found is
+    left out with a warning.
+
+    Args:
+        config: the composed configuration.
+
+    Returns:
+        One row per problem: its samples, R², MAE and rank correlation (Spearman's) of the regressor with the distance,
+        MAE and rank correlation of the number of unsatisfied subgoals; a correlation is not a number where all
+        distances or all predictions are equal.
+
+    Raises:
+        EpigymError: when a problem, a setting, a checkpoint or a stored data set is wrong.
+    """
+    values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
+    run_dir = Path(values["run_dir"])
+    run_dir.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for problem in _test_problems(listed(values["domain"]), listed(values["problem"])):
+        trained = load(chosen(values["checkpoint"], problem, ".ckpt"))
+        try:
+            (data,) = collect(
+                [problem], values["semantics"], values["explorer"], trained.encoding, Path(values["outputs"])
+            )
+        except EpigymError as error:
+            logger.warning("%s is left out: %s", problem, error)
+            continue
+        predicted = predict(trained, data)
+        true = data.samples.distance.astype(np.float32)
+        name = problem.replace("/", "_")
+        draw_predictions(predicted, true, run_dir / f"{name}_predictions.png")
+        draw_errors(predicted, true, run_dir / f"{name}_errors.png")
+        rows.append({"problem": problem, "encoding": trained.encoding["encoding"], **_row(predicted, true, data)})
+    if not rows:
+        raise EpigymError("no problem is left to test on")
+    Console().print(write_table(rows, run_dir / "assessment", "errors in steps on whole problems"))
+    logger.info("%s and assessment.md", run_dir / "assessment.csv")
+    return rows
+
+
+@torch.inference_mode()
+def predict(trained: Trained, data: DataSet) -> NDArray[np.float32]:
+    """float32[k]: the predicted number of steps of the k samples of a data set."""
+    samples = Selection([data], [quotient(data.samples.graphs)], [np.arange(len(data.samples))])
+    outputs = []
+    for start in range(0, len(samples), _BATCH):
+        batch = samples.__getitems__(range(start, min(start + _BATCH, len(samples))))
+        outputs.append(trained.target.steps(trained.regressor.forward_shared(batch)))
+    return torch.cat(outputs).numpy()
+
+
+def _row(predicted: NDArray[np.float32], true: NDArray[np.float32], data: DataSet) -> dict[str, Any]:
+    unsatisfied = data.samples.unsatisfied.astype(np.float32)
+    ours, counts = _errors(predicted, true), _errors(unsatisfied, true)
+    return {
+        "samples": len(true),
+        "steps": int(true.max()),
+        "R²": ours["r2"],
+        "MAE": ours["mae"],
+        "rank": _rank_correlation(predicted, true),
+        "SUB MAE": counts["mae"],
+        "SUB rank": _rank_correlation(unsatisfied, true),
+    }
+
+
+def _errors(predicted: NDArray[np.float32], true: NDArray[np.float32]) -> dict[str, float]:
+    errors = StepErrors()
+    errors.update(torch.from_numpy(predicted), torch.from_numpy(true))
+    return {name: float(value) for name, value in errors.compute().items()}
+
+
+def _rank_correlation(predicted: NDArray[np.float32], true: NDArray[np.float32]) -> float:
+    if len(np.unique(predicted)) == 1 or len(np.unique(true)) == 1:
+        return float("nan")
+    return float(spearman_corrcoef(torch.from_numpy(predicted), torch.from_numpy(true)))
+
+
+def _test_problems(families: Sequence[str], problems: Sequence[str]) -> list[str]:
+    """The test instances of some families, and further problems."""
+    for family in families:
+        if family not in domains.FAMILIES:
+            raise EpigymError(unknown("domain", family, domains.FAMILIES))
+    tests = [f"{family}/{name}" for family in families for name in domains.FAMILIES[family].test]
+    if not tests and not problems:
+        raise EpigymError("nothing to test on: give domain=<family or list> or problem=<file, instance or list>")
+    return tests + list(problems)
+
+
+if __name__ == "__main__":
+    run(assess, "assess")

@@ -108,7 +108,6 @@ class RolloutData(LightningDataModule):
         max_class_share: see `balance`.
         validation_share: see `split`.
         seed: of balancing and split.
-        workers: processes that cut batches beside the training; 0: the training process does it.
 
     Raises:
         EpigymError: when fewer than two samples are left for training, or the widths differ.
@@ -122,7 +121,6 @@ class RolloutData(LightningDataModule):
         max_class_share: float = 0.5,
         validation_share: float = 0.2,
         seed: int = 42,
-        workers: int = 0,
     ) -> None:
         """Balance and split."""
         super().__init__()
@@ -130,7 +128,6 @@ class RolloutData(LightningDataModule):
         if len(widths) != 1:
             raise EpigymError(f"the data sets have identifiers of different widths {sorted(widths)}: encode them alike")
         self.batch_size = batch_size
-        self.workers = workers
         generator = np.random.default_rng(seed)
         train: list[NDArray[np.int64]] = []
         validation: list[NDArray[np.int64]] = []
@@ -161,12 +158,7 @@ class RolloutData(LightningDataModule):
 
     def _loader(self, selection: Selection, *, shuffle: bool = False, drop_last: bool = False) -> DataLoader[Batch]:
         return DataLoader(
-            selection,
-            self.batch_size,
-            shuffle=shuffle,
-            drop_last=drop_last,
-            collate_fn=lambda batch: batch,
-            num_workers=self.workers,
+            selection, self.batch_size, shuffle=shuffle, drop_last=drop_last, collate_fn=lambda batch: batch
         )
 
 

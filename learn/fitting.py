@@ -51,7 +51,7 @@ def make_trainer(values: Mapping[str, Any], run_dir: Path, *extra: Callback) -> 
         *extra: further callbacks.
     """
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
-    warnings.filterwarnings("ignore", ".*does not have many workers.*")  # data.workers says how many
+    warnings.filterwarnings("ignore", ".*does not have many workers.*")  # batches are cut in this process on purpose
     warnings.filterwarnings("ignore", ".*treespec.*is deprecated.*")  # between Lightning and PyTorch
     checkpoints: dict[str, Any] = {"dirpath": run_dir / CHECKPOINTS, "enable_version_counter": False}
     callbacks: list[Callback] = [

@@ -100,8 +100,8 @@ def test_metrics_are_those_of_the_best_checkpoint_wherever_an_epoch_is_validated
 
 
 def test_two_runs_with_one_seed_are_bitwise_equal(compose_config: Compose, tmp_path: Path) -> None:
-    for run, seed, workers in (("first", 1, 0), ("second", 1, 1), ("other", 2, 0)):
-        train(compose_config("train", *SHORT, f"seed={seed}", f"data.workers={workers}", run=run))
+    for run, seed in (("first", 1), ("second", 1), ("other", 2)):
+        train(compose_config("train", *SHORT, f"seed={seed}", run=run))
     first, second, other = (
         weights(tmp_path / run / "checkpoints" / "last.ckpt") for run in ("first", "second", "other")
     )

@@ -58,7 +58,7 @@ def make_trainer(values: Mapping[str, Any], run_dir: Path, *extra: Callback) -> 
         ModelCheckpoint(filename="best", monitor="val/loss", **checkpoints),
         # `save_last` would write only when the monitored loss improves.
         ModelCheckpoint(filename="last", monitor=None, **checkpoints),
-        EarlyStopping(monitor="val/loss", patience=values["patience"]),
+        EarlyStopping(monitor="val/loss", patience=values["patience"], strict=False),  # a training may end earlier
         TrainingProgress(),
         *extra,
     ]

@@ -17,6 +17,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from epigym.errors import EpigymError
 from learn.command import run
 from learn.data import RolloutData
 from learn.fitting import CHECKPOINTS, WaitingTime, make_module, make_trainer
@@ -40,7 +41,7 @@ def train(config: DictConfig) -> dict[str, float]:
         distributed run.
 
     Raises:
-        EpigymError: when a problem, a setting or a stored data set is wrong.
+        EpigymError: when a problem, a setting or a stored data set is wrong, or training ends before it is validated.
     """
     start = time.perf_counter()
     values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
@@ -64,6 +65,11 @@ def train(config: DictConfig) -> dict[str, float]:
     trainer.fit(module, data, ckpt_path=values["ckpt_path"], weights_only=True)
 
     best = run_dir / CHECKPOINTS / "best.ckpt"
+    if not best.exists():
+        raise EpigymError(
+            f"training ended after {trainer.global_step} steps, before the first validation: give it more, or validate "
+            "earlier with +trainer.val_check_interval"
+        )
     outputs = trainer.predict(module, data.val_dataloader(), ckpt_path=best, weights_only=True)
     if not trainer.is_global_zero:
         return {}

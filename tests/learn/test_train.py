@@ -150,6 +150,11 @@ def test_schedules_without_end_or_name_are_refused(compose_config: Compose) -> N
         train(compose_config("train", *SHORT, "model.schedule=cosin"))
 
 
+def test_a_training_without_validation_says_what_to_do(compose_config: Compose) -> None:
+    with pytest.raises(EpigymError, match="ended after 2 steps, before the first validation"):
+        train(compose_config("train", *SHORT, "data.batch_size=32", "+trainer.max_steps=2"))
+
+
 def test_training_stops_early(compose_config: Compose, tmp_path: Path) -> None:
     still = ("model.optimizer.lr=0.0", "patience=2")
     metrics = train(compose_config("train", f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=50", *still))

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.errors import EpigymError
+from epigym.files import replacing
 from epigym.lines import Line, draw_lines
 from epigym.model import KripkeModel
 
@@ -74,9 +75,9 @@ def write(model: KripkeModel, path: Path) -> None:
     pictures = {".svg": lambda: svg(model).encode(), ".png": lambda: png(model), ".dot": lambda: dot(model).encode()}
     if path.suffix not in pictures:
         raise EpigymError(f"cannot draw to {path}: the name must end in {', '.join(pictures)}")
-    unfinished = path.with_name(path.name + ".part")
-    unfinished.write_bytes(pictures[path.suffix]())
-    unfinished.replace(path)
+    picture = pictures[path.suffix]()
+    with replacing(path) as temporary:
+        temporary.write_bytes(picture)
 
 
 def dot(model: KripkeModel, *, size: tuple[float, float] | None = None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 from epigym.errors import EpigymError
+from epigym.files import write_text
 from learn.command import run
+from learn.report import write_rows
 from learn.runs import RUN_FILE
 
 logger = logging.getLogger(__name__)
@@ -67,11 +68,8 @@ def compare(config: DictConfig) -> list[dict[str, Any]]:
 
 def write_table(rows: Sequence[Mapping[str, Any]], stem: Path, title: str) -> Table:
     """Write rows with equal columns as `<stem>.csv`, with all digits, and `<stem>.md`; return them for the screen."""
-    with stem.with_suffix(".csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    stem.with_suffix(".md").write_text(_markdown(rows))
+    write_rows(rows, list(rows[0]), stem.with_suffix(".csv"))
+    write_text(stem.with_suffix(".md"), _markdown(rows))
     return _table(rows, title)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import tempfile
 import warnings
 from pathlib import Path
 from typing import Any, cast
@@ -16,6 +14,7 @@ from torch import Tensor, nn
 from torch.export import Dim
 
 from epigym.errors import EpigymError, unknown
+from epigym.files import replacing
 from learn.checkpoints import Trained, load
 from learn.command import run
 from learn.onnx_scorer import INPUTS, METADATA_VERSION
@@ -88,11 +87,8 @@ def export_onnx(trained: Trained, path: Path) -> None:
         "checkpoint": str(trained.path),
     }
     onnx.helper.set_model_props(model, {name: json.dumps(value) for name, value in metadata.items()})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=".partial")
-    os.close(descriptor)
-    onnx.save(model, temporary)
-    os.replace(temporary, path)
+    with replacing(path) as temporary:
+        onnx.save(model, temporary)
 
 
 def export(config: DictConfig) -> Path:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
-import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from epigym.files import write_text
 from learn.data import Selection
 from learn.module import StepErrors
 
@@ -44,10 +45,16 @@ def best_row(history: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
 def write_history(history: Sequence[Mapping[str, float]], path: Path) -> None:
     """Write the rows as CSV, epoch and step first."""
     names = sorted({name for row in history for name in row}, key=lambda name: ("/" in name, name))
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, names)
-        writer.writeheader()
-        writer.writerows(history)
+    write_rows(history, names, path)
+
+
+def write_rows(rows: Sequence[Mapping[str, Any]], names: Sequence[str], path: Path) -> None:
+    """Write rows as CSV with the columns `names`; the file appears complete or not at all."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, text.getvalue())
 
 
 def baselines(train: Selection, validation: Selection) -> dict[str, float]:
@@ -81,9 +88,7 @@ def write_record(record: Mapping[str, Any], path: Path) -> None:
     """Write the record of a finished run with the versions it ran under; the file appears complete or not at all."""
     versions = {name: version(name) for name in ("epigym", "lightning", "numpy", "torch", "torch-geometric")}
     text = json.dumps({**record, "versions": {"python": platform.python_version(), **versions}}, indent=2)
-    temporary = path.with_suffix(".partial")
-    temporary.write_text(text + "\n")
-    os.replace(temporary, path)
+    write_text(path, text + "\n")
 
 
 def joined(predictions: Iterable[tuple[torch.Tensor, torch.Tensor]]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -12,6 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 from rich.table import Table
 
+from epigym.files import write_text
 from epigym.language import Semantics
 from epigym.problem import load_problem
 from learn.command import run
@@ -90,7 +91,7 @@ def rollouts(config: DictConfig) -> list[DataSet]:
     for data in sets:
         name = data.metadata["task"].replace("/", "_")
         draw_rollout(data.metadata["counts"], data.metadata["task"], run_dir / f"{name}.png")
-        (run_dir / f"{name}.json").write_text(json.dumps(dict(data.metadata), indent=2) + "\n")
+        write_text(run_dir / f"{name}.json", json.dumps(dict(data.metadata), indent=2) + "\n")
         logger.info("%s: %s", data.metadata["task"], data.folder)
     Console().print(summary(sets))
     return sets

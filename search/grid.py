@@ -15,6 +15,7 @@ from time import perf_counter
 
 import domains
 from epigym.errors import EpigymError, ProblemWarning
+from epigym.files import write_text
 from epigym.language import Semantics
 from epigym.problem import load_problem
 from epigym.task import Task
@@ -22,7 +23,7 @@ from search.configuration import Configuration
 from search.limits import Limits
 from search.planner import find_plan
 from search.processes import Ending
-from search.result import SearchResult, SearchStatus, write_json, write_text
+from search.result import SearchResult, SearchStatus, write_json
 from search.suites import EpddlFiles
 
 _INNER_SHARE = 0.95  # of the memory limit: a search that ends by itself knows how far it came

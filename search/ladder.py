@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import json
 import math
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
@@ -32,6 +31,7 @@ from rich.progress import Progress
 
 import domains
 from domains.families import LADDER
+from epigym.files import write_text
 from epigym.formula import FALSE
 from epigym.goals import RandomGoal, random_goal
 from epigym.language import parse_mastar
@@ -203,12 +203,11 @@ def read(path: Path = LADDER) -> list[Rung]:
 
 def write(rungs: Iterable[Rung], path: Path = LADDER) -> None:
     """Write the table; readers see the old one or the whole new one."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, [field.name for field in fields(Rung)], lineterminator="\n")
-        table.writeheader()
-        table.writerows(asdict(rung) for rung in rungs)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
+    text = io.StringIO()
+    table = csv.DictWriter(text, [field.name for field in fields(Rung)], lineterminator="\n")
+    table.writeheader()
+    table.writerows(asdict(rung) for rung in rungs)
+    write_text(path, text.getvalue())
 
 
 def _task(rung: Rung) -> Task:

@@ -7,8 +7,9 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import Any
+
+from epigym.files import write_text
 
 
 class SearchStatus(enum.StrEnum):
@@ -114,15 +115,3 @@ class SearchResult:
 def write_json(path: str | os.PathLike[str], data: object) -> None:
     """Write `data` as JSON; readers see the old file or the whole new one, never a part."""
     write_text(path, json.dumps(data, indent=2) + "\n")
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write `text`; readers see the old file or the whole new one, never a part."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

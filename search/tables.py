@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from epigym.files import write_text
 from search.metrics import bootstrap, iqm, iqm_of_samples, mean_of_samples
 from search.outcomes import METRICS, PAPER_METRICS, Metric, Outcome, Outcomes, values_of
-from search.result import SearchStatus, write_text
+from search.result import SearchStatus
 
 ALL = "All"
 

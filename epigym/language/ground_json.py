@@ -8,14 +8,13 @@ become no fluents, because the layout does not say which false atoms are facts.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from epigym.errors import EpigymError, LimitError
+from epigym.files import write_text
 from epigym.formula import FALSE, TRUE, Formula, Op, and_, fluent, not_, or_
 from epigym.language.files import read_json
 from epigym.language.ground_json_formulas import FormulaReader, FormulaWriter
@@ -62,15 +61,7 @@ def dump(specification: GroundSpecification, path: str | Path) -> None:
         TaskError: if a formula has no counterpart in EPDDL.
     """
     text = json.dumps(to_json(specification), ensure_ascii=False)
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    write_text(path, text)
 
 
 def to_json(specification: GroundSpecification) -> dict[str, _Json]:

@@ -1,0 +1,30 @@
+"""Files that appear complete or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """The name of a temporary file that takes the place of `path` when the block ends without an error.
+
+    The folder of `path` is made if need be. After an error `path` is what it was, and the temporary file is gone.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write `text` as UTF-8; readers see the old file or the whole new one, never a part."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")

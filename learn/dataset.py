@@ -187,7 +187,7 @@ def load(folder: Path) -> DataSet:
     except (ValueError, KeyError, TypeError):
         raise EpigymError(f"{folder / _METADATA} is damaged: delete {folder} to make the data set again") from None
     if version != FORMAT_VERSION:
-        raise EpigymError(f"{folder} has format version {version}, expected {FORMAT_VERSION}: make it again")
+        raise EpigymError(f"{folder} has format version {version}, expected {FORMAT_VERSION}: delete it to renew it")
     if not (folder / _ARRAYS).exists() or _sha256(folder / _ARRAYS) != recorded:
         raise EpigymError(f"{folder / _ARRAYS} does not match its checksum: delete {folder} to make it again")
     with safe_open(folder / _ARRAYS, framework="pt") as file:

@@ -21,9 +21,14 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
 def test_after_an_error_the_old_file_is_there(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("old")
-    with pytest.raises(KeyboardInterrupt), replacing(path) as temporary:
-        temporary.write_text("half")
-        raise KeyboardInterrupt
+
+    def interrupted() -> None:
+        with replacing(path) as temporary:
+            temporary.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

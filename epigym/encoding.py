@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -288,11 +289,14 @@ def _hash_worlds(task: Task, width: int) -> _Identify:
     names = [task.fluents[index].encode() for index in order]
 
     def identify(valuations: NDArray[np.bool_], repetitions: NDArray[np.int64]) -> NDArray[np.uint8]:
-        hashes = np.empty(len(valuations), dtype=np.uint64)
-        for index, (row, repetition) in enumerate(zip(valuations[:, order], repetitions.tolist(), strict=True)):
-            text = b"\n".join([names[position] for position in np.flatnonzero(row)])
-            hashes[index] = xxhash.xxh3_64_intdigest(text + repetition.to_bytes(4, "little"))
-        return _bits(hashes, width)
+        ordered = valuations[:, order]
+        true = [names[position] for position in np.nonzero(ordered)[1].tolist()]
+        ends = np.cumsum(np.count_nonzero(ordered, axis=1)).tolist()
+        hashes = [
+            xxhash.xxh3_64_intdigest(b"\n".join(true[start:end]) + repetition.to_bytes(4, "little"))
+            for (start, end), repetition in zip(pairwise([0, *ends]), repetitions.tolist(), strict=True)
+        ]
+        return _bits(np.array(hashes, dtype=np.uint64), width)
 
     return identify
 

@@ -12,10 +12,9 @@ from pathlib import Path
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """The name of a temporary file that takes the place of `path` when the block ends without an error.
 
-    The folder of `path` is made if need be. After an error `path` is what it was, and the temporary file is gone.
+    After an error `path` is what it was, and the temporary file is gone.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield temporary
@@ -25,6 +24,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write `text` as UTF-8; readers see the old file or the whole new one, never a part."""
+    """Write `text` as UTF-8 in a folder that is made if need be; readers see the old file or the whole new one."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="")

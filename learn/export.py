@@ -87,6 +87,7 @@ def export_onnx(trained: Trained, path: Path) -> None:
         "checkpoint": str(trained.path),
     }
     onnx.helper.set_model_props(model, {name: json.dumps(value) for name, value in metadata.items()})
+    path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         onnx.save(model, temporary)
 

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from epigym import core
 from epigym.errors import TaskError
 from epigym.formula import Formula
+from epigym.growing import GrowingTable
 from epigym.model import KripkeModel
 from epigym.packing import pack_formulas, pack_model, pack_task, unpack_model
 from epigym.task import EState, Task
@@ -271,7 +272,7 @@ class StateSpace:
 
     def identifiers(self, encoder: Encoder) -> NDArray[np.uint8]:
         """uint8[L, width]: the identifier bits of all world labels given out so far."""
-        return self._identifiers_of(encoder).bits
+        return self._identifiers_of(encoder).bits.rows
 
     def _identifiers_of(self, encoder: Encoder) -> _Identifiers:
         # Encoders hold arrays and are compared by identity; a table goes with its encoder.
@@ -291,31 +292,17 @@ class _Identifiers:
     def __init__(self, encoder: Encoder) -> None:
         self._identify = encoder.identify
         self.labels = core.WorldLabels()
-        self._bits = np.zeros((0, encoder.goal_bits.shape[1]), np.uint8)
-        self._count = 0
-
-    @property
-    def bits(self) -> NDArray[np.uint8]:
-        return self._bits[: self._count]
+        self.bits = GrowingTable(encoder.goal_bits.shape[1], np.uint8)
 
     def extend_labels(self, fluents: int) -> None:
-        if len(self.labels) > self._count:
-            valuations, repetitions = self.labels.describe(self._count, fluents)
-            self._append(valuations.view(np.bool_), repetitions)
+        if len(self.labels) > len(self.bits):
+            valuations, repetitions = self.labels.describe(len(self.bits), fluents)
+            self.bits.append(self._identify(valuations.view(np.bool_), repetitions))
 
     def extend_ranks(self, worlds: int, fluents: int) -> None:
-        if worlds > self._count:
-            ranks = np.arange(self._count, worlds)
-            self._append(np.zeros((len(ranks), fluents), np.bool_), ranks)
-
-    def _append(self, valuations: NDArray[np.bool_], numbers: NDArray[np.int64]) -> None:
-        end = self._count + len(numbers)
-        if end > len(self._bits):  # grow by doubling: identifiers come a few at a time
-            grown = np.empty((2 * end, self._bits.shape[1]), np.uint8)
-            grown[: self._count] = self.bits
-            self._bits = grown
-        self._bits[self._count : end] = self._identify(valuations, numbers)
-        self._count = end
+        if worlds > len(self.bits):
+            ranks = np.arange(len(self.bits), worlds)
+            self.bits.append(self._identify(np.zeros((len(ranks), fluents), np.bool_), ranks))
 
 
 def _as_ids(ids: ArrayLike) -> NDArray[np.int32]:

@@ -23,6 +23,7 @@ from torch.nn.functional import embedding_bag
 from torch.nn.utils.fusion import fuse_linear_bn_eval
 
 from epigym.encoding import DESIGNATED_LABEL, FIRST_AGENT_LABEL, encoder
+from epigym.growing import GrowingTable
 from epigym.space import StateSpace
 from learn import ragged
 from learn.checkpoints import Trained, load
@@ -88,22 +89,22 @@ class BoundScorer:
             self._to_designated.append(torch.relu(goal[0] + table[DESIGNATED_LABEL]))
             goal = torch.relu(conv(goal, edges, attributes[labels]))
         self._goal_sum, self._goal_size = goal.sum(0), len(goal)
-        self._identifiers = torch.empty(0, len(tables[0][0]))
-        self._embedded = 0
+        self._identifiers = GrowingTable(len(tables[0][0]), np.float32)
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
         """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""
-        worlds = int(self._space.world_counts(ids).max(initial=1))
-        size = max(1, min(_CHUNK, _CHUNK_WORLDS // worlds))
-        chunks = [self._score(ids[start : start + size]) for start in range(0, len(ids), size)]
-        return np.concatenate([np.empty(0), *chunks])
+        counts = self._space.world_counts(ids)
+        size = max(1, min(_CHUNK, _CHUNK_WORLDS // int(counts.max(initial=1))))
+        parts = (slice(start, start + size) for start in range(0, len(ids), size))
+        return np.concatenate([np.empty(0), *(self._score(ids[part], counts[part]) for part in parts)])
 
     @torch.inference_mode()
-    def _score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
+    def _score(self, ids: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.float64]:
+        """The same for one batch; int[k]: how many worlds each e-state has."""
         labels = self._space.world_labels(ids, self._encoder)
         self._embed_identifiers()
         met, colours = np.unique(labels, return_inverse=True)
-        nodes = self._identifiers[torch.from_numpy(met)]
+        nodes = torch.from_numpy(self._identifiers.rows[met])
         for layer, (first, second) in enumerate(self._layers):
             messages = _messages(nodes, self._agent_labels[layer])
             refined = self._space.refine(ids, colours)
@@ -112,7 +113,6 @@ class BoundScorer:
             inputs[torch.from_numpy(refined.designated)] += self._to_designated[layer]
             nodes = apply(second, apply(first, inputs).relu_()).relu_()
             colours = refined.colours
-        counts = self._space.world_counts(ids)
         pooled = sum_terms(nodes, colours, ragged.pointers(counts)) + self._goal_sum
         return self._regress(pooled / torch.from_numpy(counts + self._goal_size)[:, None])
 
@@ -126,15 +126,9 @@ class BoundScorer:
 
     def _embed_identifiers(self) -> None:
         """Embed the world identifiers that are new."""
-        bits = self._space.identifiers(self._encoder)
-        if len(bits) > len(self._identifiers):
-            grown = torch.empty(2 * len(bits), self._identifiers.shape[1])
-            grown[: self._embedded] = self._identifiers[: self._embedded]
-            self._identifiers = grown
-        new = torch.from_numpy(bits[self._embedded :]).float()
+        new = self._space.identifiers(self._encoder)[len(self._identifiers) :]
         if len(new):
-            self._identifiers[self._embedded : len(bits)] = self._node_mlp(new)
-            self._embedded = len(bits)
+            self._identifiers.append(self._node_mlp(torch.from_numpy(new).float()).numpy())
 
 
 class Affine(NamedTuple):

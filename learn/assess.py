@@ -7,7 +7,6 @@ problems, explored and labelled in the same way, so that the errors are those th
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,17 +17,16 @@ from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 from torchmetrics.functional import spearman_corrcoef
 
-import domains
-from epigym.errors import EpigymError, unknown
+from epigym.errors import EpigymError
 from learn.checkpoints import Trained, load
 from learn.command import run
 from learn.compare import write_table
 from learn.data import Selection
-from learn.dataset import DataSet
-from learn.module import StepErrors
+from learn.dataset import DataSet, NoGoalError
 from learn.plots import draw_errors, draw_predictions
-from learn.problems import listed
+from learn.problems import listed, test_problems
 from learn.quotient import quotient
+from learn.report import step_errors
 from learn.rollouts import collect
 from learn.runs import chosen
 
@@ -58,13 +56,13 @@ def assess(config: DictConfig) -> list[dict[str, Any]]:
     run_dir = Path(values["run_dir"])
     run_dir.mkdir(parents=True, exist_ok=True)
     rows = []
-    for problem in _test_problems(listed(values["domain"]), listed(values["problem"])):
+    for problem in test_problems(listed(values["domain"]), listed(values["problem"])):
         trained = load(chosen(values["checkpoint"], problem, ".ckpt"))
         try:
             (data,) = collect(
                 [problem], values["semantics"], values["explorer"], trained.encoding, Path(values["outputs"])
             )
-        except EpigymError as error:
+        except NoGoalError as error:
             logger.warning("%s is left out: %s", problem, error)
             continue
         predicted = predict(trained, data)
@@ -93,7 +91,7 @@ def predict(trained: Trained, data: DataSet) -> NDArray[np.float32]:
 
 def _row(predicted: NDArray[np.float32], true: NDArray[np.float32], data: DataSet) -> dict[str, Any]:
     unsatisfied = data.samples.unsatisfied.astype(np.float32)
-    ours, counts = _errors(predicted, true), _errors(unsatisfied, true)
+    ours, counts = (step_errors(torch.from_numpy(one), torch.from_numpy(true)) for one in (predicted, unsatisfied))
     return {
         "samples": len(true),
         "steps": int(true.max()),
@@ -105,27 +103,10 @@ def _row(predicted: NDArray[np.float32], true: NDArray[np.float32], data: DataSe
     }
 
 
-def _errors(predicted: NDArray[np.float32], true: NDArray[np.float32]) -> dict[str, float]:
-    errors = StepErrors()
-    errors.update(torch.from_numpy(predicted), torch.from_numpy(true))
-    return {name: float(value) for name, value in errors.compute().items()}
-
-
 def _rank_correlation(predicted: NDArray[np.float32], true: NDArray[np.float32]) -> float:
     if len(np.unique(predicted)) == 1 or len(np.unique(true)) == 1:
         return float("nan")
     return float(spearman_corrcoef(torch.from_numpy(predicted), torch.from_numpy(true)))
-
-
-def _test_problems(families: Sequence[str], problems: Sequence[str]) -> list[str]:
-    """The test instances of some families, and further problems."""
-    for family in families:
-        if family not in domains.FAMILIES:
-            raise EpigymError(unknown("domain", family, domains.FAMILIES))
-    tests = [f"{family}/{name}" for family in families for name in domains.FAMILIES[family].test]
-    if not tests and not problems:
-        raise EpigymError("nothing to test on: give domain=<family or list> or problem=<file, instance or list>")
-    return tests + list(problems)
 
 
 if __name__ == "__main__":

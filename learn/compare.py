@@ -14,9 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from epigym.errors import EpigymError
-from epigym.files import write_text
+from epigym.files import write_rows, write_text
 from learn.command import run
-from learn.report import write_rows
 from learn.runs import RUN_FILE
 
 logger = logging.getLogger(__name__)
@@ -60,7 +59,6 @@ def compare(config: DictConfig) -> list[dict[str, Any]]:
     """
     rows = [_row(record) for record in read_runs(Path(config.runs))]
     run_dir = Path(config.run_dir)
-    run_dir.mkdir(parents=True, exist_ok=True)
     Console().print(write_table(rows, run_dir / "comparison", "errors in steps on the validation samples"))
     logger.info("%s and comparison.md", run_dir / "comparison.csv")
     return rows
@@ -68,7 +66,7 @@ def compare(config: DictConfig) -> list[dict[str, Any]]:
 
 def write_table(rows: Sequence[Mapping[str, Any]], stem: Path, title: str) -> Table:
     """Write rows with equal columns as `<stem>.csv`, with all digits, and `<stem>.md`; return them for the screen."""
-    write_rows(rows, list(rows[0]), stem.with_suffix(".csv"))
+    write_rows(stem.with_suffix(".csv"), list(rows[0]), rows)
     write_text(stem.with_suffix(".md"), _markdown(rows))
     return _table(rows, title)
 

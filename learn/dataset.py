@@ -35,6 +35,10 @@ LABELLING_VERSION = 1
 _ARRAYS, _METADATA = "arrays.safetensors", "metadata.json"
 
 
+class NoGoalError(EpigymError):
+    """No e-state that an explorer visited reaches a goal, so that there is nothing to label."""
+
+
 @dataclass(frozen=True, slots=True)
 class Samples:
     """k labelled e-states of one problem.
@@ -88,12 +92,12 @@ def make_samples(exploration: Exploration, settings: ExplorerSettings, encoding:
         encoding: keyword arguments of `epigym.encoding.encoder`.
 
     Raises:
-        EpigymError: when no visited e-state reaches a goal.
+        NoGoalError: when no visited e-state reaches a goal.
     """
     space = exploration.space
     kept = keep(exploration, settings)
     if not len(kept):
-        raise EpigymError(
+        raise NoGoalError(
             f"no goal of {space.task.name!r} is among the {len(exploration.states)} e-states visited by the explorer "
             f"{exploration.explorer!r}: raise max_visited or max_depth, or leave the problem out"
         )
@@ -127,7 +131,8 @@ def cached(
         on_visit: told how many e-states have been visited.
 
     Raises:
-        EpigymError: when the stored data set is damaged or no goal was found.
+        NoGoalError: when no goal was found.
+        EpigymError: when the stored data set is damaged.
     """
     key = fingerprint(
         task=task_fingerprint(task),

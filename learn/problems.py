@@ -30,12 +30,25 @@ def training_problems(families: Sequence[str], problems: Sequence[str]) -> list[
     """
     if not families and not problems:
         raise EpigymError("nothing to learn from: give domain=<family or list> or problem=<file, instance or list>")
-    names = []
+    return _instances(families, "train") + list(problems)
+
+
+def test_problems(families: Sequence[str], problems: Sequence[str]) -> list[str]:
+    """The same with the test instances of the families.
+
+    Raises:
+        EpigymError: when nothing is named or a family does not exist.
+    """
+    if not families and not problems:
+        raise EpigymError("nothing to test on: give domain=<family or list> or problem=<file, instance or list>")
+    return _instances(families, "test") + list(problems)
+
+
+def _instances(families: Sequence[str], split: str) -> list[str]:
     for family in families:
         if family not in domains.FAMILIES:
             raise EpigymError(unknown("domain", family, domains.FAMILIES))
-        names += [f"{family}/{instance}" for instance in domains.FAMILIES[family].train]
-    return names + list(problems)
+    return [f"{family}/{name}" for family in families for name in getattr(domains.FAMILIES[family], split)]
 
 
 def families_of(problems: Sequence[str]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from epigym.files import write_text
+from epigym.files import write_rows, write_text
 from learn.data import Selection
 from learn.module import StepErrors
 
@@ -45,16 +44,14 @@ def best_row(history: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
 def write_history(history: Sequence[Mapping[str, float]], path: Path) -> None:
     """Write the rows as CSV, epoch and step first."""
     names = sorted({name for row in history for name in row}, key=lambda name: ("/" in name, name))
-    write_rows(history, names, path)
+    write_rows(path, names, history)
 
 
-def write_rows(rows: Sequence[Mapping[str, Any]], names: Sequence[str], path: Path) -> None:
-    """Write rows as CSV with the columns `names`; the file appears complete or not at all."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(path, text.getvalue())
+def step_errors(predicted: torch.Tensor, true: torch.Tensor) -> dict[str, float]:
+    """The metrics of `StepErrors` by name, of predicted and true distances in steps, float[k] each."""
+    errors = StepErrors(sync_on_compute=False)
+    errors.update(predicted, true)
+    return {metric: float(value) for metric, value in errors.compute().items()}
 
 
 def baselines(train: Selection, validation: Selection) -> dict[str, float]:
@@ -69,9 +66,7 @@ def baselines(train: Selection, validation: Selection) -> dict[str, float]:
     unsatisfied = torch.from_numpy(column(validation, "unsatisfied").astype(np.float32))
     metrics: dict[str, float] = {}
     for name, predicted in (("median", median), ("unsatisfied", unsatisfied)):
-        errors = StepErrors(sync_on_compute=False)
-        errors.update(predicted, true)
-        metrics |= {f"{name}/{metric}": float(value) for metric, value in errors.compute().items()}
+        metrics |= {f"{name}/{metric}": value for metric, value in step_errors(predicted, true).items()}
     return metrics
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 import warnings
@@ -15,7 +13,7 @@ from time import perf_counter
 
 import domains
 from epigym.errors import EpigymError, ProblemWarning
-from epigym.files import write_text
+from epigym.files import write_rows
 from epigym.language import Semantics
 from epigym.problem import load_problem
 from epigym.task import Task
@@ -161,14 +159,8 @@ class Cell:
 
 def write_table(folder: Path, cells: Iterable[Cell]) -> None:
     """Derive `results.csv` from the cells that are finished, in the order of the cells."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for cell in cells:
-        result = cell.read(folder)
-        if result is not None:
-            writer.writerow(cell.row(result))
-    write_text(folder / "results.csv", text.getvalue())
+    rows = (cell.row(result) for cell in cells if (result := cell.read(folder)) is not None)
+    write_rows(folder / "results.csv", COLUMNS, rows)
 
 
 def shard(cells: list[Cell], part: str | None) -> list[Cell]:

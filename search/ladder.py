@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import io
 import json
 import math
 from collections.abc import Iterable, Sequence
@@ -31,7 +30,7 @@ from rich.progress import Progress
 
 import domains
 from domains.families import LADDER
-from epigym.files import write_text
+from epigym.files import write_rows
 from epigym.formula import FALSE
 from epigym.goals import RandomGoal, random_goal
 from epigym.language import parse_mastar
@@ -203,11 +202,7 @@ def read(path: Path = LADDER) -> list[Rung]:
 
 def write(rungs: Iterable[Rung], path: Path = LADDER) -> None:
     """Write the table; readers see the old one or the whole new one."""
-    text = io.StringIO()
-    table = csv.DictWriter(text, [field.name for field in fields(Rung)], lineterminator="\n")
-    table.writeheader()
-    table.writerows(asdict(rung) for rung in rungs)
-    write_text(path, text.getvalue())
+    write_rows(path, [field.name for field in fields(Rung)], (asdict(rung) for rung in rungs))
 
 
 def _task(rung: Rung) -> Task:

@@ -71,6 +71,12 @@ def test_problems_without_a_goal_are_left_out(compose_config: Compose, caplog: p
         assess(compose_config("assess", f"problem={UNSOLVABLE}", "explorer=exhaustive"))
 
 
+@pytest.mark.usefixtures("doubling")
+def test_a_wrong_problem_is_an_error(compose_config: Compose) -> None:
+    with pytest.raises(EpigymError, match="nowhere"):
+        assess(compose_config("assess", f"problem=[{PROBLEM},grapevine/nowhere]", "explorer=exhaustive"))
+
+
 def test_something_to_test_on_is_needed(compose_config: Compose) -> None:
     with pytest.raises(EpigymError, match="nothing to test on"):
         assess(compose_config("assess"))

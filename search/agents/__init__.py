@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from search.agents.agent import Agent
-from search.agents.best_first import hfs, hfs_star, wa_star
+from search.agents.best_first import bfws, hfs, hfs_star, wa_star
 from search.agents.breadth_first import BreadthFirst
 from search.agents.depth_first import DepthFirst, IterativeDeepening
 from search.agents.portfolio import Portfolio
@@ -17,6 +17,7 @@ AGENTS: Mapping[str, Callable[..., Agent]] = {
     "hfs": hfs,
     "hfs_star": hfs_star,
     "wa_star": wa_star,
+    "bfws": bfws,
     "dfs": DepthFirst,
     "idfs": IterativeDeepening,
     "portfolio": Portfolio,

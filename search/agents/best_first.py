@@ -1,4 +1,4 @@
-"""`hfs`, `hfs_star` and `wa_star`: best-first search, one loop with an order for each."""
+"""`hfs`, `hfs_star`, `wa_star` and `bfws`: best-first search, one loop with an order for each."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.errors import EpigymError
+from epigym.space import StateSpace
+from search.agents.novelty import Novelty
 from search.agents.run import SearchRun, SequentialAgent
 from search.heuristics.heuristic import Heuristic
 from search.result import SearchStatus
 
 _STEP = 1000.0  # scores are ordered in thousandths of a step
 
-Order = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+Order = Callable[[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+"""From new e-states, int32[k], their depths g and scores h, float64[k] in thousandths of a step, to priorities."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class BestFirst(SequentialAgent):
 
     Attributes:
         name: as in the registry.
-        order: from depths g and scores h to priorities, float64[k] each, in thousandths of a step.
+        order: the order of a search in the space given.
         expansions_per_batch: nodes popped and expanded in one round, their successors scored in one batch;
             more than 1 is another search, with another order of expansions.
     """
@@ -34,12 +37,13 @@ class BestFirst(SequentialAgent):
     is_informed = True
 
     name: str
-    order: Order
+    order: Callable[[StateSpace], Order]
     expansions_per_batch: int = 1
 
     def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
         if heuristic is None:
             raise EpigymError(f"agent {self.name!r} needs a heuristic, for example heuristic=satisfied_goals")
+        order = self.order(run.space)
         frontier = [(0.0, 0.0, run.space.initial, 0)]  # priority, score, e-state, depth
         while frontier:
             if limit := run.budget.exceeded(run.expanded):
@@ -54,7 +58,7 @@ class BestFirst(SequentialAgent):
             depth_of = dict(popped)
             depths = [depth_of[state] + 1 for state in run.predecessors(fresh).tolist()]
             scores = _thousandths(heuristic, fresh)
-            priorities = self.order(_STEP * np.array(depths), scores)
+            priorities = order(fresh, _STEP * np.array(depths), scores)
             for entry in zip(priorities.tolist(), scores.tolist(), fresh.tolist(), depths, strict=True):
                 heapq.heappush(frontier, entry)
         return SearchStatus.UNSOLVABLE
@@ -67,20 +71,30 @@ def hfs(expansions_per_batch: int = 1) -> BestFirst:
 
 def hfs_star(expansions_per_batch: int = 1) -> BestFirst:
     """The paper's HFS* (section 4.1): lowest g + h first."""
-    return BestFirst("hfs_star", partial(_weighted, weight=1.0), expansions_per_batch)
+    return BestFirst("hfs_star", partial(_weighted, 1.0), expansions_per_batch)
 
 
 def wa_star(weight: float, expansions_per_batch: int = 1) -> BestFirst:
     """Weighted A*: lowest g + weight * h first."""
-    return BestFirst("wa_star", partial(_weighted, weight=weight), expansions_per_batch)
+    return BestFirst("wa_star", partial(_weighted, weight), expansions_per_batch)
 
 
-def _greedy(depths: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    return scores
+def bfws(expansions_per_batch: int = 1) -> BestFirst:
+    """Best-first width search: what shows something new first, and lowest h first among that and among the rest."""
+    return BestFirst("bfws", _novel_first, expansions_per_batch)
 
 
-def _weighted(depths: NDArray[np.float64], scores: NDArray[np.float64], *, weight: float) -> NDArray[np.float64]:
-    return depths + weight * scores
+def _greedy(space: StateSpace) -> Order:
+    return lambda ids, depths, scores: scores
+
+
+def _weighted(weight: float, space: StateSpace) -> Order:
+    return lambda ids, depths, scores: depths + weight * scores
+
+
+def _novel_first(space: StateSpace) -> Order:
+    novelty = Novelty(space)
+    return lambda ids, depths, scores: novelty.classes(ids, scores / _STEP)
 
 
 def _thousandths(heuristic: Heuristic, ids: NDArray[np.int32]) -> NDArray[np.float64]:

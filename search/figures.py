@@ -136,7 +136,8 @@ def _colour(number: int) -> tuple[float, float, float, float]:
 
 
 def _legend(axes: Axes) -> None:
-    axes.legend(fontsize="small", frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    assert axes.figure is not None
+    axes.figure.legend(fontsize="small", frameon=False, loc="outside right center")
 
 
 def _nodes(outcome: Outcome, border: float) -> float:

@@ -17,12 +17,13 @@ _DOTS = 150
 
 
 def coverage(outcomes: Outcomes) -> Figure:
-    """Share of solved problems by family, one bar for each configuration."""
+    """Share solved of the problems with an outcome by family, one bar for each configuration."""
     families = {**outcomes.families, "all": outcomes.problems}
     figure, axes = _figure(1.5 * len(families) + 2, 4)
     width = 0.8 / len(outcomes.configurations)
     for number, name in enumerate(outcomes.configurations):
-        shares = [len(outcomes.solved(name, problems)) / len(problems) for problems in families.values()]
+        known = [outcomes.known(name, problems) for problems in families.values()]
+        shares = [len(outcomes.solved(name, problems)) / max(len(problems), 1) for problems in known]
         axes.bar(np.arange(len(families)) + number * width, shares, width, label=name, color=_colour(number))
     axes.set_xticks(np.arange(len(families)) + 0.4 - width / 2, [name.replace("_", "\n") for name in families])
     axes.set_ylim(0, 1)

@@ -90,6 +90,10 @@ class Outcomes:
         """All problems."""
         return [problem for problems in self.families.values() for problem in problems]
 
+    def known(self, configuration: str, problems: Iterable[str]) -> list[str]:
+        """Those of some problems on which a configuration has an outcome; published tables may lack some."""
+        return [problem for problem in problems if problem in self.table[configuration]]
+
     def solved(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
         """The solved outcomes of a configuration on some problems."""
         outcomes = self.table[configuration]

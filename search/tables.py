@@ -88,7 +88,7 @@ class ReportTable:
 
 
 def summary(outcomes: Outcomes, *, common: bool) -> ReportTable:
-    """Coverage, and nodes, time and plan length as IQM ± IQR, by family and configuration.
+    """Coverage of the problems with an outcome, and nodes, time and plan length as IQM ± IQR, by family.
 
     Args:
         outcomes: of all configurations.
@@ -100,7 +100,7 @@ def summary(outcomes: Outcomes, *, common: bool) -> ReportTable:
         shared = outcomes.common(problems)
         for configuration in outcomes.configurations:
             solved = outcomes.solved(configuration, problems)
-            row.append(_coverage(len(solved), len(problems)))
+            row.append(_coverage(len(solved), len(outcomes.known(configuration, problems))))
             chosen = outcomes.solved(configuration, shared) if common else solved
             row += [_aggregate(chosen, METRICS[metric]) for metric in PAPER_METRICS]
         rows.append(row)
@@ -120,10 +120,11 @@ def totals(outcomes: Outcomes) -> ReportTable:
     shared = outcomes.common(problems)
     rows = []
     for configuration in outcomes.configurations:
-        solved = outcomes.solved(configuration, problems)
+        known = outcomes.known(configuration, problems)
+        solved = outcomes.solved(configuration, known)
         names = {outcome.problem for outcome in solved}
-        low, high = bootstrap([float(problem in names) for problem in problems], mean_of_samples)
-        row = [configuration, _coverage(len(solved), len(problems)), f"{100 * low:.0f} to {100 * high:.0f} %"]
+        low, high = bootstrap([float(problem in names) for problem in known], mean_of_samples)
+        row = [configuration, _coverage(len(solved), len(known)), f"{100 * low:.0f} to {100 * high:.0f} %"]
         chosen = outcomes.solved(configuration, shared)
         rows.append(row + [_with_interval(chosen, metric) for metric in METRICS.values()])
     return ReportTable(
@@ -177,8 +178,8 @@ def _cell(value: float | None) -> str:
     return "–" if value is None else number(value)
 
 
-def _coverage(solved: int, count: int) -> str:
-    return f"{solved}/{count} ({100 * solved / max(count, 1):.2f}%)"
+def _coverage(solved: int, known: int) -> str:
+    return f"{solved}/{known} ({100 * solved / known:.2f}%)" if known else "–"
 
 
 def _aggregate(outcomes: Sequence[Outcome], metric: Metric) -> str:

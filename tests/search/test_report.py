@@ -55,6 +55,15 @@ def test_summary_over_what_each_solved_and_over_what_all_solved() -> None:
     assert common[2][2] == "20 ± 10"
 
 
+def test_coverage_counts_only_problems_with_an_outcome() -> None:
+    found = outcomes()
+    for problem in ("x/1", "y/1", "y/2"):
+        found.table["hfs/gnn"].pop(problem)
+    coverage = [row[5] for row in summary(found, common=False).rows]
+    assert coverage == ["2/2 (100.00%)", "–", "2/2 (100.00%)"]
+    assert totals(found).rows[1][1] == "2/2 (100.00%)"
+
+
 def test_instances_say_how_each_search_ended() -> None:
     found = outcomes()
     found.table["hfs/gnn"].pop("x/1")

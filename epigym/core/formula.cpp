@@ -1,6 +1,45 @@
 #include "formula.hpp"
 
+#include <algorithm>
+#include <span>
+
 namespace epi {
+
+template <class P>
+bool Truths<P>::holds(FormulaId id) {
+    const Formulas& table = *formulas_;
+    const std::span children(table.child.data() + table.child_first[id], table.child.data() + table.child_first[id + 1]);
+    const std::span agents(table.agent.data() + table.agent_first[id], table.agent.data() + table.agent_first[id + 1]);
+    switch (table.op[id]) {
+        case Op::And: return std::ranges::all_of(children, [&](FormulaId child) { return holds(child); });
+        case Op::Believes:
+        case Op::Everybody:
+            return std::ranges::all_of(
+                agents, [&](std::uint32_t agent) { return holds_throughout(considered(agent), children.front()); });
+        default: return holds_throughout(model_->designated, id);
+    }
+}
+
+// Whether the formula holds at each of some worlds; cheaper than asking where it holds.
+template <class P>
+bool Truths<P>::holds_throughout(const typename P::Set& where, FormulaId id) {
+    const Formulas& table = *formulas_;
+    if (table.op[id] == Op::Not) return !intersects(where, worlds(table.child[table.child_first[id]]));
+    return subset(where, worlds(id));
+}
+
+// The worlds that an agent considers possible at some designated world.
+template <class P>
+const typename P::Set& Truths<P>::considered(std::uint32_t agent) {
+    auto& found = considered_[agent];
+    if (considered_stamps_[agent] != stamp_) {
+        P::clear(found, model_->worlds);
+        for (const auto& row : model_->rows(agent))
+            if (intersects(row.members, model_->designated)) unite(found, row.successors);
+        considered_stamps_[agent] = stamp_;
+    }
+    return found;
+}
 
 template <class P>
 void Truths<P>::compute(FormulaId id) {
@@ -11,7 +50,7 @@ void Truths<P>::compute(FormulaId id) {
     switch (table.op[id]) {
         case Op::True: P::fill(out, model_->worlds); break;
         case Op::False: P::clear(out, model_->worlds); break;
-        case Op::Fluent: out = model_->valuation[table.fluent[id]]; break;
+        case Op::Fluent: break;  // worlds() reads the valuation
         case Op::Not: {
             const auto& inner = worlds(table.child[first]);
             P::fill(out, model_->worlds);

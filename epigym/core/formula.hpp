@@ -36,11 +36,14 @@ public:
     // Forgets all truth sets; `model` must outlive the questions about it.
     void reset(const Model<P>& model) {
         model_ = &model;
+        considered_.resize(model.agents());
+        considered_stamps_.resize(model.agents(), 0);
         ++stamp_;
     }
 
     // The worlds where the formula holds.
     const typename P::Set& worlds(FormulaId id) {
+        if (formulas_->op[id] == Op::Fluent) return model_->valuation[formulas_->fluent[id]];
         if (stamps_[id] != stamp_) {
             compute(id);
             stamps_[id] = stamp_;
@@ -49,10 +52,12 @@ public:
     }
 
     // Whether the formula holds at every designated world.
-    bool holds(FormulaId id) { return subset(model_->designated, worlds(id)); }
+    bool holds(FormulaId id);
 
 private:
     void compute(FormulaId id);
+    bool holds_throughout(const typename P::Set& where, FormulaId id);
+    const typename P::Set& considered(std::uint32_t agent);
     void believed(std::uint32_t agent, const typename P::Set& inner, typename P::Set& out) const;
     void commonly_believed(FormulaId id, const typename P::Set& inner, typename P::Set& out);
 
@@ -60,6 +65,8 @@ private:
     const Model<P>* model_ = nullptr;
     std::vector<typename P::Set> sets_;
     std::vector<std::uint64_t> stamps_;
+    std::vector<typename P::Set> considered_;  // per agent
+    std::vector<std::uint64_t> considered_stamps_;
     std::uint64_t stamp_ = 0;
 };
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from epigym.space import StateSpace
+from search.heuristics.divided_goals import DividedGoals
 from search.heuristics.heuristic import Heuristic
 from search.heuristics.relaxed import EntailedLevels, GoalLevels, GraphLength
 from search.heuristics.satisfied_goals import SatisfiedGoals
@@ -26,6 +27,7 @@ def _onnx(space: StateSpace, path: str | None = None, threads: int = 1) -> Heuri
 
 HEURISTICS: Mapping[str, Callable[..., Heuristic]] = {
     "satisfied_goals": SatisfiedGoals,
+    "divided_goals": DividedGoals,
     "c_pg": EntailedLevels,
     "l_pg": GraphLength,
     "s_pg": GoalLevels,

@@ -1,0 +1,49 @@
+"""Goals divided as far as belief distributes over conjunctions and groups."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given
+from strategies import AGENTS, estates, formulas
+from tasks import coin
+
+from epigym import reference
+from epigym.formula import Formula, and_, believes, common, everybody, fluent, not_, or_
+from epigym.space import StateSpace
+from epigym.task import EState
+from search.heuristics import make_heuristic
+from search.heuristics.divided_goals import divided
+
+P, Q = fluent("p"), fluent("q")
+
+
+def test_belief_distributes_over_conjunctions_and_groups() -> None:
+    assert list(divided(everybody("ab", and_(P, not_(Q))))) == [
+        believes(agent, part) for agent in "ab" for part in (P, not_(Q))
+    ]
+    assert list(divided(believes("a", everybody("bc", P)))) == [believes("a", believes(b, P)) for b in "bc"]
+    assert list(divided(and_(P, common("ab", and_(P, Q))))) == [P, common("ab", P), common("ab", Q)]
+
+
+def test_disjunctions_and_denials_stay_whole() -> None:
+    for whole in (or_(P, Q), believes("a", or_(P, Q)), not_(believes("a", and_(P, Q)))):
+        assert list(divided(whole)) == [whole]
+
+
+@given(estates(), formulas())
+def test_the_parts_hold_together_iff_the_formula_does(estate: EState, formula: Formula) -> None:
+    parts = divided(formula.negation_normal_form())
+    assert reference.holds(estate, AGENTS, formula) == all(reference.holds(estate, AGENTS, part) for part in parts)
+
+
+def test_the_score_counts_parts_that_are_missing() -> None:
+    task = replace(coin(), goal=(everybody("ab", and_(fluent("open"), fluent("tail"))),))
+    space = StateSpace(task)
+    lifted = space.successor(space.initial, 0)
+    looked = space.successor(lifted, 1)
+    told = space.successor(looked, 2)
+    ids = np.array([space.initial, lifted, looked, told], dtype=np.int32)
+    assert make_heuristic("divided_goals", space).score(ids).tolist() == [4, 2, 1, 0]
+    assert make_heuristic("satisfied_goals", space).score(ids).tolist() == [1, 1, 1, 0]

@@ -23,6 +23,17 @@ void append(Bytes& out, const List& list) {
     std::memcpy(out.data() + at, list.data(), 4 * list.size());
 }
 
+// Appends the number of each world's row.
+template <class Number, class Relation>
+void append_members(Bytes& out, const Relation& rows, World n) {
+    const auto at = out.size();
+    out.resize(at + sizeof(Number) * n);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        const auto number = static_cast<Number>(r);
+        each(rows[r].members, [&](World w) { std::memcpy(out.data() + at + sizeof number * w, &number, sizeof number); });
+    }
+}
+
 // Sorts what is often sorted already: many updates keep the order of the worlds.
 template <class Values, class Less>
 void sort(Values& values, Less&& less) {
@@ -264,7 +275,8 @@ void Contraction<P>::write_bits(Bytes& out) {
     writer.finish();
 }
 
-// More worlds, which only sparse models have: 32-bit numbers; truth sets as bit vectors, rows as lists.
+// More worlds, which only sparse models have: truth sets as bit vectors; of a relation the number of rows, whether
+// every row's successors are its members, each world's row and, unless they are the members, the successors.
 template <class P>
 void Contraction<P>::write_lists(Bytes& out) {
     if constexpr (!P::dense) {
@@ -284,11 +296,14 @@ void Contraction<P>::write_lists(Bytes& out) {
         append(out, static_cast<std::uint32_t>(count));
         for (auto r : model_->relation_of) append(out, merged_of_[r]);
         for (std::size_t k = 0; k < count; ++k) {
-            append(out, static_cast<std::uint32_t>(merged_[k].size()));
-            for (const auto& [members, successors] : merged_[k]) {
-                append(out, members);
-                append(out, successors);
-            }
+            const Relation& rows = merged_[k];
+            const bool is_equivalence = std::ranges::all_of(
+                rows, [](const auto& row) { return row.members == row.successors; });
+            append(out, static_cast<std::uint32_t>(rows.size()));
+            append(out, is_equivalence);
+            with_row_number(rows.size(), [&]<class Number>() { append_members<Number>(out, rows, n); });
+            if (is_equivalence) continue;
+            for (const auto& row : rows) append(out, row.successors);
         }
     }
 }

@@ -55,6 +55,14 @@ public:
         std::memcpy(set.words.data(), bytes_, 8 * set.words.size());
         bytes_ += 8 * set.words.size();
     }
+    template <class Number>
+    void get_members(std::span<RowClass<Sparse>> rows, World n) {
+        for (World w = 0; w < n; ++w, bytes_ += sizeof(Number)) {
+            Number row;
+            std::memcpy(&row, bytes_, sizeof row);
+            rows[row].members.push_back(w);
+        }
+    }
 
 private:
     const std::uint8_t* bytes_;
@@ -94,10 +102,14 @@ void unpack_lists(const std::uint8_t* bytes, std::uint32_t fluents, Model<Sparse
     const auto relations = in.get();
     for (auto& relation : model.relation_of) relation = in.get();
     for (std::uint32_t r = 0; r < relations; ++r) {
-        for (auto count = in.get(); count > 0; --count) {
-            auto& row = model.add_class();
-            in.get(row.members);
-            in.get(row.successors);
+        const auto count = in.get();
+        const bool is_equivalence = in.get() != 0;
+        for (std::uint32_t c = 0; c < count; ++c) model.add_class();
+        const std::span rows(model.classes.data() + model.class_first.back(), count);
+        with_row_number(count, [&]<class Number>() { in.get_members<Number>(rows, n); });
+        for (auto& row : rows) {
+            if (is_equivalence) row.successors = row.members;
+            else in.get(row.successors);
         }
         model.close_relation();
     }

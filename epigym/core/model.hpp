@@ -64,6 +64,14 @@ struct PlainModel {
     List designated;                           // ascending
 };
 
+// Calls action.template operator()<Number>() with the narrowest type that numbers `count` rows.
+template <class Action>
+void with_row_number(std::size_t count, Action&& action) {
+    if (count <= 0x100) action.template operator()<std::uint8_t>();
+    else if (count <= 0x10000) action.template operator()<std::uint16_t>();
+    else action.template operator()<std::uint32_t>();
+}
+
 // The number of worlds of a packed model.
 World packed_worlds(const std::uint8_t* bytes);
 

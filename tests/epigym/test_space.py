@@ -321,3 +321,22 @@ def test_sixty_four_events_are_enough() -> None:
     state = space.successor(0, 0)
     assert space.model(state).designated == tuple(range(64))
     assert not space.is_goal([state])[0]
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+@pytest.mark.parametrize("rows", [256, 257, 65536, 65537])
+def test_relations_of_any_number_of_rows_are_kept(rows: int, shift: int) -> None:
+    """The worlds are told apart by their valuations; world w sees those of class w + shift (an equivalence for 0)."""
+    names = tuple(f"f{k}" for k in range(17))
+    count = max(rows, 600)
+    valuations = tuple(frozenset(name for k, name in enumerate(names) if w >> k & 1) for w in range(count))
+    classes = [frozenset(range(first, count, rows)) for first in range(rows)]
+    successors = tuple(classes[(w + shift) % rows] for w in range(count))
+    estate = EState(valuations, (successors,), tuple(range(count)))
+    space = StateSpace(Task("rows", names, ("a",), (), estate, ()))
+
+    def seen(state: EState) -> dict[frozenset[str], set[frozenset[str]]]:
+        worlds = zip(state.valuations, state.successors[0], strict=True)
+        return {valuation: {state.valuations[v] for v in row} for valuation, row in worlds}
+
+    assert seen(space.model(space.initial).state) == seen(estate)

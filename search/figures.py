@@ -29,7 +29,7 @@ def coverage(outcomes: Outcomes) -> Figure:
     axes.set_ylim(0, 1)
     axes.set_ylabel("solved")
     axes.yaxis.set_major_formatter("{x:.0%}")
-    _legend(axes)
+    _legend(figure)
     return figure
 
 
@@ -69,7 +69,7 @@ def cactus(outcomes: Outcomes, metric: str) -> Figure:
     axes.set_xlabel(metric)
     axes.set_ylabel("problems solved")
     axes.grid(alpha=0.3)
-    _legend(axes)
+    _legend(figure)
     return figure
 
 
@@ -92,7 +92,7 @@ def scatter(outcomes: Outcomes, first: str, second: str) -> Figure:
     axes.set(xscale="log", yscale="log", xlim=(0.7, 1.5 * border), ylim=(0.7, 1.5 * border), aspect="equal")
     axes.set_xlabel(f"nodes of {first}")
     axes.set_ylabel(f"nodes of {second}")
-    _legend(axes)
+    _legend(figure)
     return figure
 
 
@@ -116,7 +116,7 @@ def ratios(outcomes: Outcomes, baseline: str) -> Figure:
     axes.set_xlabel(f"plan length of {baseline}")
     axes.set_ylabel(f"nodes / nodes of {baseline}")
     axes.grid(alpha=0.3)
-    _legend(axes)
+    _legend(figure)
     return figure
 
 
@@ -136,9 +136,8 @@ def _colour(number: int) -> tuple[float, float, float, float]:
     return mpl.colormaps["tab10"](number % 10)
 
 
-def _legend(axes: Axes) -> None:
-    assert axes.figure is not None
-    axes.figure.legend(fontsize="small", frameon=False, loc="outside right center")
+def _legend(figure: Figure) -> None:
+    figure.legend(fontsize="small", frameon=False, loc="outside right center")
 
 
 def _nodes(outcome: Outcome, border: float) -> float:

@@ -46,15 +46,14 @@ ActionIndex::Literals ActionIndex::required(const Formulas& formulas, const Acti
 
 // Adds the conjuncts of a formula that are literals.
 void ActionIndex::collect(const Formulas& formulas, FormulaId id, Literals& out) {
-    const FormulaId* children = formulas.child.data() + formulas.child_first[id];
+    const auto children = formulas.children(id);
     switch (formulas.op[id]) {
         case Op::Fluent: out.push_back({formulas.fluent[id], true}); break;
         case Op::Not:
-            if (formulas.op[*children] == Op::Fluent) out.push_back({formulas.fluent[*children], false});
+            if (formulas.op[children.front()] == Op::Fluent) out.push_back({formulas.fluent[children.front()], false});
             break;
         case Op::And:
-            for (auto i = formulas.child_first[id]; i < formulas.child_first[id + 1]; ++i)
-                collect(formulas, formulas.child[i], out);
+            for (FormulaId child : children) collect(formulas, child, out);
             break;
         default: break;
     }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -24,6 +25,12 @@ struct Formulas {
     std::vector<std::uint32_t> agent;
 
     std::size_t size() const { return op.size(); }
+    std::span<const FormulaId> children(FormulaId id) const {
+        return {child.data() + child_first[id], child.data() + child_first[id + 1]};
+    }
+    std::span<const std::uint32_t> agents(FormulaId id) const {
+        return {agent.data() + agent_first[id], agent.data() + agent_first[id + 1]};
+    }
 };
 
 // Truth sets of formulas in one model, each computed when first asked for.

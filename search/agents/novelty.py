@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
@@ -42,15 +43,16 @@ class Novelty:
 
     def __init__(self, space: StateSpace) -> None:
         """Start without any e-state seen."""
-        self._truth = space.query(atoms(space.task))
-        self._seen: dict[float, NDArray[np.bool_]] = {}
+        shown = atoms(space.task)
+        self._truth = space.query(shown)
+        self._seen = defaultdict[float, NDArray[np.bool_]](lambda: np.zeros(len(shown), dtype=np.bool_))
 
     def classes(self, ids: NDArray[np.int32], scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """float64[k]: 0 for novelty 1 and 1 for more, of `ids` (int32[k]) in their order, with float64[k] scores."""
         truth = self._truth(ids)
         classes = np.ones(len(ids))
         for row, score in enumerate(np.rint(scores).tolist()):
-            seen = self._seen.setdefault(score, np.zeros(truth.shape[1], dtype=np.bool_))
+            seen = self._seen[score]
             if (truth[row] > seen).any():
                 classes[row] = 0.0
                 seen |= truth[row]

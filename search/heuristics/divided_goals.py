@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-from numpy.typing import NDArray
-
 from epigym.formula import Formula, Op, believes, common
 from epigym.space import StateSpace
+from search.heuristics.satisfied_goals import SatisfiedGoals
 
 
 def divided(formula: Formula) -> Iterator[Formula]:
@@ -30,7 +28,7 @@ def divided(formula: Formula) -> Iterator[Formula]:
             yield formula
 
 
-class DividedGoals:
+class DividedGoals(SatisfiedGoals):
     """Scores an e-state with the number of parts of the subgoals that do not hold; goals score 0.
 
     As `satisfied_goals` where no subgoal can be divided, and finer where one can.
@@ -40,14 +38,8 @@ class DividedGoals:
     """
 
     name = "divided_goals"
-    checkpoint = ""
 
     def __init__(self, space: StateSpace) -> None:
         """Divide the goal of the space's task."""
         parts = (part for subgoal in space.task.goal for part in divided(subgoal.negation_normal_form()))
         self._truth = space.query(dict.fromkeys(parts))
-
-    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
-        """float64[k]: the number of parts that do not hold in each of `ids` (int32[k])."""
-        missing: NDArray[np.float64] = np.sum(~self._truth(ids), axis=1, dtype=np.float64)
-        return missing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.space import StateSpace
+from epigym.space import Query, StateSpace
 
 
 class SatisfiedGoals:
@@ -20,9 +20,9 @@ class SatisfiedGoals:
 
     def __init__(self, space: StateSpace) -> None:
         """Bind to a space."""
-        self._space = space
+        self._truth: Query = space.subgoals
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the number of unsatisfied subgoals of each of `ids` (int32[k])."""
-        missing: NDArray[np.float64] = np.sum(~self._space.subgoals(ids), axis=1, dtype=np.float64)
+        missing: NDArray[np.float64] = np.sum(~self._truth(ids), axis=1, dtype=np.float64)
         return missing

@@ -133,7 +133,8 @@ def _figure(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def _colour(number: int) -> tuple[float, float, float, float]:
-    return mpl.colormaps["tab10"](number % 10)
+    """Ten dark colours, then their light ones."""
+    return mpl.colormaps["tab20"](2 * number % 20 + number // 10 % 2)
 
 
 def _legend(figure: Figure) -> None:

@@ -121,6 +121,12 @@ def test_the_cactus_counts_what_is_solved_within_a_budget() -> None:
     assert drawn["hfs/gnn"] == [(3, 0), (5, 1), (5, 2), (50, 3), (50, 4)]
 
 
+def test_twenty_configurations_have_different_colours() -> None:
+    found = Outcomes({f"hfs/{number}": {"x/1": outcome(f"hfs/{number}", "x/1", 10)} for number in range(20)})
+    [axes] = figures.cactus(found, "nodes").axes
+    assert len({line.get_color() for line in axes.get_lines()}) == 20
+
+
 def test_the_scatter_puts_what_was_not_solved_on_the_border() -> None:
     drawn = lines_of(figures.scatter(outcomes(), "bfs", "hfs/gnn"))
     assert drawn["x"] == [(10, 5), (20, 5), (30, 3)]

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.reference
 
 TOOLKIT = {case.name: case for case in toolkit_cases()}
 COMPETITION = {case.problem.stem: case for case in competition_cases()}
-TIGER = "Tiger/problem_1"  # 20,480 worlds: too many for the reference
+TIGER = "Tiger/problem_1"  # 20,480 worlds: left to --full
 SAMPLE = (
     "amc-03-02-clean", "amc-06-06-muddy", "bw-05", "cn-2-15", "cn-3-10", "gos-04-all-deceived", "gos-03-imp-deceived",
     "bw-3-03-2", "bw-3-3-2-clumsy", "cloud-03-len06", "sar-03-n1-fire", "sar-04-n3-nofire", "sc-03-04", "sc-04-05",
@@ -41,7 +41,7 @@ ENOUGH = 200  # e-states compared, after which the other sequences are left to -
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if metafunc.function is test_random_plans:
         whole = metafunc.config.getoption("full")
-        cases = SMALL_CASES + (competition_cases() if whole else SAMPLE_CASES + BIG_CASES)
+        cases = [*TOOLKIT.values(), *competition_cases()] if whole else SMALL_CASES + SAMPLE_CASES + BIG_CASES
         metafunc.parametrize("case", cases, ids=lambda case: case.name)
 
 

@@ -44,7 +44,7 @@ class Comparison:
         assert [[name in valuation for name in self.task.fluents] for valuation in found.valuations] == [
             list(truth) for truth in valuations
         ]
-        ranked = {row: tuple(sorted(row)) for rows in found.successors for row in set(rows)}
+        ranked = {row: tuple(sorted(row)) for row in frozenset().union(*found.successors)}
         assert [[ranked[row] for row in rows] for rows in found.successors] == [list(rows) for rows in edges]
         truth = reference.subgoals(self.task, estate)
         assert tuple(self.space.subgoals([state])[0]) == truth

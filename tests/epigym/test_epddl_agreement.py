@@ -33,8 +33,7 @@ BIG_CASES = [COMPETITION[name] for name in ("cloud-10-len21", "gos-08-imp-deceiv
 SAMPLE_CASES = [COMPETITION[name] for name in SAMPLE if name in COMPETITION]
 SMALL_CASES = [case for case in TOOLKIT.values() if case.name != TIGER]
 
-
-SEQUENCES, SEQUENCES_OF_BIG, BIG = 1000, 20, 200
+BIG = 200  # worlds
 ENOUGH = 200  # e-states compared, after which the other sequences are left to --full
 
 
@@ -53,8 +52,9 @@ def test_random_plans(case: Case, pytestconfig: pytest.Config) -> None:
     goals = [strategies.random_formula(rng, depth, task.fluents, task.agents) for depth in (1, 2, 2, 3, 3)]
     both = Comparison(task, goals)
     enough = sys.maxsize if pytestconfig.getoption("full") else ENOUGH
-    for _ in range(SEQUENCES_OF_BIG if is_big else SEQUENCES):
-        random_plan(both, 2 if is_big else 5, rng, max_worlds=sys.maxsize if is_big else BIG)
+    sequences, length, max_worlds = (20, 2, sys.maxsize) if is_big else (1000, 5, BIG)
+    for _ in range(sequences):
+        random_plan(both, length, rng, max_worlds)
         if len(both.estates) > enough:
             break
     if case in BIG_CASES:

@@ -21,7 +21,7 @@ test: .venv/installed
 # Rebuilds what changed in the C++ core, reinstalls it in place and renews its type stub.
 core: .venv/installed
 	$(PIP) --no-build-isolation --no-deps --editable .
-	$(BIN)/python -m nanobind.stubgen -q -m epigym.core -o epigym/core.pyi
+	$(BIN)/python -m nanobind.stubgen -q -m epigym._core -o epigym/_core.pyi
 
 # Speed is reported, never asserted: see tests/benchmarks.
 bench: .venv/installed

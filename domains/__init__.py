@@ -1,4 +1,4 @@
-"""Families of epistemic planning problems: parameters to mA* text.
+"""Domains of epistemic planning problems: parameters to mA* text.
 
     >>> import domains
     >>> text = domains.text("coin_in_the_box/pl_5")
@@ -12,30 +12,30 @@ from __future__ import annotations
 from typing import Any
 
 from domains.checks import DomainError
-from domains.families import FAMILIES
-from domains.registry import Family, Parameters, read_parameters, resolve
+from domains.domain import Domain, Parameters, read_parameters, resolve
+from domains.registry import DOMAINS
 
-__all__ = ["FAMILIES", "DomainError", "Family", "Parameters", "find", "read_parameters", "text"]
+__all__ = ["DOMAINS", "Domain", "DomainError", "Parameters", "find", "read_parameters", "text"]
 
 
-def find(name: str) -> tuple[Family, Parameters]:
-    """The family and the parameters behind `family` or `family/instance`.
+def find(name: str) -> tuple[Domain, Parameters]:
+    """The domain and the parameters behind `domain` or `domain/instance`.
 
     Raises:
         DomainError: when there is none of that name; the message suggests a close one.
     """
-    return resolve(name, FAMILIES)
+    return resolve(name, DOMAINS)
 
 
 def text(name: str, **parameters: Any) -> str:
-    """The mA* text of `family/instance`, or of `family` with these parameters.
+    """The mA* text of `domain/instance`, or of `domain` with these parameters.
 
     Args:
-        name: a family, or a named instance of one as `family/instance`.
-        **parameters: override the parameters of the instance, or the defaults of the family.
+        name: a domain, or a named instance of one as `domain/instance`.
+        **parameters: override the parameters of the instance, or the defaults of the domain.
 
     Raises:
-        DomainError: when the family, the instance or a parameter does not exist or is out of range.
+        DomainError: when the domain, the instance or a parameter does not exist or is out of range.
     """
-    family, named = find(name)
-    return family.text({**named, **parameters})
+    domain, named = find(name)
+    return domain.text({**named, **parameters})

@@ -1,4 +1,4 @@
-"""`python -m domains`: list families, parameters and suites, and write the text of a problem."""
+"""`python -m domains`: list domains, parameters and suites, and write the text of a problem."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import domains
-from domains.registry import Family
+from domains.domain import Domain
 from domains.suites import SUITES
 
 _EXAMPLES = """
 examples:
-  python -m domains                                    families, their parameters and suites
-  python -m domains show grapevine                     the documentation of a family and its instances
+  python -m domains                                    domains, their parameters and suites
+  python -m domains show grapevine                     the documentation of a domain and its instances
   python -m domains write grapevine agents=3 rooms=2   the text of a problem
   python -m domains write coin_in_the_box/pl_5 --output problem.txt
 """
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             case "write":
                 _write(domains.text(options.problem, **domains.read_parameters(options.parameters)), options.output)
             case "show":
-                print(_documentation(domains.find(options.family)[0]))
+                print(_documentation(domains.find(options.domain)[0]))
             case _:
                 print(_overview())
     except (domains.DomainError, OSError) as error:
@@ -43,17 +43,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m domains",
-        description="Families of epistemic planning problems.",
+        description="Domains of epistemic planning problems.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", metavar="{list,show,write}")
-    commands.add_parser("list", help="list families, their parameters and suites (the default)")
-    show = commands.add_parser("show", help="show the documentation and the instances of a family")
-    show.add_argument("family", help="a family, such as grapevine")
+    commands.add_parser("list", help="list domains, their parameters and suites (the default)")
+    show = commands.add_parser("show", help="show the documentation and the instances of a domain")
+    show.add_argument("domain", help="a domain, such as grapevine")
     write = commands.add_parser("write", help="write the mA* text of a problem")
-    write.add_argument("problem", help="a family, or family/instance, such as coin_in_the_box/pl_5")
-    write.add_argument("parameters", nargs="*", metavar="name=value", help="parameters of the family")
+    write.add_argument("problem", help="a domain, or domain/instance, such as coin_in_the_box/pl_5")
+    write.add_argument("parameters", nargs="*", metavar="name=value", help="parameters of the domain")
     write.add_argument("--output", type=Path, help="the file to write; standard output by default")
     return parser
 
@@ -75,33 +75,33 @@ def _write(text: str, path: Path | None) -> None:
 
 
 def _overview() -> str:
-    families = [
-        (family.name, str(len(family.train)), str(len(family.test)), _parameters(family))
-        for family in domains.FAMILIES.values()
+    rows = [
+        (domain.name, str(len(domain.train)), str(len(domain.test)), _parameters(domain))
+        for domain in domains.DOMAINS.values()
     ]
     suites = [(name, str(len(suite.train)), str(len(suite.test)), suite.summary) for name, suite in SUITES.items()]
     return "\n".join(
         [
-            *_table(("family", "train", "test", "parameters"), families),
+            *_table(("domain", "train", "test", "parameters"), rows),
             "",
             *_table(("suite", "train", "test", "what it is"), suites),
             "",
-            "python -m domains show FAMILY explains the parameters, write FAMILY name=value … writes a problem.",
+            "python -m domains show DOMAIN explains the parameters, write DOMAIN name=value … writes a problem.",
         ]
     )
 
 
-def _documentation(family: Family) -> str:
+def _documentation(domain: Domain) -> str:
     instances = [
-        (f"{family.name}/{name}", " ".join(f"{key}={value}" for key, value in parameters.items()))
-        for name, parameters in family.instances.items()
+        (f"{domain.name}/{name}", " ".join(f"{key}={value}" for key, value in parameters.items()))
+        for name, parameters in domain.instances.items()
     ]
-    head = f"{family.name}({_parameters(family)})"
-    return "\n".join([head, "", family.documentation, "", *_table(("instance", "parameters"), instances)])
+    head = f"{domain.name}({_parameters(domain)})"
+    return "\n".join([head, "", domain.documentation, "", *_table(("instance", "parameters"), instances)])
 
 
-def _parameters(family: Family) -> str:
-    return ", ".join(f"{name}={value}" for name, value in family.defaults.items())
+def _parameters(domain: Domain) -> str:
+    return ", ".join(f"{name}={value}" for name, value in domain.defaults.items())
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int = 120) -> list[str]:

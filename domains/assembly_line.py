@@ -7,8 +7,8 @@ from itertools import cycle, islice, permutations
 from typing import Any
 
 from domains.checks import between, flag, formulas, known
+from domains.domain import Domain
 from domains.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
-from domains.registry import Family
 
 _COMMON = "common"
 
@@ -147,7 +147,7 @@ _DEPTHS: dict[str, int | str] = {
 _TRAIN = ("b3_pl_5", "b5_pl_5", "b7_pl_5")
 _INSTANCES = {f"{name}_pl_5": {"depth": depth} for name, depth in _DEPTHS.items()}
 
-FAMILY = Family(
+DOMAIN = Domain(
     name="assembly_line",
     env_id_name="AssemblyLine",
     problem=problem,

@@ -1,4 +1,4 @@
-"""The error of this room, and the checks that the families make of their parameters."""
+"""The error of this room, and the checks that the domains make of their parameters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 
 class DomainError(ValueError):
-    """Raised when a family, an instance, a suite or a parameter does not exist or is out of range."""
+    """Raised when a domain, an instance, a suite or a parameter does not exist or is out of range."""
 
 
 def between(name: str, value: object, low: int, high: int) -> int:

@@ -7,8 +7,8 @@ from itertools import permutations
 from typing import Any
 
 from domains.checks import between, formulas, known, subset
+from domains.domain import Domain
 from domains.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, write
-from domains.registry import Family
 
 _GOALS: dict[str, Callable[[Sequence[str]], list[str]]] = {
     "first": lambda names: [believes(names[0], "tail")],
@@ -171,7 +171,7 @@ def _shout(actor: str, names: Sequence[str]) -> Action:
 
 _B_FOOLS_A = believes("b", ignorant("a", "tail"))
 
-FAMILY = Family(
+DOMAIN = Domain(
     name="coin_in_the_box",
     env_id_name="CoinInTheBox",
     problem=problem,

@@ -7,8 +7,8 @@ from itertools import permutations, product
 from typing import Any
 
 from domains.checks import DomainError, between, formulas, known, subset
+from domains.domain import Domain
 from domains.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, or_, write
-from domains.registry import Family
 
 _CHECKS = ("box", "room")
 _ORDERS = ("room", "box")
@@ -250,7 +250,7 @@ _TRAIN = (
     "2_2_3_pl_4", "2_2_3_pl_6", "2_2_4_pl_5", "2_3_4_pl_3", "2_3_4_pl_7", "3_2_3_pl_4", "3_2_3_pl_5", "3_3_3_pl_4",
 )  # fmt: skip
 
-FAMILY = Family(
+DOMAIN = Domain(
     name="collaboration_communication",
     env_id_name="CollaborationCommunication",
     problem=problem,

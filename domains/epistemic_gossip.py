@@ -7,8 +7,8 @@ from itertools import permutations
 from typing import Any
 
 from domains.checks import between, formulas, known
+from domains.domain import Domain
 from domains.mastar import Action, agent_names, always, believes, everybody, knows_whether, not_, write
-from domains.registry import Family
 
 _PROTOCOLS = ("tell", "call")
 
@@ -123,7 +123,7 @@ def _calls(names: Sequence[str]) -> list[Action]:
 # The published problems 1 to 9 with three agents: (informed agents, secrets).
 _SIZES = ((2, 2), (2, 1), (2, 3), (1, 2), (1, 1), (1, 3), (3, 2), (3, 1), (3, 3))
 
-FAMILY = Family(
+DOMAIN = Domain(
     name="epistemic_gossip",
     env_id_name="EpistemicGossip",
     problem=problem,

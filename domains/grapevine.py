@@ -7,8 +7,8 @@ from itertools import pairwise, permutations, product
 from typing import Any
 
 from domains.checks import between, flag, formulas, subset
+from domains.domain import Domain
 from domains.mastar import Action, agent_names, and_, believes, knows_whether, not_, or_, write
-from domains.registry import Family
 
 
 def problem(
@@ -167,7 +167,7 @@ _INSTANCES = {
     if agents == 3 or level != "pl_7"
 }
 
-FAMILY = Family(
+DOMAIN = Domain(
     name="grapevine",
     env_id_name="Grapevine",
     problem=problem,

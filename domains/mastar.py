@@ -1,6 +1,6 @@
 """Writing mA*: formulas as text, actions as values, and the text of a whole problem.
 
-The seven families describe a problem with the values of this module and leave statements, layout and
+The seven domains describe a problem with the values of this module and leave statements, layout and
 declarations to `write`.
 """
 
@@ -124,7 +124,7 @@ def write(
     """The text of a problem.
 
     Args:
-        title: one line that names the family and its size.
+        title: one line that names the domain and its size.
         story: a few sentences, written as a comment.
         fluents: their names, in the order of declaration.
         actions: in the order of declaration, which breaks ties in a search.

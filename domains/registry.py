@@ -1,102 +1,54 @@
-"""What a family is, and finding families and instances by name."""
+"""The seven domains, with the rungs of the scaling ladder among their named instances."""
 
 from __future__ import annotations
 
-import ast
-import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import csv
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
 
-from domains.checks import DomainError, known
+from domains import (
+    assembly_line,
+    coin_in_the_box,
+    collaboration_communication,
+    epistemic_gossip,
+    grapevine,
+    selective_communication,
+    selective_communication_enriched,
+)
+from domains.domain import Domain, Parameters
 
-Parameters = Mapping[str, Any]
+# Written by `python -m search.ladder`: one row per rung, with what breadth-first search needed.
+LADDER = Path(__file__).parent / "suites" / "scaling.csv"
 
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """A parametric family of planning problems.
-
-    Attributes:
-        name: the name of its module, such as `coin_in_the_box`.
-        env_id_name: its name in an environment id, such as `CoinInTheBox`.
-        problem: writes the mA* text of the problem with the given parameters, all of them keywords.
-        vocabulary: formulas about a problem with the given parameters, which random goals are made of;
-            it takes the parameters of `problem` and ignores those that do not matter to it.
-        instances: named parameter sets.
-        train: names of the instances that a heuristic for the family is trained on.
-        test: names of the instances that it is tested on.
-    """
-
-    name: str
-    env_id_name: str
-    problem: Callable[..., str]
-    vocabulary: Callable[..., Sequence[str]]
-    instances: Mapping[str, Parameters]
-    train: tuple[str, ...]
-    test: tuple[str, ...]
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        """The parameters of the family with their default values."""
-        return {name: parameter.default for name, parameter in inspect.signature(self.problem).parameters.items()}
-
-    @property
-    def documentation(self) -> str:
-        """What the family is about and what its parameters mean."""
-        return inspect.getdoc(self.problem) or ""
-
-    def text(self, parameters: Parameters) -> str:
-        """The text of the problem with these parameters; the others have their default values.
-
-        Raises:
-            DomainError: when a parameter does not exist or is out of range.
-        """
-        for parameter in parameters:
-            known(f"parameter of {self.name}", parameter, self.defaults)
-        return self.problem(**parameters)
-
-    def instance(self, name: str) -> Parameters:
-        """The parameters of a named instance.
-
-        Raises:
-            DomainError: when there is no such instance.
-        """
-        return self.instances[known(f"instance of {self.name}", name, self.instances)]
+_MODULES = (
+    assembly_line,
+    coin_in_the_box,
+    collaboration_communication,
+    epistemic_gossip,
+    grapevine,
+    selective_communication,
+    selective_communication_enriched,
+)
 
 
-def resolve(name: str, families: Mapping[str, Family]) -> tuple[Family, Parameters]:
-    """The family and the parameters that `family` or `family/instance` names.
-
-    Raises:
-        DomainError: when there is no such family or instance.
-    """
-    if not isinstance(name, str):
-        raise DomainError(f"a problem is named family or family/instance, got {name!r}")
-    family_name, slash, instance = name.partition("/")
-    family = families[known("family", family_name, families)]
-    return family, family.instance(instance) if slash else {}
+def _rungs() -> dict[str, dict[str, Parameters]]:
+    """The rungs of the ladder: for each domain the parameters by instance name."""
+    rungs: dict[str, dict[str, Parameters]] = defaultdict(dict)
+    if LADDER.exists():
+        with LADDER.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                rungs[row["domain"]][row["instance"]] = json.loads(row["parameters"])
+    return rungs
 
 
-def read_parameters(words: Iterable[str]) -> dict[str, Any]:
-    """Parameters from words of a command line, such as `agents=3` or `learn=abc`.
-
-    A value that is a Python literal is taken as such, anything else as a string.
-
-    Raises:
-        DomainError: when a word is not of the form `name=value`.
-    """
-    found: dict[str, Any] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals or not name.isidentifier():
-            raise DomainError(f"a parameter is given as name=value, got {word!r}")
-        found[name] = _literal(value)
-    return found
+def _domains() -> dict[str, Domain]:
+    rungs = _rungs()
+    plain = [module.DOMAIN for module in _MODULES]
+    return {domain.name: replace(domain, instances={**domain.instances, **rungs[domain.name]}) for domain in plain}
 
 
-def _literal(value: str) -> Any:
-    try:
-        return ast.literal_eval(value)
-    except (SyntaxError, ValueError):
-        return value
+DOMAINS: Mapping[str, Domain] = MappingProxyType(_domains())

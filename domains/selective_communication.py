@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from domains.checks import DomainError, between, formulas, subset
+from domains.domain import Domain
 from domains.mastar import Action, agent_names, always, and_, believes, not_, write
-from domains.registry import Family
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +290,7 @@ _TRAIN = (
     "9_11_pl_8",
 )  # fmt: skip
 
-FAMILY = Family(
+DOMAIN = Domain(
     name="selective_communication",
     env_id_name="SelectiveCommunication",
     problem=problem,

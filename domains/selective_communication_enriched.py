@@ -8,8 +8,8 @@ from typing import Any
 
 from domains import selective_communication
 from domains.checks import between, flag
+from domains.domain import Domain
 from domains.mastar import Action, always, believes, not_, write
-from domains.registry import Family
 from domains.selective_communication import Corridor, goal_formulas, make_corridor
 
 
@@ -118,7 +118,7 @@ _INSTANCES: dict[str, dict[str, Any]] = {
 }
 _TRAIN = ("10_10_pl_10", "10_10_pl_6", "10_10_pl_7")
 
-FAMILY = Family(
+DOMAIN = Domain(
     name="selective_communication_enriched",
     env_id_name="SelectiveCommunicationEnriched",
     problem=problem,

@@ -1,7 +1,7 @@
 """Multi-agent epistemic planning as Gymnasium environments.
 
-Importing this package registers the environments `epi/Problem-v0` and `epi/<Family>-v0`, see
-`epigym.env.EpistemicEnv`.
+Importing this package registers the environments `epi/Problem-v0` and `epi/<Domain>-v0`, see
+`epigym.envs.env.EpistemicEnv`.
 
     >>> import gymnasium, epigym
     >>> env = gymnasium.make("epi/CoinInTheBox-v0", instance="pl_5")
@@ -20,12 +20,12 @@ from epigym.errors import CheckpointError, EpigymError, LimitError, ParseError, 
 
 if TYPE_CHECKING:
     from epigym.encoding import to_pyg
-    from epigym.env import EpistemicEnv
+    from epigym.envs.env import EpistemicEnv
+    from epigym.envs.wrappers import PaddedObservation
     from epigym.model import KripkeModel
     from epigym.problem import load_problem
     from epigym.space import StateSpace
     from epigym.task import EState, Task
-    from epigym.wrappers import PaddedObservation
 
 __all__ = [
     "CheckpointError",
@@ -48,9 +48,9 @@ MAX_EPISODE_STEPS = 100
 # Imported when first asked for: the core and the front ends are not needed to list environments.
 _HOMES = {
     "EState": "epigym.task",
-    "EpistemicEnv": "epigym.env",
+    "EpistemicEnv": "epigym.envs.env",
     "KripkeModel": "epigym.model",
-    "PaddedObservation": "epigym.wrappers",
+    "PaddedObservation": "epigym.envs.wrappers",
     "StateSpace": "epigym.space",
     "Task": "epigym.task",
     "load_problem": "epigym.problem",
@@ -65,11 +65,11 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(_HOMES[name]), name)
 
 
-register("epi/Problem-v0", entry_point="epigym.env:ProblemEnv", max_episode_steps=MAX_EPISODE_STEPS)
-for _family in domains.FAMILIES.values():
+register("epi/Problem-v0", entry_point="epigym.envs.env:ProblemEnv", max_episode_steps=MAX_EPISODE_STEPS)
+for _domain in domains.DOMAINS.values():
     register(
-        f"epi/{_family.env_id_name}-v0",
-        entry_point="epigym.family_env:FamilyEnv",
+        f"epi/{_domain.env_id_name}-v0",
+        entry_point="epigym.envs.domain_env:DomainEnv",
         max_episode_steps=MAX_EPISODE_STEPS,
-        kwargs={"family": _family.name},
+        kwargs={"domain": _domain.name},
     )

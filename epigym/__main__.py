@@ -12,7 +12,7 @@ import domains
 from epigym.drawing import write
 from epigym.errors import EpigymError
 from epigym.language import SEMANTICS
-from epigym.problem import family_problem, load_problem
+from epigym.problem import domain_problem, load_problem
 from epigym.space import StateSpace
 from epigym.task import Task
 
@@ -51,18 +51,18 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="show")
     show = commands.add_parser("show", help="draw the initial e-state of a problem and sum the problem up")
-    show.add_argument("problem", help="a problem file, a family, or family/instance")
+    show.add_argument("problem", help="a problem file, a domain, or domain/instance")
     show.add_argument(
         "parameters",
         nargs="*",
         metavar="name=value",
-        help=f"out (the picture: .png, .svg or .dot), semantics ({', '.join(SEMANTICS)}), parameters of the family",
+        help=f"out (the picture: .png, .svg or .dot), semantics ({', '.join(SEMANTICS)}), parameters of the domain",
     )
     return parser
 
 
 def _load(problem: str, semantics: Any, parameters: dict[str, Any]) -> Task:
-    return family_problem(problem, semantics, **parameters) if parameters else load_problem(problem, semantics)
+    return domain_problem(problem, semantics, **parameters) if parameters else load_problem(problem, semantics)
 
 
 def _summary(task: Task, space: StateSpace) -> str:

@@ -82,7 +82,7 @@ class GoalGraph:
 
 def encoder(
     task: Task,
-    encoding: str = "hash",
+    name: str = "hash",
     *,
     width: int = 64,
     repetition_bits: int = 16,
@@ -93,7 +93,7 @@ def encoder(
 
     Args:
         task: the ground task.
-        encoding: `map` (identifiers count worlds in canonical order), `hash` (64-bit XXH3 of the names of the
+        name: `map` (identifiers count worlds in canonical order), `hash` (64-bit XXH3 of the names of the
             true fluents and the repetition index, its lowest `width` bits) or `bitmask` (repetition index,
             valuation and goal identifier side by side).
         width: bits of every identifier, the input size of the network.
@@ -108,27 +108,27 @@ def encoder(
         EpigymError: when the encoding is unknown.
         LimitError: when the task does not fit the width or needs more than 255 edge labels.
     """
-    if encoding not in ENCODINGS:
-        raise EpigymError(unknown("encoding", encoding, ENCODINGS))
+    if name not in ENCODINGS:
+        raise EpigymError(unknown("encoding", name, ENCODINGS))
     widths = Widths(width, repetition_bits, fluent_bits, goal_bits)
     goal = goal_graph(task)
-    _check_fit(encoding, task, goal, widths)
+    _check_fit(name, task, goal, widths)
     goal_nodes = np.array(goal.nodes, dtype=np.uint64)
-    if encoding == "bitmask":
+    if name == "bitmask":
         goal_rows = _place(_bits(goal_nodes, goal_bits), repetition_bits + fluent_bits, width)
         identify = _bitmask_worlds(task, widths)
     else:
         goal_rows = _bits(goal_nodes, width)
-        identify = _hash_worlds(task, width) if encoding == "hash" else _map_worlds(task, goal.first_free, width)
+        identify = _hash_worlds(task, width) if name == "hash" else _map_worlds(task, goal.first_free, width)
     position = {identifier: index for index, identifier in enumerate(goal.nodes)}
     edges = [(position[source], position[target], label) for source, target, label in goal.edges]
     table = np.array(edges, dtype=np.int64).T.copy()
     return Encoder(
-        name=encoding,
+        name=name,
         goal_bits=goal_rows,
         goal_edges=table[:2].copy(),
         goal_labels=table[2].copy(),
-        by_rank=encoding == "map",
+        by_rank=name == "map",
         identify=identify,
     )
 

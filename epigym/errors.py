@@ -1,4 +1,4 @@
-"""The exception family: every error that epigym raises on purpose derives from `EpigymError`."""
+"""The exceptions: every error that epigym raises on purpose derives from `EpigymError`."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from epigym import core
+from epigym import _core
 from epigym.errors import TaskError, unknown
 from epigym.formula import Formula
 from epigym.packing import FormulaPacker, pack_model
@@ -84,7 +84,7 @@ class KripkeModel:
             formula = parse_formula(formula, fluents=self.fluents, agents=self.agents)
         packer = FormulaPacker(self.fluents, self.agents)
         number = packer(formula)
-        return core.holds(pack_model(self.fluents, self.agents, self.state), packer.lists(), number)
+        return _core.holds(pack_model(self.fluents, self.agents, self.state), packer.lists(), number)
 
     def to_networkx(self) -> networkx.MultiDiGraph:
         """The model as a graph.

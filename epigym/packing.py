@@ -132,7 +132,7 @@ def unpack_model(fluents: Sequence[str], model: ModelLists) -> EState:
 
 
 def pack_task(task: Task) -> dict[str, Any]:
-    """The keyword arguments of `epigym.core.Space` for a task.
+    """The keyword arguments of `epigym._core.Space` for a task.
 
     Raises:
         LimitError: when an action has more than `MAX_EVENTS` events.

@@ -1,4 +1,4 @@
-"""Problems by name: a file, or an instance of one of the families of `domains`."""
+"""Problems by name: a file, or an instance of one of the domains of `domains`."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def load_problem(
     """The task behind a problem's name.
 
     Args:
-        problem: the path of an existing file, else `family/instance` such as `coin_in_the_box/pl_5`, or
-            `family` for the problem with the family's default parameters.
+        problem: the path of an existing file, else `domain/instance` such as `coin_in_the_box/pl_5`, or
+            `domain` for the problem with the domain's default parameters.
         semantics: the reading of mA*, see `epigym.language.parse_mastar`.
         domain_file: the domain of an EPDDL problem.
         libraries: the action-type libraries of an EPDDL problem.
@@ -54,19 +54,19 @@ def load_problem(
         raise EpigymError(f"no such file as {problem!r}, and {error}") from None
     if domain_file is not None or list(libraries) or plank_compat:
         raise EpigymError(f"{problem} is no EPDDL problem: domain_file, libraries and plank_compat do not apply to it")
-    return family_problem(str(problem), semantics)
+    return domain_problem(str(problem), semantics)
 
 
-def family_problem(name: str, semantics: Semantics = "default", **parameters: Any) -> Task:
-    """The task of `family/instance`, or of `family` with these parameters.
+def domain_problem(name: str, semantics: Semantics = "default", **parameters: Any) -> Task:
+    """The task of `domain/instance`, or of `domain` with these parameters.
 
     Args:
-        name: a family, or a named instance of one as `family/instance`.
+        name: a domain, or a named instance of one as `domain/instance`.
         semantics: the reading of mA*, see `epigym.language.parse_mastar`.
-        **parameters: override the parameters of the instance, or the defaults of the family.
+        **parameters: override the parameters of the instance, or the defaults of the domain.
 
     Raises:
-        EpigymError: when the family, the instance or a parameter does not exist or is out of range.
+        EpigymError: when the domain, the instance or a parameter does not exist or is out of range.
     """
     try:
         text = domains.text(name, **parameters)

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from epigym import core
+from epigym import _core
 from epigym.errors import TaskError
 from epigym.formula import Formula
 from epigym.growing import GrowingTable
@@ -126,7 +126,7 @@ class StateSpace:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.initial = 0
-        self._core = core.Space(**pack_task(task))
+        self._core = _core.Space(**pack_task(task))
         self._identifiers: WeakKeyDictionary[Encoder, _Identifiers] = WeakKeyDictionary()
 
     def __len__(self) -> int:
@@ -152,7 +152,7 @@ class StateSpace:
         """
         try:
             source, action, target, is_new = self._core.expand(_as_ids(ids), stop_at_goal, threads)
-        except core.Disagreement as error:
+        except _core.Disagreement as error:
             raise self._disagreement(error) from None
         return Transitions(source, action, target, is_new.view(np.bool_))
 
@@ -166,7 +166,7 @@ class StateSpace:
         """
         try:
             target = self._core.successor(state, action)
-        except core.Disagreement as error:
+        except _core.Disagreement as error:
             raise self._disagreement(error) from None
         if target is None:
             raise TaskError(f"action {self.task.actions[action].name!r} is not applicable in e-state {state}")
@@ -193,7 +193,7 @@ class StateSpace:
         Raises:
             TaskError: when a formula names a fluent or agent that the task does not have.
         """
-        query = core.Query(self._core, *pack_formulas(self.task, formulas))
+        query = _core.Query(self._core, *pack_formulas(self.task, formulas))
         return lambda ids: query.holds(_as_ids(ids)).view(np.bool_)
 
     def collapsed(self, state: int) -> NDArray[np.bool_]:
@@ -291,7 +291,7 @@ class _Identifiers:
 
     def __init__(self, encoder: Encoder) -> None:
         self._identify = encoder.identify
-        self.labels = core.WorldLabels()
+        self.labels = _core.WorldLabels()
         self.bits = GrowingTable(encoder.goal_bits.shape[1], np.uint8)
 
     def extend_labels(self, fluents: int) -> None:

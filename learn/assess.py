@@ -18,17 +18,17 @@ from rich.console import Console
 from torchmetrics.functional import spearman_corrcoef
 
 from epigym.errors import EpigymError
-from learn.checkpoints import Trained, load
 from learn.command import run
-from learn.compare import write_table
-from learn.data import Selection
-from learn.dataset import DataSet, NoGoalError
-from learn.plots import draw_errors, draw_predictions
-from learn.problems import listed, test_problems
-from learn.quotient import quotient
-from learn.report import step_errors
-from learn.rollouts import collect
-from learn.runs import chosen
+from learn.data.collecting import collect
+from learn.data.dataset import DataSet, NoGoalError
+from learn.data.problems import listed, test_problems
+from learn.model.checkpoints import Trained, load
+from learn.model.quotient import quotient
+from learn.model.runs import chosen
+from learn.training.loaders import Selection
+from learn.training.pictures import draw_errors, draw_predictions
+from learn.training.report import step_errors
+from learn.training.tables import write_table
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ def assess(config: DictConfig) -> list[dict[str, Any]]:
         name = problem.replace("/", "_")
         draw_predictions(predicted, true, run_dir / f"{name}_predictions.png")
         draw_errors(predicted, true, run_dir / f"{name}_errors.png")
-        rows.append({"problem": problem, "encoding": trained.encoding["encoding"], **_row(predicted, true, data)})
+        rows.append({"problem": problem, "encoding": trained.encoding["name"], **_row(predicted, true, data)})
     if not rows:
         raise EpigymError("no problem is left to test on")
     Console().print(write_table(rows, run_dir / "assessment", "errors in steps on whole problems"))

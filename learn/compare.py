@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig
-from rich.box import SIMPLE
 from rich.console import Console
-from rich.table import Table
 
 from epigym.errors import EpigymError
-from epigym.files import write_rows, write_text
 from learn.command import run
-from learn.runs import RUN_FILE
+from learn.model.runs import RUN_FILE
+from learn.training.tables import write_table
 
 logger = logging.getLogger(__name__)
 
@@ -64,13 +61,6 @@ def compare(config: DictConfig) -> list[dict[str, Any]]:
     return rows
 
 
-def write_table(rows: Sequence[Mapping[str, Any]], stem: Path, title: str) -> Table:
-    """Write rows with equal columns as `<stem>.csv`, with all digits, and `<stem>.md`; return them for the screen."""
-    write_rows(stem.with_suffix(".csv"), list(rows[0]), rows)
-    write_text(stem.with_suffix(".md"), _markdown(rows))
-    return _table(rows, title)
-
-
 def _row(record: dict[str, Any]) -> dict[str, Any]:
     metrics = record["metrics"]
     return {
@@ -83,25 +73,6 @@ def _row(record: dict[str, Any]) -> dict[str, Any]:
         "epochs": int(metrics["epochs"]),
         "seconds": round(record["seconds"]),
     }
-
-
-def _table(rows: Sequence[Mapping[str, Any]], title: str) -> Table:
-    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), title=title)
-    for name, value in rows[0].items():
-        table.add_column(name, justify="left" if isinstance(value, str) else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*map(_text, row.values()))
-    return table
-
-
-def _markdown(rows: Sequence[Mapping[str, Any]]) -> str:
-    marks = ["---" if isinstance(value, str) else "--:" for value in rows[0].values()]
-    lines = [list(rows[0]), marks, *([_text(value) for value in row.values()] for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def _text(value: Any) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 if __name__ == "__main__":

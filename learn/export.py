@@ -15,9 +15,9 @@ from torch.export import Dim
 
 from epigym.errors import EpigymError, unknown
 from epigym.files import replacing
-from learn.checkpoints import Trained, load
 from learn.command import run
-from learn.onnx_scorer import INPUTS, METADATA_VERSION
+from learn.model.checkpoints import Trained, load
+from learn.model.onnx_scorer import INPUTS, METADATA_VERSION
 
 logger = logging.getLogger(__name__)
 

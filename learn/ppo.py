@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import GINEConv, global_mean_pool
 
 import epigym
-from epigym.env import EpistemicEnv
+from epigym.envs.env import EpistemicEnv
 from epigym.errors import EpigymError
 from learn.command import run
 

@@ -19,13 +19,13 @@ from rich.table import Table
 
 from epigym.errors import EpigymError
 from learn.command import run
-from learn.data import RolloutData
-from learn.fitting import CHECKPOINTS, WaitingTime, make_module, make_trainer
-from learn.plots import draw_curves, draw_errors, draw_predictions
-from learn.problems import families_of, listed, training_problems
-from learn.report import baselines, best_row, column, joined, read_history, write_history, write_record
-from learn.rollouts import collect, summary
-from learn.runs import RUN_FILE
+from learn.data.collecting import collect, summary
+from learn.data.problems import domains_of, listed, training_problems
+from learn.model.runs import RUN_FILE
+from learn.training.loaders import RolloutData
+from learn.training.pictures import draw_curves, draw_errors, draw_predictions
+from learn.training.report import baselines, best_row, column, joined, read_history, write_history, write_record
+from learn.training.trainer import CHECKPOINTS, WaitingTime, make_module, make_trainer
 
 logger = logging.getLogger(__name__)
 
@@ -55,8 +55,8 @@ def train(config: DictConfig) -> dict[str, float]:
 
     seed_everything(values["seed"], workers=True, verbose=False)
     data = RolloutData(sets, seed=values["seed"], **values["data"])
-    families = families_of(problems)
-    module = make_module(values, families, problems)
+    domains = domains_of(problems)
+    module = make_module(values, domains, problems)
     distance = torch.from_numpy(column(data.train, "distance"))
     module.regressor.start_at(float(module.target.normalise(distance).mean()))
     waiting = WaitingTime()
@@ -78,9 +78,9 @@ def train(config: DictConfig) -> dict[str, float]:
     record = {
         "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
         "checkpoint": str(best.relative_to(run_dir)),
-        "domains": families,
+        "domains": domains,
         "problems": problems,
-        "encoding": values["encoding"]["encoding"],
+        "encoding": values["encoding"]["name"],
         "seed": values["seed"],
         "seconds": time.perf_counter() - start,
         "metrics": metrics,

@@ -16,7 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from epigym.errors import EpigymError
-from search.result import SearchStatus
+from search.agents.result import SearchStatus
 
 logger = logging.getLogger(__name__)
 

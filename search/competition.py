@@ -10,12 +10,12 @@ from time import perf_counter
 
 from epigym.errors import EpigymError, LimitError
 from epigym.problem import load_problem
+from search.agents.limits import Limits, memory_bytes
+from search.agents.result import SearchResult, SearchStatus, write_json
 from search.command import ExitCode
-from search.configuration import Configuration
-from search.limits import Limits, memory_bytes
-from search.planner import re_executed, search
-from search.processes import Job, supervise
-from search.result import SearchResult, SearchStatus, write_json
+from search.planning.configuration import Configuration
+from search.planning.planner import re_executed, search
+from search.planning.processes import Job, supervise
 
 DESCRIPTION = """
 Search for a plan with the portfolio agent and write it as a JSON array of ground action names. The plan file

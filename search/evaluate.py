@@ -1,4 +1,4 @@
-"""Run a grid of searches: `python -m search.evaluate suite=standard agents=[bfs,hfs] heuristics=[satisfied_goals]`."""
+"""Run a grid of searches: `python -m search.evaluate suite=standard agents=[bfs,hfs] heuristics=[open_goals]`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from omegaconf import DictConfig
 from rich.console import Console
 
 from epigym.errors import EpigymError
-from search.board import Board
+from search.agents.limits import memory_bytes
+from search.agents.result import SearchStatus
 from search.command import ExitCode, plain, run
-from search.configuration import Configuration
-from search.grid import Cell, shard, write_table
-from search.limits import memory_bytes
-from search.processes import Job, supervise
-from search.result import SearchStatus
-from search.suites import EpddlFiles, problems_of
+from search.evaluation.board import Board
+from search.evaluation.grid import Cell, shard, write_table
+from search.evaluation.suites import EpddlFiles, problems_of
+from search.planning.configuration import Configuration
+from search.planning.processes import Job, supervise
 
 logger = logging.getLogger("search.evaluate")
 
@@ -74,7 +74,7 @@ def cells_of(values: dict[str, Any]) -> list[Cell]:
     named: dict[str, EpddlFiles | None] = dict.fromkeys(values["problems"])
     return [
         Cell(problem, configuration, values["semantics"], *limits, files)
-        for problem, files in (named or problems_of(values["suite"], values["per_family"])).items()
+        for problem, files in (named or problems_of(values["suite"], values["per_domain"])).items()
         for configuration in configurations
     ]
 
@@ -99,7 +99,12 @@ def _modules(cells: list[Cell]) -> list[str]:
     """What every process imports, this module's imports included."""
     heuristics = [cell.configuration.heuristic for cell in cells]
     learned = any(heuristic is not None and heuristic["name"] == "gnn" for heuristic in heuristics)
-    return ["search.board", "search.command", "search.grid", *(["search.heuristics.gnn"] if learned else [])]
+    return [
+        "search.evaluation.board",
+        "search.command",
+        "search.evaluation.grid",
+        *(["search.heuristics.gnn"] if learned else []),
+    ]
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""`python -m search.ladder`: draw and measure the `scaling` suite, a ladder of growing problems per family.
+"""`python -m search.ladder`: draw and measure the `scaling` suite, a ladder of growing problems per domain.
 
 The goal of a rung is drawn with a fixed seed and is true after a random walk, which
 is stored as a witness that it can be reached. On the lower rungs it is the one of many drawn goals for which
@@ -29,17 +29,17 @@ from numpy.typing import NDArray
 from rich.progress import Progress
 
 import domains
-from domains.families import LADDER
+from domains.registry import LADDER
 from epigym.files import write_rows
 from epigym.formula import FALSE
-from epigym.goals import RandomGoal, random_goal
 from epigym.language import parse_mastar
 from epigym.space import StateSpace
 from epigym.task import Task
+from epigym.walks import RandomGoal, random_goal
 from search.agents.breadth_first import BreadthFirst
-from search.ladder_sizes import SIZES
-from search.limits import Limits
-from search.result import SearchStatus
+from search.agents.limits import Limits
+from search.agents.result import SearchStatus
+from search.evaluation.ladder_sizes import SIZES
 
 _FIRST_EFFORT = 1000
 _GROWTH = 2.5
@@ -54,9 +54,9 @@ class Rung:
     """One row of the table.
 
     Attributes:
-        family: name of the family.
-        instance: name of the instance in its family.
-        parameters: parameters of the family, as JSON.
+        domain: name of the domain.
+        instance: name of the instance in its domain.
+        parameters: parameters of the domain, as JSON.
         seed: what the goal was drawn with.
         witness: names of the actions of the walk that reaches the goal, separated by blanks.
         walk_length: its length, an upper bound of the plan length.
@@ -71,7 +71,7 @@ class Rung:
         memory_limit: the limit in force.
     """
 
-    family: str
+    domain: str
     instance: str
     parameters: str
     seed: int
@@ -92,17 +92,17 @@ class Quarry:
     """The beginning of one problem's state space, in the order of breadth-first search, to cut goals from.
 
     Args:
-        family: name of the family.
+        domain: name of the domain.
         parameters: the size of the problem.
         max_generated: how many successors to generate.
     """
 
-    def __init__(self, family: str, parameters: dict[str, Any], max_generated: int) -> None:
+    def __init__(self, domain: str, parameters: dict[str, Any], max_generated: int) -> None:
         """Explore the space."""
-        self.family = family
+        self.domain = domain
         self.parameters = parameters
-        vocabulary = domains.FAMILIES[family].vocabulary(**parameters)
-        task = parse_mastar(domains.text(family, **parameters, goals=list(vocabulary)))
+        vocabulary = domains.DOMAINS[domain].vocabulary(**parameters)
+        task = parse_mastar(domains.text(domain, **parameters, goals=list(vocabulary)))
         # No e-state satisfies FALSE, so nothing but `subgoals` ever looks at the vocabulary.
         self.space = StateSpace(replace(task, goal=(FALSE, *task.goal)))
         self.generated_at = _explore(self.space, max_generated)
@@ -142,15 +142,15 @@ class Quarry:
         return [self.space.task.actions[index].name for index in goal.plan]
 
 
-def draw(family: str) -> list[Rung]:
-    """The rungs of a family, not yet measured."""
-    sizes = SIZES[family]
+def draw(domain: str) -> list[Rung]:
+    """The rungs of a domain, not yet measured."""
+    sizes = SIZES[domain]
     targets = [round(_FIRST_EFFORT * _GROWTH**number) for number in range(sizes.lower)]
     numbered = list(enumerate(sizes.rungs))
     rungs: list[Rung] = []
     for size, group in groupby(numbered[: sizes.lower], key=lambda rung: rung[1]):
         numbers = [number for number, _ in group]
-        quarry = Quarry(family, size, 3 * targets[numbers[-1]] // 2)
+        quarry = Quarry(domain, size, 3 * targets[numbers[-1]] // 2)
         drawn = quarry.draws(numbers[0], _LOWER_DRAWS, sizes.most_steps)
         for number in numbers:
             chosen = _nearest(quarry, drawn, targets[number])
@@ -158,7 +158,7 @@ def draw(family: str) -> list[Rung]:
             rungs.append(_rung(quarry, number, *chosen))
     for size, group in groupby(numbered[sizes.lower :], key=lambda rung: rung[1]):
         numbers = [number for number, _ in group]
-        quarry = Quarry(family, size, sizes.look_ahead)
+        quarry = Quarry(domain, size, sizes.look_ahead)
         drawn = quarry.draws(numbers[0], sizes.draws, 4 * sizes.most_steps)
         drawn.sort(key=lambda one: quarry.missing(one[1]), reverse=True)
         rungs += [_rung(quarry, number, *one) for number, one in zip(reversed(numbers), drawn, strict=False)]
@@ -206,7 +206,7 @@ def write(rungs: Iterable[Rung], path: Path = LADDER) -> None:
 
 
 def _task(rung: Rung) -> Task:
-    return parse_mastar(domains.text(rung.family, **json.loads(rung.parameters)))
+    return parse_mastar(domains.text(rung.domain, **json.loads(rung.parameters)))
 
 
 def _meets(space: StateSpace, rung: Rung) -> bool:
@@ -246,7 +246,7 @@ def _nearest(quarry: Quarry, drawn: Sequence[tuple[int, RandomGoal]], target: in
 
 def _rung(quarry: Quarry, number: int, seed: int, goal: RandomGoal) -> Rung:
     return Rung(
-        family=quarry.family,
+        domain=quarry.domain,
         instance=f"scaling_{number + 1:02d}",
         parameters=json.dumps({**quarry.parameters, "goals": quarry.formulas(goal)}),
         seed=seed,
@@ -256,20 +256,20 @@ def _rung(quarry: Quarry, number: int, seed: int, goal: RandomGoal) -> Rung:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure the rungs of some families, after drawing them anew if asked to, and update the table."""
+    """Measure the rungs of some domains, after drawing them anew if asked to, and update the table."""
     parser = argparse.ArgumentParser(prog="python -m search.ladder", description=__doc__.partition("\n")[0])
-    parser.add_argument("families", nargs="*", default=list(SIZES), help="families; all by default")
+    parser.add_argument("domains", nargs="*", default=list(SIZES), help="domains; all by default")
     parser.add_argument("--draw", action="store_true", help="draw the rungs anew instead of keeping them")
     parser.add_argument("--time-limit", type=float, default=600.0, help="seconds of search per rung")
     parser.add_argument("--memory-limit", default="8GiB", help="memory of the process per rung")
     parser.add_argument("--jobs", type=int, default=1, help="rungs measured at the same time")
     options = parser.parse_args(arguments)
     with ProcessPoolExecutor(options.jobs, get_context("spawn"), max_tasks_per_child=1) as pool, Progress() as progress:
-        for family in options.families:
+        for domain in options.domains:
             if options.draw:
-                _store(draw(family))
-            rungs = [rung for rung in read() if rung.family == family]
-            bar = progress.add_task(family, total=len(rungs))
+                _store(draw(domain))
+            rungs = [rung for rung in read() if rung.domain == domain]
+            bar = progress.add_task(domain, total=len(rungs))
             groups = [list(group) for _, group in groupby(rungs, key=_same_problem)]
             while groups:
                 jobs = [pool.submit(measure, group, options.time_limit, options.memory_limit) for group in groups]
@@ -284,7 +284,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _store(rungs: Iterable[Rung]) -> None:
     """Put rungs into the table, in the place of those of the same name."""
-    table = {(rung.family, rung.instance): rung for rung in (*read(), *rungs)}
+    table = {(rung.domain, rung.instance): rung for rung in (*read(), *rungs)}
     write(table[key] for key in sorted(table))
 
 

@@ -14,12 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from epigym.errors import EpigymError
-from search import figures
 from search.command import ExitCode, plain, run
-from search.outcomes import Outcomes, read_outcomes
-from search.published import PUBLISHED, published
-from search.registry import suggestion
-from search.tables import ReportTable, instances, summary, totals
+from search.heuristics.registry import suggestion
+from search.reports import figures
+from search.reports.outcomes import Outcomes, read_outcomes
+from search.reports.published import PUBLISHED, published
+from search.reports.tables import ReportTable, instances, summary, totals
 
 logger = logging.getLogger("search.report")
 

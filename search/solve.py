@@ -10,13 +10,13 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 from rich.console import Console
 
+from search.agents.limits import Limits
+from search.agents.result import write_json
 from search.command import ExitCode, plain, run
-from search.configuration import Configuration
-from search.display import show_results
-from search.limits import Limits
-from search.planner import find_plan
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
 from search.problem import configured_task
-from search.result import write_json
+from search.reports.display import show_results
 
 
 def solve(config: DictConfig) -> ExitCode:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from benchmark_files import BENCHMARKS, SHARED
 from hypothesis import HealthCheck, settings
+
+from tests.helpers.benchmark_files import BENCHMARKS, SHARED
 
 settings.register_profile(
     "ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]

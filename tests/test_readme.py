@@ -8,8 +8,9 @@ import shlex
 from pathlib import Path
 
 import pytest
-from benchmark_files import ROOT
 from hydra import compose, initialize_config_module
+
+from tests.helpers.benchmark_files import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)

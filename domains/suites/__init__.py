@@ -1,7 +1,7 @@
 """Suites: named sets of instances to train and test on.
 
 `standard` and `transfer` are the two set-ups in which learned heuristics were published; `scaling` is a
-ladder per family that climbs beyond what blind search can reach, measured in `scaling.csv`.
+ladder per domain that climbs beyond what blind search can reach, measured in `scaling.csv`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from domains.checks import known
-from domains.families import FAMILIES
+from domains.registry import DOMAINS
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class Suite:
     Attributes:
         name: the name of the suite.
         summary: what it is for, in one line.
-        train: problems to train on, as `family/instance`.
-        test: problems to test on, as `family/instance`.
+        train: problems to train on, as `domain/instance`.
+        test: problems to test on, as `domain/instance`.
     """
 
     name: str
@@ -32,20 +32,20 @@ class Suite:
 
 
 def _instances(split: str, *names: str) -> tuple[str, ...]:
-    """The instances of a split, `train` or `test`, of some families."""
-    return tuple(f"{name}/{instance}" for name in names for instance in getattr(FAMILIES[name], split))
+    """The instances of a split, `train` or `test`, of some domains."""
+    return tuple(f"{name}/{instance}" for name in names for instance in getattr(DOMAINS[name], split))
 
 
 def _rungs() -> tuple[str, ...]:
     return tuple(
-        f"{family.name}/{instance}"
-        for family in FAMILIES.values()
-        for instance in family.instances
-        if instance not in (*family.train, *family.test)
+        f"{domain.name}/{instance}"
+        for domain in DOMAINS.values()
+        for instance in domain.instances
+        if instance not in (*domain.train, *domain.test)
     )
 
 
-_ALL = tuple(FAMILIES)
+_ALL = tuple(DOMAINS)
 _PUBLISHED = tuple(name for name in _ALL if name != "epistemic_gossip")
 _SOURCES = ("collaboration_communication", "grapevine")
 
@@ -55,19 +55,19 @@ SUITES: Mapping[str, Suite] = MappingProxyType(
         for suite in (
             Suite(
                 "standard",
-                "six families, each with a heuristic trained on its own training instances",
+                "six domains, each with a heuristic trained on its own training instances",
                 train=_instances("train", *_PUBLISHED),
                 test=_instances("test", *_PUBLISHED),
             ),
             Suite(
                 "transfer",
-                "one heuristic trained on two families, tested on all seven",
+                "one heuristic trained on two domains, tested on all seven",
                 train=_instances("train", *_SOURCES),
                 test=_instances("test", *_ALL),
             ),
             Suite(
                 "scaling",
-                "a ladder of growing problems per family, beyond the reach of blind search",
+                "a ladder of growing problems per domain, beyond the reach of blind search",
                 train=_instances("train", *_ALL),
                 test=_rungs(),
             ),

@@ -163,7 +163,7 @@ auto refine_worlds(SharedSpace& self, const Ids& ids, const Input1<std::int64_t>
 
 }  // namespace
 
-NB_MODULE(core, m) {
+NB_MODULE(_core, m) {
     m.doc() = "The core of epigym: Kripke models, updates, contraction, graphs. Use `epigym.space.StateSpace`.";
     m.attr("MAX_EVENTS") = kMaxEvents;
 

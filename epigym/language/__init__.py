@@ -10,7 +10,7 @@ from epigym.language import ground_json
 from epigym.language.epddl import load_epddl, load_spec
 from epigym.language.files import read, read_json
 from epigym.language.mastar import parse_formula, parse_mastar
-from epigym.language.mastar_actions import SEMANTICS, Semantics
+from epigym.language.mastar.actions import SEMANTICS, Semantics
 from epigym.task import Task
 
 __all__ = ["SEMANTICS", "Semantics", "load", "parse_formula", "parse_mastar"]

@@ -9,8 +9,8 @@ from search.agents.agent import Agent
 from search.agents.best_first import bfws, hfs, hfs_star, wa_star
 from search.agents.breadth_first import BreadthFirst
 from search.agents.depth_first import DepthFirst, IterativeDeepening
-from search.agents.portfolio import Portfolio
-from search.registry import lookup
+from search.heuristics.registry import lookup
+from search.planning.portfolio import Portfolio
 
 AGENTS: Mapping[str, Callable[..., Agent]] = {
     "bfs": BreadthFirst,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from epigym.space import StateSpace
+from search.agents.limits import Limits
+from search.agents.result import SearchResult
 from search.heuristics.heuristic import Heuristic
-from search.limits import Limits
-from search.result import SearchResult
 
 
 class Agent(ABC):

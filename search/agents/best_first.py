@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from epigym.errors import EpigymError
 from epigym.space import StateSpace
 from search.agents.novelty import Novelty
+from search.agents.result import SearchStatus
 from search.agents.run import SearchRun, SequentialAgent
 from search.heuristics.heuristic import Heuristic
-from search.result import SearchStatus
 
 _STEP = 1000.0  # scores are ordered in thousandths of a step
 
@@ -42,7 +42,7 @@ class BestFirst(SequentialAgent):
 
     def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
         if heuristic is None:
-            raise EpigymError(f"agent {self.name!r} needs a heuristic, for example heuristic=satisfied_goals")
+            raise EpigymError(f"agent {self.name!r} needs a heuristic, for example heuristic=open_goals")
         order = self.order(run.space)
         frontier = [(0.0, 0.0, run.space.initial, 0)]  # priority, score, e-state, depth
         while frontier:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 
+from search.agents.result import SearchStatus
 from search.agents.run import SearchRun, SequentialAgent
 from search.heuristics.heuristic import Heuristic
-from search.result import SearchStatus
 
 
 class BreadthFirst(SequentialAgent):

@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 
+from search.agents.result import SearchStatus
 from search.agents.run import SearchRun, SequentialAgent
 from search.heuristics.heuristic import Heuristic
-from search.result import SearchStatus
 
 
 class DepthFirst(SequentialAgent):

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from epigym.space import StateSpace, Transitions
 from search.agents.agent import Agent
+from search.agents.limits import Budget, Limits
+from search.agents.result import SearchResult, SearchStatus
 from search.heuristics.heuristic import Heuristic
-from search.limits import Budget, Limits
-from search.result import SearchResult, SearchStatus
 
 _UNSEEN, _ROOT = -1, -2
 

@@ -8,9 +8,9 @@ from typing import Any
 from epigym.space import StateSpace
 from search.heuristics.divided_goals import DividedGoals
 from search.heuristics.heuristic import Heuristic
+from search.heuristics.open_goals import OpenGoals
+from search.heuristics.registry import lookup
 from search.heuristics.relaxed import EntailedLevels, GoalLevels, GraphLength
-from search.heuristics.satisfied_goals import SatisfiedGoals
-from search.registry import lookup
 
 
 def _gnn(space: StateSpace, checkpoint: str | None = None, threads: int = 1) -> Heuristic:
@@ -26,7 +26,7 @@ def _onnx(space: StateSpace, path: str | None = None, threads: int = 1) -> Heuri
 
 
 HEURISTICS: Mapping[str, Callable[..., Heuristic]] = {
-    "satisfied_goals": SatisfiedGoals,
+    "open_goals": OpenGoals,
     "divided_goals": DividedGoals,
     "c_pg": EntailedLevels,
     "l_pg": GraphLength,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from epigym.formula import Formula, Op, believes, common
 from epigym.space import StateSpace
-from search.heuristics.satisfied_goals import SatisfiedGoals
+from search.heuristics.open_goals import OpenGoals
 
 
 def divided(formula: Formula) -> Iterator[Formula]:
@@ -28,10 +28,10 @@ def divided(formula: Formula) -> Iterator[Formula]:
             yield formula
 
 
-class DividedGoals(SatisfiedGoals):
+class DividedGoals(OpenGoals):
     """Scores an e-state with the number of parts of the subgoals that do not hold; goals score 0.
 
-    As `satisfied_goals` where no subgoal can be divided, and finer where one can.
+    As `open_goals` where no subgoal can be divided, and finer where one can.
 
     Args:
         space: where the e-states live.

@@ -7,8 +7,8 @@ import torch
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace
-from learn.runs import chosen
-from learn.scorer import Scorer
+from learn.model.runs import chosen
+from learn.model.scorer import Scorer
 
 
 class Gnn:
@@ -16,8 +16,8 @@ class Gnn:
 
     Args:
         space: where the e-states live.
-        checkpoint: file of the regressor, in which `{family}` stands for the problem's family, the part of its
-            name before the slash; None takes the newest run trained on that family.
+        checkpoint: file of the regressor, in which `{domain}` stands for the problem's domain, the part of its
+            name before the slash; None takes the newest run trained on that domain.
         threads: of the processor that torch uses; the batches are small, where one is fastest.
     """
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace
-from learn.onnx_scorer import OnnxScorer
-from learn.runs import chosen
+from learn.model.onnx_scorer import OnnxScorer
+from learn.model.runs import chosen
 
 
 class Onnx:
@@ -15,8 +15,8 @@ class Onnx:
 
     Args:
         space: where the e-states live.
-        path: the file, in which `{family}` stands for the problem's family, the part of its name before the slash;
-            None takes the one beside the checkpoint of the newest run trained on that family.
+        path: the file, in which `{domain}` stands for the problem's domain, the part of its name before the slash;
+            None takes the one beside the checkpoint of the newest run trained on that domain.
         threads: of the processor; with more than one the rounding of the scores varies.
     """
 

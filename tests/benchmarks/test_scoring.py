@@ -17,10 +17,10 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from learn.checkpoints import Trained
-from learn.regressor import Regressor
-from learn.scorer import BoundScorer
-from learn.target import Target
+from learn.model.checkpoints import Trained
+from learn.model.regressor import Regressor
+from learn.model.scorer import BoundScorer
+from learn.model.target import Target
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 PLANNER_MS, SCORING_MS = 3.56, 10.73  # per node in the paper: its planner, and one evaluation
@@ -43,7 +43,7 @@ def space() -> StateSpace:
 def scorer(space: StateSpace) -> BoundScorer:
     """The paper's architecture; the weights do not matter for the time."""
     regressor = Regressor().eval().requires_grad_(False)
-    encoding = {"encoding": "hash", "width": 64}
+    encoding = {"name": "hash", "width": 64}
     scorer = BoundScorer(Trained(Path("none"), regressor, Target.between(50, 1e-3), encoding, ()), space)
     scorer.score(np.arange(len(space), dtype=np.int32))
     return scorer

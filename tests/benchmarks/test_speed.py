@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from benchmark_files import mastar_files, table
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from epigym.language import load
 from epigym.space import StateSpace
 from search.agents import make_agent
+from tests.helpers.benchmark_files import mastar_files, table
 
 ROUNDS = 5
 SMALLEST = 100  # expanded nodes of a problem that counts in the mean ratio

@@ -11,12 +11,12 @@ from domains.__main__ import main
 from domains.suites import SUITES
 
 
-def test_overview_names_all_families_parameters_and_suites(capsys: pytest.CaptureFixture[str]) -> None:
+def test_overview_names_all_domains_parameters_and_suites(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     listed = capsys.readouterr().out
-    for family in domains.FAMILIES.values():
-        assert f"\n{family.name} " in listed
-        assert all(f"{name}=" in listed for name in family.defaults)
+    for domain in domains.DOMAINS.values():
+        assert f"\n{domain.name} " in listed
+        assert all(f"{name}=" in listed for name in domain.defaults)
     assert all(f"\n{suite} " in listed for suite in SUITES)
     assert max(map(len, listed.splitlines())) <= 120
 
@@ -50,10 +50,10 @@ def test_write_into_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["write", "grapevin"], "error: unknown family 'grapevin': did you mean 'grapevine'?\n"),
+        (["write", "grapevin"], "error: unknown domain 'grapevin': did you mean 'grapevine'?\n"),
         (["write", "grapevine", "agents"], "error: a parameter is given as name=value, got 'agents'\n"),
         (["write", "grapevine", "agents=x"], "error: agents must be a whole number from 2 to 8, got 'x'\n"),
-        (["show", "gossip"], "error: unknown family 'gossip': did you mean 'epistemic_gossip'?\n"),
+        (["show", "gossip"], "error: unknown domain 'gossip': did you mean 'epistemic_gossip'?\n"),
     ],
 )
 def test_wrong_input_exits_with_64(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -98,7 +98,7 @@ ENRICHED: list[tuple[dict[str, Any], str]] = [
 WRONG += [("selective_communication", *case) for case in CORRIDOR]
 WRONG += [("selective_communication_enriched", *case) for case in CORRIDOR + ENRICHED]
 
-# A grid of sizes for each family: all combinations are legal.
+# A grid of sizes for each domain: all combinations are legal.
 GRID: dict[str, dict[str, list[Any]]] = {
     "assembly_line": {"agents": [2, 3], "parts": [1, 2], "depth": [1, "common"], "clear_start": [True]},
     "coin_in_the_box": {"agents": [2, 3], "keys": ["ab", ""], "looking": ["", "b"], "goal": ["first", "others"]},
@@ -114,40 +114,40 @@ GRID: dict[str, dict[str, list[Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("family", "parameters", "message"), WRONG)
-def test_range_error(family: str, parameters: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("domain", "parameters", "message"), WRONG)
+def test_range_error(domain: str, parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(DomainError) as caught:
-        domains.text(family, **parameters)
+        domains.text(domain, **parameters)
     assert str(caught.value) == message
 
 
 def test_every_parameter_has_a_range_error() -> None:
-    for family in domains.FAMILIES.values():
-        tried = {name for tried, parameters, _ in WRONG if tried == family.name for name in parameters}
-        assert tried == set(family.defaults)
+    for domain in domains.DOMAINS.values():
+        tried = {name for tried, parameters, _ in WRONG if tried == domain.name for name in parameters}
+        assert tried == set(domain.defaults)
 
 
-@pytest.mark.parametrize("family", domains.FAMILIES)
-def test_every_parameter_is_documented(family: str) -> None:
-    for name in domains.FAMILIES[family].defaults:
-        assert f"    {name}: " in domains.FAMILIES[family].documentation
+@pytest.mark.parametrize("domain", domains.DOMAINS)
+def test_every_parameter_is_documented(domain: str) -> None:
+    for name in domains.DOMAINS[domain].defaults:
+        assert f"    {name}: " in domains.DOMAINS[domain].documentation
 
 
-@pytest.mark.parametrize("family", domains.FAMILIES)
-def test_every_size_of_a_grid_parses(family: str) -> None:
-    grid = GRID[family]
+@pytest.mark.parametrize("domain", domains.DOMAINS)
+def test_every_size_of_a_grid_parses(domain: str) -> None:
+    grid = GRID[domain]
     for values in product(*grid.values()):
         parameters = dict(zip(grid, values, strict=True))
-        task = parse_mastar(domains.text(family, **parameters))
+        task = parse_mastar(domains.text(domain, **parameters))
         assert len(task.agents) == parameters.get("agents", 3)
         assert task.goal
-        assert {"goals": None, **parameters}.keys() <= domains.FAMILIES[family].defaults.keys()
+        assert {"goals": None, **parameters}.keys() <= domains.DOMAINS[domain].defaults.keys()
 
 
-@pytest.mark.parametrize("family", domains.FAMILIES)
-def test_vocabulary_consists_of_formulas_about_the_problem(family: str) -> None:
-    chosen = domains.FAMILIES[family]
-    grid = GRID[family]
+@pytest.mark.parametrize("domain", domains.DOMAINS)
+def test_vocabulary_consists_of_formulas_about_the_problem(domain: str) -> None:
+    chosen = domains.DOMAINS[domain]
+    grid = GRID[domain]
     for values in list(product(*grid.values()))[::5]:
         parameters = dict(zip(grid, values, strict=True))
         vocabulary = chosen.vocabulary(**parameters)
@@ -156,17 +156,17 @@ def test_vocabulary_consists_of_formulas_about_the_problem(family: str) -> None:
         assert len(task.goal) >= len(vocabulary)
 
 
-@pytest.mark.parametrize("family", domains.FAMILIES)
-def test_vocabulary_accepts_every_parameter(family: str) -> None:
-    chosen = domains.FAMILIES[family]
+@pytest.mark.parametrize("domain", domains.DOMAINS)
+def test_vocabulary_accepts_every_parameter(domain: str) -> None:
+    chosen = domains.DOMAINS[domain]
     assert chosen.vocabulary(**chosen.defaults) == chosen.vocabulary()
     assert inspect.signature(chosen.vocabulary).parameters.keys() - {"_"} <= chosen.defaults.keys()
 
 
-@pytest.mark.parametrize("family", domains.FAMILIES)
-def test_goals_replace_the_goal(family: str) -> None:
-    default = parse_mastar(domains.text(family))
-    other = parse_mastar(domains.text(family, goals=["B(a, B(b, " + default.fluents[0] + "))"]))
+@pytest.mark.parametrize("domain", domains.DOMAINS)
+def test_goals_replace_the_goal(domain: str) -> None:
+    default = parse_mastar(domains.text(domain))
+    other = parse_mastar(domains.text(domain, goals=["B(a, B(b, " + default.fluents[0] + "))"]))
     assert [str(goal) for goal in other.goal] == [f"B(a, B(b, {default.fluents[0]}))"]
     assert other.actions == default.actions
     assert other.initial == default.initial
@@ -174,7 +174,7 @@ def test_goals_replace_the_goal(family: str) -> None:
 
 def test_wrong_names_suggest_right_ones() -> None:
     for name, message in {
-        "grapevin": "unknown family 'grapevin': did you mean 'grapevine'?",
+        "grapevin": "unknown domain 'grapevin': did you mean 'grapevine'?",
         "grapevine/3_pl2": "unknown instance of grapevine '3_pl2': did you mean '3_pl_2'?",
     }.items():
         with pytest.raises(DomainError) as caught:
@@ -182,7 +182,7 @@ def test_wrong_names_suggest_right_ones() -> None:
         assert str(caught.value) == message
     with pytest.raises(DomainError, match=r"^unknown parameter of grapevine 'agnts': did you mean 'agents'\?$"):
         domains.text("grapevine", agnts=3)
-    with pytest.raises(DomainError, match="a problem is named family or family/instance, got 3"):
+    with pytest.raises(DomainError, match="a problem is named domain or domain/instance, got 3"):
         domains.find(3)  # type: ignore[arg-type]
 
 

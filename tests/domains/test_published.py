@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmark_files import mastar_files, table
 from numpy.typing import NDArray
 
 import domains
@@ -18,8 +17,9 @@ from epigym.formula import Formula, Op, and_, fluent, or_
 from epigym.language import parse_mastar
 from epigym.space import StateSpace
 from epigym.task import Task
+from tests.helpers.benchmark_files import mastar_files, table
 
-# The folder of the published files and the start of their names, for each family.
+# The folder of the published files and the start of their names, for each domain.
 PUBLISHED = {
     "Assemble": ("assembly_line", "Assemble_"),
     "CC": ("collaboration_communication", "CC_"),
@@ -36,8 +36,8 @@ pytestmark = pytest.mark.reference
 
 
 def instance_name(path: Path) -> str:
-    family, start = PUBLISHED[path.parts[-3]]
-    return f"{family}/{path.stem.removeprefix(start).lower().replace('__', '_')}"
+    domain, start = PUBLISHED[path.parts[-3]]
+    return f"{domain}/{path.stem.removeprefix(start).lower().replace('__', '_')}"
 
 
 @dataclass
@@ -149,10 +149,10 @@ def test_every_published_file_has_its_own_instance_and_split() -> None:
     for path in files:
         by_split[path.parent.name].add(instance_name(path))
     assert len(by_split["Training"] | by_split["Test"]) == 105
-    for family in domains.FAMILIES.values():
-        for split, names in (("Training", family.train), ("Test", family.test)):
-            assert {f"{family.name}/{name}" for name in names} == {
-                name for name in by_split[split] if name.startswith(f"{family.name}/")
+    for domain in domains.DOMAINS.values():
+        for split, names in (("Training", domain.train), ("Test", domain.test)):
+            assert {f"{domain.name}/{name}" for name in names} == {
+                name for name in by_split[split] if name.startswith(f"{domain.name}/")
             }
 
 

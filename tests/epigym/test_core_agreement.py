@@ -6,9 +6,6 @@ import dataclasses
 import random
 
 import pytest
-import strategies
-from benchmark_files import published_task, table
-from comparison import Comparison, random_plan
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +13,9 @@ from epigym import reference
 from epigym.formula import Formula
 from epigym.space import StateSpace
 from epigym.task import EState, Task
+from tests.helpers import strategies
+from tests.helpers.benchmark_files import published_task, table
+from tests.helpers.comparison import Comparison, random_plan
 
 SEQUENCES_PER_DOMAIN = 1000
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import estates
 
 from epigym.encoding import ENCODINGS, encoder, goal_graph, graph_instance, to_pyg
 from epigym.errors import EpigymError, LimitError
 from epigym.formula import Formula, actually, and_, believes, common, everybody, fluent, not_, or_
 from epigym.space import StateSpace
 from epigym.task import EState, Task
+from tests.helpers.strategies import estates
 
 GOLDEN = json.loads((Path(__file__).parent / "goldens" / "graphs.json").read_text())
 FLUENTS, AGENTS = ("p", "q"), ("a", "b")

@@ -16,14 +16,14 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 
 import domains
 from epigym import drawing
-from epigym.env import EpistemicEnv
+from epigym.envs.env import EpistemicEnv
 from epigym.errors import EpigymError, ParseError, TaskError
 from epigym.formula import believes, fluent
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
 from epigym.space import StateSpace
 
-FAMILY_IDS = [f"epi/{family.env_id_name}-v0" for family in domains.FAMILIES.values()]
+DOMAIN_IDS = [f"epi/{domain.env_id_name}-v0" for domain in domains.DOMAINS.values()]
 IDS = [name for name in gymnasium.registry if name.startswith("epi/")]
 PLAN = ["signal_a_b", "open_a", "peek_b"]  # coin_in_the_box/pl_3: B(b, tail)
 
@@ -48,9 +48,9 @@ def rollout(env: gymnasium.Env[GraphInstance, np.int64], seed: int, steps: int) 
     return seen
 
 
-def test_every_family_and_any_problem_is_registered() -> None:
-    assert sorted(IDS) == sorted(["epi/Problem-v0", *FAMILY_IDS])
-    assert len(FAMILY_IDS) == 7
+def test_every_domain_and_any_problem_is_registered() -> None:
+    assert sorted(IDS) == sorted(["epi/Problem-v0", *DOMAIN_IDS])
+    assert len(DOMAIN_IDS) == 7
     assert all(gymnasium.spec(name).max_episode_steps == 100 for name in IDS)
 
 
@@ -63,7 +63,7 @@ def test_the_environment_checker_is_silent(name: str) -> None:
 
 @pytest.mark.parametrize("name", IDS)
 def test_equal_seeds_give_equal_rollouts(name: str) -> None:
-    random_goals = {"random_goals": True} if name in FAMILY_IDS else {}
+    random_goals = {"random_goals": True} if name in DOMAIN_IDS else {}
     first, second = (rollout(make(name, **random_goals), seed=7, steps=12) for _ in range(2))
     assert data_equivalence(first, second, exact=True)
 

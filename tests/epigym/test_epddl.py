@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from epddl_texts import LIBRARY, ONE_WORLD, actions, domain_text, problem_text, specification, task
 
 from epigym.formula import (
     FALSE,
@@ -22,9 +21,10 @@ from epigym.formula import (
     or_,
 )
 from epigym.language.epddl import load_epddl, load_spec
-from epigym.language.epddl_parser import parse_domain
-from epigym.language.epddl_terms import Source
+from epigym.language.epddl.parser import parse_domain
+from epigym.language.epddl.terms import Source
 from epigym.task import Action, Effect, EState, Event, Task
+from tests.helpers.epddl_texts import LIBRARY, ONE_WORLD, actions, domain_text, problem_text, specification, task
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
 

@@ -11,14 +11,14 @@ import sys
 
 import numpy as np
 import pytest
-import strategies
-from benchmark_files import table
-from comparison import Comparison, random_plan
-from epddl_files import Case, competition_cases, toolkit_cases
 
 from epigym import reference
 from epigym.language import ground_json
 from epigym.space import StateSpace
+from tests.helpers import strategies
+from tests.helpers.benchmark_files import table
+from tests.helpers.comparison import Comparison, random_plan
+from tests.helpers.epddl_files import Case, competition_cases, toolkit_cases
 
 pytestmark = pytest.mark.reference
 

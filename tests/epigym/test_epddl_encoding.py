@@ -6,11 +6,11 @@ import itertools
 
 import numpy as np
 import pytest
-from epddl_files import competition_cases, toolkit_cases
 
 from epigym.encoding import FIRST_AGENT_LABEL, encoder
 from epigym.errors import LimitError
 from epigym.space import StateSpace
+from tests.helpers.epddl_files import competition_cases, toolkit_cases
 
 pytestmark = pytest.mark.reference
 

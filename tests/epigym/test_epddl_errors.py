@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from epddl_texts import LIBRARY, ONE_WORLD, domain_text, problem_text, task
 from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym.errors import EpigymError, LimitError, ParseError
 from epigym.language.epddl import ground_texts, load_epddl, load_spec
-from epigym.language.epddl_terms import Source
+from epigym.language.epddl.terms import Source
+from tests.helpers.epddl_texts import LIBRARY, ONE_WORLD, domain_text, problem_text, task
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from epigym.errors import LimitError
 from epigym.formula import FALSE, TRUE, Formula, and_, fluent, implies, not_, or_
-from epigym.language.epddl_models import models, truth
+from epigym.language.epddl.models import models, truth
 
 NAMES = tuple("abcdef")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from epddl_texts import actions, specification, task
 
 from epigym.formula import TRUE, and_, believes, considers_possible, everybody, fluent, not_
-from epigym.language.epddl_readings import ReadingWarning, RequirementWarning
+from epigym.language.epddl.readings import ReadingWarning, RequirementWarning
 from epigym.task import Effect
+from tests.helpers.epddl_texts import actions, specification, task
 
 P, Q = fluent("p"), fluent("q")
 PUBLIC = ":observability-conditions (default Full)"
@@ -47,14 +47,14 @@ BARE = public("", parameters="")
         (public(":precondition (exists (?x) (= ?x ?x))"), 4, "lets untyped quantified variables range"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::epigym.language.epddl_readings.RequirementWarning")
+@pytest.mark.filterwarnings("ignore::epigym.language.epddl.readings.RequirementWarning")
 def test_one_warning_names_what_the_toolkit_reads_differently(items: str, line: int, message: str) -> None:
     found = departures(items)
     assert any(message in text and f"(d.epddl:{line}:" in text for text in found), found
     assert departures(items, plank_compat=True) == []
 
 
-@pytest.mark.filterwarnings("ignore::epigym.language.epddl_readings.RequirementWarning")
+@pytest.mark.filterwarnings("ignore::epigym.language.epddl.readings.RequirementWarning")
 def test_several_departures_make_one_warning() -> None:
     (found,) = departures(INERTIA, goal="(<All> (p))")
     assert "lets an atom become false" in found
@@ -74,7 +74,7 @@ def test_several_departures_make_one_warning() -> None:
         public(":precondition (<C. All> (p))"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::epigym.language.epddl_readings.RequirementWarning")
+@pytest.mark.filterwarnings("ignore::epigym.language.epddl.readings.RequirementWarning")
 def test_no_warning_where_both_readings_agree(items: str) -> None:
     assert departures(items) == []
 
@@ -119,14 +119,14 @@ class TestPlankCompat:
         assert not_(everybody("AB", not_(P))) in actions(items)["a_A_B"].events[0].precondition.children
 
 
-@pytest.mark.filterwarnings("ignore::epigym.language.epddl_readings.RequirementWarning")
+@pytest.mark.filterwarnings("ignore::epigym.language.epddl.readings.RequirementWarning")
 def test_a_model_without_a_relation_for_some_agent_warns() -> None:
     init = ":worlds (w) :relations (A (w w)) :labels () :designated (w)"
     (message,) = departures(init=init)
     assert message == "p.epddl:5:2: no relation for B, who will believe everything"
 
 
-@pytest.mark.filterwarnings("ignore::epigym.language.epddl_readings.RequirementWarning")
+@pytest.mark.filterwarnings("ignore::epigym.language.epddl.readings.RequirementWarning")
 def test_a_theory_that_gives_away_what_an_agent_should_not_know_warns() -> None:
     init = "(:and ([C. All] ([Kw. A] (p))) ([C. All] (<Kw. A> (p))) ([C. All] (<Kw. B> (p))))"
     (message,) = departures(init=init)

@@ -7,13 +7,13 @@ import json
 from typing import Any
 
 import pytest
-from benchmark_files import BENCHMARKS, table
-from epddl_files import TOOLKIT, Case, competition_cases, toolkit_cases
 
 from epigym import reference
 from epigym.formula import Formula, and_
 from epigym.language import ground_json
 from epigym.task import Action, Task
+from tests.helpers.benchmark_files import BENCHMARKS, table
+from tests.helpers.epddl_files import TOOLKIT, Case, competition_cases, toolkit_cases
 
 pytestmark = pytest.mark.reference
 
@@ -70,13 +70,13 @@ def test_sizes_of_the_competitions_problems(row: dict[str, str]) -> None:
     assert tuple(map(len, counts)) == tuple(int(row[key]) for key in ("agents", "atoms", "worlds", "actions"))
 
 
-FIRST_OF_FAMILY = {tuple(case.name.split("/")[-4:-2]): case for case in reversed(competition_cases())}
+FIRST_OF_DOMAIN = {tuple(case.name.split("/")[-4:-2]): case for case in reversed(competition_cases())}
 
 
-def test_facts_forbid_actions_in_one_family_only() -> None:
+def test_facts_forbid_actions_in_one_domain_only() -> None:
     smaller = {
-        family
-        for family, case in FIRST_OF_FAMILY.items()
+        domain
+        for domain, case in FIRST_OF_DOMAIN.items()
         if len(case.ground().task.actions) < len(case.ground(plank_compat=True).task.actions)
     }
     assert smaller == {("2-intermediate", "cloud-scheduling")}

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from epddl_texts import specification
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,9 +27,10 @@ from epigym.formula import (
     or_,
 )
 from epigym.language import ground_json
-from epigym.language.ground_json_formulas import FormulaReader, FormulaWriter
+from epigym.language.ground_json.formulas import FormulaReader, FormulaWriter
 from epigym.space import StateSpace
 from epigym.task import Action, Effect, EState, Event, Task
+from tests.helpers.epddl_texts import specification
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
 

@@ -6,11 +6,11 @@ from itertools import product
 
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import AGENTS, FLUENTS, estates
 
-from epigym.lines import LINES_PER_WORLD, Line, draw_lines
+from epigym.drawing.lines import LINES_PER_WORLD, Line, draw_lines
 from epigym.model import KripkeModel
 from epigym.task import EState
+from tests.helpers.strategies import AGENTS, FLUENTS, estates
 
 Arrows = set[tuple[int, int, int]]
 

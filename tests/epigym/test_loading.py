@@ -8,7 +8,6 @@ from typing import Any
 
 import gymnasium
 import pytest
-from epddl_problem import PLANS, Files, write_problem
 
 import domains
 from epigym.errors import EpigymError
@@ -16,6 +15,7 @@ from epigym.language import ground_json, load
 from epigym.language.epddl import ground_epddl
 from epigym.problem import load_problem
 from epigym.reference import validate
+from tests.helpers.epddl_problem import PLANS, Files, write_problem
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_files_a_specification_and_ground_json_are_the_same_problem(files: Files
     assert load_problem(spec=str(files.spec)) == task
 
 
-@pytest.mark.filterwarnings("ignore::epigym.language.epddl_readings.ReadingWarning")
+@pytest.mark.filterwarnings("ignore::epigym.language.epddl.readings.ReadingWarning")
 def test_the_toolkits_reading_can_be_asked_for(files: Files, tmp_path: Path) -> None:
     lift = ":action lift :parameters (?i - agent)"
     files.domain.write_text(files.domain.read_text().replace(lift, ":action lift :parameters ()"))

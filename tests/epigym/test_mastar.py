@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import strategies
-from benchmark_files import published_task, table
 from hypothesis import given
 
 from epigym import reference
@@ -22,8 +20,10 @@ from epigym.formula import (
     or_,
 )
 from epigym.language import SEMANTICS, parse_formula, parse_mastar
-from epigym.language.mastar_actions import Semantics
+from epigym.language.mastar.actions import Semantics
 from epigym.task import Action, Effect, EState, Event, Task
+from tests.helpers import strategies
+from tests.helpers.benchmark_files import published_task, table
 
 P, Q, R = fluent("p"), fluent("q"), fluent("r")
 HEAD = "fluent p, q, r; agent a, b, c; action act; goal p; initially p, -q, -r; initially C([a,b,c], p, -q, -r); "

@@ -6,7 +6,6 @@ import pickle
 
 import pytest
 from hypothesis import given
-from strategies import AGENTS, FLUENTS, estates, formulas
 
 from epigym import reference
 from epigym.errors import ParseError, TaskError
@@ -15,6 +14,7 @@ from epigym.model import KripkeModel
 from epigym.problem import load_problem
 from epigym.space import StateSpace
 from epigym.task import EState
+from tests.helpers.strategies import AGENTS, FLUENTS, estates, formulas
 
 # At the designated world 1 agent a knows p and b does not; c takes itself to be in world 0 alone.
 MODEL = KripkeModel(

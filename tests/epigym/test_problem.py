@@ -12,10 +12,10 @@ import domains
 import epigym
 from epigym.__main__ import main
 from epigym.errors import EpigymError
-from epigym.problem import family_problem, load_problem
+from epigym.problem import domain_problem, load_problem
 
 
-def test_an_instance_a_family_and_a_file_are_found(tmp_path: Path) -> None:
+def test_an_instance_a_domain_and_a_file_are_found(tmp_path: Path) -> None:
     instance = load_problem("coin_in_the_box/pl_5")
     path = tmp_path / "mine.txt"
     path.write_text(domains.text("coin_in_the_box/pl_5"))
@@ -23,11 +23,11 @@ def test_an_instance_a_family_and_a_file_are_found(tmp_path: Path) -> None:
     assert (instance.name, by_path.name) == ("coin_in_the_box/pl_5", "mine")
     assert (by_path.actions, by_path.initial, by_path.goal) == (instance.actions, instance.initial, instance.goal)
     assert load_problem("grapevine").agents == ("a", "b", "c")
-    assert len(family_problem("grapevine", agents=4).agents) == 4
+    assert len(domain_problem("grapevine", agents=4).agents) == 4
     assert load_problem("coin_in_the_box/pl_5", "update_model").actions != instance.actions
 
 
-def test_a_file_wins_over_a_family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_wins_over_a_domain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "grapevine.txt").write_text(domains.text("coin_in_the_box/pl_3"))
     monkeypatch.chdir(tmp_path)
     assert "tail" in load_problem("grapevine.txt").fluents

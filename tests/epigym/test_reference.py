@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from epigym.formula import (
     or_,
 )
 from epigym.task import Action, Effect, EState, Event, Task
+from tests.helpers import strategies
 
 AGENTS = ("a", "b")
 P, Q = fluent("p"), fluent("q")

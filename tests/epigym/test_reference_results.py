@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmark_files import published_task, table
 
 from epigym.space import StateSpace
+from tests.helpers.benchmark_files import published_task, table
 
 COLUMNS = ("plan_length", "expanded", "generated", "distinct_states", "max_worlds")
 

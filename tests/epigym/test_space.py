@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import AGENTS, FLUENTS, estates, random_estate, random_formula, renumbered, tasks
 
-import epigym.core
+import epigym._core
 from epigym import packing, reference
 from epigym.errors import LimitError, TaskError
 from epigym.formula import TRUE, actually, believes, common, considers_possible, fluent, not_
 from epigym.space import StateSpace, Transitions
 from epigym.task import Action, Effect, EState, Event, Task
+from tests.helpers.strategies import AGENTS, FLUENTS, estates, random_estate, random_formula, renumbered, tasks
 
 NAMES = tuple(f"f{k}" for k in range(12))
 WIDTHS = [2, 60, 64, 65, 128, 200, 256, 257, 500, 512, 513, 700]
@@ -300,7 +300,7 @@ def test_interning_checks_names() -> None:
 
 
 def test_too_many_events_are_refused() -> None:
-    assert epigym.core.MAX_EVENTS == packing.MAX_EVENTS
+    assert epigym._core.MAX_EVENTS == packing.MAX_EVENTS
     events = tuple(Event(f"e{k}") for k in range(65))
     identity = tuple(frozenset({k}) for k in range(65))
     action = Action("big", TRUE, events, (0,), {"x": identity}, (((TRUE, "x"),),))

@@ -12,7 +12,7 @@ from gymnasium.spaces import GraphInstance
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import VectorEnv
 
-from epigym.graph_space import GraphSpace
+from epigym.envs.graph_space import GraphSpace
 
 ENVS = 3
 

@@ -10,11 +10,11 @@ import torch
 from hydra import compose, initialize_config_module
 from omegaconf import DictConfig
 
-from learn.dataset import DataSet
-from learn.rollouts import collect
+from learn.data.collecting import collect
+from learn.data.dataset import DataSet
 
 PROBLEM = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
-HASH = {"encoding": "hash", "width": 64}
+HASH = {"name": "hash", "width": 64}
 
 Compose = Callable[..., DictConfig]
 

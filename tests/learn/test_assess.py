@@ -7,17 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import PROBLEM, Compose
-from trained import random_regressor
 
 import learn.assess
 from epigym.errors import EpigymError
 from epigym.problem import load_problem
 from learn.assess import assess, predict
-from learn.checkpoints import Trained
-from learn.dataset import DataSet
-from learn.explorers import ExplorerSettings, explore
-from learn.scorer import BoundScorer
+from learn.data.dataset import DataSet
+from learn.data.explorers import ExplorerSettings, explore
+from learn.model.checkpoints import Trained
+from learn.model.scorer import BoundScorer
+from tests.helpers.trained import random_regressor
+from tests.learn.conftest import PROBLEM, Compose
 
 UNSOLVABLE = "selective_communication/10_8_pl_9"
 

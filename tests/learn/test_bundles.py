@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learn.bundles import bundle, unbundle
+from learn.data.bundles import bundle, unbundle
 
 Edge = tuple[int, int, int]
 

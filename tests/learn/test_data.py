@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from learn import ragged
-from learn.data import MIN_STRATUM, balance, split
+from learn.data import ragged
+from learn.training.loaders import MIN_STRATUM, balance, split
 
 labels = st.lists(st.integers(0, 6), min_size=1, max_size=80).map(lambda values: np.array(values, dtype=np.int32))
 seeds = st.integers(0, 2**31)

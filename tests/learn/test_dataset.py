@@ -13,13 +13,13 @@ from epigym.encoding import ENCODINGS, encoder
 from epigym.errors import EpigymError
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from learn.dataset import DataSet, Samples, cached, load, make_samples, save
-from learn.explorers import ExplorerSettings, explore
-from learn.fingerprint import task_fingerprint
-from learn.graphs import Graphs, encode
+from learn.data.dataset import DataSet, Samples, cached, load, make_samples, save
+from learn.data.explorers import ExplorerSettings, explore
+from learn.data.fingerprint import task_fingerprint
+from learn.data.graphs import Graphs, encode
 
 PROBLEM = "collaboration_communication/2_2_3_pl_6"
-HASH: dict[str, Any] = {"encoding": "hash", "width": 64}
+HASH: dict[str, Any] = {"name": "hash", "width": 64}
 
 
 def arrays(samples: Samples) -> dict[str, np.ndarray]:
@@ -88,7 +88,7 @@ def test_cache_is_used_and_depends_on_what_matters(tmp_path: Path) -> None:
     assert not visits
     others = {
         folder(ExplorerSettings(seed=1), HASH),
-        folder(ExplorerSettings(), {"encoding": "map", "width": 64}),
+        folder(ExplorerSettings(), {"name": "map", "width": 64}),
         folder(ExplorerSettings(), HASH, replace(task, goal=task.goal[:1])),
     }
     assert len(others | {first}) == 4

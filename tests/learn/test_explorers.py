@@ -10,8 +10,8 @@ from epigym.errors import EpigymError
 from epigym.problem import load_problem
 from epigym.space import StateSpace
 from epigym.task import Task
-from learn.explorers import ExplorerSettings, discard_probability, explore, is_sparse, keep
-from learn.labels import UNREACHABLE
+from learn.data.explorers import ExplorerSettings, discard_probability, explore, is_sparse, keep
+from learn.data.labels import UNREACHABLE
 
 SMALL = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 from omegaconf import OmegaConf
-from trained import random_regressor
 
 from epigym.errors import CheckpointError, EpigymError
 from epigym.problem import load_problem
 from epigym.space import StateSpace
 from learn.export import StepRegressor, export, export_onnx
-from learn.onnx_scorer import INPUTS, OnnxScorer
-from learn.scorer import BoundScorer
+from learn.model.onnx_scorer import INPUTS, OnnxScorer
+from learn.model.scorer import BoundScorer
+from tests.helpers.trained import random_regressor
 
 onnxruntime = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnxscript")
@@ -61,7 +61,7 @@ def test_onnx_scores_are_those_of_the_scorer(exported: Path) -> None:
 
 def test_one_file_is_written_and_knows_its_encoding(exported: Path) -> None:
     assert [path.name for path in exported.parent.iterdir()] == ["regressor.onnx"]
-    assert OnnxScorer(exported).encoding == {"encoding": "hash", "width": 64}
+    assert OnnxScorer(exported).encoding == {"name": "hash", "width": 64}
 
 
 def test_wrong_files_and_formats_are_refused(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learn.labels import UNREACHABLE, goal_distances
+from learn.data.labels import UNREACHABLE, goal_distances
 
 
 def test_hand_made_graph() -> None:

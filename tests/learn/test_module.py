@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym.errors import EpigymError
-from learn.module import StepErrors
-from learn.target import Target
+from learn.model.target import Target
+from learn.training.module import StepErrors
 
 
 def test_step_errors_by_hand() -> None:

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import torch
 from torch_geometric.loader import DataLoader
-from trained import random_regressor
 
-from learn.batches import make_batch
-from learn.dataset import DataSet
-from learn.pyg import PygDataSet
-from learn.quotient import quotient
+from learn.data.dataset import DataSet
+from learn.data.pyg import PygDataSet
+from learn.model.batches import make_batch
+from learn.model.quotient import quotient
+from tests.helpers.trained import random_regressor
 
 
 def test_graphs_work_with_the_loader_and_the_plain_network(small_set: DataSet) -> None:

@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from learn.batches import make_batch
-from learn.data import RolloutData
-from learn.dataset import DataSet
-from learn.quotient import join, quotient
-from learn.regressor import Regressor
+from learn.data.dataset import DataSet
+from learn.model.batches import make_batch
+from learn.model.quotient import join, quotient
+from learn.model.regressor import Regressor
+from learn.training.loaders import RolloutData
 
 
 def plain_outputs(regressor: Regressor, data: DataSet, rows: np.ndarray) -> torch.Tensor:

@@ -5,11 +5,11 @@ import torch
 from torch import Tensor
 from torch_geometric.nn import GINEConv
 
-from learn import ragged
-from learn.batches import make_batch
-from learn.graphs import Graphs
-from learn.quotient import join, quotient
-from learn.regressor import Regressor
+from learn.data import ragged
+from learn.data.graphs import Graphs
+from learn.model.batches import make_batch
+from learn.model.quotient import join, quotient
+from learn.model.regressor import Regressor
 
 WIDTH = 12
 

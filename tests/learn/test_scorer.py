@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
-from strategies import estates
 from torch import Tensor
-from trained import random_regressor
 
 from epigym.encoding import ENCODINGS, encoder
 from epigym.formula import believes, fluent, not_
 from epigym.problem import load_problem
 from epigym.space import StateSpace
 from epigym.task import EState, Task
-from learn.checkpoints import Trained
-from learn.scorer import BoundScorer, affine, apply, folded
+from learn.model.checkpoints import Trained
+from learn.model.scorer import BoundScorer, affine, apply, folded
+from tests.helpers.strategies import estates
+from tests.helpers.trained import random_regressor
 
 CLOSE = 1e-4  # steps
 
@@ -43,7 +43,7 @@ def plain_inputs(space: StateSpace, encoding: str, ids: np.ndarray) -> tuple[Ten
 
 
 def plain_scores(model: Trained, space: StateSpace, ids: np.ndarray) -> np.ndarray:
-    outputs = model.regressor(*plain_inputs(space, model.encoding["encoding"], ids))
+    outputs = model.regressor(*plain_inputs(space, model.encoding["name"], ids))
     return model.target.steps(outputs).numpy()
 
 

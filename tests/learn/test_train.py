@@ -18,15 +18,15 @@ from omegaconf import DictConfig, OmegaConf
 from epigym.errors import CheckpointError, EpigymError
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from learn.checkpoints import load
-from learn.dataset import DataSet
-from learn.dataset import load as load_set
-from learn.problems import training_problems
-from learn.report import read_history
+from learn.data.dataset import DataSet
+from learn.data.dataset import load as load_set
+from learn.data.problems import training_problems
+from learn.model.checkpoints import load
+from learn.model.runs import newest
+from learn.model.scorer import Scorer
 from learn.rollouts import rollouts
-from learn.runs import newest
-from learn.scorer import Scorer
 from learn.train import train
+from learn.training.report import read_history
 
 PROBLEM = "collaboration_communication/2_2_3_pl_6"
 Compose = Callable[..., DictConfig]
@@ -185,7 +185,7 @@ def test_checkpoint_holds_everything_that_scoring_needs(compose_config: Compose,
     path = tmp_path / "run" / "checkpoints" / "best.ckpt"
     trained = load(path)
     assert trained.encoding == {
-        "encoding": "bitmask", "width": 64, "repetition_bits": 16, "fluent_bits": 32, "goal_bits": 16,
+        "name": "bitmask", "width": 64, "repetition_bits": 16, "fluent_bits": 32, "goal_bits": 16,
     }  # fmt: skip
     assert trained.target.max_distance == 50
     assert trained.target.alpha == pytest.approx(0.998 / 50)
@@ -237,7 +237,7 @@ def test_problems_of_several_domains_are_pooled() -> None:
 @pytest.mark.parametrize("trainer", ["auto", "cpu", "gpu"])
 def test_every_group_option_composes(compose_config: Compose, encoding: str, trainer: str) -> None:
     config = compose_config("train", f"encoding={encoding}", f"trainer={trainer}", "domain=[coin_in_the_box,grapevine]")
-    assert config.encoding.encoding == encoding
+    assert config.encoding.name == encoding
     assert config.trainer.accelerator == trainer
     assert list(config.domain) == ["coin_in_the_box", "grapevine"]
 

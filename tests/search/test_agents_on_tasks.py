@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from benchmark_files import mastar_files, table
-from tasks import SOLVABLE, coin, counter, hopeless
 
 from epigym.language import load
 from epigym.reference import validate
 from epigym.space import StateSpace
 from search.agents import AGENTS, make_agent
-from search.configuration import Configuration
+from search.agents.result import SearchStatus
 from search.heuristics import HEURISTICS, make_heuristic
-from search.planner import find_plan
-from search.result import SearchStatus
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
+from tests.helpers.benchmark_files import mastar_files, table
+from tests.helpers.tasks import SOLVABLE, coin, counter, hopeless
 
 UNTRAINED = sorted(HEURISTICS.keys() - {"gnn", "onnx"})
 SEQUENTIAL = sorted(AGENTS.keys() - {"portfolio"})
@@ -49,9 +49,9 @@ def test_breadth_first_finds_the_only_shortest_plans() -> None:
     assert bfs.search(StateSpace(counter())).plan == ("first", "second", "third", "undo")
 
 
-def test_satisfied_goals_counts_what_is_missing() -> None:
+def test_open_goals_counts_what_is_missing() -> None:
     space = StateSpace(counter())
-    heuristic = make_heuristic("satisfied_goals", space)
+    heuristic = make_heuristic("open_goals", space)
     states = [space.initial]
     for action in (0, 1, 2, 3):
         states.append(space.successor(states[-1], action))

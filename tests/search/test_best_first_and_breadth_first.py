@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 import pytest
-from graph_space import GraphSpace, TableHeuristic
 from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym.errors import EpigymError
 from search.agents import make_agent
-from search.limits import Limits
-from search.result import SearchStatus
+from search.agents.limits import Limits
+from search.agents.result import SearchStatus
+from tests.helpers.graph_space import GraphSpace, TableHeuristic
 
 #       0 --a--> 1 --a--> 3 --a--> 5 (goal)
 #       0 --b--> 2 --a--> 3, 2 --b--> 4 --a--> 5, 4 --b--> 6

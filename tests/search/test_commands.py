@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tasks import COIN
 
-from search.result import SearchResult, SearchStatus
+from search.agents.result import SearchResult, SearchStatus
+from tests.helpers.tasks import COIN
 
 SHOUT = "executable shout if B(a, tail), tail"
 
@@ -56,7 +56,7 @@ def solved(folder: Path) -> Call:
     arguments = (
         "problem=../coin.txt",
         "agent=hfs_star",
-        "heuristic=satisfied_goals",
+        "heuristic=open_goals",
         "compare=bfs",
         "plan_file=p.json",
     )
@@ -66,11 +66,11 @@ def solved(folder: Path) -> Call:
 def test_solve_prints_and_writes_both_results_and_the_plan(solved: Call) -> None:
     code, output = solved.outcome()
     assert code == 0, output
-    for text in ("hfs_star/satisfied_goals", "bfs", "expanded nodes", "1. lift", "2. look", "3. shout"):
+    for text in ("hfs_star/open_goals", "bfs", "expanded nodes", "1. lift", "2. look", "3. shout"):
         assert text in output
     assert json.loads((solved.folder / "p.json").read_text()) == ["lift", "look", "shout"]
     result, other = solved.result(), solved.result("compare")
-    assert (result.status, result.label, result.plan_length) == (SearchStatus.SOLVED, "hfs_star/satisfied_goals", 3)
+    assert (result.status, result.label, result.plan_length) == (SearchStatus.SOLVED, "hfs_star/open_goals", 3)
     assert (other.status, other.label, other.plan_length) == (SearchStatus.SOLVED, "bfs", 3)
     assert result.peak_bytes > 0
 

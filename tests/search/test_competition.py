@@ -10,11 +10,11 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
-from epddl_problem import PLANS, PROBLEM, Files, write_problem
 
 from epigym.problem import load_problem
 from epigym.reference import validate
 from search import competition
+from tests.helpers.epddl_problem import PLANS, PROBLEM, Files, write_problem
 
 UNREACHABLE = PROBLEM.replace("(not ([Bob] (tail)))", "(not (tail))")
 

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_files import SHARED
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from epigym.errors import EpigymError
 from search.agents import AGENTS
-from search.configuration import Configuration
+from search.agents.limits import Limits
 from search.evaluate import cells_of
 from search.heuristics import HEURISTICS
-from search.limits import Limits
+from search.planning.configuration import Configuration
+from tests.helpers.benchmark_files import SHARED
 
 CONF = Path(__file__).parents[2] / "conf"
 
@@ -82,7 +82,7 @@ def test_experiments_are_the_grids_of_the_paper(experiment: str, configurations:
 def test_the_planning_graph_experiment_has_every_heuristic_of_hefp() -> None:
     cells = cells_of(composed("evaluate", "experiment=planning_graph"))
     labels = {cell.configuration.label for cell in cells}
-    assert {f"hfs/{name}" for name in ("gnn", "satisfied_goals", "c_pg", "l_pg", "s_pg")} < labels
+    assert {f"hfs/{name}" for name in ("gnn", "open_goals", "c_pg", "l_pg", "s_pg")} < labels
     assert len({cell.problem for cell in cells}) == 75
 
 
@@ -115,8 +115,8 @@ def test_experiments_can_be_small(experiment: str, monkeypatch: pytest.MonkeyPat
     cells = cells_of(small)
     assert {cell.time_limit for cell in cells} <= {10}
     assert len(cells) <= len(cells_of(whole))
-    families = {cell.family for cell in cells}
-    assert all(len({cell.problem for cell in cells if cell.family == family}) <= 2 for family in families)
+    domains = {cell.domain for cell in cells}
+    assert all(len({cell.problem for cell in cells if cell.domain == domain}) <= 2 for domain in domains)
 
 
 def test_configurations_are_read_from_text_and_mappings() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from epddl_problem import PROBLEM, write_problem
 from hydra import compose, initialize_config_module
 
 from epigym.problem import load_problem
 from learn.train import train
-from search.configuration import Configuration
-from search.planner import find_plan
-from search.result import SearchStatus
+from search.agents.result import SearchStatus
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
+from tests.helpers.epddl_problem import PROBLEM, write_problem
 
 LARGER = PROBLEM.replace("Ann Bob", "Ann Bob Cid Dee").replace("coin-1", "coin-2")
 

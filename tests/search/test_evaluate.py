@@ -10,20 +10,21 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from epddl_problem import PLANS, PROBLEM, write_problem
-from tasks import COIN, COUNTER
 
 from epigym.errors import EpigymError, ProblemWarning
 from epigym.problem import load_problem
 from epigym.reference import Validation
-from search import grid, planner
-from search.configuration import Configuration
+from search.agents.limits import peak_bytes
+from search.agents.result import SearchStatus
 from search.evaluate import configurations_of
-from search.grid import MEASURED, Cell, shard, write_table
-from search.limits import peak_bytes
-from search.processes import Ending, Job
-from search.result import SearchStatus
-from search.suites import EpddlFiles
+from search.evaluation import grid
+from search.evaluation.grid import MEASURED, Cell, shard, write_table
+from search.evaluation.suites import EpddlFiles
+from search.planning import planner
+from search.planning.configuration import Configuration
+from search.planning.processes import Ending, Job
+from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem
+from tests.helpers.tasks import COIN, COUNTER
 
 BFS = Configuration.of("bfs")
 
@@ -35,9 +36,9 @@ def cell(tmp_path: Path) -> Cell:
 
 
 def test_informed_agents_meet_every_heuristic_and_blind_ones_none() -> None:
-    found = configurations_of(["bfs", "hfs", {"name": "wa_star", "weight": 5}], ["satisfied_goals", "l_pg"])
+    found = configurations_of(["bfs", "hfs", {"name": "wa_star", "weight": 5}], ["open_goals", "l_pg"])
     labels = [configuration.label for configuration in found]
-    assert labels == ["bfs", "hfs/satisfied_goals", "hfs/l_pg", "wa_star/satisfied_goals", "wa_star/l_pg"]
+    assert labels == ["bfs", "hfs/open_goals", "hfs/l_pg", "wa_star/open_goals", "wa_star/l_pg"]
     assert found[3].agent == {"name": "wa_star", "weight": 5, "expansions_per_batch": 1}
 
 
@@ -92,7 +93,7 @@ def test_a_cell_of_epddl_files(epddl_cell: Cell, tmp_path: Path) -> None:
     assert epddl_cell.read(tmp_path) == result
     assert replace(epddl_cell, files=replace(epddl_cell.files, plank_compat=True)).read(tmp_path) is None
     row = epddl_cell.row(result)
-    assert (row["family"], row["problem"]) == ("easy/coin", "easy/coin/coin-1")
+    assert (row["domain"], row["problem"]) == ("easy/coin", "easy/coin/coin-1")
     assert (row["actions"], row["fluents"], row["initial_worlds"]) == ("6", "2", "2")
 
 
@@ -150,7 +151,7 @@ def unmeasured(folder: Path) -> list[dict[str, str]]:
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "search.evaluate", "agents=[bfs,hfs]", "heuristics=[satisfied_goals]"]
+    command = [sys.executable, "-m", "search.evaluate", "agents=[bfs,hfs]", "heuristics=[open_goals]"]
     problems = "problems=[coin.txt,counter.txt,wrong.txt,hopeless.txt,coin_in_the_box/pl_6]"
     return subprocess.Popen(
         [*command, problems, "memory_limit=2GiB", "hydra.verbose=search.evaluate", *arguments],
@@ -231,7 +232,7 @@ def test_a_suite_of_epddl_files(tmp_path: Path) -> None:
     write_problem(tmp_path)
     (tmp_path / "conf" / "suite").mkdir(parents=True)
     (tmp_path / "conf" / "suite" / "coins.yaml").write_text(
-        "{name: coins, folder: ., plank_compat: false, families: "
+        "{name: coins, folder: ., plank_compat: false, domains: "
         "{coin: {problems: coin-*.epddl, domain_file: coin.epddl, libraries: [kinds.epddl]}}}"
     )
     chosen = ("problems=[]", "suite=coins", "hydra.searchpath=[file://conf]")
@@ -239,7 +240,7 @@ def test_a_suite_of_epddl_files(tmp_path: Path) -> None:
     rows = read_table(tmp_path / "outputs" / "evaluate" / "coins")
     assert [(row["configuration"], row["status"], row["plan_length"]) for row in rows] == [
         ("bfs", "solved", "2"),
-        ("hfs/satisfied_goals", "solved", "2"),
+        ("hfs/open_goals", "solved", "2"),
     ]
     assert finished(start(tmp_path, *chosen)) == []
     assert len(finished(start(tmp_path, *chosen, "suite.plank_compat=true"))) == 2

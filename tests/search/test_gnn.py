@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from tasks import SOLVABLE, hopeless
 
 from epigym.errors import CheckpointError, EpigymError
 from epigym.problem import load_problem
 from epigym.reference import validate
 from epigym.space import StateSpace
-from learn.module import HYPERPARAMETER_VERSION
-from learn.regressor import Regressor
-from learn.scorer import Scorer
-from learn.target import Target
+from learn.model.regressor import Regressor
+from learn.model.scorer import Scorer
+from learn.model.target import Target
+from learn.training.module import HYPERPARAMETER_VERSION
 from search.agents import make_agent
-from search.configuration import Configuration
+from search.agents.result import SearchStatus
 from search.heuristics import Heuristic, make_heuristic
-from search.planner import find_plan
-from search.result import SearchStatus
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
+from tests.helpers.tasks import SOLVABLE, hopeless
 
 PROBLEM = "coin_in_the_box/pl_3"
 
@@ -38,7 +38,7 @@ def write_checkpoint(path: Path, seed: int = 0) -> Path:
         "hyper_parameters": {
             "version": HYPERPARAMETER_VERSION,
             "target": asdict(Target.between(50, 1e-3)),
-            "encoding": {"encoding": "hash", "width": 64},
+            "encoding": {"name": "hash", "width": 64},
             "network": {},
             "domains": ["coin_in_the_box"],
         },
@@ -103,13 +103,13 @@ def test_the_search_does_not_depend_on_batches(agent: str, checkpoint: str) -> N
     assert found[0][0]
 
 
-def test_the_family_of_the_problem_chooses_the_checkpoint(tmp_path: Path) -> None:
+def test_the_domain_of_the_problem_chooses_the_checkpoint(tmp_path: Path) -> None:
     path = write_checkpoint(tmp_path / "coin_in_the_box" / "best.ckpt")
-    heuristic = {"name": "gnn", "checkpoint": str(tmp_path / "{family}" / "best.ckpt")}
+    heuristic = {"name": "gnn", "checkpoint": str(tmp_path / "{domain}" / "best.ckpt")}
     assert find_plan(load_problem(PROBLEM), Configuration.of("hfs", heuristic)).checkpoint == str(path)
 
 
-def test_without_a_name_the_newest_run_of_the_family_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_name_the_newest_run_of_the_domain_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for run, day, domains in (("a", 1, ["coin_in_the_box"]), ("b", 2, ["coin_in_the_box"]), ("c", 3, ["grapevine"])):
         write_checkpoint(Path("outputs/train", run, "best.ckpt"), seed=day)

@@ -8,25 +8,25 @@ from pathlib import Path
 import pytest
 
 import domains
-from domains.families import LADDER
+from domains.registry import LADDER
 from domains.suites import SUITES
 from epigym.language import parse_mastar
 from epigym.space import StateSpace
 from search import ladder
 from search.agents.breadth_first import BreadthFirst
+from search.evaluation.ladder_sizes import SIZES, Sizes
 from search.ladder import Quarry, Rung
-from search.ladder_sizes import SIZES, Sizes
 
 RUNGS = ladder.read()
 
 
-@pytest.mark.parametrize("family", ["assembly_line", "coin_in_the_box", "grapevine"])
-def test_effort_in_sight_is_what_breadth_first_search_generates(family: str) -> None:
-    quarry = Quarry(family, {}, 2000)
+@pytest.mark.parametrize("domain", ["assembly_line", "coin_in_the_box", "grapevine"])
+def test_effort_in_sight_is_what_breadth_first_search_generates(domain: str) -> None:
+    quarry = Quarry(domain, {}, 2000)
     efforts = 0
     for seed in range(12):
         goal = quarry.draw(seed, 8)
-        text = domains.text(family, goals=quarry.formulas(goal))
+        text = domains.text(domain, goals=quarry.formulas(goal))
         result = BreadthFirst().search(StateSpace(parse_mastar(text)))
         effort = quarry.effort(goal)
         assert effort == (result.generated if effort is not None else None)
@@ -116,27 +116,27 @@ def vars_of(rung: Rung) -> dict[str, str]:
     return {name: str(getattr(rung, name)) for name in Rung.__dataclass_fields__}
 
 
-@pytest.mark.parametrize("family", domains.FAMILIES)
-def test_sizes_are_legal_and_enough(family: str) -> None:
-    sizes = SIZES[family]
+@pytest.mark.parametrize("domain", domains.DOMAINS)
+def test_sizes_are_legal_and_enough(domain: str) -> None:
+    sizes = SIZES[domain]
     assert len(sizes.rungs) >= 12
     assert len(sizes.rungs) - sizes.lower >= 4
     for size in sizes.rungs:
-        domains.text(family, **size)
+        domains.text(domain, **size)
 
 
-@pytest.mark.parametrize("family", domains.FAMILIES)
-def test_the_frozen_ladder_climbs(family: str) -> None:
-    rungs = [rung for rung in RUNGS if rung.family == family]
+@pytest.mark.parametrize("domain", domains.DOMAINS)
+def test_the_frozen_ladder_climbs(domain: str) -> None:
+    rungs = [rung for rung in RUNGS if rung.domain == domain]
     assert [rung.instance for rung in rungs] == [f"scaling_{number:02d}" for number in range(1, len(rungs) + 1)]
     assert [json.loads(rung.parameters).keys() - {"goals"} for rung in rungs] == [
-        set(size) for size in SIZES[family].rungs
+        set(size) for size in SIZES[domain].rungs
     ]
     solved = [rung for rung in rungs if rung.status == "solved"]
     assert len(rungs) >= 12
     assert len(rungs) - len(solved) >= 4
     assert float(solved[0].seconds) < 1
-    lower = rungs[: SIZES[family].lower]
+    lower = rungs[: SIZES[domain].lower]
     assert lower == solved[: len(lower)]
     efforts = [int(rung.generated) for rung in lower]
     growth = (efforts[-1] / efforts[0]) ** (1 / (len(efforts) - 1))
@@ -146,9 +146,9 @@ def test_the_frozen_ladder_climbs(family: str) -> None:
         assert not rung.plan_length or int(rung.plan_length) <= int(rung.walk_length)
 
 
-@pytest.mark.parametrize("rung", RUNGS, ids=lambda rung: f"{rung.family}-{rung.instance}")
+@pytest.mark.parametrize("rung", RUNGS, ids=lambda rung: f"{rung.domain}-{rung.instance}")
 def test_the_witness_reaches_the_goal(rung: Rung) -> None:
-    space = StateSpace(parse_mastar(domains.text(f"{rung.family}/{rung.instance}")))
+    space = StateSpace(parse_mastar(domains.text(f"{rung.domain}/{rung.instance}")))
     number = {action.name: index for index, action in enumerate(space.task.actions)}
     state = space.initial
     assert not space.is_goal([state])[0]
@@ -160,5 +160,5 @@ def test_the_witness_reaches_the_goal(rung: Rung) -> None:
 
 def test_the_suite_is_the_table() -> None:
     assert LADDER.exists()
-    assert set(SUITES["scaling"].test) == {f"{rung.family}/{rung.instance}" for rung in RUNGS}
+    assert set(SUITES["scaling"].test) == {f"{rung.domain}/{rung.instance}" for rung in RUNGS}
     assert not set(SUITES["scaling"].test) & set(SUITES["scaling"].train)

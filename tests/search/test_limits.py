@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import psutil
 import pytest
-from graph_space import GraphSpace, TableHeuristic
 from numpy.typing import ArrayLike
 
 from epigym.errors import LimitError
 from epigym.space import Transitions
-from search import limits
-from search.agents import make_agent
-from search.limits import Limits, memory_bytes, peak_bytes
-from search.result import SearchStatus
+from search.agents import limits, make_agent
+from search.agents.limits import Limits, memory_bytes, peak_bytes
+from search.agents.result import SearchStatus
+from tests.helpers.graph_space import GraphSpace, TableHeuristic
 
 CHAIN = {state: [("a", state + 1), ("b", 0)] for state in range(300)}
 

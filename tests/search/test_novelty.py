@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from tasks import coin
 
 from epigym.formula import believes, fluent, not_
 from epigym.language import parse_mastar
@@ -13,6 +12,7 @@ from epigym.space import StateSpace
 from search.agents import make_agent
 from search.agents.novelty import Novelty, atoms
 from search.heuristics import make_heuristic
+from tests.helpers.tasks import coin
 
 STEPS = 5
 SWITCHES = 6
@@ -59,7 +59,7 @@ def test_novel_is_what_no_state_of_that_score_made_true_before() -> None:
 
 def test_width_search_leaves_combinations_of_known_facts_for_later() -> None:
     space = corridor()
-    heuristic = make_heuristic("satisfied_goals", space)
+    heuristic = make_heuristic("open_goals", space)
     result = make_agent("bfws").search(space, heuristic)
     assert result.plan == tuple(f"do_p{number}" for number in range(STEPS))
     # The start, all steps but the last, and every switch alone: it is as old as the first step.

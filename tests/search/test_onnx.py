@@ -14,11 +14,11 @@ from test_gnn import write_checkpoint
 from epigym.errors import CheckpointError, EpigymError
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from learn.checkpoints import load
-from search.configuration import Configuration
+from learn.model.checkpoints import load
+from search.agents.result import SearchResult, SearchStatus
 from search.heuristics import make_heuristic
-from search.planner import find_plan
-from search.result import SearchResult, SearchStatus
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("onnxscript")
@@ -64,11 +64,11 @@ def test_scores_agree_to_what_decides_the_order(files: tuple[str, str]) -> None:
     assert scores.round(3).tolist() == expected.round(3).tolist()
 
 
-def test_the_family_of_the_problem_chooses_the_file(tmp_path: Path, files: tuple[str, str]) -> None:
+def test_the_domain_of_the_problem_chooses_the_file(tmp_path: Path, files: tuple[str, str]) -> None:
     path = tmp_path / "coin_in_the_box" / "best.onnx"
     path.parent.mkdir()
     path.write_bytes(Path(files[1]).read_bytes())
-    assert solve("hfs", name="onnx", path=str(tmp_path / "{family}" / "best.onnx")).checkpoint == str(path)
+    assert solve("hfs", name="onnx", path=str(tmp_path / "{domain}" / "best.onnx")).checkpoint == str(path)
 
 
 def test_without_a_name_the_export_of_the_newest_run_is_taken(

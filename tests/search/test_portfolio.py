@@ -6,17 +6,17 @@ from collections.abc import Generator
 
 import psutil
 import pytest
-from tasks import coin, done, hopeless
 
 from epigym.space import StateSpace
 from search.agents import make_agent, portfolio
-from search.configuration import Configuration
-from search.limits import Limits
-from search.planner import find_plan
-from search.processes import Ending, Job
-from search.result import SearchStatus
+from search.agents.limits import Limits
+from search.agents.result import SearchStatus
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
+from search.planning.processes import Ending, Job
+from tests.helpers.tasks import coin, done, hopeless
 
-MEMBERS = [{"agent": "bfs"}, {"agent": "hfs", "heuristic": "satisfied_goals"}]
+MEMBERS = [{"agent": "bfs"}, {"agent": "hfs", "heuristic": "open_goals"}]
 
 
 def test_the_default_members_solve_and_the_plan_is_checked() -> None:

@@ -10,11 +10,12 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
-import jobs
 import psutil
 
-from search.processes import Job, supervise
-from search.result import SearchStatus
+from search.agents.result import SearchStatus
+from search.planning.processes import Job, supervise
+from tests.helpers import jobs
+from tests.helpers.benchmark_files import ROOT
 
 
 def test_values_come_back_and_failures_are_rows() -> None:
@@ -72,8 +73,9 @@ def test_closing_kills_what_still_runs(tmp_path: Path) -> None:
 PARENT = """
 import sys
 sys.path.insert(0, {folder!r})
-import jobs
-from search.processes import Job, supervise
+from tests.helpers import jobs
+from tests.helpers.benchmark_files import ROOT
+from search.planning.processes import Job, supervise
 if __name__ == "__main__":
     for ending in supervise([Job("waits", jobs.wait_forever, ({fifo!r},))], parallel=1):
         pass
@@ -84,7 +86,7 @@ def test_processes_die_with_their_parent_even_when_it_is_killed(tmp_path: Path) 
     fifo = tmp_path / "started"
     os.mkfifo(fifo)
     script = tmp_path / "parent.py"
-    script.write_text(PARENT.format(folder=str(Path(__file__).parent), fifo=str(fifo)))
+    script.write_text(PARENT.format(folder=str(ROOT), fifo=str(fifo)))
     parent = subprocess.Popen([sys.executable, str(script)])
     child = psutil.Process(int(fifo.read_text()))
     parent.kill()

@@ -14,24 +14,24 @@ from hydra import compose, initialize_config_module
 from omegaconf import OmegaConf
 
 from epigym.errors import EpigymError
-from search import figures
-from search.grid import COLUMNS
-from search.outcomes import Outcome, Outcomes, read_outcomes
-from search.published import published
+from search.agents.result import SearchStatus
+from search.evaluation.grid import COLUMNS
+from search.evaluation.suites import problems_of
 from search.report import write_report
-from search.result import SearchStatus
-from search.suites import problems_of
-from search.tables import instances, number, summary, totals
+from search.reports import figures
+from search.reports.outcomes import Outcome, Outcomes, read_outcomes
+from search.reports.published import published
+from search.reports.tables import instances, number, summary, totals
 
 SOLVED, TIME_LIMIT = SearchStatus.SOLVED, SearchStatus.TIME_LIMIT
 
 
 def outcome(configuration: str, problem: str, expanded: float | None, length: float = 4) -> Outcome:
     """A solved outcome, or a time-out when there are no nodes."""
-    family = problem.partition("/")[0]
+    domain = problem.partition("/")[0]
     if expanded is None:
-        return Outcome(family, problem, configuration, TIME_LIMIT)
-    return Outcome(family, problem, configuration, SOLVED, length, expanded, expanded / 2, expanded * 2, 40.0)
+        return Outcome(domain, problem, configuration, TIME_LIMIT)
+    return Outcome(domain, problem, configuration, SOLVED, length, expanded, expanded / 2, expanded * 2, 40.0)
 
 
 def outcomes() -> Outcomes:
@@ -107,7 +107,7 @@ def test_the_three_forms_hold_the_same_cells() -> None:
     assert r"\begin{tabular}{lrrrr|rrrr}" in latex
     assert r" & \multicolumn{4}{c}{bfs} & \multicolumn{4}{c}{hfs/gnn} \\" in latex
     assert r"x & 3/3 (100.00\%) & 20 $\pm$ 10 &" in latex
-    assert latex.count(r"\midrule") == 3  # under the groups, under the titles, above all families
+    assert latex.count(r"\midrule") == 3  # under the groups, under the titles, above all domains
 
 
 def lines_of(figure: object) -> dict[str, list[tuple[float, float]]]:
@@ -161,7 +161,7 @@ def write_run(folder: Path, *rows: dict[str, str]) -> Path:
 
 
 def row(configuration: str, problem: str, **more: str) -> dict[str, str]:
-    base = {"family": problem.partition("/")[0], "problem": problem, "configuration": configuration}
+    base = {"domain": problem.partition("/")[0], "problem": problem, "configuration": configuration}
     return base | {"status": "solved", "plan_length": "5", "expanded": "7", "search_seconds": "0.25"} | more
 
 
@@ -206,7 +206,7 @@ deep,benchmarks/1-basic/gossip/problems/gos-06.epddl,no-plan,,1,1024
 """
 
 
-RUNGS = """family,instance,status,plan_length,expanded,seconds,memory_mib
+RUNGS = """domain,instance,status,plan_length,expanded,seconds,memory_mib
 grapevine,scaling_01,solved,7,364,0.5,50
 grapevine,scaling_02,time_limit,,9000,600.0,700
 """

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from search.agents.result import SearchResult, SearchStatus, write_json
 from search.command import ExitCode
-from search.result import SearchResult, SearchStatus, write_json
 
 SOLVED = SearchResult(
     status=SearchStatus.SOLVED,
@@ -20,7 +20,7 @@ SOLVED = SearchResult(
     generated=5,
     distinct=5,
     search_seconds=0.25,
-    heuristic="satisfied_goals",
+    heuristic="open_goals",
     load_seconds=0.0625,
     build_seconds=0.5,
     validation_seconds=0.125,
@@ -43,7 +43,7 @@ def test_the_file_names_what_users_look_for() -> None:
     assert data["status"] == "solved"
     assert data["plan_length"] == 2
     assert UNSOLVED.to_dict()["plan_length"] is None
-    assert (SOLVED.label, UNSOLVED.label) == ("hfs/satisfied_goals", "bfs")
+    assert (SOLVED.label, UNSOLVED.label) == ("hfs/open_goals", "bfs")
     assert SOLVED.total_seconds == 0.9375
 
 

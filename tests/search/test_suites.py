@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_files import SHARED
-from epddl_problem import Files, write_problem
 from hydra import compose, initialize_config_module
 from omegaconf import OmegaConf
 
 from epigym.errors import EpigymError
-from search.suites import EpddlFiles, problems_of
+from search.evaluation.suites import EpddlFiles, problems_of
+from tests.helpers.benchmark_files import SHARED
+from tests.helpers.epddl_problem import Files, write_problem
 
 
 def configured(name: str, *overrides: str) -> dict[str, Any]:
@@ -35,17 +35,17 @@ def files(tmp_path: Path) -> Files:
 
 
 def listed(folder: Path, **changes: Any) -> dict[str, Any]:
-    """A suite of two families whose problems are in `folder`."""
-    family = {"problems": "coin-*.epddl", "domain_file": "coin.epddl", "libraries": ["kinds.epddl"]} | changes
+    """A suite of two domains whose problems are in `folder`."""
+    domain = {"problems": "coin-*.epddl", "domain_file": "coin.epddl", "libraries": ["kinds.epddl"]} | changes
     return {
         "name": "coins",
         "folder": str(folder),
         "plank_compat": False,
-        "families": {"easy/coin": family, "b": family},
+        "domains": {"easy/coin": domain, "b": domain},
     }
 
 
-def test_suites_of_the_families_can_be_cut() -> None:
+def test_suites_of_the_domains_can_be_cut() -> None:
     everything = problems_of(configured("standard"), None)
     small = problems_of(configured("standard"), 2)
     assert (len(everything), len(small)) == (66, 12)
@@ -54,14 +54,14 @@ def test_suites_of_the_families_can_be_cut() -> None:
     assert len(problems_of(configured("standard", "suite.split=all"), None)) == 95
 
 
-def test_wrong_suites_of_the_families_are_explained() -> None:
+def test_wrong_suites_of_the_domains_are_explained() -> None:
     with pytest.raises(EpigymError, match="standart"):
         problems_of({"name": "standart", "split": "test"}, None)
     with pytest.raises(EpigymError, match="choose one of train, test, all"):
         problems_of({"name": "standard", "split": "tests"}, None)
 
 
-def test_epddl_problems_are_named_by_family_and_file(files: Files, tmp_path: Path) -> None:
+def test_epddl_problems_are_named_by_domain_and_file(files: Files, tmp_path: Path) -> None:
     found = problems_of(listed(tmp_path), None)
     assert list(found) == ["easy/coin/coin-1", "easy/coin/coin-2", "b/coin-1", "b/coin-2"]
     assert found["easy/coin/coin-1"] == EpddlFiles(
@@ -91,12 +91,12 @@ def test_missing_files_are_one_clear_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.reference
-@pytest.mark.parametrize(("name", "count", "families"), [("epddl", 19, 10), ("ipc", 100, 11), ("ipc_training", 58, 11)])
-def test_suites_find_the_public_problems(name: str, count: int, families: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "count", "domains"), [("epddl", 19, 10), ("ipc", 100, 11), ("ipc_training", 58, 11)])
+def test_suites_find_the_public_problems(name: str, count: int, domains: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
     found = problems_of(configured(name), None)
     assert len(found) == count
-    assert len({problem.rpartition("/")[0] for problem in found}) == families
+    assert len({problem.rpartition("/")[0] for problem in found}) == domains
     for problem, files in found.items():
         assert files is not None
         assert problem.rpartition("/")[0] in files.problem

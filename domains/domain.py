@@ -1,0 +1,102 @@
+"""What a domain is, and finding domains and instances by name."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from domains.checks import DomainError, known
+
+Parameters = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A parametric domain of planning problems.
+
+    Attributes:
+        name: the name of its module, such as `coin_in_the_box`.
+        env_id_name: its name in an environment id, such as `CoinInTheBox`.
+        problem: writes the mA* text of the problem with the given parameters, all of them keywords.
+        vocabulary: formulas about a problem with the given parameters, which random goals are made of;
+            it takes the parameters of `problem` and ignores those that do not matter to it.
+        instances: named parameter sets.
+        train: names of the instances that a heuristic for the domain is trained on.
+        test: names of the instances that it is tested on.
+    """
+
+    name: str
+    env_id_name: str
+    problem: Callable[..., str]
+    vocabulary: Callable[..., Sequence[str]]
+    instances: Mapping[str, Parameters]
+    train: tuple[str, ...]
+    test: tuple[str, ...]
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The parameters of the domain with their default values."""
+        return {name: parameter.default for name, parameter in inspect.signature(self.problem).parameters.items()}
+
+    @property
+    def documentation(self) -> str:
+        """What the domain is about and what its parameters mean."""
+        return inspect.getdoc(self.problem) or ""
+
+    def text(self, parameters: Parameters) -> str:
+        """The text of the problem with these parameters; the others have their default values.
+
+        Raises:
+            DomainError: when a parameter does not exist or is out of range.
+        """
+        for parameter in parameters:
+            known(f"parameter of {self.name}", parameter, self.defaults)
+        return self.problem(**parameters)
+
+    def instance(self, name: str) -> Parameters:
+        """The parameters of a named instance.
+
+        Raises:
+            DomainError: when there is no such instance.
+        """
+        return self.instances[known(f"instance of {self.name}", name, self.instances)]
+
+
+def resolve(name: str, domains: Mapping[str, Domain]) -> tuple[Domain, Parameters]:
+    """The domain and the parameters that `domain` or `domain/instance` names.
+
+    Raises:
+        DomainError: when there is no such domain or instance.
+    """
+    if not isinstance(name, str):
+        raise DomainError(f"a problem is named domain or domain/instance, got {name!r}")
+    domain_name, slash, instance = name.partition("/")
+    domain = domains[known("domain", domain_name, domains)]
+    return domain, domain.instance(instance) if slash else {}
+
+
+def read_parameters(words: Iterable[str]) -> dict[str, Any]:
+    """Parameters from words of a command line, such as `agents=3` or `learn=abc`.
+
+    A value that is a Python literal is taken as such, anything else as a string.
+
+    Raises:
+        DomainError: when a word is not of the form `name=value`.
+    """
+    found: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name.isidentifier():
+            raise DomainError(f"a parameter is given as name=value, got {word!r}")
+        found[name] = _literal(value)
+    return found
+
+
+def _literal(value: str) -> Any:
+    try:
+        return ast.literal_eval(value)
+    except (SyntaxError, ValueError):
+        return value

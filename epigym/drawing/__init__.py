@@ -1,0 +1,211 @@
+"""The picture of a Kripke model, laid out by Graphviz.
+
+A box is a world and lists the fluents true there; fluents true at all worlds are told once, in the caption.
+Designated worlds have a double border and a tinted ground. A line in an agent's colour joins worlds that the
+agent cannot tell apart, an arrow leads to a world that the agent considers possible, and a dot inside a box
+says that the agent considers that world itself possible.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import textwrap
+from collections import deque
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.drawing.lines import Line, draw_lines
+from epigym.errors import EpigymError
+from epigym.files import replacing
+from epigym.model import KripkeModel
+
+# Okabe and Ito's colours, safe for colour-blind readers, without the yellow that fades on white.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5C3E")
+INK, FAINT, TINT = "#222222", "#808080", "#FFF3CC"
+FULL_LABELS = 40  # worlds up to which every box lists its fluents; beyond, boxes shrink to numbers
+MAX_WORLDS = 120  # worlds drawn at most: those nearest to the designated ones
+MAX_STRANDS = 4  # agents up to which a shared line shows all their colours; beyond, it is dark and labelled
+BOX_WIDTH, BOX_LINES, CAPTION_WIDTH, CAPTION_LINES = 24, 8, 84, 4  # characters and lines of text
+LEGEND_COLUMNS = 8
+DPI = 96
+
+
+def svg(model: KripkeModel) -> str:
+    """The picture as SVG text."""
+    return _render(dot(model), "svg").decode()
+
+
+def png(model: KripkeModel) -> bytes:
+    """The picture as the bytes of a PNG file."""
+    return _render(dot(model), "png")
+
+
+def rgb(model: KripkeModel, *, width: int = 960, height: int = 720) -> NDArray[np.uint8]:
+    """The picture on a white canvas of fixed size, shrunk to fit and centred.
+
+    Args:
+        model: what to draw.
+        width: of the canvas, in pixels.
+        height: of the canvas, in pixels.
+
+    Returns:
+        uint8[height, width, 3].
+    """
+    from matplotlib.image import imread
+
+    image = imread(io.BytesIO(_render(dot(model, size=((width - 4) / DPI, (height - 4) / DPI)), "png")))
+    picture = np.rint(image[:height, :width, :3] * 255).astype(np.uint8)
+    canvas = np.full((height, width, 3), 255, np.uint8)
+    top, left = (height - picture.shape[0]) // 2, (width - picture.shape[1]) // 2
+    canvas[top : top + picture.shape[0], left : left + picture.shape[1]] = picture
+    return canvas
+
+
+def write(model: KripkeModel, path: Path) -> None:
+    """Write the picture to `path`; the suffix says how: `.svg`, `.png` or `.dot`.
+
+    Raises:
+        EpigymError: for any other suffix.
+    """
+    pictures = {".svg": lambda: svg(model).encode(), ".png": lambda: png(model), ".dot": lambda: dot(model).encode()}
+    if path.suffix not in pictures:
+        raise EpigymError(f"cannot draw to {path}: the name must end in {', '.join(pictures)}")
+    picture = pictures[path.suffix]()
+    with replacing(path) as temporary:
+        temporary.write_bytes(picture)
+
+
+def dot(model: KripkeModel, *, size: tuple[float, float] | None = None) -> str:
+    """The picture as the Graphviz text that `svg` and `png` render.
+
+    Args:
+        model: what to draw.
+        size: the largest width and height in inches, or None for no limit.
+    """
+    worlds = _nearest(model)
+    everywhere = frozenset[str].intersection(*model.state.valuations)
+    full = len(worlds) <= FULL_LABELS
+    drawing = draw_lines(model, worlds)
+    # Graphviz routes curves around boxes, but slowly, and it draws lines of one pair of worlds over each other.
+    pairs = {frozenset((line.tail, line.head)) for line in drawing.lines}
+    curves = full and len(pairs) == len(drawing.lines)
+    font = f'fontname="Helvetica,Arial,sans-serif" fontcolor="{INK}"'
+    return "\n".join(
+        [
+            "digraph {",
+            f'  graph [layout=neato start=1 normalize=0 overlap=scalexy sep="+14" outputorder=edgesfirst'
+            f" splines={'true' if curves else 'line'} {_size(size)} dpi={DPI} pad=0.25 {font} fontsize=11 labelloc=b"
+            f" label={_caption(model, worlds, everywhere, drawing.thinned)}]",
+            f'  node [shape=box style="rounded,filled" {font} fontsize=11 color="{FAINT}" fillcolor=white'
+            ' margin="0.08,0.05" height=0.3 width=0.4]',
+            f'  edge [{font} fontsize=9 color="{INK}" penwidth=1.6 arrowsize=0.7]',
+            *(_world(model, world, everywhere, full) for world in worlds),
+            *(_line(model, line) for line in drawing.lines),
+            "}\n",
+        ]
+    )
+
+
+def _size(size: tuple[float, float] | None) -> str:
+    return f'size="{size[0]:.3f},{size[1]:.3f}"' if size else ""
+
+
+def _nearest(model: KripkeModel) -> list[int]:
+    """The worlds to draw, ascending: breadth first from the designated ones."""
+    found = dict.fromkeys(model.designated)
+    queue = deque(found)
+    while queue:
+        world = queue.popleft()
+        fresh = [target for rows in model.state.successors for target in sorted(rows[world]) if target not in found]
+        found.update(dict.fromkeys(fresh))
+        queue.extend(dict.fromkeys(fresh))
+    found.update(dict.fromkeys(model.worlds))
+    return sorted(list(found)[:MAX_WORLDS])
+
+
+def _world(model: KripkeModel, world: int, everywhere: frozenset[str], full: bool) -> str:
+    rows = [_font(str(world), FAINT, 8)]
+    if full:
+        names = [name for name in model.true_fluents(world) if name not in everywhere]
+        rows.append("<br/>".join(map(escape, _wrapped(names, BOX_WIDTH, BOX_LINES))) or _font("∅", FAINT))
+        dots = [_dot(agent) for agent in range(len(model.agents)) if world in model.state.successors[agent][world]]
+        rows += ["".join(dots)] if dots else []
+    cells = "".join(f"<tr><td>{row}</td></tr>" for row in rows)
+    label = f'<table border="0" cellborder="0" cellspacing="0" cellpadding="1">{cells}</table>'
+    mark = f' peripheries=2 fillcolor="{TINT}" color="{INK}"' if world in model.designated else ""
+    return f"  {world} [label=<{label}>{mark}]"
+
+
+def _line(model: KripkeModel, line: Line) -> str:
+    strands = len(line.agents) <= MAX_STRANDS
+    colour = ":".join(map(_colour, line.agents)) if strands else INK
+    label = "" if strands and len(model.agents) <= len(PALETTE) else f" label=<{_font(_who(model, line.agents), INK)}>"
+    # Graphviz keeps lines of one pair of worlds apart when all of them are stated in the same order.
+    direction = "none" if line.both else "forward" if line.tail < line.head else "back"
+    return f'  {min(line.tail, line.head)} -> {max(line.tail, line.head)} [dir={direction} color="{colour}"{label}]'
+
+
+def _who(model: KripkeModel, agents: Sequence[int]) -> str:
+    """The names of `agents`, in the shortest way."""
+    others = [agent for agent in range(len(model.agents)) if agent not in agents]
+    if not others:
+        return "all"
+    if len(others) < len(agents):
+        return "all but " + ", ".join(model.agents[agent] for agent in others)
+    return ", ".join(model.agents[agent] for agent in agents)
+
+
+def _caption(model: KripkeModel, worlds: Sequence[int], everywhere: frozenset[str], thinned: bool) -> str:
+    rows = _legend(model.agents)
+    names = _wrapped([name for name in model.fluents if name in everywhere], CAPTION_WIDTH, CAPTION_LINES)
+    if names:
+        rows.append(_font("true everywhere: ", FAINT) + "<br/>".join(map(escape, names)))
+    total = "1 world" if len(model.worlds) == 1 else f"{len(model.worlds)} worlds"
+    notes = [total if len(worlds) == len(model.worlds) else f"the {len(worlds)} of {total} nearest to the designated"]
+    notes += ["lines that follow by transitivity are left out"] if thinned else []
+    rows.append(_font("; ".join(notes), FAINT, 9))
+    cells = "".join(f"<tr><td>{row}</td></tr>" for row in rows)
+    return f'<<table border="0" cellborder="0" cellspacing="0" cellpadding="2">{cells}</table>>'
+
+
+def _legend(agents: Sequence[str]) -> list[str]:
+    """The agents with their colours, in rows of about equal length."""
+    entries = [f"{_dot(agent)} {escape(name)}" for agent, name in enumerate(agents)]
+    count = math.ceil(len(entries) / LEGEND_COLUMNS)
+    columns = math.ceil(len(entries) / count)
+    return [" &#160; ".join(entries[start : start + columns]) for start in range(0, len(entries), columns)]
+
+
+def _wrapped(names: Iterable[str], width: int, lines: int) -> list[str]:
+    """Names, joined by commas and wrapped; those that do not fit are counted."""
+    wrapped = textwrap.wrap(", ".join(names), width, break_long_words=False, break_on_hyphens=False)
+    if len(wrapped) <= lines:
+        return wrapped
+    more = " ".join(wrapped[lines:]).count(", ") + 1
+    return [*wrapped[:lines], f"… {more} more"]
+
+
+def _colour(agent: int) -> str:
+    return PALETTE[agent % len(PALETTE)]
+
+
+def _dot(agent: int) -> str:
+    return _font("●", _colour(agent), 10)
+
+
+def _font(text: str, colour: str, size: int | None = None) -> str:
+    points = f' point-size="{size}"' if size else ""
+    return f'<font color="{colour}"{points}>{escape(text)}</font>'
+
+
+def _render(source: str, kind: str) -> bytes:
+    import pygraphviz
+
+    with pygraphviz.AGraph(string=source) as graph:
+        picture: bytes = graph.draw(format=kind, prog="neato")
+    return picture

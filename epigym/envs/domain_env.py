@@ -1,0 +1,96 @@
+"""`DomainEnv`: the environments of the parametric domains, with goals that can be drawn at random."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import domains
+from epigym.envs.env import EpistemicEnv
+from epigym.errors import EpigymError
+from epigym.formula import Formula, and_, conjuncts
+from epigym.language import Semantics, parse_formula
+from epigym.problem import domain_problem
+from epigym.space import StateSpace
+from epigym.walks import random_goal
+
+RANDOM = "random"
+"""The value of the reset option `goal` that draws one."""
+
+
+class DomainEnv(EpistemicEnv):
+    """The environment of a domain of problems; see `EpistemicEnv` for all that environments share.
+
+    The reset option `goal="random"` draws a goal of the domain that can be reached: a conjunction of formulas
+    of the domain's vocabulary that is true after a random walk of applicable actions, and false at the start.
+    With `random_goals=True` every `reset` does so; the goals follow from the seed given to `reset`.
+
+    Args:
+        domain: a domain of `domains`, such as `grapevine`.
+        instance: a named instance of the domain, such as `3_pl_4`; the domain's default parameters otherwise.
+        semantics: the reading of mA*, see `epigym.language.parse_mastar`.
+        random_goals: whether every episode has a random goal.
+        goal_steps: length of the longest random walk to a goal.
+        goal_size: number of formulas of the largest random goal.
+        encoding: see `EpistemicEnv`.
+        invalid_action: see `EpistemicEnv`.
+        render_mode: see `EpistemicEnv`.
+        **parameters: parameters of the domain, `python -m domains show DOMAIN` explains them.
+
+    Raises:
+        EpigymError: when the domain, the instance or a parameter does not exist or is out of range.
+    """
+
+    def __init__(
+        self,
+        domain: str,
+        instance: str | None = None,
+        *,
+        semantics: Semantics = "default",
+        random_goals: bool = False,
+        goal_steps: int = 10,
+        goal_size: int = 2,
+        encoding: str = "hash",
+        invalid_action: Literal["noop", "error"] = "noop",
+        render_mode: str | None = None,
+        **parameters: Any,
+    ) -> None:
+        """Write and read the problem of these parameters."""
+        if goal_steps < 1 or goal_size < 1:
+            raise EpigymError(f"goal_steps and goal_size are at least 1, got {goal_steps} and {goal_size}")
+        name = domain if instance is None else f"{domain}/{instance}"
+        task = domain_problem(name, semantics, **parameters)
+        known, named = domains.find(name)
+        self._vocabulary = tuple(
+            parse_formula(text, fluents=task.fluents, agents=task.agents)
+            for text in known.vocabulary(**{**named, **parameters})
+        )
+        self._walks: StateSpace | None = None
+        self.random_goals = random_goals
+        self.goal_steps = goal_steps
+        self.goal_size = goal_size
+        super().__init__(
+            task,
+            encoding=encoding,
+            invalid_action=invalid_action,
+            render_mode=render_mode,
+            vocabulary=conjuncts(and_(*self._vocabulary)) if random_goals else (),
+        )
+
+    def _goal_option(self, option: Any) -> tuple[Formula, ...]:
+        """The subgoals that a reset option asks for; random ones for `random`, or by default when so made."""
+        if option == RANDOM or (option is None and self.random_goals):
+            return self._random_goal()
+        return super()._goal_option(option)
+
+    def _random_goal(self) -> tuple[Formula, ...]:
+        if self._walks is None:
+            self._walks = StateSpace(replace(self.task, goal=self._vocabulary))
+        steps = int(self.np_random.integers(1, self.goal_steps, endpoint=True))
+        size = int(self.np_random.integers(1, self.goal_size, endpoint=True))
+        drawn = random_goal(self._walks, self.np_random, steps=steps, size=size)
+        return conjuncts(and_(*(self._vocabulary[index] for index in drawn.subgoals)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the memory of the core, which is built anew."""
+        return {**super().__getstate__(), "_walks": None}

@@ -1,0 +1,316 @@
+"""`EpistemicEnv`: a planning task as a Gymnasium environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Discrete, GraphInstance
+from numpy.typing import NDArray
+
+from epigym.encoding import encoder, graph_instance
+from epigym.envs.graph_space import GraphSpace
+from epigym.errors import EpigymError, TaskError, unknown
+from epigym.formula import Formula, and_, conjuncts
+from epigym.language import Semantics, parse_formula
+from epigym.model import KripkeModel
+from epigym.problem import load_problem
+from epigym.space import StateSpace
+from epigym.task import EState, Task
+
+Info = dict[str, Any]
+OPTIONS = ("state", "goal")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What `clone_state` remembers; it fits every environment of the same task, in any process.
+
+    Attributes:
+        estate: the e-state.
+        goal: the subgoals.
+    """
+
+    estate: EState
+    goal: tuple[Formula, ...]
+
+
+class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
+    """Act on what agents know and believe until a goal formula holds.
+
+    ## Description
+    The state is an e-state: a Kripke model with designated worlds, contracted to its coarsest bisimulation.
+    Every action is a ground action of the task, applied by the product update with its event model: it may
+    change facts, let some agents sense or hear something, and leave others unaware. The dynamics is
+    deterministic and fully observed; `StateSpace` explores the same states without an environment.
+
+    ## Action Space
+    `Discrete(n)`: action `i` is the `i`-th ground action of the task in declaration order, the same in every
+    episode; `info["action_names"]` names them all.
+
+    ## Observation Space
+    A `gymnasium.spaces.Graph`: one node per world and the goal as a graph beside them, see `epigym.encoding`.
+    - `nodes`: uint8[n, 64], the bits of the node identifiers, least significant first.
+    - `edges`: int64[m], labels from 1 to 255: to the goal root, to designated worlds, agents, subgoals.
+    - `edge_links`: int64[m, 2], source and target of every edge.
+
+    `epigym.to_pyg` makes PyTorch Geometric data of it, `epigym.PaddedObservation` arrays of fixed size.
+
+    ## Starting State
+    The initial e-state and the goal of the task, or what the reset options say: `state` (the id of an e-state
+    that this environment has met, an `EState` or a `KripkeModel`) and `goal` (a formula or its mA* text, or
+    several of them as subgoals).
+
+    ## Rewards
+    -1 for every step, so the optimal return is minus the length of a shortest plan.
+
+    ## Episode End
+    - Termination: the goal holds. Goal states are absorbing: where the goal holds at reset already, the first
+      step changes nothing and terminates.
+    - Truncation: after `max_episode_steps` steps, 100 as registered. A state without applicable actions is
+      not a special case: its mask is all zero.
+
+    ## Information
+    After `reset` and every `step`:
+    - `action_mask`: int8[n], 1 where the action is applicable, for `action_space.sample(mask)`.
+    - `action_names`: the names of all actions, a tuple.
+    - `collapsed_agents`: names of the agents that consider no world possible and so believe everything.
+    - `is_goal`: whether the goal holds.
+    - `invalid_action`: whether the action just taken was not applicable.
+
+    ## Arguments
+    - `encoding`: `hash` (default), `map` or `bitmask`, how worlds become node identifiers.
+    - `invalid_action`: what an inapplicable action does: `noop` (default; the state stays as it is) or `error`.
+    - `render_mode`: `svg` (text) or `rgb_array` (uint8[720, 960, 3]), a picture of the Kripke model.
+    - `semantics` (of the registered environments): the reading of mA*, see `epigym.language.parse_mastar`.
+
+    ## References
+    G. Briglia, F. Fabiano, S. Mariani, "Scaling Multi-agent Epistemic Planning through GNN-Derived Heuristics";
+    C. Baral, G. Gelfond, E. Pontelli, T. C. Son, "An action language for multi-agent domains", Artificial
+    Intelligence 302, 2022.
+
+    ## Version History
+    - v0: first version.
+
+    Args:
+        task: the ground planning task.
+        encoding: how worlds become node identifiers.
+        invalid_action: what an inapplicable action does.
+        render_mode: what `render` returns, None for nothing.
+        vocabulary: formulas that goals will be made of; the goal test of such goals is faster.
+
+    Raises:
+        EpigymError: when an argument is none of its values, or the task has no actions.
+        LimitError: when the task does not fit the encoding.
+    """
+
+    metadata = {"render_modes": ["svg", "rgb_array"], "render_fps": 2}  # noqa: RUF012
+
+    def __init__(
+        self,
+        task: Task,
+        *,
+        encoding: str = "hash",
+        invalid_action: Literal["noop", "error"] = "noop",
+        render_mode: str | None = None,
+        vocabulary: Iterable[Formula] = (),
+    ) -> None:
+        """Start at the initial e-state, with the task's goal."""
+        if invalid_action not in ("noop", "error"):
+            raise EpigymError(unknown("invalid_action", str(invalid_action), ("noop", "error")))
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise EpigymError(unknown("render_mode", str(render_mode), self.metadata["render_modes"]))
+        if not task.actions:
+            raise EpigymError(f"the task {task.name!r} has no actions, so there is nothing to do in it")
+        self.task = task
+        self.encoding = encoding
+        self.invalid_action = invalid_action
+        self.render_mode = render_mode
+        self.space = StateSpace(replace(task, goal=tuple(dict.fromkeys([*task.goal, *vocabulary]))))
+        self.state = self.space.initial
+        self._names = tuple(action.name for action in task.actions)
+        self._set_goal(task.goal)
+        self.action_space = Discrete(len(task.actions))
+        self.observation_space = GraphSpace(self._encoder.goal_bits.shape[1])
+
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[GraphInstance, Info]:
+        """Start an episode.
+
+        Args:
+            seed: seeds the random choices of this and the following episodes.
+            options: `state` and `goal`, see the class.
+
+        Raises:
+            EpigymError: when an option does not exist or does not fit the task.
+        """
+        super().reset(seed=seed)
+        options = options or {}
+        for name in options:
+            if name not in OPTIONS:
+                raise EpigymError(unknown("reset option", name, OPTIONS))
+        self._change_goal(self._goal_option(options.get("goal")))
+        self.state = self._state_option(options.get("state"))
+        return self._observation(), self._info(is_goal=self._is_goal(), invalid=False)
+
+    def step(self, action: np.int64) -> tuple[GraphInstance, float, bool, bool, Info]:
+        """Apply an action; see the class for what happens when it is not applicable.
+
+        Raises:
+            EpigymError: when there is no such action, or it is not applicable and `invalid_action` is `error`.
+            TaskError: when designated worlds disagree about an agent's observability type.
+        """
+        if not self.action_space.contains(action):
+            raise EpigymError(f"an action is a whole number from 0 to {len(self._names) - 1}, got {action!r}")
+        invalid = not self.space.applicable(self.state)[action]
+        if invalid and self.invalid_action == "error":
+            raise EpigymError(
+                f"action {self._names[action]!r} is not applicable: choose one that info['action_mask'] marks, "
+                "or make the environment with invalid_action='noop'"
+            )
+        if not invalid and not self._is_goal():
+            self.state = self.space.successor(self.state, int(action))
+        is_goal = self._is_goal()
+        return self._observation(), -1.0, is_goal, False, self._info(is_goal, invalid)
+
+    def render(self) -> Any:
+        """The Kripke model as `render_mode` says: SVG text, uint8[720, 960, 3], or None."""
+        from epigym import drawing
+
+        match self.render_mode:
+            case "svg":
+                return drawing.svg(self.model())
+            case "rgb_array":
+                return drawing.rgb(self.model())
+        return None
+
+    def model(self) -> KripkeModel:
+        """The current e-state for people."""
+        return self.space.model(self.state)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """bool[n]: which actions are applicable, under the name that sb3-contrib looks for."""
+        return self.space.applicable(self.state)
+
+    def clone_state(self) -> Snapshot:
+        """Remember the e-state and the goal, for `restore_state`."""
+        return Snapshot(self.model().state, self.goal)
+
+    def restore_state(self, snapshot: Snapshot) -> None:
+        """Go back to where `clone_state` was called; the count of steps of a `TimeLimit` wrapper goes on.
+
+        Raises:
+            TaskError: when the snapshot is of another task.
+        """
+        self.state = self.space.intern(snapshot.estate)
+        self._change_goal(snapshot.goal)
+
+    def _observation(self) -> GraphInstance:
+        return graph_instance(self.space.graphs([self.state], self._encoder))
+
+    def _info(self, is_goal: bool, invalid: bool) -> Info:
+        collapsed = np.flatnonzero(self.space.collapsed(self.state))
+        return {
+            "action_mask": self.space.applicable(self.state).astype(np.int8),
+            "action_names": self._names,
+            "collapsed_agents": tuple(self.task.agents[agent] for agent in collapsed),
+            "is_goal": is_goal,
+            "invalid_action": invalid,
+        }
+
+    def _is_goal(self) -> bool:
+        if self._subgoals is None:
+            return self.model().holds(and_(*self.goal))
+        return bool(self.space.subgoals([self.state])[0, self._subgoals].all())
+
+    def _change_goal(self, goal: tuple[Formula, ...]) -> None:
+        if goal != self.goal:
+            self._set_goal(goal)
+
+    def _set_goal(self, goal: tuple[Formula, ...]) -> None:
+        self.goal = goal
+        self._encoder = encoder(replace(self.task, goal=goal), self.encoding)
+        known = {formula: index for index, formula in enumerate(self.space.task.goal)}
+        self._subgoals = [known[formula] for formula in goal] if known.keys() >= set(goal) else None
+
+    def _goal_option(self, option: Any) -> tuple[Formula, ...]:
+        """The subgoals that a reset option asks for."""
+        if option is None:
+            return self.task.goal
+        parts = [option] if isinstance(option, (str, Formula)) else option
+        if not isinstance(parts, (list, tuple)) or not all(isinstance(part, (str, Formula)) for part in parts):
+            raise EpigymError(f"the reset option 'goal' is a formula, its mA* text or a list of these, got {option!r}")
+        formulas = [
+            parse_formula(part, fluents=self.task.fluents, agents=self.task.agents) if isinstance(part, str) else part
+            for part in parts
+        ]
+        return conjuncts(and_(*formulas))
+
+    def _state_option(self, option: Any) -> int:
+        """The id of the e-state that a reset option asks for."""
+        if option is None:
+            return self.space.initial
+        if isinstance(option, KripkeModel):
+            if (option.fluents, option.agents) != (self.task.fluents, self.task.agents):
+                raise TaskError("the reset option 'state' is a Kripke model over other fluents or agents than the task")
+            option = option.state
+        if isinstance(option, EState):
+            return self.space.intern(option)
+        if isinstance(option, (int, np.integer)) and not isinstance(option, bool) and 0 <= option < len(self.space):
+            return int(option)
+        raise EpigymError(
+            f"the reset option 'state' is an EState, a KripkeModel or the id of an e-state that was met before "
+            f"(0 to {len(self.space) - 1}), got {option!r}"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the core's memory and the encoder, which are built anew."""
+        state = self.__dict__.copy()
+        state["space"] = self.space.task
+        state["state"] = self.clone_state()
+        del state["_encoder"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Explore again from the remembered e-state; ids of e-states start anew."""
+        self.__dict__.update(state)
+        self.space = StateSpace(state["space"])
+        self.state = self.space.intern(state["state"].estate)
+        self._set_goal(state["goal"])
+
+
+class ProblemEnv(EpistemicEnv):
+    """The environment of a problem file, or of any instance of a domain; see `EpistemicEnv`.
+
+    Args:
+        path: a problem file, or `domain/instance` such as `coin_in_the_box/pl_5`.
+        semantics: the reading of mA*, see `epigym.language.parse_mastar`.
+        domain_file: the domain of an EPDDL problem.
+        libraries: the action-type libraries of an EPDDL problem.
+        spec: instead of `path`, a JSON file: an EPDDL specification or a ground EPDDL task.
+        plank_compat: whether to read EPDDL as its official toolkit does.
+        **options: arguments of `EpistemicEnv`.
+
+    Raises:
+        EpigymError: when there is no such problem, or the arguments do not go together.
+        ParseError: when the file is wrong.
+    """
+
+    def __init__(
+        self,
+        path: str | None = None,
+        *,
+        semantics: Semantics = "default",
+        domain_file: str | None = None,
+        libraries: Iterable[str] = (),
+        spec: str | None = None,
+        plank_compat: bool = False,
+        **options: Any,
+    ) -> None:
+        """Read the problem."""
+        task = load_problem(
+            path, semantics, domain_file=domain_file, libraries=libraries, spec=spec, plank_compat=plank_compat
+        )
+        super().__init__(task, **options)

@@ -1,0 +1,115 @@
+"""The EPDDL front end: domain, problem and action-type libraries to a ground task.
+
+The language is read as it is meant. The official toolkit `plank` (commit 802df67) reads some constructs
+differently; `plank_compat=True` reproduces it for cross-checking, and otherwise one warning names the
+constructs of the files whose meaning depends on the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from epigym.errors import EpigymError
+from epigym.language.epddl.checker import check
+from epigym.language.epddl.grounder import ground
+from epigym.language.epddl.parser import parse_domain, parse_library, parse_problem
+from epigym.language.epddl.requirements import File, check_requirements, expanded
+from epigym.language.epddl.terms import Source
+from epigym.language.epddl.types import Specification
+from epigym.language.files import read, read_json
+from epigym.language.ground_json import GroundSpecification
+from epigym.task import Task
+
+_SPEC_KEYS = ("domain", "problem", "action-type-libraries")
+
+
+def load_epddl(
+    problem: str | Path, domain_file: str | Path, libraries: Iterable[str | Path] = (), *, plank_compat: bool = False
+) -> Task:
+    """Read and ground an EPDDL problem.
+
+    Args:
+        problem: the problem file.
+        domain_file: the domain file.
+        libraries: the action-type library files.
+        plank_compat: whether to reproduce the official toolkit's reading, which also keeps actions that
+            can be applied nowhere.
+
+    Raises:
+        ParseError: naming the place that is wrong.
+        LimitError: if the initial state has too many worlds.
+        EpigymError: if a file cannot be read.
+    """
+    return ground_epddl(problem, domain_file, libraries, plank_compat=plank_compat).task
+
+
+def load_spec(path: str | Path, *, plank_compat: bool = False) -> Task:
+    """Read and ground the problem that a specification file names.
+
+    The file is a JSON object with the keys `domain`, `problem` and `action-type-libraries` (a list). Relative
+    paths are looked up in the folder of the file first, then in the working directory.
+
+    Raises:
+        ParseError: naming the place that is wrong.
+        LimitError: if the initial state has too many worlds.
+        EpigymError: if the specification or a file that it names cannot be read.
+    """
+    problem, domain, *libraries = _spec_paths(Path(path))
+    return load_epddl(problem, domain, libraries, plank_compat=plank_compat)
+
+
+def ground_epddl(
+    problem: str | Path, domain_file: str | Path, libraries: Iterable[str | Path] = (), *, plank_compat: bool = False
+) -> GroundSpecification:
+    """The ground task with what the official JSON layout adds to it; arguments and errors as `load_epddl`."""
+    library_sources = [_source(path) for path in libraries]
+    return ground_texts(_source(problem), _source(domain_file), library_sources, plank_compat=plank_compat)
+
+
+def ground_texts(
+    problem: Source, domain: Source, libraries: Iterable[Source] = (), *, plank_compat: bool = False
+) -> GroundSpecification:
+    """The ground task of texts; errors as `load_epddl`."""
+    try:
+        return ground(_specification(problem, domain, list(libraries)), plank_compat=plank_compat)
+    except RecursionError:
+        raise EpigymError(f"{problem.file} with {domain.file}: formulas are nested too deeply") from None
+
+
+def _specification(problem: Source, domain: Source, libraries: list[Source]) -> Specification:
+    parsed = [(parse_library(source), source) for source in libraries]
+    spec = Specification(
+        domain=parse_domain(domain),
+        domain_source=domain,
+        problem=parse_problem(problem),
+        problem_source=problem,
+        libraries=tuple(str(library.name) for library, _ in parsed),
+    )
+    facts = frozenset(str(predicate.name) for predicate in spec.domain.predicates if predicate.is_fact)
+    files: list[tuple[File, Source]] = [(spec.domain, domain), (spec.problem, problem), *parsed]
+    for file, source in files:
+        check_requirements(file, source, facts)
+    spec.requirements = tuple(sorted(expanded(name for file, _ in files for name in file.requirements)))
+    check(spec, parsed)
+    return spec
+
+
+def _source(path: str | Path) -> Source:
+    return Source(str(path), read(Path(path)))
+
+
+def _spec_paths(path: Path) -> list[Path]:
+    """Problem, domain and libraries that a specification file names."""
+    content = read_json(path)
+    if not isinstance(content, dict) or set(content) != set(_SPEC_KEYS):
+        found = ", ".join(content) if isinstance(content, dict) else type(content).__name__
+        raise EpigymError(f"{path}: expected an object with the keys {', '.join(_SPEC_KEYS)}, found {found}")
+    libraries = content["action-type-libraries"]
+    if not isinstance(libraries, list):
+        raise EpigymError(f"{path}: 'action-type-libraries' must be a list of paths")
+    names = [content["problem"], content["domain"], *libraries]
+    for name in names:
+        if not isinstance(name, str):
+            raise EpigymError(f"{path}: expected a path, found {name!r}")
+    return [beside if (beside := path.parent / name).exists() else Path(name) for name in names]

@@ -1,0 +1,358 @@
+"""The static rules of EPDDL: every name declared, every argument of the right type, every section in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sized
+from typing import TypeAlias, TypeVar
+
+from epigym.errors import unknown
+from epigym.language.epddl.conditions import CONDITIONS, first_modality, satisfies
+from epigym.language.epddl.syntax import (
+    ActionSchema,
+    ActionType,
+    Conditional,
+    DefaultObserver,
+    Effect,
+    EventCall,
+    EventPair,
+    EventSchema,
+    ExplicitModel,
+    Library,
+    Literal,
+    Observability,
+)
+from epigym.language.epddl.terms import (
+    Atom,
+    Binder,
+    Each,
+    Equality,
+    Formula,
+    Group,
+    Item,
+    List,
+    Modal,
+    Quantified,
+    Several,
+    Source,
+    Symbol,
+    Variable,
+    children,
+    items,
+    suggestion,
+)
+from epigym.language.epddl.types import INNER, Specification, declare, declare_action_types, types_of
+
+T = TypeVar("T")
+Scope: TypeAlias = Mapping[str, tuple[str, ...]]
+
+
+def check(spec: Specification, libraries: Iterable[tuple[Library, Source]]) -> None:
+    """Enter all declarations into `spec` and check everything that uses them.
+
+    Raises:
+        ParseError: at the first thing that is wrong.
+    """
+    libraries = list(libraries)
+    _check_titles(spec, libraries)
+    for library, source in libraries:
+        declare_action_types(spec, library, source)
+    declare(spec)
+    for library, source in libraries:
+        for action_type in library.action_types:
+            _Checker(source, spec).action_type(action_type)
+    _Checker(spec.domain_source, spec).domain()
+    _Checker(spec.problem_source, spec).problem()
+
+
+def _check_titles(spec: Specification, libraries: list[tuple[Library, Source]]) -> None:
+    domain, problem = spec.domain, spec.problem
+    if problem.domain != domain.name:
+        message = f"the problem is for domain {str(problem.domain)!r}, the domain file declares {str(domain.name)!r}"
+        raise spec.problem_source.error(problem.domain, message)
+    seen = {domain.name: "the domain"}
+    for kind, name, source in [("the problem", problem.name, spec.problem_source)] + [
+        ("a library", library.name, source) for library, source in libraries
+    ]:
+        if name in seen:
+            raise source.error(name, f"{kind} and {seen[name]} are both called {str(name)!r}; rename one of them")
+        seen[name] = kind
+    passed = [library.name for library, _ in libraries]
+    for name in domain.libraries:
+        if name not in passed:
+            hint = f"pass its file (libraries given: {', '.join(passed) or 'none'})"
+            raise spec.domain_source.error(name, f"the action-type library {str(name)!r} is missing: {hint}")
+
+
+def _count(things: Sized, noun: str) -> str:
+    return f"{len(things)} {noun}" + "s" * (len(things) != 1)
+
+
+class _Checker:
+    """The rules for one file."""
+
+    def __init__(self, source: Source, spec: Specification) -> None:
+        self.source = source
+        self.spec = spec
+
+    # Names, terms and types
+
+    def unique(self, names: Iterable[Symbol], what: str) -> None:
+        seen: set[str] = set()
+        for name in names:
+            if name in seen:
+                raise self.source.error(name, f"{what} {str(name)!r} is declared twice")
+            seen.add(name)
+
+    def known(self, name: Symbol, what: str, table: Iterable[str]) -> None:
+        table = list(table)
+        if name not in table:
+            raise self.source.error(name, unknown(what, str(name), table))
+
+    def fresh(self, names: Iterable[Symbol], what: str) -> None:
+        """Names of inner scopes must differ from those of entities."""
+        for name in names:
+            if name in self.spec.entities:
+                message = f"the {what} {str(name)!r} has the name of a declared {self.spec.entities[name]}; rename it"
+                raise self.source.error(name, message)
+
+    def term(self, term: Symbol, scope: Scope) -> tuple[str, ...]:
+        """The types of a term."""
+        if term in scope:
+            return scope[term]
+        if term.is_variable:
+            raise self.source.error(term, f"unbound variable {str(term)!r}{suggestion(term, list(scope))}")
+        self.known(term, "name", [*self.spec.entities, *(name for name in scope if not name.startswith("?"))])
+        return (self.spec.entities[term],)
+
+    def argument(self, term: Symbol, formal: tuple[str, ...], scope: Scope, what: str) -> None:
+        types = self.term(term, scope)
+        if not self.spec.types.fits(types, formal):
+            found, expected = " or ".join(types), " or ".join(formal)
+            raise self.source.error(term, f"{str(term)!r} has type {found}, {what} expects {expected}")
+
+    def arguments(self, name: Symbol, terms: tuple[Symbol, ...], formals: tuple[Variable, ...], scope: Scope) -> None:
+        if len(terms) != len(formals):
+            raise self.source.error(name, f"{str(name)!r} takes {_count(formals, 'argument')}, found {len(terms)}")
+        for term, formal in zip(terms, formals, strict=True):
+            self.argument(term, types_of(formal, "object"), scope, f"{str(name)!r}")
+
+    def variables(self, variables: Iterable[Variable], scope: Scope, default: str) -> dict[str, tuple[str, ...]]:
+        """The scope extended by variables."""
+        inner = dict(scope)
+        for variable in variables:
+            if variable.name in inner:
+                raise self.source.error(variable.name, f"variable {str(variable.name)!r} is already bound here")
+            for kind in variable.types:
+                self.known(kind, "type", self.spec.types.names)
+                if (kind if kind in INNER else "entity") != (default if default in INNER else "entity"):
+                    raise self.source.error(kind, f"variables of type {str(kind)!r} cannot be used here")
+            inner[variable.name] = types_of(variable, default)
+        return inner
+
+    def binder(self, binder: Binder, scope: Scope, default: str) -> dict[str, tuple[str, ...]]:
+        inner = self.variables(binder.variables, scope, default)
+        if binder.condition is not None:
+            self.formula(binder.condition, inner, facts_only=True)
+        return inner
+
+    def elements(self, elements: List[T], scope: Scope, default: str, check: Callable[[T, Scope], None]) -> None:
+        match elements:
+            case Item(value):
+                check(value, scope)
+            case Several(parts):
+                for part in parts:
+                    self.elements(part, scope, default, check)
+            case Each(binder=binder, body=body):
+                self.elements(body, self.binder(binder, scope, default), default, check)
+
+    # Formulas
+
+    def atom(self, atom: Atom, scope: Scope) -> None:
+        self.known(atom.predicate, "predicate", self.spec.predicates)
+        self.arguments(atom.predicate, atom.arguments, self.spec.predicates[atom.predicate].parameters, scope)
+
+    def formula(self, formula: Formula, scope: Scope, *, facts_only: bool = False) -> None:
+        match formula:
+            case Atom():
+                self.atom(formula, scope)
+                if facts_only and not self.spec.predicates[formula.predicate].is_fact:
+                    message = f"only facts may occur in a '|' condition, {str(formula.predicate)!r} is no :fact"
+                    raise self.source.error(formula.predicate, message)
+            case Equality(left, right):
+                self.term(left, scope)
+                self.term(right, scope)
+            case Modal():
+                if facts_only:
+                    raise self.source.error(formula.place, "a '|' condition must not contain modalities")
+                self.group(formula, scope)
+                self.formula(formula.operand, scope)
+            case Quantified(_, binder, body):
+                self.formula(body, self.binder(binder, scope, "object"), facts_only=facts_only)
+            case _:
+                for child in children(formula):
+                    self.formula(child, scope, facts_only=facts_only)
+
+    def group(self, modal: Modal, scope: Scope) -> None:
+        group = modal.group
+        if not isinstance(group, Symbol):
+            self.elements(group, scope, "agent", self.group_members)
+        elif group != "All":
+            self.argument(group, ("agent", "agent-group"), scope, "a modality")
+            if modal.kind == "C." and self.spec.types.fits(self.term(group, scope), ("agent",)):
+                raise self.source.error(group, f"'C.' needs a group of agents; write [C. ({group})]")
+
+    def group_members(self, members: Group, scope: Scope) -> None:
+        for member in members:
+            self.argument(member, ("agent",), scope, "a group of agents")
+
+    # Domain
+
+    def domain(self) -> None:
+        for predicate in self.spec.domain.predicates:
+            self.variables(predicate.parameters, {}, "object")
+        for event in self.spec.domain.events:
+            self.event(event)
+        for action in self.spec.domain.actions:
+            self.action(action)
+
+    def event(self, event: EventSchema) -> None:
+        scope = self.variables(event.parameters, {}, "object")
+        if event.precondition is not None:
+            self.formula(event.precondition, scope)
+        if event.effects is not None:
+            self.elements(event.effects, scope, "object", self.effect)
+
+    def effect(self, effect: Effect, scope: Scope) -> None:
+        if isinstance(effect, Conditional):
+            self.formula(effect.condition, scope)
+            self.elements(effect.literals, scope, "object", self.literal)
+        else:
+            self.literal(effect, scope)
+
+    def literal(self, literal: Literal, scope: Scope) -> None:
+        self.atom(literal.atom, scope)
+
+    def action(self, action: ActionSchema) -> None:
+        scope = self.binder(action.binder, {}, "object")
+        self.known(action.action_type, "action type", self.spec.action_types)
+        kind = self.spec.action_types[action.action_type]
+        if len(action.events) != len(kind.events):
+            message = f"action type {str(kind.name)!r} has {_count(kind.events, 'event')}, found {len(action.events)}"
+            raise self.source.error(action.action_type, message)
+        for call in action.events:
+            self.known(call.name, "event", self.spec.events)
+            self.arguments(call.name, call.arguments, self.spec.events[call.name].parameters, scope)
+        self.event_conditions(kind, action.events)
+        self.observability(action, kind, scope)
+
+    def event_conditions(self, kind: ActionType, calls: tuple[EventCall, ...]) -> None:
+        conditions = dict(kind.conditions)
+        for variable, call in zip(kind.events, calls, strict=True):
+            for condition in conditions.get(variable, ()):
+                if not satisfies(self.spec.events[call.name], condition):
+                    message = f"event {str(call.name)!r} is not {condition[1:]!r}, as {str(kind.name)!r} demands"
+                    raise self.source.error(call.name, message)
+
+    def observability(self, action: ActionSchema, kind: ActionType, scope: Scope) -> None:
+        if action.observability is None:
+            if kind.name != "basic":
+                message = f"action {str(action.name)!r} needs :observability-conditions for type {str(kind.name)!r}"
+                raise self.source.error(action.name, message)
+            return
+        defaults = [entry for entry in items(action.observability) if isinstance(entry, DefaultObserver)]
+        if len(defaults) > 1:
+            raise self.source.error(defaults[1].place, f"action {str(action.name)!r} has more than one default")
+
+        def check(entry: Observability, scope: Scope) -> None:
+            if isinstance(entry, DefaultObserver):
+                self.known(entry.type, "observability type", kind.types)
+                return
+            self.argument(entry.agent, ("agent",), scope, "an observability condition")
+            for condition, observability_type in entry.branches:
+                self.formula(condition, scope)
+                self.known(observability_type, "observability type", kind.types)
+            if entry.otherwise is not None:
+                self.known(entry.otherwise, "observability type", kind.types)
+
+        self.elements(action.observability, scope, "agent", check)
+
+    # Libraries
+
+    def action_type(self, kind: ActionType) -> None:
+        self.unique(kind.events, "event variable")
+        self.unique(kind.types, "observability type")
+        self.fresh(kind.types, "observability type")
+        scope: Scope = dict.fromkeys(kind.events, ("event",))
+        for name, pairs in kind.relations:
+            self.known(name, "observability type", kind.types)
+            self.elements(pairs, scope, "event", self.event_pair)
+        for variable in (*kind.designated, *(variable for variable, _ in kind.conditions)):
+            self.known(variable, "event variable", kind.events)
+        for _, conditions in kind.conditions:
+            for condition in conditions:
+                self.known(condition, "event condition", CONDITIONS)
+
+    def event_pair(self, pair: EventPair, scope: Scope) -> None:
+        for variable in pair:
+            self.argument(variable, ("event",), scope, "a relation on events")
+
+    # Problem
+
+    def problem(self) -> None:
+        problem, source = self.spec.problem, self.source
+        for group in problem.groups:
+            self.elements(group.members, {}, "agent", self.group_members)
+        seconds = [section.place for section in problem.facts[1:]] + [section.place for section in problem.inits[1:]]
+        for place in seconds:
+            raise source.error(place, f"a second {place}; write one")
+        if not problem.inits:
+            raise source.error(problem.name, "the problem has no :init")
+        if not problem.goals:
+            raise source.error(problem.name, "the problem has no :goal; a goal that always holds is (:goal (true))")
+        for fact in problem.facts[0].atoms if problem.facts else ():
+            self.atom(fact, {})
+            if not self.spec.predicates[fact.predicate].is_fact:
+                raise source.error(fact.predicate, f"{str(fact.predicate)!r} is no :fact, so it belongs into :init")
+        model = problem.inits[0].model
+        if isinstance(model, ExplicitModel):
+            self.explicit(model)
+        else:
+            self.elements(model, {}, "object", self.theory_formula)
+        for goal in problem.goals:
+            self.formula(goal.formula, {})
+
+    def explicit(self, model: ExplicitModel) -> None:
+        self.unique(model.worlds, "world")
+        self.fresh(model.worlds, "world")
+        scope: Scope = dict.fromkeys(model.worlds, ("world",))
+        for agent, pairs in model.relations:
+            self.argument(agent, ("agent",), {}, ":relations")
+            self.elements(pairs, scope, "world", self.world_pair)
+        for world, atoms in model.labels:
+            self.known(world, "world", model.worlds)
+            self.elements(atoms, {}, "object", self.atom)
+        for world in model.designated:
+            self.known(world, "world", model.worlds)
+
+    def world_pair(self, pair: EventPair, scope: Scope) -> None:
+        for world in pair:
+            self.argument(world, ("world",), scope, "a relation on worlds")
+
+    def theory_formula(self, formula: Formula, scope: Scope) -> None:
+        self.formula(formula, scope)
+        inner = formula
+        if isinstance(formula, Modal) and formula.kind == "C." and formula.is_box:
+            if formula.group != "All":
+                raise self.source.error(formula.place, "the only group of a theory is All: write [C. All]")
+            inner = formula.operand
+            if isinstance(inner, Modal) and self.is_theory_modality(inner):
+                inner = inner.operand
+        found = first_modality(inner)
+        if found is not None:
+            shapes = "(f), ([C. All] (f)), ([C. All] ([i] (f))), ([C. All] ([Kw. i] (f))), ([C. All] (<Kw. i> (f)))"
+            raise self.source.error(found.place, f"a theory has formulas {shapes} with f propositional")
+
+    def is_theory_modality(self, modal: Modal) -> bool:
+        if isinstance(modal.group, Symbol) and modal.group != "All" and modal.group not in self.spec.groups:
+            return modal.kind == "Kw." or (modal.kind == "" and modal.is_box)
+        return False

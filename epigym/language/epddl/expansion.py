@@ -1,0 +1,300 @@
+"""Expands formulas, lists and comprehensions over the entities of a problem.
+
+Everything is compiled once into closures over an assignment of variables, because the same formula is
+expanded for every ground action. Conditions after `|` are tested as soon as their variables are bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
+from typing import TypeAlias, TypeVar
+
+from epigym.formula import FALSE, TRUE, Formula, and_, believes, common, everybody, fluent, implies, not_, or_
+from epigym.language.epddl import terms as syntax
+from epigym.language.epddl.readings import Readings
+from epigym.language.epddl.syntax import EventPair, Predicate
+from epigym.language.epddl.types import Specification, types_of
+
+T = TypeVar("T")
+U = TypeVar("U")
+Assignment: TypeAlias = dict[str, str]
+Test: TypeAlias = Callable[[Assignment], bool]
+Builder: TypeAlias = Callable[[Assignment], Formula]
+Expansion: TypeAlias = Callable[[Assignment], Iterator[T]]
+
+
+class Expander:
+    """Compiles syntax into functions of an assignment.
+
+    An expansion binds its variables in the assignment that it is given, so consume it before you change
+    the assignment.
+
+    Attributes:
+        spec: the checked specification.
+        facts: the initially true facts, each as (predicate, arguments...).
+        rigid: predicates that never change; their atoms are replaced by constants.
+        readings: collects places that the official toolkit reads differently.
+    """
+
+    def __init__(self, spec: Specification, readings: Readings) -> None:
+        """Start with all declared facts as rigid."""
+        self.spec = spec
+        self.readings = readings
+        section = spec.problem.facts
+        atoms = section[0].atoms if section else ()
+        self.facts = frozenset((str(atom.predicate), *map(str, atom.arguments)) for atom in atoms)
+        self.rigid = frozenset(name for name, predicate in spec.predicates.items() if predicate.is_fact)
+        self._members: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._fluents: dict[tuple[str, ...], Formula] = {}
+
+    def members(self, types: tuple[str, ...]) -> tuple[str, ...]:
+        """The entities of any of the types, in entity order."""
+        if types not in self._members:
+            self._members[types] = tuple(map(str, self.spec.members(types)))
+        return self._members[types]
+
+    def atoms(self, predicate: Predicate) -> Iterator[tuple[str, ...]]:
+        """The ground atoms (predicate, arguments...) of a predicate, the last argument fastest."""
+        domains = [self.members(types_of(variable, "object")) for variable in predicate.parameters]
+        return product([str(predicate.name)], *domains)
+
+    def fluent(self, atom: tuple[str, ...]) -> Formula:
+        """The fluent of a ground atom."""
+        if atom not in self._fluents:
+            self._fluents[atom] = fluent("_".join(atom))
+        return self._fluents[atom]
+
+    # Binders and lists
+
+    def assignments(
+        self, binder: syntax.Binder, default: str, members: Sequence[str] | None = None
+    ) -> Expansion[Assignment]:
+        """All assignments of a binder, the last variable fastest.
+
+        Args:
+            binder: variables and condition.
+            default: type of untyped variables.
+            members: what the variables range over when they do not range over entities.
+        """
+        names = [str(variable.name) for variable in binder.variables]
+        domains = [members or self.members(types_of(variable, default)) for variable in binder.variables]
+        tests: list[list[Test]] = [[] for _ in range(len(names) + 1)]
+        for conjunct in syntax.conjuncts(binder.condition):
+            mentioned = syntax.variables(conjunct)
+            level = max((index + 1 for index, name in enumerate(names) if name in mentioned), default=0)
+            tests[level].append(self.test(conjunct))
+
+        def bind(assignment: Assignment, level: int) -> Iterator[Assignment]:
+            if not all(test(assignment) for test in tests[level]):
+                return
+            if level == len(names):
+                yield assignment
+                return
+            for value in domains[level]:
+                assignment[names[level]] = value
+                yield from bind(assignment, level + 1)
+
+        return lambda assignment: bind(assignment, 0)
+
+    def elements(
+        self,
+        elements: syntax.List[T],
+        default: str,
+        compile_item: Callable[[T], Callable[[Assignment], Iterable[U]]],
+        members: Sequence[str] | None = None,
+    ) -> Expansion[U]:
+        """The expansion of a list; arguments as in `assignments`.
+
+        Args:
+            elements: the list.
+            default: type of untyped variables.
+            compile_item: compiles one written element into what it yields.
+            members: what the variables range over when they do not range over entities.
+        """
+        if isinstance(elements, syntax.Item):
+            item = compile_item(elements.value)
+            return lambda assignment: iter(item(assignment))
+        if isinstance(elements, syntax.Several):
+            parts = [self.elements(part, default, compile_item, members) for part in elements.parts]
+            return lambda assignment: (element for part in parts for element in part(assignment))
+        bind = self.assignments(elements.binder, default, members)
+        body = self.elements(elements.body, default, compile_item, members)
+        return lambda assignment: (element for inner in bind(assignment) for element in body(inner))
+
+    def relation(
+        self, pairs: syntax.List[EventPair], default: str, members: tuple[str, ...]
+    ) -> tuple[frozenset[int], ...]:
+        """The successors of every member, as numbers; equal rows are one object."""
+        number = {name: index for index, name in enumerate(members)}
+        successors: list[set[int]] = [set() for _ in members]
+        for source, target in self.elements(pairs, default, _pair, members)({}):
+            successors[number[source]].add(number[target])
+        shared: dict[frozenset[int], frozenset[int]] = {}
+        return tuple(shared.setdefault(row, row) for row in map(frozenset, successors))
+
+    # Conditions on facts
+
+    def is_static(self, formula: syntax.Formula) -> bool:
+        """Whether a formula without quantifiers depends on rigid facts and equality alone."""
+        if isinstance(formula, syntax.Atom):
+            return formula.predicate in self.rigid
+        if isinstance(formula, syntax.Modal | syntax.Quantified):
+            return False
+        return all(map(self.is_static, syntax.children(formula)))
+
+    def test(self, condition: syntax.Formula) -> Test:
+        """The truth of a condition over facts and equality, by the initial facts alone."""
+        match condition:
+            case syntax.Constant(value):
+                return lambda assignment: value
+            case syntax.Atom():
+                key, facts = self.key(condition), self.facts
+                return lambda assignment: key(assignment) in facts
+            case syntax.Equality(left, right, negated):
+                first, second = str(left), str(right)
+                return lambda values: (values.get(first, first) == values.get(second, second)) != negated
+            case syntax.Negation(operand):
+                inner = self.test(operand)
+                return lambda assignment: not inner(assignment)
+            case syntax.Junction(conjunctive, operands):
+                parts = [self.test(operand) for operand in operands]
+                decide = all if conjunctive else any
+                return lambda assignment: decide(part(assignment) for part in parts)
+            case syntax.Implication(premise, conclusion):
+                before, after = self.test(premise), self.test(conclusion)
+                return lambda assignment: not before(assignment) or after(assignment)
+            case syntax.Quantified(universal, binder, body):
+                bind, inner = self.assignments(binder, "object"), self.test(body)
+                quantify = all if universal else any
+                return lambda assignment: quantify(inner(values) for values in bind(assignment))
+            case _:
+                raise AssertionError(f"no condition on facts: {condition}")
+
+    def key(self, atom: syntax.Atom) -> Callable[[Assignment], tuple[str, ...]]:
+        """The ground atom (predicate, arguments...) under an assignment."""
+        predicate, arguments = str(atom.predicate), [str(argument) for argument in atom.arguments]
+        return lambda values: (predicate, *map(values.get, arguments, arguments))
+
+    # Formulas
+
+    def formula(self, formula: syntax.Formula) -> Builder:
+        """The ground formula, with rigid facts as constants."""
+        match formula:
+            case syntax.Atom(predicate):
+                key, facts = self.key(formula), self.facts
+                if predicate in self.rigid:
+                    return lambda assignment: TRUE if key(assignment) in facts else FALSE
+                return lambda assignment: self.fluent(key(assignment))
+            case syntax.Constant() | syntax.Equality():
+                test = self.test(formula)
+                return lambda assignment: TRUE if test(assignment) else FALSE
+            case syntax.Negation(operand):
+                inner = self.formula(operand)
+                return lambda assignment: not_(inner(assignment))
+            case syntax.Junction(conjunctive, operands):
+                return self._junction(conjunctive, operands)
+            case syntax.Implication(premise, conclusion):
+                before, after = self.formula(premise), self.formula(conclusion)
+                return lambda assignment: implies(before(assignment), after(assignment))
+            case syntax.Quantified(universal, binder, body):
+                for variable in binder.variables:
+                    if not variable.types:
+                        self.readings.note("untyped", variable.name)
+                bind, inner = self.assignments(binder, "object"), self.formula(body)
+                return lambda assignment: _join(universal, (inner(values) for values in bind(assignment)))
+            case syntax.Modal():
+                return self._modal(formula)
+
+    def _junction(self, conjunctive: bool, operands: tuple[syntax.Formula, ...]) -> Builder:
+        """What is static is tested first: it often decides the whole and costs no formula."""
+        tests = [self.test(operand) for operand in operands if self.is_static(operand)]
+        parts = [self.formula(operand) for operand in operands if not self.is_static(operand)]
+
+        def build(assignment: Assignment) -> Formula:
+            for test in tests:
+                if test(assignment) != conjunctive:
+                    return FALSE if conjunctive else TRUE
+            return _join(conjunctive, (part(assignment) for part in parts))
+
+        return build
+
+    def _modal(self, modal: syntax.Modal) -> Builder:
+        group, operand = self._group(modal.group), self.formula(modal.operand)
+        box = _BOXES[modal.kind]
+        if modal.is_box:
+            return lambda assignment: box(group(assignment), operand(assignment))
+
+        def diamond(agents: tuple[str, ...], formula: Formula) -> Formula:
+            # `<Kw. i> f` denies the box; the other diamonds are duals.
+            return not_(box(agents, formula if modal.kind == "Kw." else not_(formula)))
+
+        def build(assignment: Assignment) -> Formula:
+            agents, formula = group(assignment), operand(assignment)
+            if len(agents) > 1 and modal.kind != "C.":
+                self.readings.note("group diamond", modal.place)
+                if self.readings.plank_compat:
+                    return and_(*(diamond((agent,), formula) for agent in agents))
+            return diamond(agents, formula)
+
+        return build
+
+    def _group(self, group: syntax.Symbol | syntax.List[syntax.Group]) -> Callable[[Assignment], tuple[str, ...]]:
+        if not isinstance(group, syntax.Symbol):
+            expand = self.elements(group, "agent", _terms)
+            return lambda assignment: tuple(dict.fromkeys(expand(assignment)))
+        if group == "All":
+            agents = self.members(("agent",))
+            return lambda assignment: agents
+        term = str(group)
+        named = {
+            str(name): tuple(dict.fromkeys(self.elements(declared.members, "agent", _terms)({})))
+            for name, declared in self.spec.groups.items()
+        }
+
+        def lookup(assignment: Assignment) -> tuple[str, ...]:
+            value = assignment.get(term, term)
+            return named.get(value, (value,))
+
+        return lookup
+
+
+def _everybody(agents: tuple[str, ...], formula: Formula) -> Formula:
+    if len(agents) == 1:
+        return believes(agents[0], formula)
+    return everybody(agents, formula) if agents else TRUE
+
+
+def _common(agents: tuple[str, ...], formula: Formula) -> Formula:
+    return common(agents, formula) if agents else TRUE
+
+
+def _knowing_whether(agents: tuple[str, ...], formula: Formula) -> Formula:
+    return and_(*(or_(believes(agent, formula), believes(agent, not_(formula))) for agent in agents))
+
+
+_BOXES: dict[str, Callable[[tuple[str, ...], Formula], Formula]] = {
+    "": _everybody,
+    "C.": _common,
+    "Kw.": _knowing_whether,
+}
+
+
+def _pair(names: EventPair) -> Callable[[Assignment], list[tuple[str, str]]]:
+    first, second = map(str, names)
+    return lambda values: [(values.get(first, first), values.get(second, second))]
+
+
+def _terms(members: syntax.Group) -> Callable[[Assignment], list[str]]:
+    return lambda values: [values.get(str(member), str(member)) for member in members]
+
+
+def _join(conjunctive: bool, formulas: Iterable[Formula]) -> Formula:
+    """The conjunction or disjunction, looking no further than the first part that decides it."""
+    absorbing = FALSE if conjunctive else TRUE
+    parts = []
+    for formula in formulas:
+        if formula is absorbing:
+            return absorbing
+        parts.append(formula)
+    return and_(*parts) if conjunctive else or_(*parts)

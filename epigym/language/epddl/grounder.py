@@ -1,0 +1,338 @@
+"""Grounds a checked EPDDL specification into a task.
+
+Fluents come in declaration order of their predicates, arguments in entity order, the last one fastest;
+actions likewise. Facts that nothing changes are decided once and for all: they become constants in every
+formula and are no fluents. An action that can be applied nowhere because of such a fact is not generated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from epigym.formula import FALSE, TRUE, Formula, Op, and_, not_, or_
+from epigym.language.epddl import syntax, terms
+from epigym.language.epddl.expansion import Assignment, Expander
+from epigym.language.epddl.initial import initial_state
+from epigym.language.epddl.readings import Readings
+from epigym.language.epddl.types import BASIC, Specification
+from epigym.language.ground_json import GroundSpecification
+from epigym.task import Action, Effect, Event, Task
+
+# A ground effect on one atom: atom, sign, condition.
+_Change: TypeAlias = tuple[tuple[str, ...], bool, Formula]
+_Chain: TypeAlias = tuple[tuple[Formula, str], ...]
+
+
+def ground(spec: Specification, *, plank_compat: bool) -> GroundSpecification:
+    """The ground task of a checked specification.
+
+    Args:
+        spec: the specification.
+        plank_compat: whether to reproduce the official toolkit's reading.
+
+    Raises:
+        ParseError: if an agent has no observability type, names collide, or no world satisfies the theory.
+        LimitError: if the initial state has too many worlds.
+    """
+    return _Grounder(spec, Readings(plank_compat)).ground()
+
+
+class _Grounder:
+    def __init__(self, spec: Specification, readings: Readings) -> None:
+        self.spec = spec
+        self.readings = readings
+        self.expander = Expander(spec, readings)
+        self.expander.rigid -= self.changed_predicates()
+        self.schemas: dict[str, _EventSchema] = {}
+
+    def ground(self) -> GroundSpecification:
+        spec = self.spec
+        atoms = dict(self.atoms())
+        fluents = tuple(name for name, atom in atoms.items() if atom[0] not in self.expander.rigid)
+        types: dict[str, str] = {}
+        actions: list[Action] = []
+        for schema in spec.actions.values():
+            for action in self.actions(schema):
+                if action.name in types:
+                    raise spec.domain_source.error(schema.name, f"two ground actions are called {action.name!r}")
+                types[action.name] = str(schema.action_type)
+                actions.append(action)
+        goal = and_(*(self.expander.formula(goal.formula)({}) for goal in spec.problem.goals))
+        task = Task(
+            name=str(spec.problem.name),
+            fluents=fluents,
+            agents=self.expander.members(("agent",)),
+            actions=tuple(actions),
+            initial=initial_state(self.expander, fluents),
+            goal=goal.children if goal.op is Op.AND else () if goal is TRUE else (goal,),
+        )
+        self.readings.warn()
+        return GroundSpecification(
+            task=task,
+            domain=str(spec.domain.name),
+            problem=str(spec.problem.name),
+            libraries=spec.libraries,
+            requirements=spec.requirements,
+            atoms=tuple(atoms),
+            facts=tuple(name for name, atom in atoms.items() if atom in self.expander.facts),
+            action_types=types,
+        )
+
+    # Atoms
+
+    def changed_predicates(self) -> set[str]:
+        """Predicates that some effect or explicit label touches."""
+        changed = {
+            str(literal.atom.predicate)
+            for event in self.spec.domain.events
+            if event.effects is not None
+            for effect in terms.items(event.effects)
+            for literal in _literals(effect)
+        }
+        model = self.spec.problem.inits[0].model
+        if isinstance(model, syntax.ExplicitModel):
+            changed.update(str(atom.predicate) for _, atoms in model.labels for atom in terms.items(atoms))
+        return changed
+
+    def atoms(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Name and parts of every ground atom."""
+        seen: dict[str, tuple[str, ...]] = {}
+        for predicate in self.spec.domain.predicates:
+            for atom in self.expander.atoms(predicate):
+                name = "_".join(atom)
+                if name in seen:
+                    message = f"the atoms ({' '.join(seen[name])}) and ({' '.join(atom)}) are both called {name!r}"
+                    raise self.spec.domain_source.error(predicate.name, f"{message}; rename one of them")
+                seen[name] = atom
+                yield name, atom
+
+    # Actions
+
+    def actions(self, schema: syntax.ActionSchema) -> Iterator[Action]:
+        if not schema.binder.variables:
+            self.readings.note("no parameters", schema.name)
+            if self.readings.plank_compat:
+                return
+        kind = self.spec.action_types[schema.action_type]
+        events = [self.event(call, schema, kind is BASIC) for call in schema.events]
+        relations = self.relations(kind)
+        designated = tuple(index for index, name in enumerate(kind.events) if name in kind.designated)
+        observability = self.observability(schema, kind)
+        parameters = [str(variable.name) for variable in schema.binder.variables]
+        for assignment in self.expander.assignments(self.binder(schema, designated), "object")({}):
+            name = "_".join([str(schema.name), *(assignment[parameter] for parameter in parameters)])
+            instances = _distinct([event(assignment) for event in events])
+            if not self.readings.plank_compat and all(instances[e].precondition is FALSE for e in designated):
+                continue
+            chains = observability(assignment, name)
+            yield Action(name, TRUE, instances, designated, relations, chains)
+
+    def binder(self, schema: syntax.ActionSchema, designated: tuple[int, ...]) -> terms.Binder:
+        """The parameters, with the static conditions that all designated events share joined to theirs."""
+        if self.readings.plank_compat:
+            return schema.binder
+        first, *others = (self.static_conditions(schema.events[index]) for index in designated)
+        shared = [condition for condition in first if all(condition in other for other in others)]
+        conditions = (*terms.conjuncts(schema.binder.condition), *shared)
+        return terms.Binder(schema.binder.variables, terms.Junction(True, conditions, schema.name))
+
+    def static_conditions(self, call: syntax.EventCall) -> list[terms.Formula]:
+        """The parts of an event's precondition that depend on rigid facts and equality alone."""
+        event = self.spec.events[call.name]
+        formals = (str(formal.name) for formal in event.parameters)
+        arguments = dict(zip(formals, call.arguments, strict=True))
+        return [
+            terms.rename(conjunct, lambda term: arguments.get(term, term))
+            for conjunct in terms.conjuncts(event.precondition)
+            if self.expander.is_static(conjunct)
+        ]
+
+    def relations(self, kind: syntax.ActionType) -> Mapping[str, tuple[frozenset[int], ...]]:
+        events = tuple(map(str, kind.events))
+        relations = {str(name): (frozenset[int](),) * len(events) for name in kind.types}
+        relations.update((str(name), self.expander.relation(pairs, "event", events)) for name, pairs in kind.relations)
+        return relations
+
+    # Events
+
+    def event(
+        self, call: syntax.EventCall, action: syntax.ActionSchema, is_basic: bool
+    ) -> Callable[[Assignment], Event]:
+        """The instance of an event under an action's assignment."""
+        if call.name not in self.schemas:
+            self.schemas[call.name] = _EventSchema(self.spec.events[call.name], self.expander)
+        schema = self.schemas[call.name]
+        arguments = tuple(map(str, call.arguments))
+        if schema.formals != arguments:
+            self.readings.note("arguments", call.name)
+            if self.readings.plank_compat:
+                arguments = self.captured(call, action, schema.formals)
+        if is_basic and schema.has_effects:
+            self.readings.note("basic effects", call.name)
+        without_effects = is_basic and self.readings.plank_compat
+
+        def instance(values: Assignment) -> Event:
+            return schema.instance(tuple(values.get(term, term) for term in arguments), without_effects)
+
+        return instance
+
+    def captured(
+        self, call: syntax.EventCall, action: syntax.ActionSchema, formals: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """The toolkit's arguments of an event: the action's variables that are called like the event's."""
+        bound = {str(variable.name) for variable in action.binder.variables}
+        lost = [formal for formal in formals if formal not in bound]
+        if lost:
+            message = f"the toolkit crashes here: the action has no variable {lost[0]!r} for event {str(call.name)!r}"
+            raise self.spec.domain_source.error(call.name, f"{message}; drop plank_compat")
+        return formals
+
+    # Observability
+
+    def observability(
+        self, schema: syntax.ActionSchema, kind: syntax.ActionType
+    ) -> Callable[[Assignment, str], tuple[_Chain, ...]]:
+        """Every agent's chain of conditions under an action's assignment; equal ones are one object."""
+        agents = self.expander.members(("agent",))
+        if schema.observability is None:
+            chains = (((TRUE, str(kind.types[0])),),) * len(agents)
+            return lambda assignment, name: chains
+        expand = self.expander.elements(schema.observability, "agent", self.observer)
+        default = next(
+            (entry.type for entry in terms.items(schema.observability) if isinstance(entry, syntax.DefaultObserver)),
+            None,
+        )
+        mentioned = terms.variables(schema.observability)
+        keys = [str(variable.name) for variable in schema.binder.variables if variable.name in mentioned]
+        known: dict[tuple[str, ...], tuple[_Chain, ...]] = {}
+
+        def chains_of(assignment: Assignment, name: str) -> tuple[_Chain, ...]:
+            key = tuple(assignment[variable] for variable in keys)
+            if key not in known:
+                entries: dict[str, tuple[tuple[Formula, str | None], ...]] = {}
+                for agent, chain in expand(dict(assignment)):
+                    if entries.setdefault(agent, chain) != chain:
+                        message = f"action {name!r} gives agent {agent!r} two observability conditions; keep one"
+                        raise self.spec.domain_source.error(schema.name, message)
+                known[key] = tuple(self.chain(entries.get(agent, ()), default, agent, name, schema) for agent in agents)
+            return known[key]
+
+        return chains_of
+
+    def observer(self, entry: syntax.Observability) -> Callable[[Assignment], Iterable[tuple[str, _OpenChain]]]:
+        """An entry as (agent, conditions and types); the last type is None when it is left to the default."""
+        if isinstance(entry, syntax.DefaultObserver):
+            return lambda assignment: ()
+        agent = str(entry.agent)
+        conditions = [(self.expander.formula(condition), str(kind)) for condition, kind in entry.branches]
+        otherwise = None if entry.otherwise is None else str(entry.otherwise)
+        if len(conditions) > 1:
+            self.readings.note("else-if", entry.branches[1][1])
+            if self.readings.plank_compat:
+                # The toolkit's first else-if gets every case that the first condition leaves.
+                conditions, otherwise = conditions[:1], conditions[1][1]
+
+        def expand(values: Assignment) -> list[tuple[str, _OpenChain]]:
+            chain = (*((build(values), kind) for build, kind in conditions), (TRUE, otherwise))
+            return [(values.get(agent, agent), chain)]
+
+        return expand
+
+    def chain(
+        self, entry: _OpenChain, default: str | None, agent: str, action: str, schema: syntax.ActionSchema
+    ) -> _Chain:
+        """The simplified chain of one agent, ending in an unconditional type."""
+        chain: list[tuple[Formula, str]] = []
+        for condition, kind in entry or ((TRUE, None),):
+            if kind is None and default is None:
+                message = f"action {action!r} does not say what agent {agent!r} observes; add (default TYPE) or an else"
+                raise self.spec.domain_source.error(schema.name, message)
+            if condition is not FALSE:
+                chain.append((condition, str(kind or default)))
+            if condition is TRUE:
+                break
+        while len(chain) > 1 and chain[-2][1] == chain[-1][1]:
+            chain[-2:] = [chain[-1]]
+        return tuple(chain)
+
+
+_OpenChain: TypeAlias = tuple[tuple[Formula, str | None], ...]
+
+
+class _EventSchema:
+    """A declared event, compiled; instances with equal arguments are one object."""
+
+    def __init__(self, event: syntax.EventSchema, expander: Expander) -> None:
+        self.name = event.name
+        self.formals = tuple(str(formal.name) for formal in event.parameters)
+        self.has_effects = event.effects is not None and any(True for _ in terms.items(event.effects))
+        self._readings = expander.readings
+        self._expander = expander
+        self._precondition = expander.formula(event.precondition) if event.precondition else lambda assignment: TRUE
+        self._effects = expander.elements(event.effects or terms.Several(()), "object", self._effect)
+        self._known: dict[tuple[tuple[str, ...], bool], Event] = {}
+
+    def instance(self, arguments: tuple[str, ...], without_effects: bool) -> Event:
+        key = (arguments, without_effects)
+        if key not in self._known:
+            assignment = dict(zip(self.formals, arguments, strict=True))
+            effects = () if without_effects else tuple(self._changes(self._effects(assignment)))
+            self._known[key] = Event(str(self.name), self._precondition(assignment), effects)
+        return self._known[key]
+
+    def _effect(self, effect: syntax.Effect) -> Callable[[Assignment], Iterable[_Change]]:
+        if isinstance(effect, syntax.Literal):
+            key, positive = self._expander.key(effect.atom), effect.positive
+
+            def literal(assignment: Assignment) -> Iterable[_Change]:
+                atom = key(assignment)
+                return (atom, positive, TRUE), (atom, not positive, FALSE)
+
+            return literal
+        condition, both_ways = self._expander.formula(effect.condition), effect.both_ways
+        literals = self._expander.elements(effect.literals, "object", self._effect)
+
+        def conditional(assignment: Assignment) -> Iterable[_Change]:
+            holds = condition(assignment)
+            for atom, positive, counts in literals(assignment):
+                if counts is TRUE:
+                    yield atom, positive, holds
+                elif both_ways:
+                    yield atom, positive, not_(holds)
+
+        return conditional
+
+    def _changes(self, changes: Iterable[_Change]) -> Iterator[Effect]:
+        """Join the changes of each atom; adding wins over deleting, an atom that nothing changes keeps its value."""
+        conditions: dict[tuple[str, ...], tuple[list[Formula], list[Formula]]] = {}
+        for atom, positive, condition in changes:
+            conditions.setdefault(atom, ([], []))[not positive].append(condition)
+        for atom, (adding, deleting) in conditions.items():
+            add, delete = or_(*adding), or_(*deleting)
+            if not deleting and add is not TRUE:
+                self._readings.note("inertia", self.name)
+                if self._readings.plank_compat:
+                    delete = TRUE
+            name = self._expander.fluent(atom).name
+            if add is not FALSE:
+                yield Effect(name, True, add)
+            if delete is not FALSE and add is not TRUE:
+                yield Effect(name, False, delete)
+
+
+def _literals(effect: syntax.Effect) -> Iterator[syntax.Literal]:
+    if isinstance(effect, syntax.Literal):
+        yield effect
+    else:
+        yield from terms.items(effect.literals)
+
+
+def _distinct(events: list[Event]) -> tuple[Event, ...]:
+    """The events, numbered where one is bound to several variables of the action type."""
+    seen: dict[str, int] = {}
+    for index, event in enumerate(events):
+        seen[event.name] = seen.get(event.name, 0) + 1
+        if seen[event.name] > 1:
+            events[index] = Event(f"{event.name}.{seen[event.name]}", event.precondition, event.effects)
+    return tuple(events)

@@ -1,0 +1,144 @@
+"""The initial e-state of an EPDDL problem: a model written out, or a finitary S5 theory.
+
+The worlds of a theory are the valuations that satisfy what is common knowledge; an agent cannot tell apart
+two worlds that agree on everything it is said to know the truth of. Relations share one row per class.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from itertools import compress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.formula import Formula, literal
+from epigym.language.epddl import syntax, terms
+from epigym.language.epddl.expansion import Assignment, Expander
+from epigym.language.epddl.models import models, truth
+from epigym.language.epddl.readings import ReadingWarning
+from epigym.task import EState
+
+
+def initial_state(expander: Expander, fluents: tuple[str, ...]) -> EState:
+    """The initial e-state of the expander's problem.
+
+    Args:
+        expander: expands the problem's formulas.
+        fluents: names of the fluents, in the task's order.
+
+    Returns:
+        Worlds as declared, or the worlds of a theory in binary counting order of their valuations, the
+        last fluent least significant.
+
+    Raises:
+        ParseError: if no world satisfies a theory.
+        LimitError: if a theory has too many worlds.
+    """
+    model = expander.spec.problem.inits[0].model
+    facts = {expander.fluent(fact).name for fact in expander.facts if fact[0] not in expander.rigid}
+    if isinstance(model, syntax.ExplicitModel):
+        return _explicit(expander, model, facts)
+    return _Theory(expander, model, facts).state(fluents)
+
+
+def _explicit(expander: Expander, model: syntax.ExplicitModel, facts: set[str]) -> EState:
+    worlds = tuple(map(str, model.worlds))
+    relations = {str(agent): pairs for agent, pairs in model.relations}
+    agents = expander.members(("agent",))
+    missing = [agent for agent in agents if agent not in relations]
+    if missing:
+        _warn(expander, f"no relation for {', '.join(missing)}, who will believe everything")
+    rows = {agent: expander.relation(pairs, "world", worlds) for agent, pairs in relations.items()}
+    empty = (frozenset[int](),) * len(worlds)
+    labels = {str(world): frozenset(_names(expander, atoms)) for world, atoms in model.labels}
+    return EState(
+        valuations=tuple(labels.get(world, frozenset()) | facts for world in worlds),
+        successors=tuple(rows.get(agent, empty) for agent in agents),
+        designated=tuple(sorted({worlds.index(world) for world in model.designated})),
+    )
+
+
+def _names(expander: Expander, atoms: terms.List[terms.Atom]) -> list[str]:
+    def name(atom: terms.Atom) -> Callable[[Assignment], list[str]]:
+        key = expander.key(atom)
+        return lambda assignment: [expander.fluent(key(assignment)).name]
+
+    return list(expander.elements(atoms, "object", name)({}))
+
+
+def _warn(expander: Expander, message: str) -> None:
+    place = expander.spec.problem.inits[0].place
+    warnings.warn(f"{place.location}: {message}", ReadingWarning, stacklevel=2)
+
+
+class _Theory:
+    """A finitary S5 theory, sorted by the shape of its formulas.
+
+    Attributes:
+        actual: what holds at the designated worlds.
+        common: what is common knowledge.
+        known: for each agent the formulas whose truth it is commonly known to know.
+        unknown: for each agent the formulas whose truth it is commonly known not to know.
+    """
+
+    def __init__(self, expander: Expander, formulas: terms.List[terms.Formula], facts: set[str]) -> None:
+        self.expander = expander
+        agents = expander.members(("agent",))
+        self.actual: list[Formula] = []
+        self.common: list[Formula] = [
+            literal(name, name in facts)
+            for predicate in expander.spec.domain.predicates
+            if predicate.is_fact and predicate.name not in expander.rigid
+            for name in map("_".join, expander.atoms(predicate))
+        ]
+        self.known: dict[str, list[Formula]] = {agent: [] for agent in agents}
+        self.unknown: dict[str, list[Formula]] = {agent: [] for agent in agents}
+        for target, formula in expander.elements(formulas, "object", self._entry)({}):
+            target.append(formula)
+
+    def _entry(self, formula: terms.Formula) -> Callable[[Assignment], list[tuple[list[Formula], Formula]]]:
+        if not isinstance(formula, terms.Modal):
+            build = self.expander.formula(formula)
+            return lambda assignment: [(self.actual, build(assignment))]
+        inner = formula.operand
+        if not isinstance(inner, terms.Modal):
+            build = self.expander.formula(inner)
+            return lambda assignment: [(self.common, build(assignment))]
+        build, agent = self.expander.formula(inner.operand), str(inner.group)
+        if inner.kind == "":  # in S5 what everybody commonly knows an agent to know is common knowledge
+            return lambda assignment: [(self.common, build(assignment))]
+        table = self.known if inner.is_box else self.unknown
+        return lambda assignment: [(table[assignment.get(agent, agent)], build(assignment))]
+
+    def state(self, fluents: tuple[str, ...]) -> EState:
+        source, place = self.expander.spec.problem_source, self.expander.spec.problem.inits[0].place
+        worlds = models(self.common, fluents)
+        if not len(worlds):
+            raise source.error(place, "no world satisfies what is common knowledge: the theory contradicts itself")
+        columns = dict(zip(fluents, worlds.T, strict=True))
+        designated = np.ones(len(worlds), dtype=np.bool_)
+        for formula in self.actual:
+            designated &= truth(formula, columns)
+        if not designated.any():
+            raise source.error(place, "no world of the theory satisfies the formulas outside [C. All]")
+        return EState(
+            valuations=tuple(frozenset(compress(fluents, world)) for world in worlds.tolist()),
+            successors=tuple(self._relation(agent, columns, len(worlds)) for agent in self.known),
+            designated=tuple(np.flatnonzero(designated).tolist()),
+        )
+
+    def _relation(self, agent: str, columns: Mapping[str, NDArray[np.bool_]], count: int) -> tuple[frozenset[int], ...]:
+        classes = np.zeros(count, dtype=np.int64)
+        for formula in dict.fromkeys(self.known[agent]):
+            # The class number stays below the number of worlds: renumbered after every formula.
+            _, classes = np.unique(2 * classes + truth(formula, columns), return_inverse=True)
+        order = np.argsort(classes, kind="stable")
+        members = np.split(order, np.flatnonzero(np.diff(classes[order])) + 1)
+        for formula in self.unknown[agent]:
+            values = truth(formula, columns) & np.ones(count, dtype=np.bool_)
+            if any(values[worlds].all() or not values[worlds].any() for worlds in members):
+                _warn(self.expander, f"agent {agent!r} is said not to know whether {formula}, but does in some world")
+        rows = [frozenset(worlds.tolist()) for worlds in members]
+        return tuple(rows[number] for number in classes.tolist())

@@ -1,0 +1,56 @@
+"""Where the official toolkit `plank` (commit 802df67) reads EPDDL differently from the language's intent."""
+
+from __future__ import annotations
+
+import warnings
+
+from epigym.errors import ProblemWarning
+from epigym.language.epddl.terms import Symbol
+
+
+class EpddlWarning(ProblemWarning):
+    """Base class of the warnings about EPDDL files."""
+
+
+class RequirementWarning(EpddlWarning):
+    """A requirement is missing from, or useless in, a file's `:requirements`."""
+
+
+class ReadingWarning(EpddlWarning):
+    """The meaning of a file is in doubt: the official toolkit reads it differently, or it contradicts itself."""
+
+
+# The departures that change what an accepted file means; `compat` says whether plank_compat reproduces it.
+_DEPARTURES = {
+    "arguments": "ignores the arguments of events and takes the action's variables of the same name",
+    "inertia": "lets an atom become false when only (when c (atom)) mentions it and c is false",
+    "else-if": "gives every else-if branch the conditions of other branches",
+    "basic effects": "ignores the effects of actions of type basic",
+    "no parameters": "drops actions without parameters",
+    "group diamond": "reads a diamond over a group as the conjunction of the agents' diamonds",
+    "untyped": "lets untyped quantified variables range over agents too (not reproduced by plank_compat)",
+}
+
+
+class Readings:
+    """Collects the places of one specification that the toolkit reads differently.
+
+    Attributes:
+        plank_compat: whether the toolkit's reading is to be reproduced.
+    """
+
+    def __init__(self, plank_compat: bool) -> None:
+        """Start with none."""
+        self.plank_compat = plank_compat
+        self._places: dict[str, Symbol] = {}
+
+    def note(self, departure: str, place: Symbol) -> None:
+        """Remember the first place of a departure."""
+        self._places.setdefault(departure, place)
+
+    def warn(self) -> None:
+        """Warn once about all departures met, unless the toolkit's reading was asked for."""
+        if self._places and not self.plank_compat:
+            clauses = [f"{_DEPARTURES[departure]} ({place.location})" for departure, place in self._places.items()]
+            message = f"the official toolkit {'; it '.join(clauses)}; plank_compat=True gives its reading"
+            warnings.warn(message, ReadingWarning, stacklevel=2)

@@ -1,0 +1,219 @@
+"""Abstract syntax of EPDDL, part two: domains, libraries and problems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from epigym.language.epddl.terms import Atom, Binder, Formula, Group, List, Symbol, Variable
+
+# Domains.
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """An atom or its negation."""
+
+    atom: Atom
+    positive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """`(when condition literals)`, or `(iff condition literals)` when `both_ways`."""
+
+    condition: Formula
+    literals: List[Literal]
+    both_ways: bool
+    place: Symbol = field(compare=False)
+
+
+Effect: TypeAlias = Literal | Conditional
+
+
+@dataclass(frozen=True, slots=True)
+class TypedName:
+    """A declared name and the type written behind it."""
+
+    name: Symbol
+    type: Symbol | None
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A declared predicate."""
+
+    name: Symbol
+    parameters: tuple[Variable, ...]
+    is_fact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EventSchema:
+    """A declared event."""
+
+    name: Symbol
+    parameters: tuple[Variable, ...]
+    precondition: Formula | None
+    effects: List[Effect] | None
+
+
+@dataclass(frozen=True, slots=True)
+class EventCall:
+    """An event with the arguments that an action gives it."""
+
+    name: Symbol
+    arguments: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Observer:
+    """An agent's observability.
+
+    Attributes:
+        agent: a term.
+        branches: (condition, observability type) of the if-chain, empty when unconditional.
+        otherwise: the type when no branch applies, if given.
+        has_else_if: whether the chain has more than one condition.
+    """
+
+    agent: Symbol
+    branches: tuple[tuple[Formula, Symbol], ...]
+    otherwise: Symbol | None
+
+    @property
+    def has_else_if(self) -> bool:
+        """Whether the chain has more than one condition."""
+        return len(self.branches) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultObserver:
+    """The observability type of agents that are not mentioned."""
+
+    type: Symbol
+    place: Symbol = field(compare=False)
+
+
+Observability: TypeAlias = Observer | DefaultObserver
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSchema:
+    """A declared action."""
+
+    name: Symbol
+    binder: Binder
+    action_type: Symbol
+    events: tuple[EventCall, ...]
+    observability: List[Observability] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A domain file."""
+
+    name: Symbol
+    requirements: tuple[Symbol, ...] = ()
+    libraries: tuple[Symbol, ...] = ()
+    types: tuple[TypedName, ...] = ()
+    constants: tuple[TypedName, ...] = ()
+    predicates: tuple[Predicate, ...] = ()
+    events: tuple[EventSchema, ...] = ()
+    actions: tuple[ActionSchema, ...] = ()
+
+
+# Libraries.
+
+EventPair: TypeAlias = tuple[Symbol, Symbol]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionType:
+    """A declared action type.
+
+    Attributes:
+        name: its name.
+        events: its event variables.
+        types: its observability types.
+        relations: (observability type, pairs of event variables), in textual order.
+        designated: designated event variables.
+        conditions: (event variable, names of conditions on the event bound to it).
+    """
+
+    name: Symbol
+    events: tuple[Symbol, ...]
+    types: tuple[Symbol, ...]
+    relations: tuple[tuple[Symbol, List[EventPair]], ...]
+    designated: tuple[Symbol, ...]
+    conditions: tuple[tuple[Symbol, tuple[Symbol, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """An action-type library file."""
+
+    name: Symbol
+    requirements: tuple[Symbol, ...] = ()
+    action_types: tuple[ActionType, ...] = ()
+
+
+# Problems.
+
+
+@dataclass(frozen=True, slots=True)
+class AgentGroup:
+    """A named group of agents."""
+
+    name: Symbol
+    type: Symbol | None
+    members: List[Group]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplicitModel:
+    """An initial state written out; relations and labels in textual order."""
+
+    worlds: tuple[Symbol, ...]
+    relations: tuple[tuple[Symbol, List[EventPair]], ...]
+    labels: tuple[tuple[Symbol, List[Atom]], ...]
+    designated: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Init:
+    """The `:init` section: a model, or the formulas of a finitary S5 theory."""
+
+    model: ExplicitModel | List[Formula]
+    place: Symbol = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A `:goal` section."""
+
+    formula: Formula
+    place: Symbol = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FactsInit:
+    """A `:facts-init` section."""
+
+    atoms: tuple[Atom, ...]
+    place: Symbol = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem file."""
+
+    name: Symbol
+    domain: Symbol
+    requirements: tuple[Symbol, ...] = ()
+    objects: tuple[TypedName, ...] = ()
+    agents: tuple[TypedName, ...] = ()
+    groups: tuple[AgentGroup, ...] = ()
+    facts: tuple[FactsInit, ...] = ()
+    inits: tuple[Init, ...] = ()
+    goals: tuple[Goal, ...] = ()

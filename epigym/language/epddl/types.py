@@ -1,0 +1,204 @@
+"""Types, declared names, and the specification that domain, problem and libraries make together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from epigym.language.epddl.syntax import (
+    ActionSchema,
+    ActionType,
+    AgentGroup,
+    Domain,
+    EventSchema,
+    Library,
+    Predicate,
+    Problem,
+)
+from epigym.language.epddl.terms import (
+    Item,
+    Source,
+    Symbol,
+    Variable,
+    suggestion,
+)
+
+BUILT_IN = {
+    "entity": None,
+    "object": "entity",
+    "agent": "entity",
+    "agent-group": "entity",
+    "world": None,
+    "event": None,
+    "obs-type": None,
+}
+Declared = TypeVar("Declared", Predicate, EventSchema, ActionSchema, ActionType)
+INNER = ("world", "event", "obs-type")
+_EVENT = Symbol("?e")
+BASIC = ActionType(
+    name=Symbol("basic"),
+    events=(_EVENT,),
+    types=(Symbol("Fully"),),
+    relations=((Symbol("Fully"), Item((_EVENT, _EVENT))),),
+    designated=(_EVENT,),
+    conditions=(),
+)
+
+
+class Types:
+    """The tree of types."""
+
+    def __init__(self) -> None:
+        """Start with the built-in types."""
+        self._parents: dict[str, str | None] = dict(BUILT_IN)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether the type is declared."""
+        return name in self._parents
+
+    @property
+    def names(self) -> list[str]:
+        """The declared types."""
+        return list(self._parents)
+
+    def add(self, name: str, parent: str) -> None:
+        """Declare a type below a declared parent."""
+        self._parents[name] = parent
+
+    def is_below(self, name: str, ancestor: str) -> bool:
+        """Whether `name` is `ancestor` or below it."""
+        current: str | None = name
+        while current is not None and current != ancestor:
+            current = self._parents[current]
+        return current is not None
+
+    def fits(self, actual: Iterable[str], formal: Iterable[str]) -> bool:
+        """Whether every alternative of `actual` is below some alternative of `formal`."""
+        formal = tuple(formal)
+        return all(any(self.is_below(name, ancestor) for ancestor in formal) for name in actual)
+
+
+@dataclass
+class Specification:
+    """A domain, a problem and libraries that were checked to fit together.
+
+    Attributes:
+        domain: the domain and, in `domain_source`, its text.
+        problem: the problem and, in `problem_source`, its text.
+        libraries: names of the libraries passed.
+        types: the tree of types.
+        entities: type of every constant, object, agent and group, in entity order: domain constants first,
+            then the problem's names as they are written.
+        groups: named groups of agents.
+        predicates: by name.
+        events: by name.
+        actions: in textual order.
+        action_types: by name, the built-in `basic` included.
+        requirements: all requirements declared, after expansion, sorted.
+    """
+
+    domain: Domain
+    domain_source: Source
+    problem: Problem
+    problem_source: Source
+    libraries: tuple[str, ...] = ()
+    types: Types = field(default_factory=Types)
+    entities: dict[str, str] = field(default_factory=dict)
+    groups: dict[str, AgentGroup] = field(default_factory=dict)
+    predicates: dict[str, Predicate] = field(default_factory=dict)
+    events: dict[str, EventSchema] = field(default_factory=dict)
+    actions: dict[str, ActionSchema] = field(default_factory=dict)
+    action_types: dict[str, ActionType] = field(default_factory=lambda: {"basic": BASIC})
+    requirements: tuple[str, ...] = ()
+
+    def members(self, types: tuple[str, ...]) -> tuple[str, ...]:
+        """The entities of any of the types, in entity order."""
+        return tuple(name for name, kind in self.entities.items() if self.types.fits((kind,), types))
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """The agents, in entity order."""
+        return self.members(("agent",))
+
+
+def types_of(variable: Variable, default: str) -> tuple[str, ...]:
+    """The types of a variable, the default of its place when it is untyped."""
+    return variable.types or (default,)
+
+
+def declare_action_types(spec: Specification, library: Library, source: Source) -> None:
+    """Enter the action types of a library.
+
+    Raises:
+        ParseError: for a name that is taken.
+    """
+    for action_type in library.action_types:
+        if action_type.name == BASIC.name:
+            raise source.error(action_type.name, "the action type 'basic' is built in; choose another name")
+    _enter(library.action_types, spec.action_types, "action type", source)
+
+
+def declare(spec: Specification) -> None:
+    """Enter the types, entities, predicates, events and actions of domain and problem.
+
+    Raises:
+        ParseError: for a name that is taken, a type that is unknown or does not fit.
+    """
+    _declare_types(spec)
+    _declare_entities(spec)
+    source = spec.domain_source
+    _enter(spec.domain.predicates, spec.predicates, "predicate", source)
+    _enter(spec.domain.events, spec.events, "event", source)
+    _enter(spec.domain.actions, spec.actions, "action", source)
+
+
+def _enter(declared: Iterable[Declared], table: dict[str, Declared], kind: str, source: Source) -> None:
+    for entry in declared:
+        if entry.name in table:
+            raise source.error(entry.name, f"{kind} {str(entry.name)!r} is declared twice")
+        table[entry.name] = entry
+
+
+def _declare_types(spec: Specification) -> None:
+    source = spec.domain_source
+    for declared in spec.domain.types:
+        name, parent = declared.name, declared.type or Symbol("object")
+        if name in BUILT_IN:
+            raise source.error(name, f"the type {str(name)!r} is built in")
+        if name in spec.types:
+            raise source.error(name, f"type {str(name)!r} is declared twice")
+        if parent not in spec.types:
+            later = any(parent == other.name for other in spec.domain.types)
+            why = "must be declared before its subtypes" if later else "is not declared"
+            hint = "" if later else suggestion(parent, spec.types.names)
+            raise source.error(parent, f"type {str(parent)!r} {why}{hint}")
+        if parent in INNER:
+            raise source.error(parent, f"the type {str(parent)!r} cannot have subtypes")
+        spec.types.add(name, parent)
+
+
+def _declare_entities(spec: Specification) -> None:
+    domain, problem = spec.domain, spec.problem
+    for constant in domain.constants:
+        _declare_entity(spec, spec.domain_source, constant.name, constant.type, "object", "entity")
+    entries = [(declared.name, declared.type, "object") for declared in problem.objects]
+    entries += [(declared.name, declared.type, "agent") for declared in problem.agents]
+    entries += [(group.name, group.type, "agent-group") for group in problem.groups]
+    for name, kind, root in sorted(entries, key=lambda entry: (entry[0].line, entry[0].column)):
+        _declare_entity(spec, spec.problem_source, name, kind, root, root)
+    spec.groups.update((group.name, group) for group in problem.groups)
+    if not spec.agents:
+        raise spec.problem_source.error(problem.name, "no agent is declared: a problem needs at least one")
+
+
+def _declare_entity(
+    spec: Specification, source: Source, name: Symbol, kind: Symbol | None, default: str, root: str
+) -> None:
+    if name in spec.entities:
+        raise source.error(name, f"{str(name)!r} is declared twice")
+    if kind is not None and kind not in spec.types:
+        raise source.error(kind, f"unknown type {str(kind)!r}{suggestion(kind, spec.types.names)}")
+    if kind is not None and not spec.types.is_below(kind, root):
+        raise source.error(kind, f"{str(name)!r} must have a type below {root!r}, {str(kind)!r} is not")
+    spec.entities[name] = kind or default

@@ -1,0 +1,291 @@
+"""Ground tasks as JSON, in the layout that the official EPDDL toolkit exports.
+
+Reading takes the connectives as they are meant (a diamond over a group is the dual of the box). Atoms that no
+effect touches and that have one value in all initial worlds are put into the formulas as constants; they
+become no fluents, because the layout does not say which false atoms are facts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from epigym.errors import EpigymError, LimitError
+from epigym.files import write_text
+from epigym.formula import FALSE, TRUE, Formula, Op, and_, fluent, not_, or_
+from epigym.language.files import read_json
+from epigym.language.ground_json.formulas import FormulaReader, FormulaWriter
+from epigym.task import Action, Effect, EState, Event, Task
+
+MAX_PAIRS = 50_000_000
+_Json: TypeAlias = Any
+_Chain: TypeAlias = tuple[tuple[Formula, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroundSpecification:
+    """A ground task together with what the official layout adds to it.
+
+    Attributes:
+        task: the task.
+        domain: name of the domain.
+        problem: name of the problem.
+        libraries: names of the action-type libraries.
+        requirements: all requirements, sorted.
+        atoms: names of all atoms, facts included.
+        facts: names of the facts that hold initially.
+        action_types: name of the action type of every action.
+    """
+
+    task: Task
+    domain: str
+    problem: str
+    libraries: tuple[str, ...]
+    requirements: tuple[str, ...]
+    atoms: tuple[str, ...]
+    facts: tuple[str, ...]
+    action_types: Mapping[str, str]
+
+
+# Writing
+
+
+def dump(specification: GroundSpecification, path: str | Path) -> None:
+    """Write a ground task in the official layout; the file appears complete or not at all.
+
+    Raises:
+        LimitError: if the relations, which the layout lists pair by pair, have more than `MAX_PAIRS` pairs.
+        TaskError: if a formula has no counterpart in EPDDL.
+    """
+    text = json.dumps(to_json(specification), ensure_ascii=False)
+    write_text(path, text)
+
+
+def to_json(specification: GroundSpecification) -> dict[str, _Json]:
+    """The official layout as a JSON object; errors as `dump`."""
+    task, formulas = specification.task, FormulaWriter()
+    goal = and_(*task.goal)
+    return {
+        "planning-task-info": {
+            "problem": specification.problem,
+            "domain": specification.domain,
+            "libraries": list(specification.libraries),
+            "requirements": list(specification.requirements),
+            "agents-number": len(task.agents),
+            "atoms-number": len(specification.atoms),
+            "facts-number": len(specification.facts),
+            "actions-number": len(task.actions),
+            "initial-worlds-number": len(task.initial.valuations),
+            "goal-modal-depth": goal.depth,
+            "goal-size": formulas.size(goal),
+        },
+        "language": {"atoms": list(specification.atoms), "agents": list(task.agents)},
+        "facts": list(specification.facts),
+        "initial-state": _state_to_json(specification),
+        "actions": {
+            action.name: _action_to_json(action, specification.action_types[action.name], task.agents, formulas)
+            for action in task.actions
+        }
+        or None,
+        "goal": formulas(goal),
+    }
+
+
+def _state_to_json(specification: GroundSpecification) -> dict[str, _Json]:
+    task = specification.task
+    state, facts = task.initial, frozenset(specification.facts).difference(task.fluents)
+    pairs = sum(len(row) for rows in state.successors for row in rows)
+    if pairs > MAX_PAIRS:
+        raise LimitError(f"the layout lists all {pairs} pairs of the relations, more than {MAX_PAIRS}; not written")
+    worlds = [f"w{world}" for world in range(len(state.valuations))]
+    names: dict[frozenset[int], list[str]] = {}
+    for row in {row for rows in state.successors for row in rows}:
+        names[row] = [worlds[world] for world in sorted(row)]
+    position = {atom: index for index, atom in enumerate(specification.atoms)}
+    return {
+        "worlds": worlds,
+        "relations": {
+            agent: {world: names[row] for world, row in zip(worlds, rows, strict=True)}
+            for agent, rows in zip(task.agents, state.successors, strict=True)
+        },
+        "labels": {
+            world: sorted(valuation | facts, key=position.__getitem__)
+            for world, valuation in zip(worlds, state.valuations, strict=True)
+        },
+        "designated": [worlds[world] for world in state.designated],
+    }
+
+
+def _action_to_json(action: Action, kind: str, agents: tuple[str, ...], formulas: FormulaWriter) -> dict[str, _Json]:
+    names = [event.name for event in action.events]
+    return {
+        "action-type": kind,
+        "events": names,
+        "relations": {
+            observability_type: {
+                name: [names[other] for other in sorted(row)] for name, row in zip(names, rows, strict=True)
+            }
+            for observability_type, rows in action.relations.items()
+        },
+        "designated": [names[event] for event in action.designated],
+        "preconditions": {event.name: formulas(event.precondition) for event in action.events},
+        "effects": {
+            event.name: {name: formulas(value) for name, value in values(event).items()} or None
+            for event in action.events
+        },
+        "observability-conditions": {
+            agent: {kind: formulas(condition) for kind, condition in exclusive(chain).items()}
+            for agent, chain in zip(agents, action.observability, strict=True)
+        },
+    }
+
+
+def values(event: Event) -> dict[str, Formula]:
+    """For every fluent that an event changes, the formula of the old model that gives its new value."""
+    adding: dict[str, list[Formula]] = {}
+    deleting: dict[str, list[Formula]] = {}
+    for effect in event.effects:
+        adding.setdefault(effect.fluent, [])
+        (adding if effect.value else deleting).setdefault(effect.fluent, []).append(effect.condition)
+    return {
+        name: or_(*conditions, and_(fluent(name), not_(or_(*deleting.get(name, ())))))
+        for name, conditions in adding.items()
+    }
+
+
+def exclusive(chain: _Chain) -> dict[str, Formula]:
+    """The conditions of a chain made exclusive, by type."""
+    conditions: dict[str, Formula] = {}
+    before: tuple[Formula, ...] = ()
+    for condition, kind in chain:
+        conditions[kind] = or_(conditions.get(kind, FALSE), and_(*before, condition))
+        before = (*before, not_(condition))
+    return conditions
+
+
+# Reading
+
+
+def load(path: str | Path, *, plank_compat: bool = False) -> Task:
+    """Read a ground task in the official layout.
+
+    Args:
+        path: the file.
+        plank_compat: whether to read diamonds over groups and effects of `basic` actions as the toolkit does.
+
+    Raises:
+        EpigymError: if the file cannot be read or is not in the layout.
+        TaskError: if the task contradicts itself.
+    """
+    return checked(read_json(Path(path)), str(path), plank_compat=plank_compat)
+
+
+def checked(content: _Json, file: str, *, plank_compat: bool = False) -> Task:
+    """The task of the JSON content of `file`; arguments and errors as `load`."""
+    try:
+        return from_json(content, plank_compat=plank_compat)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"missing or unknown {error}" if isinstance(error, KeyError) else str(error)
+        raise EpigymError(f"{file}: not the layout of a ground EPDDL task: {what}") from None
+
+
+def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Task:
+    """The task of a JSON object in the official layout.
+
+    Raises:
+        KeyError, TypeError, ValueError: if the object is not in the layout.
+        TaskError: if the task contradicts itself.
+    """
+    actions, state = content["actions"] or {}, content["initial-state"]
+    agents, atoms = content["language"]["agents"], content["language"]["atoms"]
+    touched = {atom for action in actions.values() for effects in action["effects"].values() for atom in effects or ()}
+    labels = [frozenset(state["labels"][world]) for world in state["worlds"]]
+    everywhere, somewhere = frozenset.intersection(*labels), frozenset[str]().union(*labels)
+    constants = {
+        atom: TRUE if atom in everywhere else FALSE
+        for atom in atoms
+        if atom not in touched and (atom in everywhere or atom not in somewhere)
+    }
+    reader = FormulaReader(constants, plank_compat)
+    goal = reader(content["goal"])
+    return Task(
+        name=content["planning-task-info"]["problem"],
+        fluents=tuple(atom for atom in atoms if atom not in constants),
+        agents=tuple(agents),
+        actions=tuple(_action_from_json(name, action, agents, reader) for name, action in actions.items()),
+        initial=EState(
+            valuations=tuple(label.difference(constants) for label in labels),
+            successors=tuple(_rows(state["relations"].get(agent, {}), state["worlds"]) for agent in agents),
+            designated=tuple(sorted(map(state["worlds"].index, state["designated"]))),
+        ),
+        goal=goal.children if goal.op is Op.AND else () if goal is TRUE else (goal,),
+    )
+
+
+def _rows(relation: Mapping[str, list[str]], names: list[str]) -> tuple[frozenset[int], ...]:
+    number = {name: index for index, name in enumerate(names)}
+    shared: dict[frozenset[int], frozenset[int]] = {}
+    rows = (frozenset(map(number.__getitem__, relation.get(name, ()))) for name in names)
+    return tuple(shared.setdefault(row, row) for row in rows)
+
+
+def _action_from_json(name: str, action: Mapping[str, _Json], agents: Iterable[str], reader: FormulaReader) -> Action:
+    names = action["events"]
+    ignore_effects = reader.plank_compat and action["action-type"] == "basic"
+    return Action(
+        name=name,
+        applicability=TRUE,
+        events=tuple(
+            Event(
+                name=event,
+                precondition=reader(action["preconditions"][event]),
+                effects=tuple(
+                    effect
+                    for atom, value in (action["effects"][event] or {}).items()
+                    if not ignore_effects
+                    for effect in effects_of(atom, reader(value))
+                ),
+            )
+            for event in names
+        ),
+        designated=tuple(sorted(map(names.index, action["designated"]))),
+        relations={kind: _rows(relation, names) for kind, relation in action["relations"].items()},
+        observability=tuple(
+            _chain(action["observability-conditions"][agent], list(action["relations"]), reader) for agent in agents
+        ),
+    )
+
+
+def effects_of(atom: str, value: Formula) -> list[Effect]:
+    """Effects that give an atom the value of a formula, as additions and deletions where its shape shows them."""
+    parts = value.children if value.op is Op.OR else (value,)
+    keeping = [part for part in parts if fluent(atom) in (part.children if part.op is Op.AND else (part,))]
+    if keeping:
+        kept = keeping[-1]
+        add = or_(*(part for part in parts if part is not kept))
+        rest = kept.children if kept.op is Op.AND else (kept,)
+        delete = not_(and_(*(part for part in rest if part is not fluent(atom))))
+    else:
+        add, delete = value, not_(value) if value in (TRUE, FALSE) else TRUE
+    effects = [Effect(atom, True, add), Effect(atom, False, delete)]
+    return [effect for effect in effects if effect.condition is not FALSE]
+
+
+def _chain(conditions: Mapping[str, _Json], types: list[str], reader: FormulaReader) -> _Chain:
+    """The conditions of one agent as a chain; where none holds the toolkit takes the first type."""
+    chain: list[tuple[Formula, str]] = []
+    excluded: set[Formula] = set()
+    for kind, content in conditions.items():
+        condition = reader(content)
+        parts = condition.children if condition.op is Op.AND else (condition,)
+        rest = and_(*(part for part in parts if part not in excluded))
+        if rest is not FALSE:
+            chain.append((rest, kind))
+        if rest is TRUE:
+            return tuple(chain)
+        opposite = not_(rest)
+        excluded.update(opposite.children if opposite.op is Op.AND else (opposite,))
+    return (*chain, (TRUE, types[0]))

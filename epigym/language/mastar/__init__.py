@@ -1,0 +1,87 @@
+"""mA*: the text language of the published benchmarks, to ground planning tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from epigym.formula import Formula, Op, and_
+from epigym.language.mastar.actions import ActionStatements, Semantics, check_semantics
+from epigym.language.mastar.initial import InitialStatements
+from epigym.language.mastar.syntax import Names, Node, Source, parse, subtrees
+from epigym.task import Task
+
+
+def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "default") -> Task:
+    """Read a planning task in mA*.
+
+    Args:
+        text: the problem.
+        file: its name in messages; without suffix it is the name of the task.
+        semantics: the reading of the language: `default`; `efp`, where a false announcement acts like sensing;
+            or `update_model`, where observers also learn that the action was executable.
+
+    Raises:
+        ParseError: naming the place that is wrong.
+        LimitError: when the initial e-state would be too big.
+        EpigymError: when the semantics is unknown.
+    """
+    check_semantics(semantics)
+    source = Source(text, file)
+    statements = subtrees(parse(source))
+    names = _declarations(source, statements)
+    actions = {name: ActionStatements(name, names) for name in names.declared["action"]}
+    initial = InitialStatements(names)
+    goals: list[Formula] = []
+    for statement in statements:
+        parts = subtrees(statement)
+        match statement.data:
+            case "fluent" | "action" | "agent":
+                pass
+            case "initially":
+                initial.add(statement)
+            case "goal":
+                goals.append(names.formula(parts[0]))
+            case "observes" | "aware_of":
+                actions[names.find("action", parts[1])].add(statement)
+            case _:
+                actions[names.find("action", parts[0])].add(statement)
+    goal = and_(*goals)
+    return Task(
+        name=Path(file).stem,
+        fluents=tuple(names.declared["fluent"]),
+        agents=tuple(names.declared["agent"]),
+        actions=tuple(action.compile(semantics) for action in actions.values()),
+        initial=initial.estate(),
+        goal=goal.children if goal.op is Op.AND else (goal,),
+    )
+
+
+def parse_formula(text: str, *, fluents: Iterable[str], agents: Iterable[str]) -> Formula:
+    """Read a belief formula in mA*, such as `B(ann, -B(bob, tail))`.
+
+    Args:
+        text: the formula.
+        fluents: the names that may occur as fluents.
+        agents: the names that may occur as agents.
+
+    Raises:
+        ParseError: naming the place that is wrong.
+    """
+    source = Source(text, "<formula>")
+    declared = {"fluent": dict.fromkeys(fluents, 0), "agent": dict.fromkeys(agents, 0)}
+    return Names(source, declared).formula(parse(source, "formula"))
+
+
+def _declarations(source: Source, statements: Sequence[Node]) -> Names:
+    """The declared names of a problem that has all that a problem needs."""
+    names = Names(source)
+    found = {str(statement.data) for statement in statements}
+    for needed in ("agent", "initially", "goal"):
+        if needed not in found:
+            raise source.error(f"the problem has no {needed!r} statement")
+    for statement in statements:
+        if statement.data in names.declared:
+            for name in subtrees(statement):
+                names.declare(str(statement.data), name)
+    return names

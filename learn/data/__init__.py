@@ -1,0 +1,1 @@
+"""Exploring, labels, and data sets on disk."""

@@ -1,0 +1,64 @@
+"""The data sets of several problems, from the cache where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from epigym.language import Semantics
+from epigym.problem import load_problem
+from learn.data.dataset import DataSet, cached
+from learn.data.explorers import ExplorerSettings
+from learn.data.progress import visits
+
+
+def collect(
+    problems: Sequence[str],
+    semantics: Semantics,
+    explorer: Mapping[str, Any],
+    encoding: Mapping[str, Any],
+    outputs: Path,
+) -> list[DataSet]:
+    """The data sets of some problems, from the cache where they are.
+
+    Args:
+        problems: files, or instances as `domain/instance`.
+        semantics: the reading of mA*.
+        explorer: keyword arguments of `ExplorerSettings`.
+        encoding: keyword arguments of `epigym.encoding.encoder`.
+        outputs: the cache is the folder `rollouts` there.
+
+    Raises:
+        EpigymError: when a problem, a setting or a stored data set is wrong.
+    """
+    settings = ExplorerSettings(**explorer)
+    sets = []
+    for problem in problems:
+        task = load_problem(problem, semantics)
+        with visits(f"exploring {problem}", settings.max_visited) as on_visit:
+            sets.append(cached(task, settings, encoding, outputs / "rollouts", on_visit))
+    return sets
+
+
+def summary(sets: Sequence[DataSet]) -> Table:
+    """What the data sets hold, one line each."""
+    table = Table(box=None, padding=(0, 1, 0, 0), title="rollouts; + means that there are more e-states")
+    for name in ("problem", "visited", "samples", "goals", "steps", "depth", "worlds", "sec"):
+        is_text = name == "problem"
+        table.add_column(name, justify="left" if is_text else "right", no_wrap=not is_text, overflow="fold")
+    for data in sets:
+        counts, seconds = data.metadata["counts"], data.metadata["seconds"]
+        table.add_row(
+            data.metadata["task"],
+            f"{counts['visited']:,}{'' if counts['complete'] else '+'}",
+            f"{counts['kept']:,}",
+            f"{counts['goals'] / counts['kept']:.0%}",
+            f"0–{len(counts['distances']) - 1}",
+            f"{len(counts['depths']) - 1}",
+            f"{counts['worlds'] / counts['kept']:.1f}",
+            f"{sum(seconds.values()):.1f}",
+        )
+    return table

@@ -1,0 +1,230 @@
+"""Data sets: labelled e-states of one problem as flat arrays in safetensors, with a `metadata.json` beside them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from epigym.encoding import encoder
+from epigym.errors import EpigymError
+from epigym.task import Task
+from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep
+from learn.data.fingerprint import fingerprint, task_fingerprint
+from learn.data.graphs import Graphs, encode
+
+logger = logging.getLogger(__name__)
+
+FORMAT_VERSION = 1
+"""Raised whenever the arrays or the metadata change."""
+LABELLING_VERSION = 1
+"""Raised whenever the same settings would give other samples, labels or graphs."""
+_ARRAYS, _METADATA = "arrays.safetensors", "metadata.json"
+
+
+class NoGoalError(EpigymError):
+    """No e-state that an explorer visited reaches a goal, so that there is nothing to label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """k labelled e-states of one problem.
+
+    Attributes:
+        graphs: their graphs.
+        state: int32[k], id of the e-state in the explored space.
+        distance: int32[k], transitions to the nearest goal.
+        depth: int32[k], actions from the initial e-state on the way taken.
+        is_goal: bool[k], whether the e-state is a goal.
+        action: int32[k], the action that led there, -1 for the initial e-state.
+        predecessor: int32[k], id of the e-state before, -1 for the initial one.
+        unsatisfied: int32[k], number of subgoals that do not hold, to compare with.
+    """
+
+    graphs: Graphs
+    state: NDArray[np.int32]
+    distance: NDArray[np.int32]
+    depth: NDArray[np.int32]
+    is_goal: NDArray[np.bool_]
+    action: NDArray[np.int32]
+    predecessor: NDArray[np.int32]
+    unsatisfied: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        """Number of samples."""
+        return len(self.state)
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """Samples with their metadata.
+
+    Attributes:
+        folder: where they are stored.
+        samples: the samples; their arrays are views of the mapped file.
+        metadata: `format_version`, `fingerprint`, `task`, `explorer`, `encoding`, `counts`, `seconds`, `sha256`.
+    """
+
+    folder: Path
+    samples: Samples
+    metadata: Mapping[str, Any]
+
+
+def make_samples(exploration: Exploration, settings: ExplorerSettings, encoding: Mapping[str, Any]) -> Samples:
+    """The labelled e-states of an exploration as samples.
+
+    Args:
+        exploration: what was explored.
+        settings: of the explorer.
+        encoding: keyword arguments of `epigym.encoding.encoder`.
+
+    Raises:
+        NoGoalError: when no visited e-state reaches a goal.
+    """
+    space = exploration.space
+    kept = keep(exploration, settings)
+    if not len(kept):
+        raise NoGoalError(
+            f"no goal of {space.task.name!r} is among the {len(exploration.states)} e-states visited by the explorer "
+            f"{exploration.explorer!r}: raise max_visited or max_depth, or leave the problem out"
+        )
+    states = exploration.states[kept]
+    return Samples(
+        graphs=encode(space, states, encoder(space.task, **encoding)),
+        state=states,
+        distance=exploration.distance[kept],
+        depth=exploration.depth[kept],
+        is_goal=exploration.distance[kept] == 0,
+        action=exploration.action[kept],
+        predecessor=exploration.predecessor[kept],
+        unsatisfied=np.count_nonzero(~space.subgoals(states), axis=1).astype(np.int32),
+    )
+
+
+def cached(
+    task: Task,
+    settings: ExplorerSettings,
+    encoding: Mapping[str, Any],
+    root: Path,
+    on_visit: OnVisit = lambda visited: None,
+) -> DataSet:
+    """The data set of a problem, made on the first call and stored as `root/<fingerprint>`.
+
+    Args:
+        task: the problem.
+        settings: of the explorer.
+        encoding: keyword arguments of `epigym.encoding.encoder`.
+        root: folder of the cache.
+        on_visit: told how many e-states have been visited.
+
+    Raises:
+        NoGoalError: when no goal was found.
+        EpigymError: when the stored data set is damaged.
+    """
+    key = fingerprint(
+        task=task_fingerprint(task),
+        explorer=asdict(settings),
+        encoding=dict(encoding),
+        labelling=LABELLING_VERSION,
+        format=FORMAT_VERSION,
+    )
+    folder = root / key
+    if not folder.exists():
+        start = time.perf_counter()
+        exploration = explore(task, settings, on_visit)
+        explored = time.perf_counter()
+        samples = make_samples(exploration, settings, encoding)
+        metadata = {
+            "fingerprint": key,
+            "task": task.name,
+            "explorer": {**asdict(settings), "used": exploration.explorer},
+            "encoding": dict(encoding),
+            "counts": _counts(exploration, samples),
+            "seconds": {"explore": explored - start, "encode": time.perf_counter() - explored},
+        }
+        save(samples, metadata, folder)
+    return load(folder)
+
+
+def save(samples: Samples, metadata: Mapping[str, Any], folder: Path) -> None:
+    """Store samples in a new folder, which appears complete or not at all."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    temporary.chmod(0o755)
+    try:
+        save_file(_arrays(samples), temporary / _ARRAYS)
+        complete = {"format_version": FORMAT_VERSION, **metadata, "sha256": {_ARRAYS: _sha256(temporary / _ARRAYS)}}
+        (temporary / _METADATA).write_text(json.dumps(complete, indent=2) + "\n")
+        os.replace(temporary, folder)
+    except OSError:
+        if not folder.exists():
+            raise
+        logger.info("%s was stored by another process in the meantime", folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def load(folder: Path) -> DataSet:
+    """Open a stored data set; its arrays are mapped into memory, not read.
+
+    Raises:
+        EpigymError: when it is missing, damaged, or of an unknown format version.
+    """
+    try:
+        metadata = json.loads((folder / _METADATA).read_text())
+        recorded = metadata["sha256"][_ARRAYS]
+        version = metadata["format_version"]
+    except FileNotFoundError:
+        raise EpigymError(f"{folder} holds no data set: expected {_METADATA} and {_ARRAYS} there") from None
+    except (ValueError, KeyError, TypeError):
+        raise EpigymError(f"{folder / _METADATA} is damaged: delete {folder} to make the data set again") from None
+    if version != FORMAT_VERSION:
+        raise EpigymError(f"{folder} has format version {version}, expected {FORMAT_VERSION}: delete it to renew it")
+    if not (folder / _ARRAYS).exists() or _sha256(folder / _ARRAYS) != recorded:
+        raise EpigymError(f"{folder / _ARRAYS} does not match its checksum: delete {folder} to make it again")
+    with safe_open(folder / _ARRAYS, framework="pt") as file:
+        arrays = {name: file.get_tensor(name).numpy() for name in file.keys()}  # noqa: SIM118 - no mapping
+    graphs = Graphs(**{field.name: arrays[f"graphs.{field.name}"] for field in fields(Graphs)})
+    columns = {field.name: arrays[field.name] for field in fields(Samples) if field.name != "graphs"}
+    return DataSet(folder, Samples(graphs, **columns), metadata)
+
+
+def _arrays(samples: Samples) -> dict[str, NDArray[Any]]:
+    graphs = {f"graphs.{field.name}": getattr(samples.graphs, field.name) for field in fields(Graphs)}
+    columns = {field.name: getattr(samples, field.name) for field in fields(Samples) if field.name != "graphs"}
+    return {name: np.ascontiguousarray(array) for name, array in (graphs | columns).items()}
+
+
+def _counts(exploration: Exploration, samples: Samples) -> dict[str, Any]:
+    """What `learn.rollouts` prints and draws."""
+    distances, depths = np.bincount(samples.distance), np.bincount(samples.depth)
+    return {
+        "complete": exploration.complete,
+        "visited": len(exploration.states),
+        "transitions": len(exploration.target),
+        "kept": len(samples),
+        "goals": int(np.count_nonzero(samples.is_goal)),
+        "distances": distances.tolist(),
+        "depths": depths.tolist(),
+        "worlds": len(samples.graphs.nodes),
+        "edges": samples.graphs.edge_count,
+        "identifiers": len(samples.graphs.identifiers),
+    }
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

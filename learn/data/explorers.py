@@ -1,0 +1,217 @@
+"""Exploring the state space of a training problem (paper, section 3.3).
+
+`dfs` is the paper's depth-limited depth-first search with shuffled actions, random discards and a duplicate check;
+`exhaustive` is breadth first. Both record every transition that they generate, for exact labels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.errors import EpigymError, unknown
+from epigym.space import StateSpace, Transitions
+from epigym.task import Task
+from learn.data.labels import UNREACHABLE, goal_distances
+
+EXPLORERS = ("auto", "dfs", "exhaustive")
+_CHUNK = 512
+
+OnVisit = Callable[[int], None]
+"""Told now and then how many e-states have been visited."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorerSettings:
+    """How a state space is explored.
+
+    Attributes:
+        name: `dfs`, `exhaustive`, or `auto`: exhaustive when the whole space fits `max_visited`, else dfs.
+        max_visited: at most so many e-states are visited (entered).
+        max_kept: at most so many e-states with a finite label are kept, drawn at random when there are more.
+        max_depth: `dfs` only: e-states at this depth are not expanded.
+        discard_factor: `dfs` only: largest probability of discarding an e-state.
+        seed: decides the order of actions, the discards and the draw.
+    """
+
+    name: str = "auto"
+    max_visited: int = 100_000
+    max_kept: int = 60_000
+    max_depth: int = 25
+    discard_factor: float = 0.4
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if self.name not in EXPLORERS:
+            raise EpigymError(unknown("explorer", self.name, EXPLORERS))
+        for name in ("max_visited", "max_kept", "max_depth"):
+            if getattr(self, name) < 1:
+                raise EpigymError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not 0 <= self.discard_factor <= 1:
+            raise EpigymError(f"discard_factor is a probability, got {self.discard_factor}")
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """The visited e-states, in the order in which they were entered, and every recorded transition.
+
+    Attributes:
+        explorer: `dfs` or `exhaustive`.
+        complete: whether these are all e-states that can be reached, with all their transitions.
+        space: the state space; it may also hold successors that were generated but not visited.
+        states: int32[v], ids of the visited e-states.
+        depth: int32[v], number of actions from the initial e-state on the way taken.
+        predecessor: int32[v], id of the e-state before, -1 for the initial one.
+        action: int32[v], the action that led there, -1 for the initial one.
+        source: int32[m], where each transition starts.
+        target: int32[m], where each transition leads.
+        distance: int32[v], transitions to the nearest goal in the recorded graph, `UNREACHABLE` if none.
+    """
+
+    explorer: str
+    complete: bool
+    space: StateSpace
+    states: NDArray[np.int32]
+    depth: NDArray[np.int32]
+    predecessor: NDArray[np.int32]
+    action: NDArray[np.int32]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    distance: NDArray[np.int32] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Label the states; successors that were generated but not visited count as part of the graph."""
+        met = np.arange(len(self.space), dtype=np.int32)
+        distances = goal_distances(len(met), self.source, self.target, np.flatnonzero(self.space.is_goal(met)))
+        object.__setattr__(self, "distance", distances[self.states])
+
+
+def explore(task: Task, settings: ExplorerSettings, on_visit: OnVisit = lambda visited: None) -> Exploration:
+    """Explore the state space of `task` and label the visited e-states with their distances."""
+    if settings.name == "dfs":
+        return _depth_first(task, settings, on_visit)
+    exploration = _breadth_first(task, settings, on_visit)
+    if settings.name == "exhaustive" or exploration.complete:
+        return exploration
+    return _depth_first(task, settings, on_visit)
+
+
+def keep(exploration: Exploration, settings: ExplorerSettings) -> NDArray[np.int64]:
+    """int64[k]: positions of the visited e-states with a finite label, at most `max_kept`, ascending."""
+    labelled = np.flatnonzero(exploration.distance != UNREACHABLE)
+    if len(labelled) <= settings.max_kept:
+        return labelled
+    generator = np.random.default_rng(settings.seed)
+    return np.sort(generator.choice(labelled, settings.max_kept, replace=False))
+
+
+def is_sparse(action_count: int, max_depth: int, max_visited: int) -> bool:
+    """Whether `dfs` discards e-states: a full tree of that depth has more than 3 `max_visited` nodes."""
+    if action_count < 2:
+        return False
+    return (max_depth + 1) * math.log(action_count) - math.log(action_count - 1) > math.log(3 * max_visited)
+
+
+def discard_probability(
+    settings: ExplorerSettings, *, depth: int, visited: int, expanded: int, goal_found: bool
+) -> float:
+    """The probability that a sparse `dfs` discards an e-state instead of expanding it.
+
+    Args:
+        settings: of the explorer.
+        depth: of the e-state.
+        visited: number of e-states visited so far.
+        expanded: number of expansions since the last discard.
+        goal_found: whether a goal was entered since the last discard.
+    """
+    return min(
+        settings.discard_factor,
+        0.2 * (depth / settings.max_depth) ** 2
+        + 0.2 * visited / settings.max_visited
+        + min(0.1, 0.01 * (expanded / (3 * settings.max_depth)) ** 2)
+        + 0.2 * goal_found,
+    )
+
+
+def _breadth_first(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Exploration:
+    """Ids count up in the order of discovery, so layers are ranges of ids."""
+    space = StateSpace(task)
+    recorded: list[Transitions] = []
+    layer_starts = [0]
+    expanded, layer_end = 0, len(space)
+    while expanded < len(space) <= settings.max_visited:
+        stop = min(expanded + _CHUNK, layer_end)
+        recorded.append(space.expand(np.arange(expanded, stop, dtype=np.int32)))
+        expanded = stop
+        if expanded == layer_end:
+            layer_starts.append(layer_end)
+            layer_end = len(space)
+        on_visit(min(len(space), settings.max_visited))
+    count = min(len(space), settings.max_visited)
+    source = _join(transitions.source for transitions in recorded)
+    is_new = np.concatenate([np.empty(0, dtype=np.bool_), *(transitions.is_new for transitions in recorded)])
+    action = _join(transitions.action for transitions in recorded)
+    root = np.array([-1], dtype=np.int32)
+    return Exploration(
+        explorer="exhaustive",
+        complete=expanded == len(space),
+        space=space,
+        states=np.arange(count, dtype=np.int32),
+        depth=np.searchsorted(layer_starts, np.arange(count), side="right").astype(np.int32) - 1,
+        predecessor=np.append(root, source[is_new])[:count],
+        action=np.append(root, action[is_new])[:count],
+        source=source,
+        target=_join(transitions.target for transitions in recorded),
+    )
+
+
+def _depth_first(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Exploration:
+    space = StateSpace(task)
+    generator = np.random.default_rng(settings.seed)
+    sparse = is_sparse(len(task.actions), settings.max_depth, settings.max_visited)
+    complete, goal_found, expanded = True, False, 0
+    stack = [(space.initial, 0, -1, -1)]
+    entered: dict[int, tuple[int, int, int]] = {}
+    recorded: list[Transitions] = []
+    while stack and len(entered) < settings.max_visited:
+        state, depth, predecessor, action = stack.pop()
+        if state in entered:
+            continue
+        entered[state] = (depth, predecessor, action)
+        on_visit(len(entered))
+        goal_found |= bool(space.is_goal([state])[0])
+        if depth == settings.max_depth:
+            complete = False
+            continue
+        if sparse and generator.random() < discard_probability(
+            settings, depth=depth, visited=len(entered), expanded=expanded, goal_found=goal_found
+        ):
+            complete, goal_found, expanded = False, False, 0
+            continue
+        found = space.expand([state])
+        expanded += 1
+        recorded.append(found)
+        order = generator.permutation(len(found.target))
+        steps = zip(found.target[order].tolist(), found.action[order].tolist(), strict=True)
+        stack.extend((target, depth + 1, state, step) for target, step in steps if target not in entered)
+    depths, predecessors, actions = np.array(list(entered.values()), dtype=np.int32).T
+    return Exploration(
+        explorer="dfs",
+        complete=complete and not any(state not in entered for state, *_ in stack),
+        space=space,
+        states=np.array(list(entered), dtype=np.int32),
+        depth=depths,
+        predecessor=predecessors,
+        action=actions,
+        source=_join(transitions.source for transitions in recorded),
+        target=_join(transitions.target for transitions in recorded),
+    )
+
+
+def _join(columns: Iterable[NDArray[np.int32]]) -> NDArray[np.int32]:
+    return np.concatenate([np.empty(0, dtype=np.int32), *columns])

@@ -1,0 +1,39 @@
+"""Exact labels: distances to the nearest goal inside an explored transition graph."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from learn.data import ragged
+
+UNREACHABLE = -1
+"""The distance of states from which no recorded transition sequence reaches a goal."""
+
+
+def goal_distances(count: int, source: ArrayLike, target: ArrayLike, goals: ArrayLike) -> NDArray[np.int32]:
+    """Distances to the nearest goal, by one multi-source backward breadth-first pass.
+
+    Unlike labels assigned while backtracking (paper, section 3.3) they do not depend on the visiting order.
+
+    Args:
+        count: number of states, named 0 … count - 1.
+        source: int[m], where each transition starts.
+        target: int[m], where each transition leads.
+        goals: int[g], the goal states.
+
+    Returns:
+        int32[count]: number of transitions to the nearest goal, `UNREACHABLE` where there is no way.
+    """
+    sources, targets = np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)
+    predecessors = sources[np.argsort(targets, kind="stable")]
+    ptr = ragged.pointers(np.bincount(targets, minlength=count))
+    distances = np.full(count, UNREACHABLE, dtype=np.int32)
+    frontier = np.unique(np.asarray(goals, dtype=np.int64))
+    distance = 0
+    while frontier.size:
+        distances[frontier] = distance
+        distance += 1
+        found = predecessors[ragged.positions(ptr, frontier)[0]]
+        frontier = np.unique(found[distances[found] == UNREACHABLE])
+    return distances

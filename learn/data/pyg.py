@@ -1,0 +1,42 @@
+"""A data set for PyTorch Geometric: for other models than ours, and for looking at single graphs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch_geometric.data import Data, Dataset
+
+from epigym.encoding import graph_instance, to_pyg
+from learn.data.dataset import load
+
+
+class PygDataSet(Dataset):  # type: ignore[misc]  # PyG is not typed
+    """The samples of a stored data set as complete graphs, made when asked for.
+
+    Each is a `torch_geometric.data.Data` with x float32[n, width], edge_index int64[2, m], edge_attr
+    float32[m, 1] = label / 255 and y float32[1], the steps to the nearest goal.
+
+    Args:
+        folder: of the data set, as `learn.rollouts` prints it.
+
+    Raises:
+        EpigymError: when it is missing or damaged.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        """Open the data set."""
+        self.samples = load(Path(folder)).samples
+        super().__init__()
+
+    def len(self) -> int:
+        """Number of samples."""
+        return len(self.samples)
+
+    def get(self, idx: int) -> Data:
+        """The graph of one sample."""
+        data = to_pyg(graph_instance(self.samples.graphs.batch(np.array([idx]))))
+        data.y = torch.from_numpy(self.samples.distance[idx : idx + 1].astype(np.float32))
+        return data

@@ -1,0 +1,1 @@
+"""Networks, their shared computation, scoring, checkpoints."""

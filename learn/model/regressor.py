@@ -1,0 +1,181 @@
+"""The regressor: from the graph of an e-state to its normalised distance (paper, section 3.4 and Algorithm 2)."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import embedding_bag
+from torch_geometric.nn import GINEConv
+from torch_geometric.nn.aggr import Aggregation
+
+from epigym.encoding import MAX_LABEL
+from learn.model.batches import Batch, LayerBatch, Sums
+
+
+class IndexAdd(Aggregation):  # type: ignore[misc]  # PyG is not typed
+    """Sum by `index_add`: what PyG's sum computes, but faster after export to ONNX."""
+
+    def forward(
+        self,
+        x: Tensor,
+        index: Tensor | None = None,
+        ptr: Tensor | None = None,
+        dim_size: int | None = None,
+        dim: int = -2,
+    ) -> Tensor:
+        """The sums float[dim_size, d] of the rows of x, float[e, d], that share an index, int64[e]."""
+        assert index is not None
+        assert dim_size is not None
+        return x.new_zeros(dim_size, x.size(-1)).index_add(0, index, x)
+
+
+class ResidualBlock(nn.Module):
+    """Linear, BatchNorm, ReLU, Dropout, Linear, BatchNorm, skip, ReLU."""
+
+    def __init__(self, size: int, dropout: float) -> None:
+        """Make a block of this size."""
+        super().__init__()
+        self.inner = nn.Sequential(
+            nn.Linear(size, size),
+            nn.BatchNorm1d(size),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            nn.Linear(size, size),
+            nn.BatchNorm1d(size),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """float[k, size] to float[k, size]."""
+        return torch.relu(x + self.inner(x))
+
+
+class Regressor(nn.Module):
+    """The paper's network: identifier and edge MLPs, two GINEConv layers, mean pool, residual head.
+
+    Args:
+        width: number of bits of an identifier.
+        node_size: size of node embeddings.
+        edge_size: size of edge embeddings.
+        hidden_size: size of the GINEConv layers and of the pooled graph.
+        head_size: size of the residual head.
+        blocks: number of residual blocks.
+        dropout: probability inside each residual block.
+        margin: the output is clamped to [margin, 1 - margin], but not in training mode, where an output beyond these
+            bounds would have no gradient that leads back.
+    """
+
+    def __init__(
+        self,
+        width: int = 64,
+        *,
+        node_size: int = 64,
+        edge_size: int = 32,
+        hidden_size: int = 128,
+        head_size: int = 128,
+        blocks: int = 3,
+        dropout: float = 0.2,
+        margin: float = 1e-3,
+    ) -> None:
+        """Make the layers."""
+        super().__init__()
+        self.margin = margin
+        self.node_mlp = _two_layers(width, node_size, node_size)
+        self.edge_mlp = _two_layers(1, edge_size, edge_size)
+        self.convs = nn.ModuleList(
+            GINEConv(_two_layers(size, hidden_size, hidden_size), edge_dim=edge_size, aggr=IndexAdd())
+            for size in (node_size, hidden_size)
+        )
+        self.head = nn.Sequential(
+            nn.Linear(hidden_size, head_size),
+            nn.ReLU(),
+            *(ResidualBlock(head_size, dropout) for _ in range(blocks)),
+            nn.Linear(head_size, 1),
+        )
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, graph: Tensor, graph_mask: Tensor) -> Tensor:
+        """Normalised distances of k graphs with n nodes and e edges.
+
+        Args:
+            x: float32[n, width], identifiers as 0/1 bits.
+            edge_index: int64[2, e], source and target of the edges.
+            edge_attr: float32[e, 1], label / 255.
+            graph: int64[n], the graph of each node.
+            graph_mask: any tensor of shape [k]: its length says how many graphs there are.
+
+        Returns:
+            float32[k], in [margin, 1 - margin]; in training mode in [0, 1].
+        """
+        nodes, edges = self.node_mlp(x), self.edge_mlp(edge_attr)
+        for conv in self.convs:
+            nodes = torch.relu(conv(nodes, edge_index, edges))
+        count = graph_mask.size(0)
+        sizes = nodes.new_zeros(count).index_add(0, graph, nodes.new_ones(graph.size(0)))
+        return self.regress(sum_by(nodes, graph, count) / sizes[:, None])
+
+    def forward_shared(self, batch: Batch) -> Tensor:
+        """The same for a batch of shared computations: float32[k], equal up to rounding and several times faster."""
+        nodes = self.node_mlp(batch.identifiers.float())
+        labels = self.edge_mlp(label_attributes(nodes.device))
+        for conv, layer in zip(self.convs, batch.layers, strict=True):
+            nodes = torch.relu(_convolve(conv, nodes, labels, layer))
+        return self.regress(sum_rows(nodes, batch.graphs) / batch.sizes[:, None])
+
+    def regress(self, pooled: Tensor) -> Tensor:
+        """Normalised distances float[k] of pooled graphs, float[k, hidden_size]."""
+        output = torch.sigmoid(self.head(pooled).float()).squeeze(-1)
+        return output if self.training else output.clamp(self.margin, 1 - self.margin)
+
+    @torch.no_grad()
+    def start_at(self, value: float) -> None:
+        """Set the last layer so that all outputs are a given normalised distance in [0, 1].
+
+        Pooled graphs have large entries: from random outputs the first steps overshoot so far that the sigmoid is
+        saturated, and training may never recover.
+        """
+        last = cast(nn.Linear, self.head[-1])
+        last.weight.zero_()
+        last.bias.fill_(torch.logit(torch.tensor(value), eps=1e-6))
+
+
+def label_attributes(device: torch.device) -> Tensor:
+    """float32[256, 1]: the edge attribute of every label."""
+    return torch.arange(MAX_LABEL + 1, dtype=torch.float32, device=device)[:, None] / MAX_LABEL
+
+
+def sum_by(rows: Tensor, index: Tensor, count: int) -> Tensor:
+    """float[count, d]: sums of the rows, float[n, d], that share an index, int64[n]."""
+    return rows.new_zeros(count, rows.size(-1)).index_add(0, index, rows)
+
+
+class _SumRows(torch.autograd.Function):
+    """`embedding_bag` with its transposition as gradient: much faster on the CPU than scattering."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, sums: Sums) -> Tensor:
+        ctx.sums = sums
+        return embedding_bag(sums.terms, rows, sums.ptr, mode="sum", include_last_offset=True)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        sums: Sums = ctx.sums
+        (gradient,) = gradients
+        return sum_rows(gradient, Sums(sums.back_ptr, sums.back, sums.ptr, sums.terms)), None
+
+
+def sum_rows(rows: Tensor, sums: Sums) -> Tensor:
+    """float[r, d]: sums of rows of a matrix, float[n, d]."""
+    return _SumRows.apply(rows, sums)  # type: ignore[no-any-return, no-untyped-call]
+
+
+def _convolve(conv: Any, nodes: Tensor, labels: Tensor, layer: LayerBatch) -> Tensor:
+    """What `conv` computes for every class of nodes, from the embeddings of nodes and edge labels."""
+    messages = torch.relu(sum_rows(torch.cat([nodes, conv.lin(labels)]), layer.messages))
+    groups = sum_rows(messages, layer.groups)
+    return conv.nn(sum_rows(torch.cat([groups, nodes]), layer.nodes))  # type: ignore[no-any-return]
+
+
+def _two_layers(*sizes: int) -> nn.Sequential:
+    first, hidden, last = sizes
+    return nn.Sequential(nn.Linear(first, hidden), nn.ReLU(), nn.Linear(hidden, last))

@@ -1,0 +1,1 @@
+"""The Lightning module, loaders, the trainer and the pictures of a run."""

@@ -1,0 +1,156 @@
+"""Training the regressor with Lightning (paper, section 3.4 and Appendix B)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from lightning import LightningModule
+from lightning.pytorch.utilities.types import OptimizerLRScheduler
+from torch import Tensor
+from torch.nn.functional import mse_loss
+from torch.optim.lr_scheduler import CosineAnnealingLR
+from torchmetrics import Metric
+
+from epigym.errors import EpigymError, unknown
+from learn.model.batches import Batch
+from learn.model.checkpoints import HYPERPARAMETER_VERSION
+from learn.model.regressor import Regressor
+from learn.model.target import Target
+
+SCHEDULES = ("constant", "cosine")
+"""Of the learning rate."""
+
+
+class StepErrors(Metric):
+    """Errors in steps: MAE, RMSE, R² and the share within half a step, over all samples of an epoch.
+
+    Args:
+        **settings: keyword arguments of `torchmetrics.Metric`.
+    """
+
+    full_state_update = False
+
+    count: Tensor
+    absolute: Tensor
+    squared: Tensor
+    total: Tensor
+    total_squared: Tensor
+    near: Tensor
+
+    def __init__(self, **settings: Any) -> None:
+        """Start with no samples."""
+        super().__init__(**settings)
+        for name in ("count", "absolute", "squared", "total", "total_squared", "near"):
+            self.add_state(name, torch.zeros((), dtype=torch.float64), dist_reduce_fx="sum")
+
+    def update(self, predicted: Tensor, true: Tensor) -> None:
+        """Add samples: predicted and true distances in steps, float[k] each."""
+        error, true = (predicted - true).double(), true.double()
+        self.count += len(true)
+        self.absolute += error.abs().sum()
+        self.squared += error.square().sum()
+        self.total += true.sum()
+        self.total_squared += true.square().sum()
+        self.near += (error.abs() <= 0.5).sum()
+
+    def compute(self) -> dict[str, Tensor]:
+        """The metrics by name; R² is not a number when all distances are equal."""
+        spread = self.total_squared - self.total.square() / self.count
+        return {
+            "mae": self.absolute / self.count,
+            "rmse": (self.squared / self.count).sqrt(),
+            "r2": torch.where(spread > 1e-9 * self.count, 1 - self.squared / spread, torch.nan),
+            "within_half": self.near / self.count,
+        }
+
+
+class DistanceModule(LightningModule):
+    """The regressor with its loss, optimizer and metrics.
+
+    All arguments are plain values, so a checkpoint loads with `weights_only=True` and holds everything that is
+    needed to score an e-state.
+
+    Args:
+        encoding: keyword arguments of `epigym.encoding.encoder`.
+        network: keyword arguments of `Regressor`, less `width` and `margin`.
+        target: keyword arguments of `Target`.
+        optimizer: keyword arguments of `torch.optim.AdamW`.
+        schedule: `constant`, or `cosine` for a learning rate that falls to zero over the steps of the training.
+        domains: domains that the training problems belong to.
+        problems: names of the training problems.
+        semantics: the reading of mA* that they were read under.
+        version: of these hyper-parameters.
+    """
+
+    def __init__(
+        self,
+        *,
+        encoding: Mapping[str, Any],
+        network: Mapping[str, Any],
+        target: Mapping[str, Any],
+        optimizer: Mapping[str, Any],
+        schedule: str = "constant",
+        domains: Sequence[str] = (),
+        problems: Sequence[str] = (),
+        semantics: str = "default",
+        version: int = HYPERPARAMETER_VERSION,
+    ) -> None:
+        """Make the network.
+
+        Raises:
+            EpigymError: when there is no such schedule.
+        """
+        super().__init__()
+        if schedule not in SCHEDULES:
+            raise EpigymError(unknown("schedule", schedule, SCHEDULES))
+        self.save_hyperparameters()
+        self.target = Target(**target)
+        self.regressor = Regressor(encoding["width"], margin=self.target.beta, **network)
+        self.optimizer_settings = dict(optimizer)
+        self.schedule = schedule
+        self.errors = StepErrors()
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Predicted distances in steps, float32[k]."""
+        return self.target.steps(self.regressor.forward_shared(batch))
+
+    def training_step(self, batch: Batch, index: int) -> Tensor:
+        """The mean squared error of the normalised distances."""
+        loss = mse_loss(self.regressor.forward_shared(batch), self.target.normalise(batch.distance))
+        self.log("train/loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.distance), sync_dist=True)
+        return loss
+
+    def validation_step(self, batch: Batch, index: int) -> None:
+        """Collect the validation metrics."""
+        output = self.regressor.forward_shared(batch)
+        loss = mse_loss(output, self.target.normalise(batch.distance))
+        self.log("val/loss", loss, batch_size=len(batch.distance), sync_dist=True)
+        self.errors.update(self.target.steps(output), batch.distance)
+
+    def on_validation_epoch_end(self) -> None:
+        """Log the errors in steps."""
+        metrics = self.errors.compute()
+        self.errors.reset()
+        self.log_dict({f"val/{name}": value.float() for name, value in metrics.items()}, sync_dist=True)
+
+    def predict_step(self, batch: Batch, index: int) -> tuple[Tensor, Tensor]:
+        """Predicted and true distances in steps, float32[k] each."""
+        return self(batch), batch.distance
+
+    def configure_optimizers(self) -> OptimizerLRScheduler:
+        """AdamW, with the schedule of its learning rate.
+
+        Raises:
+            EpigymError: when the learning rate shall fall over a training without an end.
+        """
+        optimizer = torch.optim.AdamW(self.parameters(), **self.optimizer_settings)
+        if self.schedule == "constant":
+            return optimizer
+        steps = self.trainer.estimated_stepping_batches
+        if steps == math.inf:
+            raise EpigymError("model.schedule=cosine needs an end: set trainer.max_epochs or trainer.max_steps")
+        scheduler = CosineAnnealingLR(optimizer, int(steps))
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}

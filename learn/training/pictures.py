@@ -1,0 +1,106 @@
+"""Pictures of rollouts and training runs, as PNG files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from learn.training.report import best_row
+
+_BLUE, _ORANGE = "#2b6cb0", "#dd6b20"
+
+
+def draw_curves(history: Sequence[Mapping[str, float]], path: Path) -> None:
+    """Training and validation loss and the validation errors over the optimizer steps.
+
+    Args:
+        history: rows of metrics, as `learn.training.report.read_history` gives them.
+        path: the PNG file.
+    """
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    best = best_row(history)
+    curves = (
+        (left, "train/loss", "training", _ORANGE),
+        (left, "val/loss", "validation", _BLUE),
+        (right, "val/mae", "MAE", _BLUE),
+        (right, "val/rmse", "RMSE", _ORANGE),
+    )
+    for axes, name, label, colour in curves:
+        rows = [row for row in history if name in row]
+        axes.plot([row["step"] for row in rows], [row[name] for row in rows], label=label, color=colour)
+    left.set(yscale="log", xlabel="step", ylabel="loss (MSE of normalised distance)")
+    right.set(yscale="log", xlabel="step", ylabel="validation error [steps]")
+    for axes in (left, right):
+        axes.axvline(best["step"], color="0.6", linestyle=":", label="best checkpoint")
+        axes.legend(frameon=False)
+    figure.savefig(path, dpi=120)
+
+
+def draw_predictions(predicted: NDArray[np.floating], true: NDArray[np.floating], path: Path) -> None:
+    """Predicted against true distances: a box per distance, and the number of samples below it.
+
+    Args:
+        predicted: float[k], in steps.
+        true: float[k], in steps.
+        path: the PNG file.
+    """
+    figure = Figure(figsize=(6, 5.5), layout="constrained")
+    axes = figure.subplots()
+    classes = np.unique(true)
+    largest = max(float(true.max()), float(predicted.max())) + 0.5
+    axes.plot([0, largest], [0, largest], color="0.6", linestyle=":", label="exact")
+    below = axes.get_xaxis_transform()
+    groups = [predicted[true == value] for value in classes]
+    axes.boxplot(groups, positions=classes, widths=0.6, manage_ticks=False, flierprops={"markersize": 2})
+    for value, group in zip(classes, groups, strict=True):
+        axes.text(value, 0.01, f"{len(group)}", transform=below, ha="center", size=7, color="0.4")
+    axes.set(
+        xlabel="true distance [steps]", ylabel="predicted distance [steps]", xlim=(-0.7, largest), ylim=(-0.5, largest)
+    )
+    axes.legend(frameon=False, loc="upper left")
+    figure.savefig(path, dpi=120)
+
+
+def draw_errors(predicted: NDArray[np.floating], true: NDArray[np.floating], path: Path) -> None:
+    """Mean absolute error and bias by true distance.
+
+    Args:
+        predicted: float[k], in steps.
+        true: float[k], in steps.
+        path: the PNG file.
+    """
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    classes = np.unique(true)
+    errors = [predicted[true == value] - value for value in classes]
+    axes.bar(classes, [np.abs(error).mean() for error in errors], color=_BLUE, label="mean absolute error")
+    axes.plot(classes, [error.mean() for error in errors], color=_ORANGE, marker="o", label="mean error")
+    axes.axhline(0, color="0.6", linewidth=0.8)
+    axes.set(xlabel="true distance [steps]", ylabel="error [steps]")
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=120)
+
+
+def draw_rollout(counts: Mapping[str, Any], title: str, path: Path) -> None:
+    """How many samples have which distance and which depth.
+
+    Args:
+        counts: `metadata["counts"]` of a data set.
+        title: of the picture.
+        path: the PNG file.
+    """
+    figure = Figure(figsize=(9, 3.5), layout="constrained")
+    for axes, name, colour in zip(figure.subplots(1, 2), ("distances", "depths"), (_BLUE, _ORANGE), strict=True):
+        axes.bar(range(len(counts[name])), counts[name], color=colour)
+        axes.set(xlabel={"distances": "steps to the nearest goal", "depths": "depth of the e-state"}[name])
+        axes.set(ylabel="samples", yscale="log", ylim=(0.8, None))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    figure.suptitle(title)
+    figure.savefig(path, dpi=120)

@@ -1,0 +1,117 @@
+"""What a search reports: its status, the plan, the counts and the costs."""
+
+from __future__ import annotations
+
+import enum
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from epigym.files import write_text
+
+
+class SearchStatus(enum.StrEnum):
+    """How a search ended."""
+
+    SOLVED = "solved"
+    UNSOLVABLE = "unsolvable"
+    EXPANSION_LIMIT = "expansion_limit"
+    TIME_LIMIT = "time_limit"
+    MEMORY_LIMIT = "memory_limit"
+    ERROR = "error"
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the problem is settled: a plan was found, or there is none."""
+        return self in (SearchStatus.SOLVED, SearchStatus.UNSOLVABLE)
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether a limit ended the search."""
+        return self in (SearchStatus.EXPANSION_LIMIT, SearchStatus.TIME_LIMIT, SearchStatus.MEMORY_LIMIT)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The outcome of one agent on one problem; counts are those of the specification, section 7.
+
+    Attributes:
+        status: how the search ended.
+        agent: name of the agent.
+        problem: name of the task.
+        plan: names of the actions, or None when no plan was found.
+        expanded: nodes popped and expanded; one whose expansion was cut at a goal counts.
+        generated: successors generated, up to and including the one that reached the goal.
+        distinct: e-states that this agent saw, the initial one included.
+        search_seconds: from the built state space to the end of the search.
+        heuristic: name of the heuristic, or None for a blind agent.
+        checkpoint: file of a learned heuristic, empty for any other.
+        load_seconds: to read and ground the problem.
+        build_seconds: to build the state space and to load the heuristic.
+        validation_seconds: to re-execute the plan with `epigym.reference`.
+        peak_bytes: peak resident memory of the process, its children's included where it was watched from outside.
+        collapsed_agents: agents that believe everything in the plan's final e-state.
+        message: why, when the status is `error`.
+        members: what the members of a portfolio reported.
+        actions: ground actions of the task; 0 when it was never read.
+        fluents: fluents of the task.
+        initial_worlds: worlds of the task's initial e-state, before contraction.
+    """
+
+    status: SearchStatus
+    agent: str
+    problem: str
+    plan: tuple[str, ...] | None
+    expanded: int
+    generated: int
+    distinct: int
+    search_seconds: float
+    heuristic: str | None = None
+    checkpoint: str = ""
+    load_seconds: float = 0.0
+    build_seconds: float = 0.0
+    validation_seconds: float = 0.0
+    peak_bytes: int = 0
+    collapsed_agents: tuple[str, ...] = ()
+    message: str = ""
+    members: tuple[SearchResult, ...] = ()
+    actions: int = 0
+    fluents: int = 0
+    initial_worlds: int = 0
+
+    @property
+    def label(self) -> str:
+        """Agent and heuristic as tables name them, such as `hfs/open_goals`."""
+        return self.agent if self.heuristic is None else f"{self.agent}/{self.heuristic}"
+
+    @property
+    def plan_length(self) -> int | None:
+        """Number of actions of the plan, or None when there is no plan."""
+        return None if self.plan is None else len(self.plan)
+
+    @property
+    def total_seconds(self) -> float:
+        """Seconds spent on loading, building, searching and re-executing the plan."""
+        return self.load_seconds + self.build_seconds + self.search_seconds + self.validation_seconds
+
+    def to_dict(self) -> dict[str, Any]:
+        """All attributes and the plan length, as JSON knows them."""
+        members = [member.to_dict() for member in self.members]
+        return asdict(self) | {"plan_length": self.plan_length, "members": members}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SearchResult:
+        """The result that `to_dict` was called on."""
+        values = {field.name: data[field.name] for field in fields(cls)}
+        values["status"] = SearchStatus(values["status"])
+        values["plan"] = None if values["plan"] is None else tuple(values["plan"])
+        values["collapsed_agents"] = tuple(values["collapsed_agents"])
+        values["members"] = tuple(cls.from_dict(member) for member in values["members"])
+        return cls(**values)
+
+
+def write_json(path: str | os.PathLike[str], data: object) -> None:
+    """Write `data` as JSON; readers see the old file or the whole new one, never a part."""
+    write_text(path, json.dumps(data, indent=2) + "\n")

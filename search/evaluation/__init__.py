@@ -1,0 +1,1 @@
+"""Grids of searches, each cell in a process of its own."""

@@ -1,0 +1,79 @@
+"""The progress of an evaluation on the terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from search.agents.result import SearchResult
+from search.evaluation.grid import Cell
+from search.planning.processes import Job
+
+_COLUMNS = ("solved", "unsolvable", "limit", "error")
+
+
+class Board:
+    """A live table: how the cells of each configuration ended, what runs now, and when all will be done.
+
+    Args:
+        console: where to draw.
+        cells: what is to be done.
+        known: results of the cells, by their position, that an earlier run finished.
+    """
+
+    def __init__(self, console: Console, cells: Sequence[Cell], known: Mapping[int, SearchResult]) -> None:
+        """Count what is known; drawing starts with the `with` statement."""
+        self._cells = cells
+        self._totals = Counter(cell.configuration.label for cell in cells)
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._running: set[int] = set()
+        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+        self._progress = Progress(*columns, speed_estimate_period=3600)
+        self._task = self._progress.add_task("", total=len(cells) - len(known))
+        self._live = Live(get_renderable=self._render, console=console, refresh_per_second=2)
+        for number, result in known.items():
+            self._count(number, result)
+
+    def __enter__(self) -> Board:
+        """Start drawing."""
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Draw the end."""
+        self._live.stop()
+
+    def watch(self, jobs: Iterable[Job]) -> Iterator[Job]:
+        """The jobs, whose keys are positions of cells, each shown as running when it is taken."""
+        for job in jobs:
+            self._running.add(job.key)
+            yield job
+
+    def finished(self, number: int, result: SearchResult) -> None:
+        """Count the cell at a position, which has just ended."""
+        self._running.remove(number)
+        self._progress.advance(self._task)
+        self._count(number, result)
+
+    def _count(self, number: int, result: SearchResult) -> None:
+        column = "limit" if result.status.is_limit else str(result.status)
+        self._counts[self._cells[number].configuration.label, column] += 1
+
+    def _render(self) -> RenderableType:
+        table = Table("configuration")
+        for name in (*_COLUMNS, "of"):
+            table.add_column(name, justify="right")
+        for label, total in self._totals.items():
+            table.add_row(label, *(str(self._counts[label, column]) for column in _COLUMNS), str(total))
+        running = [self._cells[number] for number in sorted(self._running)]
+        names = [f"{cell.problem} {cell.configuration.label} …" for cell in running]
+        return Group(table, *map(Text, names), self._progress)

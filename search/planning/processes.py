@@ -1,0 +1,184 @@
+"""Functions in processes of their own, with wall-clock and memory limits enforced from outside."""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import os
+import threading
+import traceback
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from time import monotonic
+from typing import Any
+
+import psutil
+
+from epigym.errors import EpigymError
+from search.agents.result import SearchStatus
+
+_POLL_SECONDS = 0.1
+_CONTEXT = multiprocessing.get_context("forkserver")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A call to make in a process of its own.
+
+    Attributes:
+        key: names the job; any value.
+        call: a function of a module, so that another process can import it.
+        arguments: its arguments; they and the value it returns are pickled.
+    """
+
+    key: Any
+    call: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the process of a job ended.
+
+    Attributes:
+        job: the job.
+        value: what the call returned, or None when it did not return.
+        failure: None when the call returned; else `time_limit`, `memory_limit` or `error`.
+        message: one line about an error.
+        detail: the traceback of an exception.
+        seconds: from the start of the process to its end.
+        peak_bytes: most resident memory that was seen from outside.
+    """
+
+    job: Job
+    value: Any
+    failure: SearchStatus | None
+    message: str
+    detail: str
+    seconds: float
+    peak_bytes: int
+
+
+def supervise(
+    jobs: Iterable[Job],
+    *,
+    parallel: int,
+    wall_limit: float | None = None,
+    memory_limit: int | None = None,
+    preload: Sequence[str] = (),
+) -> Generator[Ending, None, None]:
+    """Run jobs, `parallel` at a time, and yield each as it ends.
+
+    Closing the iterator kills the jobs that are still running; so does the death of this process.
+
+    Args:
+        jobs: what to run; the next one is taken when a place is free.
+        parallel: number of processes at a time.
+        wall_limit: seconds until a process is killed.
+        memory_limit: bytes of resident memory, its children's included, at which a process is killed.
+        preload: modules to import once for all processes; no effect when this process has had jobs before.
+    """
+    if multiprocessing.get_start_method() not in multiprocessing.get_all_start_methods():
+        multiprocessing.set_start_method("forkserver", force=True)  # joblib's own, which our processes do not know
+    _CONTEXT.set_forkserver_preload(list(preload))
+    waiting = iter(jobs)
+    running: dict[Connection, _Process] = {}
+    try:
+        while True:
+            for job in itertools.islice(waiting, parallel - len(running)):
+                process = _Process(job)
+                running[process.connection] = process
+            if not running:
+                return
+            ready = wait(list(running), _POLL_SECONDS)
+            for connection, process in list(running.items()):
+                ending = process.collect() if connection in ready else process.check(wall_limit, memory_limit)
+                if ending is not None:
+                    del running[connection]
+                    yield ending
+    finally:
+        for process in running.values():
+            process.kill()
+
+
+class _Process:
+    """A running job, seen from outside."""
+
+    def __init__(self, job: Job) -> None:
+        self.connection, sender = _CONTEXT.Pipe(duplex=False)
+        self._job = job
+        self._start = monotonic()
+        self._peak = 0
+        # Not a daemon: the jobs of the runner may be portfolios, which have processes of their own.
+        self._process = _CONTEXT.Process(target=_enter, args=(sender, job), daemon=False)
+        self._process.start()
+        sender.close()
+        self._watched = psutil.Process(self._process.pid)
+
+    def collect(self) -> Ending:
+        """The ending of a process that has something to say, or has died."""
+        try:
+            value, message, detail = self.connection.recv()
+        except EOFError:
+            self._process.join()
+            return self._ending(SearchStatus.ERROR, f"the process died with exit code {self._process.exitcode}")
+        self._process.join()
+        return self._ending(SearchStatus.ERROR if message else None, message, detail, value)
+
+    def check(self, wall_limit: float | None, memory_limit: int | None) -> Ending | None:
+        """The ending of a process that exceeds a limit, which kills it, or None."""
+        self._peak = max(self._peak, self._resident())
+        if memory_limit is not None and self._peak >= memory_limit:
+            return self._killed(SearchStatus.MEMORY_LIMIT)
+        if wall_limit is not None and monotonic() - self._start >= wall_limit:
+            return self._killed(SearchStatus.TIME_LIMIT)
+        return None
+
+    def kill(self) -> None:
+        """Kill the process with all its children."""
+        for process in self._tree():
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        self._process.join()
+        self.connection.close()
+
+    def _killed(self, limit: SearchStatus) -> Ending:
+        self.kill()
+        return self._ending(limit, f"killed from outside at the {limit.replace('_', ' ')}")
+
+    def _ending(self, failure: SearchStatus | None, message: str = "", detail: str = "", value: Any = None) -> Ending:
+        self.connection.close()
+        return Ending(self._job, value, failure, message, detail, monotonic() - self._start, self._peak)
+
+    def _tree(self) -> list[psutil.Process]:
+        with suppress(psutil.NoSuchProcess):
+            return [self._watched, *self._watched.children(recursive=True)]
+        return []
+
+    def _resident(self) -> int:
+        total = 0
+        for process in self._tree():
+            with suppress(psutil.NoSuchProcess):
+                total += process.memory_info().rss
+        return total
+
+
+def _enter(sender: Connection, job: Job) -> None:
+    """What a new process does: make the call and send its value, or the exception, to the parent."""
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    try:
+        outcome = (job.call(*job.arguments), "", "")
+    except EpigymError as error:
+        outcome = (None, str(error).partition("\n")[0], traceback.format_exc())
+    except Exception as error:
+        outcome = (None, f"{type(error).__name__}: {error}", traceback.format_exc())
+    sender.send(outcome)
+
+
+def _die_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

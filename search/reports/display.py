@@ -1,0 +1,61 @@
+"""Results on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from search.agents.result import SearchResult
+
+
+def show_results(console: Console, results: Sequence[SearchResult]) -> None:
+    """Print results on one problem side by side, then the plan of the first."""
+    first = results[0]
+    table = Table(title=f"[bold]{first.problem}[/bold]", title_justify="left")
+    table.add_column("")
+    for result in results:
+        table.add_column(result.label, justify="right")
+    rows = {
+        "status": [str(result.status) for result in results],
+        "plan length": [_count(result.plan_length) for result in results],
+        "expanded nodes": [_count(result.expanded) for result in results],
+        "generated nodes": [_count(result.generated) for result in results],
+        "distinct e-states": [_count(result.distinct) for result in results],
+        "search time": [duration(result.search_seconds) for result in results],
+        "total time": [duration(result.total_seconds) for result in results],
+    }
+    for name, cells in rows.items():
+        table.add_row(name, *cells)
+    console.print(table)
+    for result in results:
+        if result.checkpoint:
+            console.print(f"{result.label} uses the checkpoint {result.checkpoint}", soft_wrap=True)
+        if result.message:
+            console.print(f"{result.label}: {result.message}", soft_wrap=True)
+    if first.plan is not None:
+        show_plan(console, first)
+
+
+def show_plan(console: Console, result: SearchResult) -> None:
+    """Print the plan of a result, one numbered action a line, and whether it relies on collapse."""
+    assert result.plan is not None
+    console.print(f"plan of {result.label} ({len(result.plan)} actions, re-executed by epigym.reference):")
+    for step, name in enumerate(result.plan, start=1):
+        console.print(f"  {step:2d}. {name}", markup=False, highlight=False)
+    if result.collapsed_agents:
+        agents = ", ".join(result.collapsed_agents)
+        console.print(f"note: the plan relies on collapse; at its end these agents believe everything: {agents}")
+
+
+def duration(seconds: float) -> str:
+    """A time for people, in the unit that suits it."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}" if seconds < 1000 * size else f"{seconds / size:,.0f} {unit}"
+    return f"{seconds * 1e6:.0f} µs"
+
+
+def _count(number: int | None) -> str:
+    return "–" if number is None else f"{number:,}"

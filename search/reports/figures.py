@@ -1,0 +1,145 @@
+"""The figures of a report, as PNG and PDF."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
+
+from search.reports.metrics import bootstrap, iqm, iqm_of_samples
+from search.reports.outcomes import METRICS, PAPER_METRICS, Outcome, Outcomes, values_of
+
+_DOTS = 150
+
+
+def coverage(outcomes: Outcomes) -> Figure:
+    """Share solved of the problems with an outcome by domain, one bar for each configuration."""
+    domains = {**outcomes.domains, "all": outcomes.problems}
+    figure, axes = _figure(1.5 * len(domains) + 2, 4)
+    width = 0.8 / len(outcomes.configurations)
+    for number, name in enumerate(outcomes.configurations):
+        known = [outcomes.known(name, problems) for problems in domains.values()]
+        shares = [len(outcomes.solved(name, problems)) / max(len(problems), 1) for problems in known]
+        axes.bar(np.arange(len(domains)) + number * width, shares, width, label=name, color=_colour(number))
+    axes.set_xticks(np.arange(len(domains)) + 0.4 - width / 2, [name.replace("_", "\n") for name in domains])
+    axes.set_ylim(0, 1)
+    axes.set_ylabel("solved")
+    axes.yaxis.set_major_formatter("{x:.0%}")
+    _legend(figure)
+    return figure
+
+
+def aggregates(outcomes: Outcomes) -> Figure:
+    """IQM of nodes, time and plan length on the common problems, with 95 % bootstrap intervals."""
+    shared = outcomes.common(outcomes.problems)
+    figure = Figure(figsize=(3.4 * len(PAPER_METRICS), 0.4 * len(outcomes.configurations) + 1.4), layout="constrained")
+    panels = figure.subplots(1, len(PAPER_METRICS), sharey=True, squeeze=False)[0]
+    for axes, metric in zip(panels, PAPER_METRICS, strict=True):
+        for number, name in enumerate(outcomes.configurations):
+            values = values_of(outcomes.solved(name, shared), METRICS[metric])
+            if values:
+                low, high = bootstrap(values, iqm_of_samples)
+                axes.plot([low, high], [number, number], color=_colour(number), linewidth=6, alpha=0.35)
+                axes.plot(iqm(values).mean, number, "|", color=_colour(number), markersize=14, markeredgewidth=2)
+        axes.set_xlabel(metric)
+        if metric != "length":
+            axes.set_xscale("log")
+            axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+            axes.xaxis.set_major_formatter("{x:g}")
+            axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.grid(axis="x", alpha=0.3)
+    panels[0].set_yticks(range(len(outcomes.configurations)), outcomes.configurations)
+    panels[0].invert_yaxis()
+    figure.suptitle(f"IQM with 95 % interval over the {len(shared)} problems that all solved", fontsize="medium")
+    return figure
+
+
+def cactus(outcomes: Outcomes, metric: str) -> Figure:
+    """How many problems each configuration solves within a budget of time or nodes."""
+    figure, axes = _figure(6, 4)
+    for number, name in enumerate(outcomes.configurations):
+        values = sorted(values_of(outcomes.solved(name, outcomes.problems), METRICS[metric]))
+        if values:
+            axes.step([*values, values[-1]], range(len(values) + 1), where="pre", label=name, color=_colour(number))
+    axes.set_xscale("symlog", linthresh=1)
+    axes.set_xlabel(metric)
+    axes.set_ylabel("problems solved")
+    axes.grid(alpha=0.3)
+    _legend(figure)
+    return figure
+
+
+def scatter(outcomes: Outcomes, first: str, second: str) -> Figure:
+    """Expanded nodes of two configurations on each problem; what one did not decide lies on the border."""
+    pairs = [
+        (domain, outcomes.table[first].get(problem), outcomes.table[second].get(problem))
+        for domain, problems in outcomes.domains.items()
+        for problem in problems
+    ]
+    known = [outcome.expanded for _, *both in pairs for outcome in both if outcome and outcome.expanded]
+    border = 3 * max(known, default=1.0)
+    figure, axes = _figure(7, 5)
+    for number, domain in enumerate(outcomes.domains):
+        points = [(_nodes(a, border), _nodes(b, border)) for name, a, b in pairs if name == domain and a and b]
+        axes.plot(*np.array(points).reshape(-1, 2).T, "o", alpha=0.6, label=domain, color=_colour(number))
+    axes.plot([1, border], [1, border], color="grey", linewidth=1)
+    for line in (axes.axhline, axes.axvline):
+        line(border, color="grey", linewidth=1, linestyle=":")
+    axes.set(xscale="log", yscale="log", xlim=(0.7, 1.5 * border), ylim=(0.7, 1.5 * border), aspect="equal")
+    axes.set_xlabel(f"nodes of {first}")
+    axes.set_ylabel(f"nodes of {second}")
+    _legend(figure)
+    return figure
+
+
+def ratios(outcomes: Outcomes, baseline: str) -> Figure:
+    """Nodes relative to a baseline against the baseline's plan length; lines join the medians."""
+    figure, axes = _figure(6, 4)
+    for number, name in enumerate(outcomes.configurations):
+        if name == baseline:
+            continue
+        by_length: dict[float, list[float]] = {}
+        for outcome in outcomes.solved(baseline, outcomes.problems):
+            for other in outcomes.solved(name, [outcome.problem]):
+                if other.expanded and outcome.expanded and outcome.plan_length is not None:
+                    by_length.setdefault(outcome.plan_length, []).append(other.expanded / outcome.expanded)
+        points = [(length, ratio) for length, found in by_length.items() for ratio in found]
+        axes.plot(*np.array(points).reshape(-1, 2).T, "o", alpha=0.3, color=_colour(number))
+        lengths = sorted(by_length)
+        axes.plot(lengths, [np.median(by_length[length]) for length in lengths], label=name, color=_colour(number))
+    axes.axhline(1, color="grey", linewidth=1)
+    axes.set_yscale("log")
+    axes.set_xlabel(f"plan length of {baseline}")
+    axes.set_ylabel(f"nodes / nodes of {baseline}")
+    axes.grid(alpha=0.3)
+    _legend(figure)
+    return figure
+
+
+def write_figure(figure: Figure, folder: Path, name: str) -> None:
+    """Write a figure as PNG and PDF; equal figures give equal files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / f"{name}.png", dpi=_DOTS)
+    figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None})
+
+
+def _figure(width: float, height: float) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots()
+
+
+def _colour(number: int) -> tuple[float, float, float, float]:
+    """Ten dark colours, then their light ones."""
+    return mpl.colormaps["tab20"](2 * number % 20 + number // 10 % 2)
+
+
+def _legend(figure: Figure) -> None:
+    figure.legend(fontsize="small", frameon=False, loc="outside right center")
+
+
+def _nodes(outcome: Outcome, border: float) -> float:
+    return max(outcome.expanded or 1.0, 1.0) if outcome.status.is_decided else border

@@ -1,0 +1,170 @@
+"""What a report is made from: the outcomes of evaluations, and published ones beside them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from epigym.errors import EpigymError
+from search.agents.result import SearchStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one configuration did on one problem; numbers are None where they are not known.
+
+    Attributes:
+        domain: of the problem.
+        problem: as `domain/instance`, or a file.
+        configuration: its label.
+        status: how the search ended.
+        plan_length: number of actions.
+        expanded: nodes expanded.
+        search_ms: milliseconds of search.
+        total_ms: milliseconds from reading the problem to the checked plan.
+        peak_mib: peak memory of the process.
+        actions: ground actions of the problem.
+        fluents: its fluents.
+        initial_worlds: worlds of its initial e-state.
+    """
+
+    domain: str
+    problem: str
+    configuration: str
+    status: SearchStatus
+    plan_length: float | None = None
+    expanded: float | None = None
+    search_ms: float | None = None
+    total_ms: float | None = None
+    peak_mib: float | None = None
+    actions: float | None = None
+    fluents: float | None = None
+    initial_worlds: float | None = None
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether a plan was found."""
+        return self.status is SearchStatus.SOLVED
+
+
+Metric = Callable[[Outcome], float | None]
+
+METRICS: dict[str, Metric] = {
+    "nodes": lambda outcome: outcome.expanded,
+    "time [ms]": lambda outcome: outcome.total_ms,
+    "search [ms]": lambda outcome: outcome.search_ms,
+    "length": lambda outcome: outcome.plan_length,
+    "memory [MiB]": lambda outcome: outcome.peak_mib,
+}
+PAPER_METRICS = ("nodes", "time [ms]", "length")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """All outcomes of a report.
+
+    Attributes:
+        table: by configuration, then by problem; configurations and problems are in the order of the runs.
+    """
+
+    table: Mapping[str, Mapping[str, Outcome]]
+
+    @property
+    def configurations(self) -> list[str]:
+        """Labels, ours first."""
+        return list(self.table)
+
+    @property
+    def domains(self) -> dict[str, list[str]]:
+        """The problems of each domain."""
+        found: dict[str, dict[str, None]] = {}
+        for outcomes in self.table.values():
+            for outcome in outcomes.values():
+                found.setdefault(outcome.domain, {})[outcome.problem] = None
+        return {domain: list(problems) for domain, problems in found.items()}
+
+    @property
+    def problems(self) -> list[str]:
+        """All problems."""
+        return [problem for problems in self.domains.values() for problem in problems]
+
+    def known(self, configuration: str, problems: Iterable[str]) -> list[str]:
+        """Those of some problems on which a configuration has an outcome; published tables may lack some."""
+        return [problem for problem in problems if problem in self.table[configuration]]
+
+    def solved(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
+        """The solved outcomes of a configuration on some problems."""
+        outcomes = self.table[configuration]
+        return [outcomes[problem] for problem in problems if problem in outcomes and outcomes[problem].is_solved]
+
+    def common(self, problems: Iterable[str]) -> list[str]:
+        """The problems that every configuration solved."""
+        return [
+            problem
+            for problem in problems
+            if all(problem in outcomes and outcomes[problem].is_solved for outcomes in self.table.values())
+        ]
+
+    def of(self, configurations: Sequence[str]) -> Outcomes:
+        """The outcomes of these configurations only."""
+        return Outcomes({name: self.table[name] for name in configurations})
+
+
+def values_of(outcomes: Iterable[Outcome], metric: Metric) -> list[float]:
+    """The values of a metric where they are known."""
+    return [value for value in map(metric, outcomes) if value is not None]
+
+
+def read_outcomes(runs: Sequence[str | Path], others: Iterable[Outcome] = ()) -> Outcomes:
+    """The outcomes in the folders of evaluations, with others on the same problems.
+
+    Args:
+        runs: folders that `search.evaluate` wrote.
+        others: such as published ones; those on other problems are left out.
+
+    Raises:
+        EpigymError: when a folder holds no table, or two folders hold the same configuration on the same problem.
+    """
+    table: dict[str, dict[str, Outcome]] = {}
+    for run in runs:
+        for outcome in _read_run(Path(run)):
+            known = table.setdefault(outcome.configuration, {})
+            if outcome.problem in known:
+                raise EpigymError(f"{outcome.configuration} on {outcome.problem} is in two runs; report them apart")
+            known[outcome.problem] = outcome
+    problems = {problem for outcomes in table.values() for problem in outcomes}
+    for outcome in others:
+        if outcome.problem in problems:
+            table.setdefault(outcome.configuration, {}).setdefault(outcome.problem, outcome)
+    return Outcomes(table)
+
+
+def _read_run(folder: Path) -> list[Outcome]:
+    file = folder / "results.csv"
+    if not file.is_file():
+        raise EpigymError(f"{folder} holds no results.csv; name a folder that search.evaluate wrote")
+    with file.open(encoding="utf-8", newline="") as lines:
+        return [
+            Outcome(
+                domain=row["domain"],
+                problem=row["problem"],
+                configuration=row["configuration"],
+                status=SearchStatus(row["status"]),
+                plan_length=number_of(row["plan_length"]),
+                expanded=number_of(row["expanded"]),
+                search_ms=number_of(row["search_seconds"], 1e3),
+                total_ms=number_of(row["total_seconds"], 1e3),
+                peak_mib=number_of(row["peak_bytes"], 1 / 2**20),
+                actions=number_of(row["actions"]),
+                fluents=number_of(row["fluents"]),
+                initial_worlds=number_of(row["initial_worlds"]),
+            )
+            for row in csv.DictReader(lines)
+        ]
+
+
+def number_of(text: str, unit: float = 1.0) -> float | None:
+    """The number in a cell of a table, times a unit; None for an empty cell."""
+    return float(text) * unit if text else None

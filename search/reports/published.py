@@ -1,0 +1,126 @@
+"""Outcomes that are known already, published ones and those of the scaling ladder, to put beside ours."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from epigym.errors import EpigymError
+from search.agents.result import SearchStatus
+from search.heuristics.registry import suggestion
+from search.reports.outcomes import Outcome, number_of
+
+PUBLISHED = "published "
+"""How the names of published configurations begin."""
+
+_FILE = Path(__file__).parent / "published.csv"
+
+Row = Mapping[str, str]
+
+
+def published(names: Sequence[str]) -> list[Outcome]:
+    """The published outcomes of some experiments.
+
+    Args:
+        names: `standard`, `transfer` or `planning_graph`; or the path of a table (`.csv`) of the EPDDL toolkit's
+            searches on its own problems, of a planner on the problems of the planning competition, or of
+            breadth-first search on the scaling ladder (`domains/suites/scaling.csv`).
+
+    Raises:
+        EpigymError: when there is no such experiment, or the table has another layout.
+    """
+    return [outcome for name in names for outcome in (_of_table(name) if name.endswith(".csv") else _of_paper(name))]
+
+
+def _of_paper(setup: str) -> list[Outcome]:
+    with _FILE.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    known = dict.fromkeys(row["setup"] for row in rows)
+    if setup not in known:
+        raise EpigymError(f"there is no published experiment {setup!r}; {suggestion(setup, known)}")
+    return [
+        Outcome(
+            domain=row["problem"].partition("/")[0],
+            problem=row["problem"],
+            configuration=PUBLISHED + row["configuration"],
+            status=SearchStatus(row["status"]),
+            plan_length=number_of(row["plan_length"]),
+            expanded=number_of(row["expanded"]),
+            search_ms=number_of(row["search_ms"]),
+            total_ms=number_of(row["total_ms"]),
+        )
+        for row in rows
+        if row["setup"] == setup
+    ]
+
+
+def _of_table(name: str) -> list[Outcome]:
+    try:
+        with Path(name).open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except OSError as error:
+        raise EpigymError(f"cannot read the published table {name!r}: {error.strerror}") from None
+    for read, columns in _LAYOUTS:
+        if rows and columns <= rows[0].keys():
+            return [read(row) for row in rows]
+    expected = " or ".join(", ".join(sorted(columns)) for _, columns in _LAYOUTS)
+    raise EpigymError(f"{name}: a table of another layout; expected the columns {expected}")
+
+
+def _toolkit(row: Row) -> Outcome:
+    """A row of the toolkit's breadth-first searches; only plans that these found count."""
+    is_found = row["bfs_60s"] == "found"
+    unsolved = SearchStatus.TIME_LIMIT if row["bfs_60s"] == "timeout" else SearchStatus.UNSOLVABLE
+    return Outcome(
+        domain=row["domain"],
+        problem=f"{row['domain']}/{row['problem']}",
+        configuration=PUBLISHED + "toolkit",
+        status=SearchStatus.SOLVED if is_found else unsolved,
+        plan_length=number_of(row["plan_length"]) if is_found else None,
+        total_ms=number_of(row["bfs_wall_seconds"], 1e3),
+    )
+
+
+def _competitor(row: Row) -> Outcome:
+    """A row of a planner in the competition; its time is CPU time."""
+    path = PurePosixPath(row["problem"].removeprefix("benchmarks/"))  # tier/domain/problems/instance.epddl
+    domain = path.parent.parent.as_posix()
+    is_solved = row["status"] == "correct"
+    return Outcome(
+        domain=domain,
+        problem=f"{domain}/{path.stem}",
+        configuration=PUBLISHED + row["team"],
+        status=_COMPETITION_STATUS.get(row["status"], SearchStatus.ERROR),
+        plan_length=len(list(filter(str.strip, row["solution"].split(";")))) if is_solved else None,
+        total_ms=number_of(row["cpu_time_s"], 1e3),
+        peak_mib=number_of(row["max_mem_kb"], 1 / 2**10),
+    )
+
+
+def _rung(row: Row) -> Outcome:
+    """A row of the scaling ladder."""
+    return Outcome(
+        domain=row["domain"],
+        problem=f"{row['domain']}/{row['instance']}",
+        configuration=PUBLISHED + "bfs",
+        status=SearchStatus(row["status"]),
+        plan_length=number_of(row["plan_length"]),
+        expanded=number_of(row["expanded"]),
+        search_ms=number_of(row["seconds"], 1e3),
+        peak_mib=number_of(row["memory_mib"]),
+    )
+
+
+_COMPETITION_STATUS = {
+    "correct": SearchStatus.SOLVED,
+    "no-plan": SearchStatus.UNSOLVABLE,
+    "timeout": SearchStatus.TIME_LIMIT,
+    "memout": SearchStatus.MEMORY_LIMIT,
+}
+# How to read a row, and the columns that it needs.
+_LAYOUTS: tuple[tuple[Callable[[Row], Outcome], set[str]], ...] = (
+    (_toolkit, {"domain", "problem", "bfs_60s", "plan_length", "bfs_wall_seconds"}),
+    (_competitor, {"team", "problem", "status", "solution", "cpu_time_s", "max_mem_kb"}),
+    (_rung, {"domain", "instance", "status", "plan_length", "expanded", "seconds", "memory_mib"}),
+)

@@ -1,0 +1,204 @@
+"""The tables of a report, as Markdown, LaTeX and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from epigym.files import write_text
+from search.agents.result import SearchStatus
+from search.reports.metrics import bootstrap, iqm, iqm_of_samples, mean_of_samples
+from search.reports.outcomes import METRICS, PAPER_METRICS, Metric, Outcome, Outcomes, values_of
+
+ALL = "All"
+
+_PER_INSTANCE = ("length", "nodes", "time [ms]", "memory [MiB]")
+_SIZES: dict[str, Metric] = {
+    "actions": lambda outcome: outcome.actions,
+    "fluents": lambda outcome: outcome.fluents,
+    "worlds": lambda outcome: outcome.initial_worlds,
+}
+_STATUS_TEXT = {
+    SearchStatus.UNSOLVABLE: "unsolvable",
+    SearchStatus.EXPANSION_LIMIT: "NO",
+    SearchStatus.TIME_LIMIT: "TO",
+    SearchStatus.MEMORY_LIMIT: "MO",
+    SearchStatus.ERROR: "error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTable:
+    """A table of text.
+
+    Attributes:
+        name: of its files.
+        caption: what it shows.
+        groups: titles over the columns after the first one, each with the number of columns that it spans.
+        header: titles of the columns.
+        rows: the cells, as many as the header has.
+    """
+
+    name: str
+    caption: str
+    groups: Sequence[tuple[str, int]]
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    @property
+    def titles(self) -> list[str]:
+        """One title for each column: the group's and the column's own."""
+        groups = ["", *(title for title, span in self.groups for _ in range(span))]
+        return [f"{group} {title}".strip() for group, title in zip(groups, self.header, strict=True)]
+
+    def markdown(self) -> str:
+        """The table as GitHub reads it."""
+        rule = ["---", *["---:"] * (len(self.header) - 1)]
+        lines = ["| " + " | ".join(cells) + " |" for cells in (self.titles, rule, *self.rows)]
+        return f"**{self.caption}**\n\n" + "\n".join(lines) + "\n"
+
+    def latex(self) -> str:
+        """The table in the layout of the paper's tables, for the package booktabs."""
+        columns = "l" + "|".join("r" * span for _, span in self.groups)
+        top = [""] + [rf"\multicolumn{{{span}}}{{c}}{{{_tex(title)}}}" for title, span in self.groups]
+        lines = [r"\begin{table*}[!ht]", r"  \centering", rf"  \begin{{tabular}}{{{columns}}}", r"    \toprule"]
+        if any(title for title, _ in self.groups):
+            lines += ["    " + " & ".join(top) + r" \\", r"    \midrule"]
+        lines += ["    " + " & ".join(map(_tex, self.header)) + r" \\", r"    \midrule"]
+        for row in self.rows:
+            if row[0] == ALL:
+                lines.append(r"    \midrule")
+            lines.append("    " + " & ".join(map(_tex, row)) + r" \\")
+        lines += [r"    \bottomrule", r"  \end{tabular}", rf"  \caption{{{_tex(self.caption)}}}", r"\end{table*}"]
+        return "\n".join(lines) + "\n"
+
+    def csv(self) -> str:
+        """The table with one line of titles."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([self.titles, *self.rows])
+        return text.getvalue()
+
+    def write(self, folder: Path) -> None:
+        """Write the three forms into a folder."""
+        for suffix, text in (("md", self.markdown()), ("tex", self.latex()), ("csv", self.csv())):
+            write_text(folder / f"{self.name}.{suffix}", text)
+
+
+def summary(outcomes: Outcomes, *, common: bool) -> ReportTable:
+    """Coverage of the problems with an outcome, and nodes, time and plan length as IQM ± IQR, by domain.
+
+    Args:
+        outcomes: of all configurations.
+        common: aggregate over the problems that every configuration solved; else over all that each one solved.
+    """
+    rows = []
+    for domain, problems in [*outcomes.domains.items(), (ALL, outcomes.problems)]:
+        row = [domain]
+        shared = outcomes.common(problems)
+        for configuration in outcomes.configurations:
+            solved = outcomes.solved(configuration, problems)
+            row.append(_coverage(len(solved), len(outcomes.known(configuration, problems))))
+            chosen = outcomes.solved(configuration, shared) if common else solved
+            row += [_aggregate(chosen, METRICS[metric]) for metric in PAPER_METRICS]
+        rows.append(row)
+    scope = "the problems that every configuration solved" if common else "the problems that each configuration solved"
+    return ReportTable(
+        name=f"summary_{'common' if common else 'all'}",
+        caption=f"Solved instances, and IQM ± IQR over {scope}.",
+        groups=[(configuration, 1 + len(PAPER_METRICS)) for configuration in outcomes.configurations],
+        header=["", *(["solved", *PAPER_METRICS] * len(outcomes.configurations))],
+        rows=rows,
+    )
+
+
+def totals(outcomes: Outcomes) -> ReportTable:
+    """One line for each configuration: coverage with its 95 % interval and all metrics, on common problems."""
+    problems = outcomes.problems
+    shared = outcomes.common(problems)
+    rows = []
+    for configuration in outcomes.configurations:
+        known = outcomes.known(configuration, problems)
+        solved = outcomes.solved(configuration, known)
+        names = {outcome.problem for outcome in solved}
+        low, high = bootstrap([float(problem in names) for problem in known], mean_of_samples)
+        row = [configuration, _coverage(len(solved), len(known)), f"{100 * low:.0f} to {100 * high:.0f} %"]
+        chosen = outcomes.solved(configuration, shared)
+        rows.append(row + [_with_interval(chosen, metric) for metric in METRICS.values()])
+    return ReportTable(
+        name="totals",
+        caption=f"All domains: coverage, and IQM ± IQR [95 % bootstrap interval of the IQM] over the {len(shared)} "
+        "problems that every configuration solved.",
+        groups=[("", 2 + len(METRICS))],
+        header=["configuration", "solved", "95 % interval", *METRICS],
+        rows=rows,
+    )
+
+
+def instances(outcomes: Outcomes) -> ReportTable:
+    """Every problem: its ground size, and what each configuration found at what cost, or how its search ended."""
+    rows = []
+    for problem in outcomes.problems:
+        row = [problem, *_sizes(outcomes, problem)]
+        for configuration in outcomes.configurations:
+            outcome = outcomes.table[configuration].get(problem)
+            row += _instance_cells(outcome)
+        rows.append(row)
+    return ReportTable(
+        name="instances",
+        caption="Every problem: ground size, plan length, expanded nodes, total time and peak memory. TO: time-out, "
+        "MO: out of memory, NO: out of nodes, –: not run or not known.",
+        groups=[("", 3), *((configuration, 4) for configuration in outcomes.configurations)],
+        header=["problem", *_SIZES, *(_PER_INSTANCE * len(outcomes.configurations))],
+        rows=rows,
+    )
+
+
+def number(value: float) -> str:
+    """A number for a table: whole from 10 on, two digits below."""
+    return f"{value:.0f}" if abs(value) >= 9.95 or value == int(value) else f"{value:.2g}"
+
+
+def _sizes(outcomes: Outcomes, problem: str) -> list[str]:
+    """The ground size of a problem, as far as any of the outcomes knows it."""
+    known = [found[problem] for found in outcomes.table.values() if problem in found]
+    return [_cell(next(iter(values_of(known, size)), None)) for size in _SIZES.values()]
+
+
+def _instance_cells(outcome: Outcome | None) -> list[str]:
+    if outcome is None:
+        return ["–"] * len(_PER_INSTANCE)
+    length, *costs = (_cell(METRICS[name](outcome)) for name in _PER_INSTANCE)
+    return [length if outcome.is_solved else _STATUS_TEXT[outcome.status], *costs]
+
+
+def _cell(value: float | None) -> str:
+    return "–" if value is None else number(value)
+
+
+def _coverage(solved: int, known: int) -> str:
+    return f"{solved}/{known} ({100 * solved / known:.2f}%)" if known else "–"
+
+
+def _aggregate(outcomes: Sequence[Outcome], metric: Metric) -> str:
+    values = values_of(outcomes, metric)
+    if not values:
+        return "–"
+    mean, spread = iqm(values)
+    return f"{number(mean)} ± {number(spread)}"
+
+
+def _with_interval(outcomes: Sequence[Outcome], metric: Metric) -> str:
+    values = values_of(outcomes, metric)
+    if not values:
+        return "–"
+    low, high = bootstrap(values, iqm_of_samples)
+    return f"{_aggregate(outcomes, metric)} [{number(low)} to {number(high)}]"
+
+
+def _tex(text: str) -> str:
+    for character in "&%_#":
+        text = text.replace(character, "\\" + character)
+    return text.replace("±", r"$\pm$").replace("–", "--")

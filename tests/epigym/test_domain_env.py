@@ -1,0 +1,130 @@
+"""Environments of domains: parameters, instances and random goals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+import domains
+from epigym.envs.domain_env import DomainEnv
+from epigym.envs.env import EpistemicEnv
+from epigym.errors import EpigymError
+from epigym.formula import and_
+from epigym.language import parse_formula
+from epigym.problem import domain_problem
+
+DOMAINS = list(domains.DOMAINS)
+
+
+def make(domain: str = "coin_in_the_box", **arguments: Any) -> DomainEnv:
+    return DomainEnv(domain, **arguments)
+
+
+def reachable_within(env: EpistemicEnv, steps: int) -> list[int]:
+    """All e-states at most `steps` actions from the initial one."""
+    seen = frontier = [env.space.initial]
+    for _ in range(steps):
+        targets = dict.fromkeys(env.space.expand(frontier).target.tolist())
+        frontier = [state for state in targets if state not in seen]
+        seen = seen + frontier
+        if not frontier:
+            break
+    return seen
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_task_is_that_of_the_domain(domain: str) -> None:
+    instance = domains.DOMAINS[domain].test[0]
+    env = gymnasium.make(f"epi/{domains.DOMAINS[domain].env_id_name}-v0", instance=instance)
+    assert env.unwrapped.task == domain_problem(f"{domain}/{instance}")
+
+
+def test_parameters_are_arguments_and_override_the_instance() -> None:
+    assert make(agents=5).task == domain_problem("coin_in_the_box", agents=5)
+    assert make(instance="pl_5", agents=4).task == domain_problem("coin_in_the_box/pl_5", agents=4)
+    assert make(semantics="update_model").task != make().task
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"domain": "coin_in_a_box"}, "did you mean 'coin_in_the_box'"),
+        ({"instance": "pl_8"}, "did you mean"),
+        ({"agent": 3}, "did you mean 'agents'"),
+        ({"agents": 100}, "agents must be a whole number from 2 to 12, got 100"),
+        ({"semantics": "defualt"}, "did you mean 'default'"),
+        ({"goal_steps": 0}, "at least 1, got 0 and 2"),
+    ],
+)
+def test_wrong_arguments_are_explained(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(EpigymError, match=message):
+        make(**arguments)
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_random_goals_are_of_the_domain_open_and_reachable(domain: str) -> None:
+    env = make(domain, random_goals=True, goal_steps=3, goal_size=3)
+    vocabulary = {
+        parse_formula(text, fluents=env.task.fluents, agents=env.task.agents)
+        for text in domains.DOMAINS[domain].vocabulary()
+    }
+    parts = {part for formula in vocabulary for part in (formula, *formula.children)}
+    states = reachable_within(env, 3)
+    goals = set()
+    for seed in range(12):
+        _, info = env.reset(seed=seed)
+        goals.add(env.goal)
+        assert set(env.goal) <= parts
+        assert not info["is_goal"]
+        assert any(env.space.model(state).holds(and_(*env.goal)) for state in states)
+    assert len(goals) > 1
+
+
+def test_random_goals_follow_from_the_seed_and_change_between_episodes() -> None:
+    def goals(env: EpistemicEnv) -> list[Any]:
+        env.reset(seed=11)
+        found = [env.goal]
+        for _ in range(6):
+            env.reset()
+            found.append(env.goal)
+        return found
+
+    first = goals(make(random_goals=True))
+    assert first == goals(make(random_goals=True))
+    assert len(set(first)) > 1
+
+
+def test_a_random_goal_can_be_asked_for_at_reset() -> None:
+    asked, always = make(), make(random_goals=True)
+    asked.reset(seed=4, options={"goal": "random"})
+    always.reset(seed=4)
+    assert asked.goal == always.goal != asked.task.goal
+    asked.reset()
+    assert asked.goal == asked.task.goal
+    always.reset(options={"goal": "B(a, tail)"})
+    assert [str(part) for part in always.goal] == ["B(a, tail)"]
+
+
+def test_the_goal_test_does_not_depend_on_how_the_goal_was_given() -> None:
+    fast, slow = make(random_goals=True), make()
+    fast.action_space.seed(0)
+    for seed in range(6):
+        _, info = fast.reset(seed=seed)
+        slow.reset(options={"goal": list(fast.goal)})
+        for _ in range(15):
+            action = np.int64(fast.action_space.sample(info["action_mask"]))
+            *_, terminated, _, info = fast.step(action)
+            assert slow.step(action)[2] == terminated == info["is_goal"]
+
+
+def test_observations_show_the_goal() -> None:
+    env = make(random_goals=True)
+    by_goal: dict[Any, bytes] = {}
+    for seed in range(20):
+        observation, _ = env.reset(seed=seed)
+        shown = b"".join(np.asarray(part).tobytes() for part in observation)
+        assert by_goal.setdefault(env.goal, shown) == shown
+    assert len(set(by_goal.values())) == len(by_goal) > 3

@@ -68,7 +68,7 @@ def _load(problem: str, semantics: Any, parameters: dict[str, Any]) -> Task:
 def _summary(task: Task, space: StateSpace) -> str:
     model = space.model(space.initial)
     applicable = [
-        action.name for action, holds in zip(task.actions, space.applicable(space.initial), strict=True) if holds
+        action.name for action, holds in zip(task.actions, space.applicable([space.initial])[0], strict=True) if holds
     ]
     rows = {
         "problem": task.name,
@@ -83,7 +83,7 @@ def _summary(task: Task, space: StateSpace) -> str:
 
 
 def _goal(task: Task, space: StateSpace) -> list[tuple[str, bool]]:
-    truths = space.subgoals([space.initial])[0]
+    truths = space.query(task.goal)([space.initial])[0]
     return [(str(subgoal), bool(truth)) for subgoal, truth in zip(task.goal, truths, strict=True)]
 
 

@@ -20,18 +20,22 @@ depth-first construction meets them. Edge labels: 1 to the goal root, 2 to desig
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xxhash
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from epigym import _core
 from epigym.errors import EpigymError, LimitError, unknown
 from epigym.formula import Formula, Op
-from epigym.space import Encoder, GraphBatch
+from epigym.growing import GrowingTable
+from epigym.rows import GoalPart, GraphBatch, Rows, unroll
+from epigym.space import StateSpace, as_ids
 from epigym.task import Task
 
 if TYPE_CHECKING:
@@ -45,24 +49,8 @@ EPSILON, GOAL_ROOT, FIRST_AGENT = 1, 2, 3
 GOAL_LABEL, DESIGNATED_LABEL, FIRST_AGENT_LABEL = 1, 2, 3
 
 _Identify = Callable[[NDArray[np.bool_], NDArray[np.int64]], NDArray[np.uint8]]
+_Widths = Mapping[str, int]
 _KINDS = (Op.NOT, Op.AND, Op.OR, Op.BELIEVES, Op.EVERYBODY, Op.COMMON, Op.TRUE, Op.FALSE, Op.ACTUALLY)
-
-
-@dataclass(frozen=True, slots=True)
-class Widths:
-    """How many bits identifiers have.
-
-    Attributes:
-        width: bits of every identifier, the input size of the network.
-        repetition_bits: `bitmask` only: bits of the repetition index.
-        fluent_bits: `bitmask` only: bits of the valuation, one per fluent.
-        goal_bits: `bitmask` only: bits of the identifiers of goal-side nodes.
-    """
-
-    width: int = 64
-    repetition_bits: int = 16
-    fluent_bits: int = 32
-    goal_bits: int = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,57 +68,91 @@ class GoalGraph:
     first_free: int
 
 
-def encoder(
-    task: Task,
-    name: str = "hash",
-    *,
-    width: int = 64,
-    repetition_bits: int = 16,
-    fluent_bits: int = 32,
-    goal_bits: int = 16,
-) -> Encoder:
-    """The encoder of a task, for `StateSpace.graphs`.
+class Encoder:
+    """How e-states of a space become graphs under a goal.
 
     Args:
-        task: the ground task.
-        name: `map` (identifiers count worlds in canonical order), `hash` (64-bit XXH3 of the names of the
-            true fluents and the repetition index, its lowest `width` bits) or `bitmask` (repetition index,
-            valuation and goal identifier side by side).
+        space: where the e-states live.
+        name: `map` (identifiers count worlds in canonical order), `hash` (64-bit XXH3 of the names of the true
+            fluents and the repetition index, its lowest `width` bits) or `bitmask` (repetition index, valuation and
+            goal identifier side by side).
+        goal: the subgoals; those of the space's task by default.
         width: bits of every identifier, the input size of the network.
         repetition_bits: `bitmask` only: bits of the repetition index.
         fluent_bits: `bitmask` only: bits of the valuation, one per fluent.
         goal_bits: `bitmask` only: bits of the identifiers of goal-side nodes.
 
-    Returns:
-        The encoder; its `identify` raises LimitError when an e-state has too many worlds for the width.
+    Attributes:
+        space: where the e-states live.
+        name: of the encoding.
+        goal: the goal part of all graphs.
+        identify: identifier bits uint8[L, width] of L worlds from their valuations bool[L, n_fluents] and their
+            repetition indices (`map`: their ranks), int64[L].
 
     Raises:
         EpigymError: when the encoding is unknown.
         LimitError: when the task does not fit the width or needs more than 255 edge labels.
     """
-    if name not in ENCODINGS:
-        raise EpigymError(unknown("encoding", name, ENCODINGS))
-    widths = Widths(width, repetition_bits, fluent_bits, goal_bits)
-    goal = goal_graph(task)
-    _check_fit(name, task, goal, widths)
-    goal_nodes = np.array(goal.nodes, dtype=np.uint64)
-    if name == "bitmask":
-        goal_rows = _place(_bits(goal_nodes, goal_bits), repetition_bits + fluent_bits, width)
-        identify = _bitmask_worlds(task, widths)
-    else:
-        goal_rows = _bits(goal_nodes, width)
-        identify = _hash_worlds(task, width) if name == "hash" else _map_worlds(task, goal.first_free, width)
-    position = {identifier: index for index, identifier in enumerate(goal.nodes)}
-    edges = [(position[source], position[target], label) for source, target, label in goal.edges]
-    table = np.array(edges, dtype=np.int64).T.copy()
-    return Encoder(
-        name=name,
-        goal_bits=goal_rows,
-        goal_edges=table[:2].copy(),
-        goal_labels=table[2].copy(),
-        by_rank=name == "map",
-        identify=identify,
-    )
+
+    def __init__(
+        self,
+        space: StateSpace,
+        name: str = "hash",
+        goal: Sequence[Formula] | None = None,
+        *,
+        width: int = 64,
+        repetition_bits: int = 16,
+        fluent_bits: int = 32,
+        goal_bits: int = 16,
+    ) -> None:
+        if name not in ENCODINGS:
+            raise EpigymError(unknown("encoding", name, ENCODINGS))
+        task = space.task if goal is None else replace(space.task, goal=tuple(goal))
+        widths = {
+            "width": width,
+            "repetition_bits": repetition_bits,
+            "fluent_bits": fluent_bits,
+            "goal_bits": goal_bits,
+        }
+        graph = goal_graph(task)
+        _check_fit(name, task, graph, widths)
+        self.space = space
+        self.name = name
+        self.goal = _goal_part(graph, _goal_identifiers(name, graph, widths))
+        self.identify = _WORLDS[name](task, graph, widths)
+        # Identifiers of `map` depend on the rank of a world alone, others on its valuation and repetition index.
+        self._labels = None if name == "map" else _core.WorldLabels()
+        self._identifiers = GrowingTable(width, np.uint8)
+        self._lock = Lock()  # labels are handed out and described in one go
+
+    @property
+    def identifiers(self) -> NDArray[np.uint8]:
+        """uint8[L, width]: the identifiers of worlds met so far as 0/1 bits, least significant first."""
+        return self._identifiers.rows
+
+    def rows(self, ids: ArrayLike) -> Rows:
+        """The worlds of e-states, int32[k], and how they are related; their labels are rows of `identifiers`.
+
+        Raises:
+            IndexError: when an id is unknown.
+            LimitError: when an e-state has too many worlds for the width.
+        """
+        with self._lock:
+            rows = Rows(*self.space.core.rows(as_ids(ids), self._labels))
+            known, fluents = len(self._identifiers), len(self.space.task.fluents)
+            if self._labels is None:
+                worlds = int(np.diff(rows.world_ptr).max(initial=0))
+                if worlds > known:
+                    blank = np.zeros((worlds - known, fluents), np.bool_)
+                    self._identifiers.append(self.identify(blank, np.arange(known, worlds)))
+            elif len(self._labels) > known:
+                valuations, repetitions = self._labels.describe(known, fluents)
+                self._identifiers.append(self.identify(valuations.view(np.bool_), repetitions))
+        return rows
+
+    def graphs(self, ids: ArrayLike) -> GraphBatch:
+        """The graphs of e-states, int32[k]; errors as `rows`."""
+        return unroll(self.rows(ids), self.identifiers, self.goal)
 
 
 def goal_graph(task: Task) -> GoalGraph:
@@ -242,23 +264,37 @@ class _GoalBuilder:
         return None
 
 
-def _shortfalls(encoding: str, task: Task, goal: GoalGraph, widths: Widths) -> dict[str, int]:
+def _goal_part(graph: GoalGraph, bits: NDArray[np.uint8]) -> GoalPart:
+    position = {identifier: index for index, identifier in enumerate(graph.nodes)}
+    edges = [(position[source], position[target], label) for source, target, label in graph.edges]
+    table = np.array(edges, dtype=np.int64).T.copy()
+    return GoalPart(bits, table[:2].copy(), table[2].copy())
+
+
+def _goal_identifiers(name: str, graph: GoalGraph, widths: _Widths) -> NDArray[np.uint8]:
+    nodes = np.array(graph.nodes, dtype=np.uint64)
+    if name != "bitmask":
+        return _bits(nodes, widths["width"])
+    return _place(_bits(nodes, widths["goal_bits"]), widths["repetition_bits"] + widths["fluent_bits"], widths["width"])
+
+
+def _shortfalls(encoding: str, task: Task, goal: GoalGraph, widths: _Widths) -> dict[str, int]:
     """The widths that are too small for the task, with the values that they need."""
     identifier_bits = max(goal.nodes).bit_length()
     if encoding == "bitmask":
         needed = {"fluent_bits": len(task.fluents), "goal_bits": identifier_bits}
-        fields = {name: max(value, getattr(widths, name)) for name, value in needed.items()}
-        needed["width"] = widths.repetition_bits + sum(fields.values())
+        fields = {name: max(value, widths[name]) for name, value in needed.items()}
+        needed["width"] = widths["repetition_bits"] + sum(fields.values())
     else:
         needed = {"width": identifier_bits}
-    return {name: value for name, value in needed.items() if value > getattr(widths, name)}
+    return {name: value for name, value in needed.items() if value > widths[name]}
 
 
-def _check_fit(encoding: str, task: Task, goal: GoalGraph, widths: Widths) -> None:
+def _check_fit(encoding: str, task: Task, goal: GoalGraph, widths: _Widths) -> None:
     shortfalls = _shortfalls(encoding, task, goal, widths)
     if not shortfalls:
         return
-    found = ", ".join(f"{name}={getattr(widths, name)}" for name in shortfalls)
+    found = ", ".join(f"{name}={widths[name]}" for name in shortfalls)
     remedy = " and ".join(f"{name}={value}" for name, value in shortfalls.items())
     fitting = [f"encoding={name}" for name in ENCODINGS if not _shortfalls(name, task, goal, widths)]
     raise LimitError(
@@ -267,23 +303,23 @@ def _check_fit(encoding: str, task: Task, goal: GoalGraph, widths: Widths) -> No
     )
 
 
-def _map_worlds(task: Task, first_free: int, width: int) -> _Identify:
+def _map_worlds(task: Task, graph: GoalGraph, widths: _Widths) -> _Identify:
     """Identifiers that count worlds in canonical order."""
 
     def identify(valuations: NDArray[np.bool_], ranks: NDArray[np.int64]) -> NDArray[np.uint8]:
-        identifiers = ranks.astype(np.uint64) + np.uint64(first_free)
+        identifiers = ranks.astype(np.uint64) + np.uint64(graph.first_free)
         needed = int(identifiers.max(initial=0)).bit_length()
-        if needed > width:
+        if needed > widths["width"]:
             raise LimitError(
                 f"an e-state of {task.name!r} has {int(ranks.max()) + 1} worlds, which does not fit the map encoding "
-                f"with width={width}: raise to width={needed}, or use encoding=hash"
+                f"with width={widths['width']}: raise to width={needed}, or use encoding=hash"
             )
-        return _bits(identifiers, width)
+        return _bits(identifiers, widths["width"])
 
     return identify
 
 
-def _hash_worlds(task: Task, width: int) -> _Identify:
+def _hash_worlds(task: Task, graph: GoalGraph, widths: _Widths) -> _Identify:
     """Identifiers that are XXH3 hashes of valuation and repetition index."""
     order = sorted(range(len(task.fluents)), key=task.fluents.__getitem__)
     names = [task.fluents[index].encode() for index in order]
@@ -296,27 +332,30 @@ def _hash_worlds(task: Task, width: int) -> _Identify:
             xxhash.xxh3_64_intdigest(b"\n".join(true[start:end]) + repetition.to_bytes(4, "little"))
             for (start, end), repetition in zip(pairwise([0, *ends]), repetitions.tolist(), strict=True)
         ]
-        return _bits(np.array(hashes, dtype=np.uint64), width)
+        return _bits(np.array(hashes, dtype=np.uint64), widths["width"])
 
     return identify
 
 
-def _bitmask_worlds(task: Task, widths: Widths) -> _Identify:
+def _bitmask_worlds(task: Task, graph: GoalGraph, widths: _Widths) -> _Identify:
     """Identifiers that show repetition index and valuation."""
 
     def identify(valuations: NDArray[np.bool_], repetitions: NDArray[np.int64]) -> NDArray[np.uint8]:
         needed = int(repetitions.max(initial=0)).bit_length()
-        if needed > widths.repetition_bits:
+        if needed > widths["repetition_bits"]:
             raise LimitError(
                 f"an e-state of {task.name!r} repeats a valuation {int(repetitions.max()) + 1} times, which does not "
-                f"fit the bitmask encoding with repetition_bits={widths.repetition_bits}: raise to "
-                f"repetition_bits={needed} and width={widths.width - widths.repetition_bits + needed}, "
+                f"fit the bitmask encoding with repetition_bits={widths['repetition_bits']}: raise to "
+                f"repetition_bits={needed} and width={widths['width'] - widths['repetition_bits'] + needed}, "
                 "or use encoding=map or encoding=hash"
             )
-        repetition = _bits(repetitions.astype(np.uint64), widths.repetition_bits)
-        return _place(np.hstack([repetition, valuations.astype(np.uint8)]), 0, widths.width)
+        repetition = _bits(repetitions.astype(np.uint64), widths["repetition_bits"])
+        return _place(np.hstack([repetition, valuations.astype(np.uint8)]), 0, widths["width"])
 
     return identify
+
+
+_WORLDS = {"map": _map_worlds, "hash": _hash_worlds, "bitmask": _bitmask_worlds}
 
 
 def _bits(numbers: NDArray[np.uint64], width: int) -> NDArray[np.uint8]:

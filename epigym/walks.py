@@ -1,20 +1,59 @@
-"""Random goals that are known to be reachable: true after a random walk.
-
-A walk applies random actions to the initial e-state; the goal is drawn from the formulas that are true
-where it ends, so the walk is a plan. The formulas to draw from are the subgoals of the space's task: build
-the task with a whole vocabulary for its goal.
-"""
+"""Walks through a state space: breadth first, and at random to goals that are known to be reachable."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from epigym.errors import TaskError
-from epigym.space import StateSpace
+from epigym.space import Query, StateSpace, Transitions
 
+_CHUNK = 512  # e-states expanded in one call
 _WALKS = 100  # walks that may end where every formula of the vocabulary is as it was at the start
+
+
+class Wave(NamedTuple):
+    """Some e-states of one layer of a breadth-first walk, expanded.
+
+    Attributes:
+        depth: of the e-states that were expanded.
+        expanded: how many they are.
+        transitions: of all of them.
+        fresh: int64[m], the transitions that reach an e-state that the walk had not met, each such e-state once.
+    """
+
+    depth: int
+    expanded: int
+    transitions: Transitions
+    fresh: NDArray[np.int64]
+
+
+def breadth_first(space: StateSpace, *, threads: int = 1) -> Iterator[Wave]:
+    """Expand the e-states of a space breadth first, from the initial one on, for as long as waves are taken.
+
+    Args:
+        space: it may hold e-states that others have met.
+        threads: how many threads compute successors; the result does not depend on it.
+    """
+    met = np.zeros(len(space), dtype=np.bool_)
+    met[space.initial] = True
+    layer, depth = np.array([space.initial], dtype=np.int32), 0
+    while len(layer):
+        found = [layer[:0]]
+        for start in range(0, len(layer), _CHUNK):
+            chunk = layer[start : start + _CHUNK]
+            step = space.expand(chunk, threads=threads)
+            met = np.concatenate([met, np.zeros(len(space) - len(met), dtype=np.bool_)])
+            first = np.unique(step.target, return_index=True)[1]
+            fresh = np.sort(first[~met[step.target[first]]])
+            met[step.target[fresh]] = True
+            found.append(step.target[fresh])
+            yield Wave(depth, len(chunk), step, fresh)
+        layer, depth = np.concatenate(found), depth + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +61,7 @@ class RandomGoal:
     """A goal and the walk that proves that it can be reached.
 
     Attributes:
-        subgoals: indices into the subgoals of the space's task, ascending.
+        subgoals: indices into the vocabulary, ascending.
         plan: indices of the actions of the walk.
     """
 
@@ -53,11 +92,14 @@ def random_walk(space: StateSpace, rng: np.random.Generator, *, steps: int) -> t
     return states, actions
 
 
-def random_goal(space: StateSpace, rng: np.random.Generator, *, steps: int, size: int) -> RandomGoal:
+def random_goal(space: StateSpace, vocabulary: Query, rng: np.random.Generator, *, steps: int, size: int) -> RandomGoal:
     """Draw a goal that is not reached at the start and is reached by a random walk.
 
+    The goal is drawn from the formulas that are true where the walk ends, so the walk is a plan.
+
     Args:
-        space: a space whose task has the formulas to draw from as its subgoals.
+        space: where to walk.
+        vocabulary: the formulas to draw from, as a query of the space.
         rng: the source of randomness; the same state gives the same goal.
         steps: most actions of the walk, at least 1.
         size: most subgoals of the goal, at least 1; one of them is false at the start.
@@ -68,10 +110,10 @@ def random_goal(space: StateSpace, rng: np.random.Generator, *, steps: int, size
     Raises:
         TaskError: when no walk changes the truth of any formula.
     """
-    before = space.subgoals([space.initial])[0]
+    [before] = vocabulary([space.initial])
     for _ in range(_WALKS):
         states, actions = random_walk(space, rng, steps=steps)
-        truths = space.subgoals(states)
+        truths = vocabulary(states)
         changed = np.flatnonzero(truths[-1] & ~before)
         if len(changed) == 0:
             continue

@@ -23,7 +23,6 @@ from learn.data.collecting import collect
 from learn.data.dataset import DataSet, NoGoalError
 from learn.data.problems import listed, test_problems
 from learn.model.checkpoints import Trained, load
-from learn.model.quotient import quotient
 from learn.model.runs import chosen
 from learn.training.loaders import Selection
 from learn.training.pictures import draw_errors, draw_predictions
@@ -36,7 +35,7 @@ _BATCH = 256
 
 
 def assess(config: DictConfig) -> list[dict[str, Any]]:
-    """Compare predicted with exact distances as `conf/assess.yaml` describes, beside the unsatisfied subgoals.
+    """Compare predicted with exact distances as `conf/assess.yaml` describes, beside the open goals.
 
     Writes `assessment.csv`, `assessment.md`, and for every problem two pictures. A problem of which no goal is found is
     left out with a warning.
@@ -46,7 +45,7 @@ def assess(config: DictConfig) -> list[dict[str, Any]]:
 
     Returns:
         One row per problem: its samples, R², MAE and rank correlation (Spearman's) of the regressor with the distance,
-        MAE and rank correlation of the number of unsatisfied subgoals; a correlation is not a number where all
+        MAE and rank correlation of the number of open goals; a correlation is not a number where all
         distances or all predictions are equal.
 
     Raises:
@@ -81,7 +80,7 @@ def assess(config: DictConfig) -> list[dict[str, Any]]:
 @torch.inference_mode()
 def predict(trained: Trained, data: DataSet) -> NDArray[np.float32]:
     """float32[k]: the predicted number of steps of the k samples of a data set."""
-    samples = Selection([data], [quotient(data.samples.graphs)], [np.arange(len(data.samples))])
+    samples = Selection([data], [np.arange(len(data.samples))], gradients=False)
     outputs = []
     for start in range(0, len(samples), _BATCH):
         batch = samples.__getitems__(range(start, min(start + _BATCH, len(samples))))
@@ -90,8 +89,8 @@ def predict(trained: Trained, data: DataSet) -> NDArray[np.float32]:
 
 
 def _row(predicted: NDArray[np.float32], true: NDArray[np.float32], data: DataSet) -> dict[str, Any]:
-    unsatisfied = data.samples.unsatisfied.astype(np.float32)
-    ours, counts = (step_errors(torch.from_numpy(one), torch.from_numpy(true)) for one in (predicted, unsatisfied))
+    open_goals = data.samples.open_goals.astype(np.float32)
+    ours, counts = (step_errors(torch.from_numpy(one), torch.from_numpy(true)) for one in (predicted, open_goals))
     return {
         "samples": len(true),
         "steps": int(true.max()),
@@ -99,7 +98,7 @@ def _row(predicted: NDArray[np.float32], true: NDArray[np.float32], data: DataSe
         "MAE": ours["mae"],
         "rank": _rank_correlation(predicted, true),
         "SUB MAE": counts["mae"],
-        "SUB rank": _rank_correlation(unsatisfied, true),
+        "SUB rank": _rank_correlation(open_goals, true),
     }
 
 

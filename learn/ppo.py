@@ -21,6 +21,7 @@ from torch_geometric.nn import GINEConv, global_mean_pool
 import epigym
 from epigym.envs.env import EpistemicEnv
 from epigym.errors import EpigymError
+from epigym.walks import breadth_first
 from learn.command import run
 
 try:
@@ -112,13 +113,13 @@ def play(agent: MaskablePPO, env: epigym.PaddedObservation) -> float:
 
 def shortest_plan(env: EpistemicEnv) -> int:
     """The length of a shortest plan, by breadth-first search; 1 where the goal holds at once."""
-    space, length, layer = env.space, 0, [env.space.initial]
-    while not space.is_goal(layer).any():
-        found = space.expand(layer)
-        layer, length = found.target[found.is_new].tolist(), length + 1
-        if not layer:
-            raise EpigymError(f"the problem {env.task.name!r} has no plan")
-    return max(length, 1)
+    space = env.space
+    if space.is_goal([space.initial])[0]:
+        return 1
+    for wave in breadth_first(space):
+        if space.is_goal(wave.transitions.target).any():
+            return wave.depth + 1
+    raise EpigymError(f"the problem {env.task.name!r} has no plan")
 
 
 if __name__ == "__main__":

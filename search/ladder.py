@@ -31,11 +31,11 @@ from rich.progress import Progress
 import domains
 from domains.registry import LADDER
 from epigym.files import write_rows
-from epigym.formula import FALSE
-from epigym.language import parse_mastar
+from epigym.formula import and_, conjuncts
+from epigym.language import parse_formula, parse_mastar
 from epigym.space import StateSpace
 from epigym.task import Task
-from epigym.walks import RandomGoal, random_goal
+from epigym.walks import RandomGoal, breadth_first, random_goal
 from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -102,12 +102,14 @@ class Quarry:
         self.domain = domain
         self.parameters = parameters
         vocabulary = domains.DOMAINS[domain].vocabulary(**parameters)
-        task = parse_mastar(domains.text(domain, **parameters, goals=list(vocabulary)))
-        # No e-state satisfies FALSE, so nothing but `subgoals` ever looks at the vocabulary.
-        self.space = StateSpace(replace(task, goal=(FALSE, *task.goal)))
-        self.generated_at = _explore(self.space, max_generated)
+        task = parse_mastar(domains.text(domain, **parameters))
+        names = {"fluents": task.fluents, "agents": task.agents}
+        self.vocabulary = conjuncts(and_(*(parse_formula(text, **names) for text in vocabulary)))
+        self.space = StateSpace(task)
+        self.holds = self.space.query(self.vocabulary)
+        states, self.generated_at = _explore(self.space, max_generated)
         # One row per formula, since goals pick formulas.
-        self.truths = np.ascontiguousarray(self.space.subgoals(np.arange(len(self.generated_at))).T)
+        self.truths = np.ascontiguousarray(self.holds(states).T)
 
     def draws(self, number: int, count: int, most_steps: int) -> list[tuple[int, RandomGoal]]:
         """Different random goals, and the seeds that they are drawn with."""
@@ -122,7 +124,7 @@ class Quarry:
         rng = np.random.default_rng(seed)
         steps = int(rng.integers(max(most_steps // 4, 1), most_steps, endpoint=True))
         size = int(rng.integers(_FEWEST_SUBGOALS, _MOST_SUBGOALS, endpoint=True))
-        return random_goal(self.space, rng, steps=steps, size=size)
+        return random_goal(self.space, self.holds, rng, steps=steps, size=size)
 
     def effort(self, goal: RandomGoal) -> int | None:
         """How many nodes breadth-first search generates until the goal; None when it is not in sight."""
@@ -135,7 +137,7 @@ class Quarry:
 
     def formulas(self, goal: RandomGoal) -> list[str]:
         """The subgoals as mA* formulas."""
-        return [str(self.space.task.goal[index]) for index in goal.subgoals]
+        return [str(self.vocabulary[index]) for index in goal.subgoals]
 
     def names(self, goal: RandomGoal) -> list[str]:
         """Names of the actions of the walk that reaches the goal."""
@@ -222,16 +224,17 @@ def _same_problem(rung: Rung) -> tuple[Any, ...]:
     return tuple(value for name, value in parameters.items() if name != "goals")
 
 
-def _explore(space: StateSpace, max_generated: int) -> NDArray[np.int64]:
-    """Breadth first; int64[k]: for each e-state met the number of nodes generated until it was met."""
-    met = [np.zeros(1, dtype=np.int64)]
-    generated, state = 0, 0
-    while state < len(space) and generated < max_generated:
-        end = min(state + _CHUNK, len(space))
-        step = space.expand(np.arange(state, end, dtype=np.int32))
-        met.append(generated + 1 + np.flatnonzero(step.is_new))
-        state, generated = end, generated + len(step.target)
-    return np.concatenate(met)
+def _explore(space: StateSpace, max_generated: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """int32[k] and int64[k]: the e-states met breadth first, each with the number of nodes generated until then."""
+    states, counts = [np.array([space.initial], dtype=np.int32)], [np.zeros(1, dtype=np.int64)]
+    generated = 0
+    for wave in breadth_first(space):
+        states.append(wave.transitions.target[wave.fresh])
+        counts.append(generated + 1 + wave.fresh)
+        generated += len(wave.transitions.target)
+        if generated >= max_generated:
+            break
+    return np.concatenate(states), np.concatenate(counts)
 
 
 def _nearest(quarry: Quarry, drawn: Sequence[tuple[int, RandomGoal]], target: int) -> tuple[int, RandomGoal]:

@@ -8,7 +8,7 @@
 
 #include <mutex>
 
-#include "graph.hpp"
+#include "rows.hpp"
 #include "space.hpp"
 
 namespace nb = nanobind;
@@ -131,32 +131,62 @@ auto expand(SharedSpace& self, const Ids& ids, bool stop_at_goal, unsigned threa
                            to_numpy(std::move(out.target)), to_numpy(std::move(out.is_new)));
 }
 
-auto graphs(SharedSpace& self, const Ids& ids, const Input2<std::uint8_t>& goal_bits,
-            const Input2<std::int64_t>& goal_edges, const Input1<std::int64_t>& goal_labels,
-            const Input2<std::uint8_t>& world_bits, const Input1<std::int32_t>& world_labels, unsigned threads) {
-    const GoalPart goal{goal_bits.shape(0), goal_edges.shape(1), goal_bits.data(), goal_edges.data(),
-                        goal_labels.data()};
-    const std::size_t width = goal_bits.shape(1);
-    GraphLayout at = self.locked([&](Space& space) { return layout(space, span_of(ids), goal, threads); });
-    const auto nodes = static_cast<std::size_t>(at.node.back()), edges = static_cast<std::size_t>(at.edge.back());
-    if (world_labels.shape(0) != static_cast<std::size_t>(at.world.back()) || world_bits.shape(1) != width)
-        throw std::invalid_argument("world labels or identifiers do not fit the e-states");
-    auto node_bits = new_array<std::uint8_t>(nodes, width);
-    auto edge_index = new_array<std::int64_t>(2, edges);
-    auto edge_label = new_array<std::int64_t>(edges);
-    self.locked([&](Space& space) {
-        write_graphs(space, span_of(ids), goal, at, width, world_bits.data(), world_labels.data(), threads,
-                     node_bits.data(), edge_index.data(), edge_label.data());
-    });
-    return std::make_tuple(node_bits, edge_index, edge_label, to_numpy(std::move(at.node)),
-                           to_numpy(std::move(at.edge)));
+// The arrays of `Rows` after the labels, as they come from Python.
+using RowArrays = std::tuple<Input1<std::int64_t>, Input1<std::uint8_t>, Input2<std::int32_t>, Input1<std::int64_t>,
+                             Input1<std::int64_t>, Input1<std::int32_t>>;
+
+template <class T, class... Options>
+std::span<const T> values_of(const nb::ndarray<const T, Options...>& array) {
+    return {array.data(), array.size()};
 }
 
-auto refine_worlds(SharedSpace& self, const Ids& ids, const Input1<std::int64_t>& colours) {
-    Refinement found = self.locked(
-        [&](Space& space) { return refine(space, span_of(ids), {colours.data(), colours.shape(0)}); });
-    return std::make_tuple(to_numpy(std::move(found.sent)), to_numpy(std::move(found.sent_first)),
-                           to_numpy(std::move(found.received)), to_numpy(std::move(found.received_first)),
+RowsView view_of(const RowArrays& arrays) {
+    const auto& [world_ptr, designated, row_of, row_ptr, successor_ptr, successor] = arrays;
+    const RowsView rows{values_of(world_ptr), values_of(designated),    values_of(row_of),
+                        values_of(row_ptr),   values_of(successor_ptr), values_of(successor)};
+    rows.check();
+    return rows;
+}
+
+auto rows(SharedSpace& self, const Ids& ids, WorldLabels* labels) {
+    Rows out = self.locked([&](Space& space) { return rows_of(space, span_of(ids), labels); });
+    const std::size_t worlds = out.designated.size(), agents = self.space.task().agents;
+    auto row_of = new_array<std::int32_t>(worlds, agents);
+    std::copy(out.row_of.begin(), out.row_of.end(), row_of.data());
+    return std::make_tuple(to_numpy(std::move(out.world_ptr)), to_numpy(std::move(out.label)),
+                           to_numpy(std::move(out.designated)), row_of, to_numpy(std::move(out.row_ptr)),
+                           to_numpy(std::move(out.successor_ptr)), to_numpy(std::move(out.successor)));
+}
+
+auto graphs(const RowArrays& arrays, const Input1<std::int32_t>& labels, const Input2<std::uint8_t>& identifiers,
+            const Input2<std::uint8_t>& goal_bits, const Input2<std::int64_t>& goal_edges,
+            const Input1<std::int64_t>& goal_labels) {
+    const RowsView rows = view_of(arrays);
+    const GoalPart goal{goal_bits.shape(0), goal_edges.shape(1), goal_bits.shape(1),
+                        goal_bits.data(),   goal_edges.data(),   goal_labels.data()};
+    if (labels.shape(0) != rows.worlds() || identifiers.shape(1) != goal.width)
+        throw std::invalid_argument("labels or identifiers do not fit the worlds");
+    GraphLayout at = layout(rows, goal);
+    auto node_bits = new_array<std::uint8_t>(static_cast<std::size_t>(at.node_ptr.back()), goal.width);
+    auto edge_index = new_array<std::int64_t>(2, static_cast<std::size_t>(at.edge_ptr.back()));
+    auto edge_label = new_array<std::int64_t>(static_cast<std::size_t>(at.edge_ptr.back()));
+    {
+        nb::gil_scoped_release release;
+        write_graphs(rows, goal, at, values_of(labels), identifiers.data(), node_bits.data(), edge_index.data(),
+                     edge_label.data());
+    }
+    return std::make_tuple(node_bits, edge_index, edge_label, to_numpy(std::move(at.node_ptr)),
+                           to_numpy(std::move(at.edge_ptr)));
+}
+
+auto refine_worlds(const RowArrays& arrays, const Input1<std::int64_t>& colours) {
+    const RowsView rows = view_of(arrays);
+    Refinement found = [&] {
+        nb::gil_scoped_release release;
+        return refine(rows, values_of(colours));
+    }();
+    return std::make_tuple(to_numpy(std::move(found.sent)), to_numpy(std::move(found.sent_ptr)),
+                           to_numpy(std::move(found.received)), to_numpy(std::move(found.received_ptr)),
                            to_numpy(std::move(found.own)), to_numpy(std::move(found.designated)),
                            to_numpy(std::move(found.colour)));
 }
@@ -201,12 +231,16 @@ NB_MODULE(_core, m) {
             "id"_a, "action"_a)
         .def(
             "applicable",
-            [](SharedSpace& self, StateId id) {
-                auto out = new_array<std::uint8_t>(self.space.task().actions.actions.size());
-                self.locked([&](Space& space) { space.applicable(id, out.data()); });
+            [](SharedSpace& self, const Ids& ids) {
+                const std::size_t count = self.space.task().actions.actions.size();
+                auto out = new_array<std::uint8_t>(ids.shape(0), count);
+                self.locked([&](Space& space) {
+                    for (std::size_t k = 0; k < ids.shape(0); ++k)
+                        space.applicable(span_of(ids)[k], out.data() + k * count);
+                });
                 return out;
             },
-            "id"_a)
+            "ids"_a)
         .def(
             "is_goal",
             [](SharedSpace& self, const Ids& ids) {
@@ -217,25 +251,6 @@ NB_MODULE(_core, m) {
                 return out;
             },
             "ids"_a)
-        .def(
-            "subgoals",
-            [](SharedSpace& self, const Ids& ids) {
-                const std::size_t count = self.space.task().goal.size();
-                auto out = new_array<std::uint8_t>(ids.shape(0), count);
-                self.locked([&](Space& space) {
-                    for (std::size_t k = 0; k < ids.shape(0); ++k) space.subgoals(span_of(ids)[k], out.data() + k * count);
-                });
-                return out;
-            },
-            "ids"_a)
-        .def(
-            "collapsed",
-            [](SharedSpace& self, StateId id) {
-                auto out = new_array<std::uint8_t>(self.space.task().agents);
-                self.locked([&](Space& space) { space.collapsed(id, out.data()); });
-                return out;
-            },
-            "id"_a)
         .def(
             "world_counts",
             [](SharedSpace& self, const Ids& ids) {
@@ -260,9 +275,7 @@ NB_MODULE(_core, m) {
                 return self.locked([&](Space& space) { return space.intern(plain); });
             },
             "model"_a)
-        .def("graphs", &graphs, "ids"_a, "goal_bits"_a, "goal_edges"_a, "goal_labels"_a, "world_bits"_a,
-             "world_labels"_a, "threads"_a)
-        .def("refine", &refine_worlds, "ids"_a, "colours"_a);
+        .def("rows", &rows, "ids"_a, "labels"_a.none());
 
     nb::class_<SharedQuery>(m, "Query", "Formulas to be evaluated in e-states of a space.")
         .def(
@@ -288,14 +301,6 @@ NB_MODULE(_core, m) {
         .def(nb::init<>())
         .def("__len__", &WorldLabels::size)
         .def(
-            "label",
-            [](WorldLabels& self, SharedSpace& space, const Ids& ids) {
-                std::vector<std::int32_t> out;
-                space.locked([&](Space& s) { self.label(s, span_of(ids), out); });
-                return to_numpy(std::move(out));
-            },
-            "space"_a, "ids"_a)
-        .def(
             "describe",
             [](const WorldLabels& self, std::size_t first, std::uint32_t fluents) {
                 auto valuations = new_array<std::uint8_t>(self.size() - first, fluents);
@@ -305,6 +310,9 @@ NB_MODULE(_core, m) {
             },
             "first"_a, "fluents"_a);
 
+    m.def("graphs", &graphs, "rows"_a, "labels"_a, "identifiers"_a, "goal_bits"_a, "goal_edges"_a, "goal_labels"_a,
+          "Rows unrolled to graphs.");
+    m.def("refine", &refine_worlds, "rows"_a, "colours"_a, "One round of colour refinement over worlds.");
     m.def(
         "holds",
         [](const ModelLists& model, const FormulaLists& formulas, FormulaId id) {

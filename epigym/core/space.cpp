@@ -177,26 +177,6 @@ void Space::applicable(StateId id, std::uint8_t* out) {
     });
 }
 
-void Space::subgoals(StateId id, std::uint8_t* out) {
-    workers_[0]->with_evaluator(packed(id), [&](auto& state) {
-        for (FormulaId subgoal : task_.goal) *out++ = state.truths.holds(subgoal);
-    });
-}
-
-void Space::collapsed(StateId id, std::uint8_t* out) {
-    workers_[0]->with_evaluator(packed(id), [&](auto& state) {
-        for (std::uint32_t i = 0; i < task_.agents; ++i) {
-            out[i] = 0;
-            for (const auto& row : state.model.rows(i)) {
-                bool empty = true, designated = false;
-                each(row.successors, [&](World) { empty = false; });
-                each(row.members, [&](World w) { designated |= state.model.designated.test(w); });
-                out[i] |= empty && designated;
-            }
-        }
-    });
-}
-
 std::optional<StateId> Space::successor(StateId id, ActionId action) {
     if (action >= task_.actions.actions.size()) throw std::out_of_range("action " + std::to_string(action) + " does not exist");
     Bytes bytes;

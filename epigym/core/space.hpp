@@ -89,8 +89,6 @@ public:
     std::optional<StateId> successor(StateId id, ActionId action);  // nothing when not applicable
     void applicable(StateId id, std::uint8_t* out);                 // [actions]
     bool is_goal(StateId id) const { return packed(id) != nullptr && goal_[id] != 0; }
-    void subgoals(StateId id, std::uint8_t* out);                   // [subgoals]
-    void collapsed(StateId id, std::uint8_t* out);                  // [agents]
     World worlds(StateId id) const { return packed_worlds(packed(id)); }
     PlainModel model(StateId id) const;
     StateId intern(const PlainModel& model);

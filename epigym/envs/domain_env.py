@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import cached_property
 from typing import Any, Literal
 
 import domains
@@ -11,7 +11,7 @@ from epigym.errors import EpigymError
 from epigym.formula import Formula, and_, conjuncts
 from epigym.language import Semantics, parse_formula
 from epigym.problem import domain_problem
-from epigym.space import StateSpace
+from epigym.space import Query
 from epigym.walks import random_goal
 
 RANDOM = "random"
@@ -65,7 +65,6 @@ class DomainEnv(EpistemicEnv):
             parse_formula(text, fluents=task.fluents, agents=task.agents)
             for text in known.vocabulary(**{**named, **parameters})
         )
-        self._walks: StateSpace | None = None
         self.random_goals = random_goals
         self.goal_steps = goal_steps
         self.goal_size = goal_size
@@ -74,8 +73,11 @@ class DomainEnv(EpistemicEnv):
             encoding=encoding,
             invalid_action=invalid_action,
             render_mode=render_mode,
-            vocabulary=conjuncts(and_(*self._vocabulary)) if random_goals else (),
         )
+
+    @cached_property
+    def _drawable(self) -> Query:
+        return self.space.query(self._vocabulary)
 
     def _goal_option(self, option: Any) -> tuple[Formula, ...]:
         """The subgoals that a reset option asks for; random ones for `random`, or by default when so made."""
@@ -84,13 +86,7 @@ class DomainEnv(EpistemicEnv):
         return super()._goal_option(option)
 
     def _random_goal(self) -> tuple[Formula, ...]:
-        if self._walks is None:
-            self._walks = StateSpace(replace(self.task, goal=self._vocabulary))
         steps = int(self.np_random.integers(1, self.goal_steps, endpoint=True))
         size = int(self.np_random.integers(1, self.goal_size, endpoint=True))
-        drawn = random_goal(self._walks, self.np_random, steps=steps, size=size)
+        drawn = random_goal(self.space, self._drawable, self.np_random, steps=steps, size=size)
         return conjuncts(and_(*(self._vocabulary[index] for index in drawn.subgoals)))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Everything but the memory of the core, which is built anew."""
-        return {**super().__getstate__(), "_walks": None}

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Discrete, GraphInstance
 from numpy.typing import NDArray
 
-from epigym.encoding import encoder, graph_instance
+from epigym.encoding import Encoder, graph_instance
 from epigym.envs.graph_space import GraphSpace
 from epigym.errors import EpigymError, TaskError, unknown
-from epigym.formula import Formula, and_, conjuncts
+from epigym.formula import TRUE, Formula, and_, conjuncts, considers_possible
 from epigym.language import Semantics, parse_formula
 from epigym.model import KripkeModel
 from epigym.problem import load_problem
@@ -100,7 +100,6 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         encoding: how worlds become node identifiers.
         invalid_action: what an inapplicable action does.
         render_mode: what `render` returns, None for nothing.
-        vocabulary: formulas that goals will be made of; the goal test of such goals is faster.
 
     Raises:
         EpigymError: when an argument is none of its values, or the task has no actions.
@@ -108,6 +107,8 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     """
 
     metadata = {"render_modes": ["svg", "rgb_array"], "render_fps": 2}  # noqa: RUF012
+    _BOUND: ClassVar = ("space", "_consistent", "_encoder", "_holds", "_drawable")
+    """What belongs to one process."""
 
     def __init__(
         self,
@@ -116,7 +117,6 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         encoding: str = "hash",
         invalid_action: Literal["noop", "error"] = "noop",
         render_mode: str | None = None,
-        vocabulary: Iterable[Formula] = (),
     ) -> None:
         """Start at the initial e-state, with the task's goal."""
         if invalid_action not in ("noop", "error"):
@@ -129,12 +129,12 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         self.encoding = encoding
         self.invalid_action = invalid_action
         self.render_mode = render_mode
-        self.space = StateSpace(replace(task, goal=tuple(dict.fromkeys([*task.goal, *vocabulary]))))
+        self._explore()
         self.state = self.space.initial
         self._names = tuple(action.name for action in task.actions)
-        self._set_goal(task.goal)
+        self._bind(task.goal)
         self.action_space = Discrete(len(task.actions))
-        self.observation_space = GraphSpace(self._encoder.goal_bits.shape[1])
+        self.observation_space = GraphSpace(self._encoder.identifiers.shape[1])
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[GraphInstance, Info]:
         """Start an episode.
@@ -164,7 +164,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         """
         if not self.action_space.contains(action):
             raise EpigymError(f"an action is a whole number from 0 to {len(self._names) - 1}, got {action!r}")
-        invalid = not self.space.applicable(self.state)[action]
+        invalid = not self.action_masks()[action]
         if invalid and self.invalid_action == "error":
             raise EpigymError(
                 f"action {self._names[action]!r} is not applicable: choose one that info['action_mask'] marks, "
@@ -192,7 +192,8 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """bool[n]: which actions are applicable, under the name that sb3-contrib looks for."""
-        return self.space.applicable(self.state)
+        mask: NDArray[np.bool_] = self.space.applicable([self.state])[0]
+        return mask
 
     def clone_state(self) -> Snapshot:
         """Remember the e-state and the goal, for `restore_state`."""
@@ -208,32 +209,35 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         self._change_goal(snapshot.goal)
 
     def _observation(self) -> GraphInstance:
-        return graph_instance(self.space.graphs([self.state], self._encoder))
+        return graph_instance(self._encoder.graphs([self.state]))
 
     def _info(self, is_goal: bool, invalid: bool) -> Info:
-        collapsed = np.flatnonzero(self.space.collapsed(self.state))
+        [consistent] = self._consistent([self.state])
         return {
-            "action_mask": self.space.applicable(self.state).astype(np.int8),
+            "action_mask": self.action_masks().astype(np.int8),
             "action_names": self._names,
-            "collapsed_agents": tuple(self.task.agents[agent] for agent in collapsed),
+            "collapsed_agents": tuple(self.task.agents[agent] for agent in np.flatnonzero(~consistent)),
             "is_goal": is_goal,
             "invalid_action": invalid,
         }
 
     def _is_goal(self) -> bool:
-        if self._subgoals is None:
-            return self.model().holds(and_(*self.goal))
-        return bool(self.space.subgoals([self.state])[0, self._subgoals].all())
+        return bool(self._holds([self.state]).all())
 
     def _change_goal(self, goal: tuple[Formula, ...]) -> None:
         if goal != self.goal:
-            self._set_goal(goal)
+            self._bind(goal)
 
-    def _set_goal(self, goal: tuple[Formula, ...]) -> None:
+    def _explore(self) -> None:
+        """Make a space, with what is bound to it whatever the goal."""
+        self.space = StateSpace(self.task)
+        self._consistent = self.space.query(considers_possible(agent, TRUE) for agent in self.task.agents)
+
+    def _bind(self, goal: tuple[Formula, ...]) -> None:
+        """Bind to the space what depends on the goal."""
         self.goal = goal
-        self._encoder = encoder(replace(self.task, goal=goal), self.encoding)
-        known = {formula: index for index, formula in enumerate(self.space.task.goal)}
-        self._subgoals = [known[formula] for formula in goal] if known.keys() >= set(goal) else None
+        self._encoder = Encoder(self.space, self.encoding, goal)
+        self._holds = self.space.query(goal)
 
     def _goal_option(self, option: Any) -> tuple[Formula, ...]:
         """The subgoals that a reset option asks for."""
@@ -266,19 +270,16 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the core's memory and the encoder, which are built anew."""
-        state = self.__dict__.copy()
-        state["space"] = self.space.task
-        state["state"] = self.clone_state()
-        del state["_encoder"]
-        return state
+        """Everything but the core's memory and what is bound to it, which are built anew."""
+        kept = {name: value for name, value in self.__dict__.items() if name not in self._BOUND}
+        return kept | {"state": self.clone_state()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Explore again from the remembered e-state; ids of e-states start anew."""
         self.__dict__.update(state)
-        self.space = StateSpace(state["space"])
+        self._explore()
         self.state = self.space.intern(state["state"].estate)
-        self._set_goal(state["goal"])
+        self._bind(state["goal"])
 
 
 class ProblemEnv(EpistemicEnv):

@@ -28,7 +28,7 @@ def collect(
         problems: files, or instances as `domain/instance`.
         semantics: the reading of mA*.
         explorer: keyword arguments of `ExplorerSettings`.
-        encoding: keyword arguments of `epigym.encoding.encoder`.
+        encoding: keyword arguments of `epigym.encoding.Encoder`.
         outputs: the cache is the folder `rollouts` there.
 
     Raises:

@@ -19,18 +19,19 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from epigym.encoding import encoder
+from epigym.encoding import Encoder
 from epigym.errors import EpigymError
+from epigym.rows import GoalPart, Rows
 from epigym.task import Task
 from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep
 from learn.data.fingerprint import fingerprint, task_fingerprint
-from learn.data.graphs import Graphs, encode
+from learn.data.rows import Encoded, encode
 
 logger = logging.getLogger(__name__)
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Raised whenever the arrays or the metadata change."""
-LABELLING_VERSION = 1
+LABELLING_VERSION = 2
 """Raised whenever the same settings would give other samples, labels or graphs."""
 _ARRAYS, _METADATA = "arrays.safetensors", "metadata.json"
 
@@ -44,28 +45,31 @@ class Samples:
     """k labelled e-states of one problem.
 
     Attributes:
-        graphs: their graphs.
+        encoded: their worlds and relations.
         state: int32[k], id of the e-state in the explored space.
         distance: int32[k], transitions to the nearest goal.
         depth: int32[k], actions from the initial e-state on the way taken.
         is_goal: bool[k], whether the e-state is a goal.
         action: int32[k], the action that led there, -1 for the initial e-state.
         predecessor: int32[k], id of the e-state before, -1 for the initial one.
-        unsatisfied: int32[k], number of subgoals that do not hold, to compare with.
+        open_goals: int32[k], number of subgoals that do not hold, to compare with.
     """
 
-    graphs: Graphs
+    encoded: Encoded
     state: NDArray[np.int32]
     distance: NDArray[np.int32]
     depth: NDArray[np.int32]
     is_goal: NDArray[np.bool_]
     action: NDArray[np.int32]
     predecessor: NDArray[np.int32]
-    unsatisfied: NDArray[np.int32]
+    open_goals: NDArray[np.int32]
 
     def __len__(self) -> int:
         """Number of samples."""
         return len(self.state)
+
+
+_COLUMNS = tuple(field.name for field in fields(Samples) if field.name != "encoded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,7 @@ def make_samples(exploration: Exploration, settings: ExplorerSettings, encoding:
     Args:
         exploration: what was explored.
         settings: of the explorer.
-        encoding: keyword arguments of `epigym.encoding.encoder`.
+        encoding: keyword arguments of `epigym.encoding.Encoder`.
 
     Raises:
         NoGoalError: when no visited e-state reaches a goal.
@@ -103,14 +107,14 @@ def make_samples(exploration: Exploration, settings: ExplorerSettings, encoding:
         )
     states = exploration.states[kept]
     return Samples(
-        graphs=encode(space, states, encoder(space.task, **encoding)),
+        encoded=encode(Encoder(space, **encoding), states),
         state=states,
         distance=exploration.distance[kept],
         depth=exploration.depth[kept],
         is_goal=exploration.distance[kept] == 0,
         action=exploration.action[kept],
         predecessor=exploration.predecessor[kept],
-        unsatisfied=np.count_nonzero(~space.subgoals(states), axis=1).astype(np.int32),
+        open_goals=np.count_nonzero(~space.query(space.task.goal)(states), axis=1).astype(np.int32),
     )
 
 
@@ -126,7 +130,7 @@ def cached(
     Args:
         task: the problem.
         settings: of the explorer.
-        encoding: keyword arguments of `epigym.encoding.encoder`.
+        encoding: keyword arguments of `epigym.encoding.Encoder`.
         root: folder of the cache.
         on_visit: told how many e-states have been visited.
 
@@ -197,15 +201,18 @@ def load(folder: Path) -> DataSet:
         raise EpigymError(f"{folder / _ARRAYS} does not match its checksum: delete {folder} to make it again")
     with safe_open(folder / _ARRAYS, framework="pt") as file:
         arrays = {name: file.get_tensor(name).numpy() for name in file.keys()}  # noqa: SIM118 - no mapping
-    graphs = Graphs(**{field.name: arrays[f"graphs.{field.name}"] for field in fields(Graphs)})
-    columns = {field.name: arrays[field.name] for field in fields(Samples) if field.name != "graphs"}
-    return DataSet(folder, Samples(graphs, **columns), metadata)
+    goal = GoalPart(*(arrays[f"goal.{name}"] for name in GoalPart._fields))
+    rows = Rows(*(arrays[f"rows.{name}"] for name in Rows._fields))
+    columns = {name: arrays[name] for name in _COLUMNS}
+    return DataSet(folder, Samples(Encoded(goal, arrays["identifiers"], rows), **columns), metadata)
 
 
 def _arrays(samples: Samples) -> dict[str, NDArray[Any]]:
-    graphs = {f"graphs.{field.name}": getattr(samples.graphs, field.name) for field in fields(Graphs)}
-    columns = {field.name: getattr(samples, field.name) for field in fields(Samples) if field.name != "graphs"}
-    return {name: np.ascontiguousarray(array) for name, array in (graphs | columns).items()}
+    encoded = samples.encoded
+    arrays = {name: getattr(samples, name) for name in _COLUMNS} | {"identifiers": encoded.identifiers}
+    arrays |= {f"goal.{name}": array for name, array in encoded.goal._asdict().items()}
+    arrays |= {f"rows.{name}": array for name, array in encoded.rows._asdict().items()}
+    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 
 def _counts(exploration: Exploration, samples: Samples) -> dict[str, Any]:
@@ -219,9 +226,9 @@ def _counts(exploration: Exploration, samples: Samples) -> dict[str, Any]:
         "goals": int(np.count_nonzero(samples.is_goal)),
         "distances": distances.tolist(),
         "depths": depths.tolist(),
-        "worlds": len(samples.graphs.nodes),
-        "edges": samples.graphs.edge_count,
-        "identifiers": len(samples.graphs.identifiers),
+        "worlds": len(samples.encoded.rows.label),
+        "edges": samples.encoded.edge_count,
+        "identifiers": len(samples.encoded.identifiers),
     }
 
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -16,10 +17,11 @@ from numpy.typing import NDArray
 from epigym.errors import EpigymError, unknown
 from epigym.space import StateSpace, Transitions
 from epigym.task import Task
+from epigym.walks import breadth_first
 from learn.data.labels import UNREACHABLE, goal_distances
 
 EXPLORERS = ("auto", "dfs", "exhaustive")
-_CHUNK = 512
+_THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 OnVisit = Callable[[int], None]
 """Told now and then how many e-states have been visited."""
@@ -139,19 +141,18 @@ def discard_probability(
 
 
 def _breadth_first(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Exploration:
-    """Ids count up in the order of discovery, so layers are ranges of ids."""
+    """In a fresh space ids count up in the order of discovery."""
     space = StateSpace(task)
     recorded: list[Transitions] = []
-    layer_starts = [0]
-    expanded, layer_end = 0, len(space)
-    while expanded < len(space) <= settings.max_visited:
-        stop = min(expanded + _CHUNK, layer_end)
-        recorded.append(space.expand(np.arange(expanded, stop, dtype=np.int32)))
-        expanded = stop
-        if expanded == layer_end:
-            layer_starts.append(layer_end)
-            layer_end = len(space)
+    depths = [np.zeros(1, dtype=np.int32)]
+    expanded = 0
+    for wave in breadth_first(space, threads=_THREADS):
+        recorded.append(wave.transitions)
+        depths.append(np.full(len(wave.fresh), wave.depth + 1, dtype=np.int32))
+        expanded += wave.expanded
         on_visit(min(len(space), settings.max_visited))
+        if len(space) > settings.max_visited:
+            break
     count = min(len(space), settings.max_visited)
     source = _join(transitions.source for transitions in recorded)
     is_new = np.concatenate([np.empty(0, dtype=np.bool_), *(transitions.is_new for transitions in recorded)])
@@ -162,7 +163,7 @@ def _breadth_first(task: Task, settings: ExplorerSettings, on_visit: OnVisit) ->
         complete=expanded == len(space),
         space=space,
         states=np.arange(count, dtype=np.int32),
-        depth=np.searchsorted(layer_starts, np.arange(count), side="right").astype(np.int32) - 1,
+        depth=np.concatenate(depths)[:count],
         predecessor=np.append(root, source[is_new])[:count],
         action=np.append(root, action[is_new])[:count],
         source=source,

@@ -37,6 +37,6 @@ class PygDataSet(Dataset):  # type: ignore[misc]  # PyG is not typed
 
     def get(self, idx: int) -> Data:
         """The graph of one sample."""
-        data = to_pyg(graph_instance(self.samples.graphs.batch(np.array([idx]))))
+        data = to_pyg(graph_instance(self.samples.encoded.graphs(np.array([idx]))))
         data.y = torch.from_numpy(self.samples.distance[idx : idx + 1].astype(np.float32))
         return data

@@ -14,7 +14,7 @@ from epigym.errors import CheckpointError
 from learn.model.regressor import Regressor
 from learn.model.target import Target
 
-HYPERPARAMETER_VERSION = 1
+HYPERPARAMETER_VERSION = 2
 """Raised whenever the hyper-parameters inside a checkpoint change their meaning."""
 
 
@@ -26,7 +26,7 @@ class Trained:
         path: the file it was read from.
         regressor: in evaluation mode, on the CPU.
         target: from its output to steps.
-        encoding: keyword arguments of `epigym.encoding.encoder`.
+        encoding: keyword arguments of `epigym.encoding.Encoder`.
         domains: domains that it was trained on.
     """
 

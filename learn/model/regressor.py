@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import embedding_bag
+from torch.nn.functional import linear
 from torch_geometric.nn import GINEConv
 from torch_geometric.nn.aggr import Aggregation
 
-from epigym.encoding import MAX_LABEL
-from learn.model.batches import Batch, LayerBatch, Sums
+from epigym.encoding import DESIGNATED_LABEL, FIRST_AGENT_LABEL, MAX_LABEL
+from learn.model.batches import Batch
+from learn.model.shared import Goals, States, Sums
 
 
 class IndexAdd(Aggregation):  # type: ignore[misc]  # PyG is not typed
@@ -29,6 +30,24 @@ class IndexAdd(Aggregation):  # type: ignore[misc]  # PyG is not typed
         assert index is not None
         assert dim_size is not None
         return x.new_zeros(dim_size, x.size(-1)).index_add(0, index, x)
+
+
+class Constants(NamedTuple):
+    """What the e-states of p problems have in common, for l layers.
+
+    Attributes:
+        inner: weights and biases of the inner network of each layer.
+        by_agent: float[n_agents, d] for each layer, the embedding of every agent's label.
+        from_epsilon: float[p, d] for each layer, the message from node epsilon to designated worlds.
+        total: float[p, hidden_size], the embeddings of the goal part, summed.
+        size: float[p], number of nodes of the goal part.
+    """
+
+    inner: tuple[tuple[Tensor, Tensor, Tensor, Tensor], ...]
+    by_agent: tuple[Tensor, ...]
+    from_epsilon: tuple[Tensor, ...]
+    total: Tensor
+    size: Tensor
 
 
 class ResidualBlock(nn.Module):
@@ -87,7 +106,7 @@ class Regressor(nn.Module):
             GINEConv(_two_layers(size, hidden_size, hidden_size), edge_dim=edge_size, aggr=IndexAdd())
             for size in (node_size, hidden_size)
         )
-        self.head = nn.Sequential(
+        self.head: nn.Module = nn.Sequential(
             nn.Linear(hidden_size, head_size),
             nn.ReLU(),
             *(ResidualBlock(head_size, dropout) for _ in range(blocks)),
@@ -116,11 +135,36 @@ class Regressor(nn.Module):
 
     def forward_shared(self, batch: Batch) -> Tensor:
         """The same for a batch of shared computations: float32[k], equal up to rounding and several times faster."""
-        nodes = self.node_mlp(batch.identifiers.float())
-        labels = self.edge_mlp(label_attributes(nodes.device))
-        for conv, layer in zip(self.convs, batch.layers, strict=True):
-            nodes = torch.relu(_convolve(conv, nodes, labels, layer))
-        return self.regress(sum_rows(nodes, batch.graphs) / batch.sizes[:, None])
+        constants = self.constants(batch.goals, batch.agents)
+        return self.regress_shared(self.node_mlp(batch.identifiers.float()), constants, batch.states)
+
+    def constants(self, goals: Goals, agents: int) -> Constants:
+        """What is the same in all e-states of p problems with so many agents."""
+        attributes = self.edge_mlp(label_attributes(goals.bits.device))
+        nodes, edges = self.node_mlp(goals.bits), attributes[goals.labels]
+        inner, by_agent, from_epsilon = [], [], []
+        for conv in cast(Any, self.convs):
+            inner.append(tuple(conv.nn.parameters()))
+            labels = conv.lin(attributes)
+            by_agent.append(labels[FIRST_AGENT_LABEL : FIRST_AGENT_LABEL + agents])
+            from_epsilon.append(torch.relu(nodes[goals.ptr[:-1]] + labels[DESIGNATED_LABEL]))
+            nodes = torch.relu(conv(nodes, goals.edges, edges))
+        sizes = goals.ptr[1:] - goals.ptr[:-1]
+        problem = torch.arange(len(sizes), device=sizes.device).repeat_interleave(sizes, output_size=len(nodes))
+        return Constants(
+            tuple(inner), tuple(by_agent), tuple(from_epsilon), sum_by(nodes, problem, len(sizes)), sizes.float()
+        )
+
+    def regress_shared(self, nodes: Tensor, constants: Constants, states: States) -> Tensor:
+        """Normalised distances float[k] of k e-states whose classes of worlds have the embeddings float[c, d]."""
+        parts = zip(states.layers, constants.inner, constants.by_agent, constants.from_epsilon, strict=True)
+        for layer, (weight, bias, last_weight, last_bias), labels, epsilon in parts:
+            messages = (nodes[:, None] + labels).relu_().flatten(0, 1)
+            inputs = sum_rows(sum_rows(messages, layer.sent), layer.received) + pick_rows(nodes, layer.own)
+            inputs.index_add_(0, layer.designated, epsilon[layer.goal])
+            nodes = linear(linear(inputs, weight, bias).relu_(), last_weight, last_bias).relu_()
+        total = sum_rows(nodes, states.pooled) + constants.total[states.goal]
+        return self.regress(total / (states.worlds + constants.size[states.goal])[:, None])
 
     def regress(self, pooled: Tensor) -> Tensor:
         """Normalised distances float[k] of pooled graphs, float[k, hidden_size]."""
@@ -134,7 +178,7 @@ class Regressor(nn.Module):
         Pooled graphs have large entries: from random outputs the first steps overshoot so far that the sigmoid is
         saturated, and training may never recover.
         """
-        last = cast(nn.Linear, self.head[-1])
+        last = cast(nn.Linear, cast(nn.Sequential, self.head)[-1])
         last.weight.zero_()
         last.bias.fill_(torch.logit(torch.tensor(value), eps=1e-6))
 
@@ -155,7 +199,7 @@ class _SumRows(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rows: Tensor, sums: Sums) -> Tensor:
         ctx.sums = sums
-        return embedding_bag(sums.terms, rows, sums.ptr, mode="sum", include_last_offset=True)
+        return torch.embedding_bag(rows, sums.terms, sums.ptr, mode=0, include_last_offset=True)[0]
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
@@ -166,14 +210,14 @@ class _SumRows(torch.autograd.Function):
 
 def sum_rows(rows: Tensor, sums: Sums) -> Tensor:
     """float[r, d]: sums of rows of a matrix, float[n, d]."""
-    return _SumRows.apply(rows, sums)  # type: ignore[no-any-return, no-untyped-call]
+    if rows.requires_grad:
+        return _SumRows.apply(rows, sums)  # type: ignore[no-any-return, no-untyped-call]
+    return torch.embedding_bag(rows, sums.terms, sums.ptr, mode=0, include_last_offset=True)[0]
 
 
-def _convolve(conv: Any, nodes: Tensor, labels: Tensor, layer: LayerBatch) -> Tensor:
-    """What `conv` computes for every class of nodes, from the embeddings of nodes and edge labels."""
-    messages = torch.relu(sum_rows(torch.cat([nodes, conv.lin(labels)]), layer.messages))
-    groups = sum_rows(messages, layer.groups)
-    return conv.nn(sum_rows(torch.cat([groups, nodes]), layer.nodes))  # type: ignore[no-any-return]
+def pick_rows(rows: Tensor, sums: Sums) -> Tensor:
+    """The same where every sum has one term."""
+    return sum_rows(rows, sums) if rows.requires_grad else rows[sums.terms]
 
 
 def _two_layers(*sizes: int) -> nn.Sequential:

@@ -12,42 +12,33 @@ from numpy.typing import NDArray
 from epigym.space import StateSpace
 
 
-class BoundScorer(Protocol):
-    """Scores the e-states of one space."""
+class Scorer(Protocol):
+    """A regressor, bound to the e-states of one space."""
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
         """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""
 
 
-class Scorer(Protocol):
-    """A regressor, ready to be bound to any state space."""
-
-    def bind(self, space: StateSpace) -> BoundScorer:
-        """The scorer of the e-states of one space.
-
-        Raises:
-            LimitError: when the task does not fit the encoding that the regressor was trained with.
-        """
-
-
-def open_scorer(path: str | os.PathLike[str], threads: int = 1) -> Scorer:
+def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 1) -> Scorer:
     """The regressor in a checkpoint of `learn.train`, or in a file of `learn.export` (`.onnx`, without PyTorch).
 
     Args:
         path: the file.
+        space: where the e-states live.
         threads: of the processor; the batches are small, where one is fastest.
 
     Raises:
         CheckpointError: when it cannot be read.
+        LimitError: when the task does not fit the encoding that the regressor was trained with.
         EpigymError: when ONNX Runtime is missing.
     """
     if Path(path).suffix == ".onnx":
-        from learn.model import onnx_scorer
+        from learn.model.onnx_scorer import OnnxScorer
 
-        return onnx_scorer.OnnxScorer(path, threads)
+        return OnnxScorer(path, space, threads)
     import torch  # takes seconds
 
-    from learn.model import scorer
+    from learn.model import checkpoints, scorer
 
     torch.set_num_threads(threads)
-    return scorer.Scorer(path)
+    return scorer.RegressorScorer(checkpoints.load(path), space)

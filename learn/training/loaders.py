@@ -13,7 +13,6 @@ from torch.utils.data import DataLoader, Dataset
 from epigym.errors import EpigymError
 from learn.data.dataset import DataSet
 from learn.model.batches import Batch, make_batch
-from learn.model.quotient import Quotient, join, quotient
 
 logger = logging.getLogger(__name__)
 
@@ -67,16 +66,13 @@ class Selection(Dataset[Batch]):
 
     Args:
         sets: the data sets.
-        quotients: their shared computations.
-        rows: for each data set the rows in the selection.
+        rows: for each data set the samples in the selection.
+        gradients: whether the batches are to train on.
     """
 
-    def __init__(
-        self, sets: Sequence[DataSet], quotients: Sequence[Quotient], rows: Sequence[NDArray[np.int64]]
-    ) -> None:
-        """Number the samples."""
+    def __init__(self, sets: Sequence[DataSet], rows: Sequence[NDArray[np.int64]], *, gradients: bool) -> None:
         self.sets = sets
-        self.quotients = quotients
+        self.gradients = gradients
         self.problem = np.repeat(np.arange(len(sets)), [len(part) for part in rows])
         self.row = np.concatenate(rows)
 
@@ -94,9 +90,10 @@ class Selection(Dataset[Batch]):
         parts, distances = [], []
         for number in np.unique(problem):
             rows = row[problem == number]
-            parts.append(self.quotients[number].restrict(rows))
-            distances.append(self.sets[number].samples.distance[rows])
-        return make_batch(join(parts), np.concatenate(distances))
+            samples = self.sets[number].samples
+            parts.append((samples.encoded, rows))
+            distances.append(samples.distance[rows])
+        return make_batch(parts, np.concatenate(distances), gradients=self.gradients)
 
 
 class RolloutData(LightningDataModule):
@@ -122,9 +119,8 @@ class RolloutData(LightningDataModule):
         validation_share: float = 0.2,
         seed: int = 42,
     ) -> None:
-        """Balance and split."""
         super().__init__()
-        widths = {data.samples.graphs.width for data in sets}
+        widths = {data.samples.encoded.identifiers.shape[1] for data in sets}
         if len(widths) != 1:
             raise EpigymError(f"the data sets have identifiers of different widths {sorted(widths)}: encode them alike")
         self.batch_size = batch_size
@@ -136,16 +132,15 @@ class RolloutData(LightningDataModule):
             kept = balance(distance, max_class_share, generator)
             for part, rows in zip((train, validation), split(distance[kept], validation_share, generator), strict=True):
                 part.append(kept[rows])
-        quotients = [quotient(data.samples.graphs) for data in sets]
-        self.train = Selection(sets, quotients, train)
-        self.validation = Selection(sets, quotients, validation)
+        self.train = Selection(sets, train, gradients=True)
+        self.validation = Selection(sets, validation, gradients=False)
         if len(self.train) < 2:
             raise EpigymError(f"{len(self.train)} training samples are too few: at least 2 are needed")
         if not len(self.validation):
             logger.warning(
                 "all distance classes have under %d samples: validating on the training samples", MIN_STRATUM
             )
-            self.validation = self.train
+            self.validation = Selection(sets, train, gradients=False)
 
     def train_dataloader(self) -> DataLoader[Batch]:
         """Batches of training samples in random order."""

@@ -74,7 +74,7 @@ class DistanceModule(LightningModule):
     needed to score an e-state.
 
     Args:
-        encoding: keyword arguments of `epigym.encoding.encoder`.
+        encoding: keyword arguments of `epigym.encoding.Encoder`.
         network: keyword arguments of `Regressor`, less `width` and `margin`.
         target: keyword arguments of `Target`.
         optimizer: keyword arguments of `torch.optim.AdamW`.

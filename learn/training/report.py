@@ -58,14 +58,14 @@ def baselines(train: Selection, validation: Selection) -> dict[str, float]:
     """Errors in steps on the validation samples of two predictors that know nothing of graphs.
 
     Returns:
-        Under `median/…` those of the median training distance, under `unsatisfied/…` those of the number of
-        unsatisfied subgoals.
+        Under `median/…` those of the median training distance, under `open_goals/…` those of the number of
+        open goals.
     """
     true = torch.from_numpy(column(validation, "distance").astype(np.float32))
     median = torch.full_like(true, float(np.median(column(train, "distance"))))
-    unsatisfied = torch.from_numpy(column(validation, "unsatisfied").astype(np.float32))
+    open_goals = torch.from_numpy(column(validation, "open_goals").astype(np.float32))
     metrics: dict[str, float] = {}
-    for name, predicted in (("median", median), ("unsatisfied", unsatisfied)):
+    for name, predicted in (("median", median), ("open_goals", open_goals)):
         metrics |= {f"{name}/{metric}": value for metric, value in step_errors(predicted, true).items()}
     return metrics
 

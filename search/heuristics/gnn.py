@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace
 from learn.model.runs import chosen
-from learn.model.scorer import Scorer
+from learn.model.scoring import open_scorer
 
 
 class Gnn:
@@ -25,9 +24,8 @@ class Gnn:
 
     def __init__(self, space: StateSpace, checkpoint: str | None = None, threads: int = 1) -> None:
         """Load the regressor and bind it to a space."""
-        torch.set_num_threads(threads)
         self.checkpoint = chosen(checkpoint, space.task.name, ".ckpt")
-        self._scorer = Scorer(self.checkpoint).bind(space)
+        self._scorer = open_scorer(self.checkpoint, space, threads)
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""

@@ -25,7 +25,7 @@ class Onnx:
     def __init__(self, space: StateSpace, path: str | None = None, threads: int = 1) -> None:
         """Load the regressor and bind it to a space."""
         self.checkpoint = chosen(path, space.task.name, ".onnx")
-        self._scorer = OnnxScorer(self.checkpoint, threads).bind(space)
+        self._scorer = OnnxScorer(self.checkpoint, space, threads)
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""

@@ -20,7 +20,7 @@ class OpenGoals:
 
     def __init__(self, space: StateSpace) -> None:
         """Bind to a space."""
-        self._truth: Query = space.subgoals
+        self._truth: Query = space.query(space.task.goal)
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the number of unsatisfied subgoals of each of `ids` (int32[k])."""

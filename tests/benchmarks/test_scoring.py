@@ -6,6 +6,7 @@ plus 10.73 ms / B for its scoring. Figures are printed and drawn, not asserted.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,9 +18,10 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from epigym.problem import load_problem
 from epigym.space import StateSpace
+from epigym.walks import breadth_first
 from learn.model.checkpoints import Trained
 from learn.model.regressor import Regressor
-from learn.model.scorer import BoundScorer
+from learn.model.scorer import RegressorScorer
 from learn.model.target import Target
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -31,20 +33,17 @@ PICTURE = Path("outputs/benchmarks/scoring.png")
 @pytest.fixture(scope="module")
 def space() -> StateSpace:
     """The whole space of a problem with about ten worlds per e-state."""
-    space, done = StateSpace(load_problem(PROBLEM)), 0
-    while done < len(space):
-        end = len(space)
-        space.expand(np.arange(done, end))
-        done = end
+    space = StateSpace(load_problem(PROBLEM))
+    deque(breadth_first(space), maxlen=0)
     return space
 
 
 @pytest.fixture(scope="module")
-def scorer(space: StateSpace) -> BoundScorer:
+def scorer(space: StateSpace) -> RegressorScorer:
     """The paper's architecture; the weights do not matter for the time."""
     regressor = Regressor().eval().requires_grad_(False)
     encoding = {"name": "hash", "width": 64}
-    scorer = BoundScorer(Trained(Path("none"), regressor, Target.between(50, 1e-3), encoding, ()), space)
+    scorer = RegressorScorer(Trained(Path("none"), regressor, Target.between(50, 1e-3), encoding, ()), space)
     scorer.score(np.arange(len(space), dtype=np.int32))
     return scorer
 
@@ -86,7 +85,7 @@ def draw(seconds: dict[int, float], path: Path) -> None:
 
 @pytest.mark.parametrize("batch", BATCHES)
 def test_scoring(
-    benchmark: BenchmarkFixture, space: StateSpace, scorer: BoundScorer, seconds: dict[int, float], batch: int
+    benchmark: BenchmarkFixture, space: StateSpace, scorer: RegressorScorer, seconds: dict[int, float], batch: int
 ) -> None:
     order = np.random.default_rng(0).permutation(len(space)).astype(np.int32)
     batches = iter(np.resize(order, (200, batch)))

@@ -44,7 +44,7 @@ def tasks(draw: st.DrawFn) -> Task:
 def test_applicable_actions(task: Task) -> None:
     space = StateSpace(task)
     expected = reference.applicable_actions(task, task.initial)
-    assert tuple(space.applicable(space.initial)) == expected
+    assert tuple(space.applicable([space.initial])[0]) == expected
     assert space.expand([space.initial]).action.tolist() == [k for k, holds in enumerate(expected) if holds]
 
 
@@ -59,4 +59,4 @@ def test_actions_without_conditions_are_found_among_others() -> None:
         ),
         EState((frozenset(("p", "q")),), ((frozenset((0,)),),), (0,)), (),
     )  # fmt: skip
-    assert StateSpace(task).applicable(0).tolist() == [False, True, True, True, False]
+    assert StateSpace(task).applicable([0])[0].tolist() == [False, True, True, True, False]

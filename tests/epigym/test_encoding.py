@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epigym.encoding import ENCODINGS, encoder, goal_graph, graph_instance, to_pyg
+from epigym.encoding import ENCODINGS, Encoder, goal_graph, graph_instance, to_pyg
 from epigym.errors import EpigymError, LimitError
 from epigym.formula import Formula, actually, and_, believes, common, everybody, fluent, not_, or_
 from epigym.space import StateSpace
@@ -61,7 +61,7 @@ def test_golden_graphs(name: str, golden: dict[str, Any]) -> None:
     space = StateSpace(make_task(believes("a", P), not_(Q)))
     state = space.intern(make_state(golden))
     assert space.model(state).state == make_state(golden), "the golden e-state is not in canonical order"
-    batch = space.graphs([state], encoder(space.task, name))
+    batch = Encoder(space, name).graphs([state])
 
     goal = GOLDEN["goal"]
     shift = 48 if name == "bitmask" else 0
@@ -120,17 +120,17 @@ def test_graphs_do_not_depend_on_the_numbering_of_worlds(state: EState, name: st
     batches = []
     for variant in (state, renumbered):
         space = StateSpace(task)
-        batches.append(space.graphs([space.intern(variant)], encoder(task, name)))
+        batches.append(Encoder(space, name).graphs([space.intern(variant)]))
     for first, second in zip(*batches, strict=True):
         assert np.array_equal(first, second)
 
 
 def test_hash_is_the_same_in_other_processes() -> None:
     script = (
-        "from epigym.encoding import encoder; from epigym.problem import load_problem; import numpy as np, hashlib\n"
+        "from epigym.encoding import Encoder; from epigym.problem import load_problem; import numpy as np, hashlib\n"
         "from epigym.space import StateSpace\n"
         "task = load_problem('coin_in_the_box/pl_3'); space = StateSpace(task); space.expand([0])\n"
-        "bits = space.graphs(np.arange(len(space)), encoder(task)).node_bits\n"
+        "bits = Encoder(space).graphs(np.arange(len(space))).node_bits\n"
         "print(hashlib.sha256(bits.tobytes()).hexdigest())"
     )
     digests = {
@@ -141,27 +141,27 @@ def test_hash_is_the_same_in_other_processes() -> None:
 
 
 def test_narrow_hashes_are_the_lowest_bits() -> None:
-    task = make_task(P)
+    space = StateSpace(make_task(P))
     valuations, repetitions = np.array([[True, False]]), np.array([0])
-    wide, narrow = (encoder(task, "hash", width=width).identify(valuations, repetitions) for width in (80, 20))
+    wide, narrow = (Encoder(space, "hash", width=width).identify(valuations, repetitions) for width in (80, 20))
     assert numbers(wide) == [0xB309C0ED29FD32E3]
     assert numbers(narrow) == [0xB309C0ED29FD32E3 % (1 << 20)]
 
 
 def test_33_fluents_do_not_fit_a_32_bit_field() -> None:
-    task = make_task(fluent("f0"), fluents=tuple(f"f{index}" for index in range(33)))
+    space = StateSpace(make_task(fluent("f0"), fluents=tuple(f"f{index}" for index in range(33))))
     with pytest.raises(LimitError, match="raise to fluent_bits=33 and width=65, or use encoding=map or encoding=hash"):
-        encoder(task, "bitmask")
-    bits = encoder(task, "bitmask", fluent_bits=33, width=65).identify(np.ones((1, 33), dtype=np.bool_), np.array([1]))
+        Encoder(space, "bitmask")
+    bits = Encoder(space, "bitmask", fluent_bits=33, width=65).identify(np.ones((1, 33), dtype=np.bool_), np.array([1]))
     assert bits.tolist() == [[1] + [0] * 15 + [1] * 33 + [0] * 16]
 
 
 def test_goal_identifiers_that_do_not_fit_are_refused() -> None:
-    task = make_task(fluent("f99"), fluents=tuple(f"f{index}" for index in range(100)))
+    space = StateSpace(make_task(fluent("f99"), fluents=tuple(f"f{index}" for index in range(100))))
     with pytest.raises(LimitError, match=r"map encoding with width=7: raise to width=8$"):
-        encoder(task, "map", width=7)
+        Encoder(space, "map", width=7)
     with pytest.raises(LimitError, match="goal_bits=8 and width=125, or use encoding=map or encoding=hash"):
-        encoder(task, "bitmask", fluent_bits=101, goal_bits=7)
+        Encoder(space, "bitmask", fluent_bits=101, goal_bits=7)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_goal_identifiers_that_do_not_fit_are_refused() -> None:
     ],
 )
 def test_too_many_worlds_are_refused(name: str, widths: dict[str, int], message: str) -> None:
-    identify = encoder(make_task(P), name, **widths).identify
+    identify = Encoder(StateSpace(make_task(P)), name, **widths).identify
     valuations = np.zeros((15, 2), dtype=np.bool_)
     with pytest.raises(LimitError, match=message):
         identify(valuations, np.arange(15))
@@ -187,12 +187,12 @@ def test_at_most_255_edge_labels() -> None:
 
 def test_unknown_encoding_is_refused_with_a_suggestion() -> None:
     with pytest.raises(EpigymError, match="did you mean 'bitmask'"):
-        encoder(make_task(P), "bitmaks")
+        Encoder(StateSpace(make_task(P)), "bitmaks")
 
 
 def test_observation_and_pyg_data_are_the_graph() -> None:
     space = StateSpace(make_task(believes("a", P)))
-    batch = space.graphs([0], encoder(space.task))
+    batch = Encoder(space).graphs([0])
     observation = graph_instance(batch)
     data = to_pyg(observation)
     assert data.validate()
@@ -200,4 +200,4 @@ def test_observation_and_pyg_data_are_the_graph() -> None:
     assert np.array_equal(data.edge_index.numpy(), batch.edge_index)
     assert (data.edge_attr.numpy().ravel() * 255).round().astype(int).tolist() == batch.edge_label.tolist()
     with pytest.raises(ValueError, match="got a batch of 2"):
-        graph_instance(space.graphs([0, 0], encoder(space.task)))
+        graph_instance(Encoder(space).graphs([0, 0]))

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from epigym.encoding import FIRST_AGENT_LABEL, encoder
+from epigym.encoding import FIRST_AGENT_LABEL, Encoder
 from epigym.errors import LimitError
 from epigym.space import StateSpace
 from tests.helpers.epddl_files import competition_cases, toolkit_cases
@@ -26,9 +26,9 @@ def test_graphs_hold_the_e_states(encoding: str) -> None:
     space = StateSpace(task)
     space.expand([space.initial])
     ids = list(range(len(space)))
-    way = encoder(task, encoding)
-    graphs = space.graphs(ids, way)
-    goal_nodes = len(way.goal_bits)
+    way = Encoder(space, encoding)
+    graphs = way.graphs(ids)
+    goal_nodes = len(way.goal.bits)
     for state, (begin, end) in zip(ids, itertools.pairwise(graphs.node_ptr), strict=True):
         found = space.model(state).state
         assert end - begin == goal_nodes + len(found.valuations)
@@ -50,8 +50,9 @@ def test_graphs_hold_the_e_states(encoding: str) -> None:
 @pytest.mark.parametrize("name", ["bw-50", "gos-13-all", "sc-12-13", "cn-5-20"])
 def test_large_tasks_fit_two_encodings_and_the_third_says_why_not(name: str) -> None:
     task = COMPETITION[name].ground().task
+    space = StateSpace(task)
     for encoding in ("hash", "map"):
-        assert encoder(task, encoding).goal_bits.shape[1] == 64
+        assert Encoder(space, encoding).identifiers.shape[1] == 64
     if len(task.fluents) > 32:
         with pytest.raises(LimitError, match=rf"{len(task.fluents)} fluents.*fluent_bits.*hash"):
-            encoder(task, "bitmask")
+            Encoder(space, "bitmask")

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 import epigym._core
 from epigym import packing, reference
+from epigym.encoding import Encoder
 from epigym.errors import LimitError, TaskError
 from epigym.formula import TRUE, actually, believes, common, considers_possible, fluent, not_
+from epigym.rows import refine
 from epigym.space import StateSpace, Transitions
 from epigym.task import Action, Effect, EState, Event, Task
 from tests.helpers.strategies import AGENTS, FLUENTS, estates, random_estate, random_formula, renumbered, tasks
@@ -73,7 +75,7 @@ def test_models_of_every_width_agree_with_the_reference(worlds: int) -> None:
             formula = random_formula(rng, 2, fluents=NAMES, agents=task.agents)
             assert space.model(state).holds(formula) == reference.holds(estate, task.agents, formula)
         names = [a.name for a in task.actions if reference.applicable(task, estate, a)]
-        assert [task.actions[a].name for a in np.flatnonzero(space.applicable(state))] == names
+        assert [task.actions[a].name for a in np.flatnonzero(space.applicable([state])[0])] == names
         action = next(a for a in task.actions if a.name == names[-1])
         estate = reference.apply(task, estate, action)
         state = space.successor(state, task.actions.index(action))
@@ -140,8 +142,8 @@ def test_expansions_of_two_switches() -> None:
     assert second.target.tolist() == [3, 3], "both orders meet in one e-state"
     assert second.is_new.tolist() == [True, False]
     assert space.is_goal(range(4)).tolist() == [False, False, False, True]
-    assert space.subgoals([1, 2, 3]).tolist() == [[True, False], [False, True], [True, True]]
-    assert space.applicable(1).tolist() == [False, True]
+    assert space.query(space.task.goal)([1, 2, 3]).tolist() == [[True, False], [False, True], [True, True]]
+    assert space.applicable([1, 0]).tolist() == [[False, True], [True, True]]
     assert len(space.expand([3]).target) == 0
     assert len(space) == 4
 
@@ -175,7 +177,7 @@ def test_successors_are_those_of_the_expansion(task: Task) -> None:
         t = space.expand([0])
     except TaskError:
         return
-    assert np.flatnonzero(space.applicable(0)).tolist() == t.action.tolist()
+    assert np.flatnonzero(space.applicable([0])[0]).tolist() == t.action.tolist()
     assert [space.successor(0, action) for action in t.action] == t.target.tolist()
     for action in set(range(len(task.actions))) - set(t.action.tolist()):
         with pytest.raises(TaskError, match="not applicable"):
@@ -186,7 +188,7 @@ def test_successors_are_those_of_the_expansion(task: Task) -> None:
 def test_unknown_ids_are_refused(ids: list[int]) -> None:
     space = StateSpace(two_switches())
     query = space.query([TRUE])
-    for question in (space.expand, space.is_goal, space.subgoals, space.world_counts, query):
+    for question in (space.expand, space.is_goal, space.applicable, space.world_counts, query):
         with pytest.raises(IndexError, match="does not exist"):
             question(ids)
     with pytest.raises(IndexError, match="does not exist"):
@@ -213,7 +215,7 @@ def test_refined_colours_tell_worlds_apart_by_what_they_receive(states: list[ESt
     space = StateSpace(Task("test", FLUENTS, AGENTS, (), states[0], (TRUE,)))
     ids = np.array([space.intern(state) for state in states], dtype=np.int32)
     colours = np.array([rng.randrange(3) for _ in range(space.world_counts(ids).sum())])
-    refined = space.refine(ids, colours)
+    refined = refine(Encoder(space).rows(ids), colours)
 
     expected, start = [], 0
     for number in ids:
@@ -243,10 +245,9 @@ def test_refined_colours_tell_worlds_apart_by_what_they_receive(states: list[ESt
 
 def test_refinement_wants_one_colour_for_every_world() -> None:
     space = StateSpace(two_switches())
+    rows = Encoder(space).rows([0])
     with pytest.raises(ValueError, match="one colour for every world"):
-        space.refine([0], np.zeros(space.world_counts([0])[0] + 1, dtype=np.int64))
-    with pytest.raises(IndexError):
-        space.refine([7], np.zeros(1, dtype=np.int64))
+        refine(rows, np.zeros(len(rows.label) + 1, dtype=np.int64))
 
 
 def test_a_query_names_what_the_task_does_not_have() -> None:
@@ -275,7 +276,8 @@ def test_designated_worlds_that_disagree_are_named() -> None:
 def test_collapsed_agents_are_those_without_a_possible_world() -> None:
     estate = EState((frozenset(), frozenset()), ((frozenset(), frozenset({0})), (frozenset({1}), frozenset())), (0,))
     space = StateSpace(Task("t", (), ("a", "b"), (), estate, (TRUE,)))
-    assert space.collapsed(0).tolist() == [True, False], "agent b is stuck at world 1 only"
+    consistent = space.query(considers_possible(agent, TRUE) for agent in "ab")
+    assert consistent([0]).tolist() == [[False, True]], "agent b is stuck at world 1 only"
 
 
 @given(estates(max_worlds=6, max_designated=2))

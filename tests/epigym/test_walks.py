@@ -4,32 +4,41 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pytest
 
 import domains
 from epigym.errors import TaskError
-from epigym.formula import FALSE, fluent
-from epigym.language import parse_mastar
+from epigym.formula import FALSE, TRUE, Formula, considers_possible, fluent
+from epigym.language import parse_formula, parse_mastar
+from epigym.problem import load_problem
 from epigym.reference import validate
 from epigym.space import StateSpace
 from epigym.task import Task
-from epigym.walks import random_goal, random_walk
+from epigym.walks import RandomGoal, breadth_first, random_goal, random_walk
 
 DOMAINS = list(domains.DOMAINS)
 
 
-def vocabulary_task(domain: str) -> Task:
-    return parse_mastar(domains.text(domain, goals=list(domains.DOMAINS[domain].vocabulary())))
+def task_of(domain: str) -> Task:
+    return parse_mastar(domains.text(domain))
+
+
+def vocabulary(task: Task, domain: str) -> list[Formula]:
+    names = {"fluents": task.fluents, "agents": task.agents}
+    return [parse_formula(text, **names) for text in domains.DOMAINS[domain].vocabulary()]
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_walk_is_a_plan_for_the_goal(domain: str) -> None:
-    task = vocabulary_task(domain)
+    task = task_of(domain)
+    formulas = vocabulary(task, domain)
     space = StateSpace(task)
+    holds = space.query(formulas)
     for seed in range(20):
-        drawn = random_goal(space, np.random.default_rng(seed), steps=1 + seed, size=1 + seed % 4)
-        goal = tuple(task.goal[index] for index in drawn.subgoals)
+        drawn = random_goal(space, holds, np.random.default_rng(seed), steps=1 + seed, size=1 + seed % 4)
+        goal = tuple(formulas[index] for index in drawn.subgoals)
         problem = StateSpace(replace(task, goal=goal))
         state = problem.initial
         assert not problem.is_goal([state])[0]
@@ -46,25 +55,29 @@ def test_the_walk_is_a_plan_for_the_goal(domain: str) -> None:
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_same_seed_draws_the_same_goal_whatever_the_space_has_met(domain: str) -> None:
-    task = vocabulary_task(domain)
+    task = task_of(domain)
     fresh, met = StateSpace(task), StateSpace(task)
     met.expand(met.expand([met.initial]).target)
+    holds = {space: space.query(vocabulary(task, domain)) for space in (fresh, met)}
+
+    def draw(space: StateSpace, seed: int) -> RandomGoal:
+        return random_goal(space, holds[space], np.random.default_rng(seed), steps=8, size=3)
+
     for seed in range(5):
-        draws = [random_goal(space, np.random.default_rng(seed), steps=8, size=3) for space in (fresh, met)]
-        assert draws[0] == draws[1]
-    different = {random_goal(fresh, np.random.default_rng(seed), steps=8, size=3) for seed in range(10)}
+        assert draw(fresh, seed) == draw(met, seed)
+    different = {draw(fresh, seed) for seed in range(10)}
     assert len(different) > 1
 
 
 def test_a_walk_visits_no_e_state_twice_and_follows_transitions() -> None:
-    space = StateSpace(vocabulary_task("coin_in_the_box"))
+    space = StateSpace(task_of("coin_in_the_box"))
     states, actions = random_walk(space, np.random.default_rng(1), steps=30)
     assert len(set(states)) == len(states) == len(actions) + 1 > 5
     assert [space.successor(state, action) for state, action in zip(states, actions, strict=False)] == states[1:]
 
 
 def test_a_walk_ends_where_nothing_new_can_be_reached() -> None:
-    space = StateSpace(vocabulary_task("assembly_line"))
+    space = StateSpace(task_of("assembly_line"))
     for seed in range(10):
         states, actions = random_walk(space, np.random.default_rng(seed), steps=1000)
         assert len(actions) < 1000
@@ -72,15 +85,39 @@ def test_a_walk_ends_where_nothing_new_can_be_reached() -> None:
 
 
 def test_without_a_formula_to_change_there_is_no_goal() -> None:
-    task = vocabulary_task("coin_in_the_box")
-    space = StateSpace(replace(task, goal=(FALSE, fluent("tail"))))
+    space = StateSpace(task_of("coin_in_the_box"))
     with pytest.raises(TaskError, match="no random goal: after 100 random walks"):
-        random_goal(space, np.random.default_rng(0), steps=5, size=1)
+        random_goal(space, space.query([FALSE, fluent("tail")]), np.random.default_rng(0), steps=5, size=1)
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_nobody_comes_to_believe_everything_in_the_domains(domain: str) -> None:
-    space = StateSpace(vocabulary_task(domain))
+    space = StateSpace(task_of(domain))
+    consistent = space.query(considers_possible(agent, TRUE) for agent in space.task.agents)
     for seed in range(10):
         states, _ = random_walk(space, np.random.default_rng(seed), steps=40)
-        assert not any(space.collapsed(state).any() for state in states)
+        assert consistent(states).all()
+
+
+@pytest.mark.parametrize("explored", [0, 30])
+def test_a_breadth_first_walk_meets_every_e_state_once_by_depth(explored: int) -> None:
+    space = StateSpace(load_problem("coin_in_the_box/pl_3"))
+    random_walk(space, np.random.default_rng(0), steps=explored)  # what others have met does not matter
+    depth, expanded = {space.initial: 0}, 0
+    for wave in breadth_first(space):
+        expanded += wave.expanded
+        for index in wave.fresh.tolist():
+            source, target = int(wave.transitions.source[index]), int(wave.transitions.target[index])
+            assert target not in depth
+            assert depth[source] == wave.depth
+            depth[target] = wave.depth + 1
+    assert expanded == len(depth) == len(space)
+    graph = nx.DiGraph(zip(*np.array(space.expand(range(len(space)))[::2]), strict=True))
+    assert nx.single_source_shortest_path_length(graph, space.initial) == depth
+
+
+def test_threads_do_not_change_a_breadth_first_walk() -> None:
+    task = load_problem("grapevine/3_pl_4")
+    for one, two in zip(*(breadth_first(StateSpace(task), threads=count) for count in (1, 2)), strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(one.transitions, two.transitions, strict=True))
+        assert np.array_equal(one.fresh, two.fresh)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
 
 import pytest
 
 from epigym import reference
 from epigym.errors import TaskError
-from epigym.formula import Formula
+from epigym.formula import TRUE, Formula, considers_possible
 from epigym.space import StateSpace
 from epigym.task import EState, Task
 
@@ -18,9 +17,11 @@ class Comparison:
     """A state space and the reference, side by side; every e-state and transition is compared once."""
 
     def __init__(self, task: Task, formulas: list[Formula]) -> None:
-        every = tuple(dict.fromkeys([*task.goal, *task.formulas(), *formulas]))
-        self.task = dataclasses.replace(task, goal=every)  # the truth of subgoals is what the core tells
-        self.space = StateSpace(self.task)
+        self.task = task
+        self.space = StateSpace(task)
+        self.formulas = tuple(dict.fromkeys([*task.goal, *task.formulas(), *formulas]))
+        self.holds = self.space.query(self.formulas)
+        self.consistent = self.space.query(considers_possible(agent, TRUE) for agent in task.agents)
         self.estates: dict[int, EState] = {}
         self.forms: dict[int, reference.CanonicalForm] = {}
         self.ids: dict[reference.CanonicalForm, int] = {}
@@ -46,12 +47,12 @@ class Comparison:
         ]
         ranked = {row: tuple(sorted(row)) for row in frozenset().union(*found.successors)}
         assert [[ranked[row] for row in rows] for rows in found.successors] == [list(rows) for rows in edges]
-        truth = reference.subgoals(self.task, estate)
-        assert tuple(self.space.subgoals([state])[0]) == truth
-        assert self.space.is_goal([state])[0] == all(truth)
-        assert tuple(self.space.collapsed(state)) == reference.collapsed(estate)
+        truth = tuple(reference.holds(estate, self.task.agents, formula) for formula in self.formulas)
+        assert tuple(self.holds([state])[0]) == truth
+        assert self.space.is_goal([state])[0] == all(truth[: len(dict.fromkeys(self.task.goal))])
+        assert tuple(~self.consistent([state])[0]) == reference.collapsed(estate)
         applicable = reference.applicable_actions(self.task, estate)
-        assert tuple(self.space.applicable(state)) == applicable
+        assert tuple(self.space.applicable([state])[0]) == applicable
         self.actions[state] = [index for index, possible in enumerate(applicable) if possible]
 
     def step(self, state: int, action: int) -> int | None:

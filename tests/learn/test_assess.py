@@ -15,7 +15,7 @@ from learn.assess import assess, predict
 from learn.data.dataset import DataSet
 from learn.data.explorers import ExplorerSettings, explore
 from learn.model.checkpoints import Trained
-from learn.model.scorer import BoundScorer
+from learn.model.scorer import RegressorScorer
 from tests.helpers.trained import random_regressor
 from tests.learn.conftest import PROBLEM, Compose
 
@@ -25,7 +25,7 @@ UNSOLVABLE = "selective_communication/10_8_pl_9"
 def test_predictions_are_the_scores_of_the_states(small_set: DataSet) -> None:
     space = explore(load_problem(PROBLEM), ExplorerSettings(name="exhaustive")).space
     model = random_regressor()
-    scores = BoundScorer(model, space).score(small_set.samples.state)
+    scores = RegressorScorer(model, space).score(small_set.samples.state)
     assert scores.std() > 0.01
     assert np.abs(predict(model, small_set) - scores).max() < 1e-4
 
@@ -45,11 +45,11 @@ def doubling(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("doubling")
 def test_errors_and_ranks_of_a_whole_problem(compose_config: Compose, tmp_path: Path, small_set: DataSet) -> None:
     (row,) = assess(compose_config("assess", f"problem={PROBLEM}", "explorer=exhaustive"))
-    distance, unsatisfied = small_set.samples.distance, small_set.samples.unsatisfied
+    distance, open_goals = small_set.samples.distance, small_set.samples.open_goals
     assert row["samples"] == len(distance)
     assert row["steps"] == distance.max()
     assert row["MAE"] == pytest.approx(distance.mean())
-    assert row["SUB MAE"] == pytest.approx(np.abs(distance - unsatisfied).mean())
+    assert row["SUB MAE"] == pytest.approx(np.abs(distance - open_goals).mean())
     assert row["R²"] == pytest.approx(1 - np.square(distance).sum() / np.square(distance - distance.mean()).sum())
     assert row["rank"] == pytest.approx(1)
     assert 0 < row["SUB rank"] < 1

@@ -9,22 +9,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epigym.encoding import ENCODINGS, encoder
+from epigym.encoding import ENCODINGS, Encoder
 from epigym.errors import EpigymError
 from epigym.problem import load_problem
 from epigym.space import StateSpace
 from learn.data.dataset import DataSet, Samples, cached, load, make_samples, save
 from learn.data.explorers import ExplorerSettings, explore
 from learn.data.fingerprint import task_fingerprint
-from learn.data.graphs import Graphs, encode
+from learn.data.rows import Encoded, encode, join
 
 PROBLEM = "collaboration_communication/2_2_3_pl_6"
 HASH: dict[str, Any] = {"name": "hash", "width": 64}
 
 
 def arrays(samples: Samples) -> dict[str, np.ndarray]:
-    columns = {field.name: getattr(samples, field.name) for field in fields(Samples) if field.name != "graphs"}
-    return columns | {f"graphs.{field.name}": getattr(samples.graphs, field.name) for field in fields(Graphs)}
+    columns = {field.name: getattr(samples, field.name) for field in fields(Samples) if field.name != "encoded"}
+    encoded = samples.encoded
+    return columns | encoded.goal._asdict() | {"identifiers": encoded.identifiers} | encoded.rows._asdict()
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -35,12 +36,30 @@ def test_stored_graphs_are_those_of_the_space(name: str) -> None:
         space.expand([done])
         done += 1
     ids = np.arange(done, dtype=np.int32)
-    graphs = encode(space, ids, encoder(space.task, name))
-    rows = np.array([7, 200, 0, 7, 31])
-    for found, expected in zip(graphs.batch(rows), space.graphs(rows, encoder(space.task, name)), strict=True):
+    encoder = Encoder(space, name)
+    encoded = encode(encoder, ids)
+    some = np.array([7, 200, 0, 7, 31])
+    for found, expected in zip(encoded.graphs(some), encoder.graphs(some), strict=True):
         assert found.dtype == expected.dtype
         assert np.array_equal(found, expected)
-    assert graphs.edge_count == len(graphs.batch(ids).edge_label) - done * len(graphs.goal_labels)
+    designated = np.count_nonzero(encoded.rows.designated)
+    assert encoded.edge_count == len(encoded.graphs(ids).edge_label) - done * len(encoded.goal.labels) - designated
+
+
+def test_joined_rows_are_those_of_their_parts() -> None:
+    spaces = [StateSpace(load_problem(name)) for name in ("grapevine/3_pl_4", PROBLEM)]  # of three and of two agents
+    for space in spaces:
+        space.expand([0])
+    parts = [Encoder(space).rows(np.arange(len(space))) for space in spaces]
+    both = join(parts)
+    assert [part.row_of.shape[1] for part in (*parts, both)] == [3, 2, 3]
+    joined = Encoded(Encoder(spaces[1]).goal, Encoder(spaces[1]).identifiers, both)
+    start = len(spaces[0])
+    for found, expected in zip(joined.take(np.arange(start, start + len(spaces[1]))), parts[1], strict=True):
+        if found.ndim == 2:
+            assert (found[:, 2] == -1).all()
+            found = found[:, :2]
+        assert np.array_equal(found, expected)
 
 
 def test_round_trip_is_exact(small_set: DataSet) -> None:
@@ -52,7 +71,7 @@ def test_round_trip_is_exact(small_set: DataSet) -> None:
         assert array.dtype == stored[name].dtype, name
         assert np.array_equal(array, stored[name]), name
     assert small_set.metadata["counts"]["kept"] == len(samples) == 225
-    assert small_set.metadata["format_version"] == 1
+    assert small_set.metadata["format_version"] == 2
     assert not [path for path in small_set.folder.parent.iterdir() if path.name.startswith(".")]
 
 
@@ -69,7 +88,7 @@ def test_columns_agree_with_the_space(small_set: DataSet) -> None:
     space = explore(load_problem(PROBLEM), ExplorerSettings(name="exhaustive")).space
     assert np.array_equal(samples.is_goal, space.is_goal(samples.state))
     assert np.array_equal(samples.is_goal, samples.distance == 0)
-    assert np.array_equal(samples.unsatisfied == 0, samples.is_goal)
+    assert np.array_equal(samples.open_goals == 0, samples.is_goal)
     for row in range(1, len(samples), 40):
         assert space.successor(int(samples.predecessor[row]), int(samples.action[row])) == samples.state[row]
 
@@ -127,7 +146,7 @@ def test_missing_and_broken_parts_are_named(copied: Path, tmp_path: Path) -> Non
         load(tmp_path / "nothing")
     metadata = json.loads((copied / "metadata.json").read_text())
     (copied / "metadata.json").write_text(json.dumps(metadata | {"format_version": 99}))
-    with pytest.raises(EpigymError, match="format version 99, expected 1"):
+    with pytest.raises(EpigymError, match="format version 99, expected 2"):
         load(copied)
     (copied / "metadata.json").write_text("{")
     with pytest.raises(EpigymError, match="damaged"):

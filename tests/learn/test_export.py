@@ -12,7 +12,7 @@ from epigym.problem import load_problem
 from epigym.space import StateSpace
 from learn.export import StepRegressor, export, export_onnx
 from learn.model.onnx_scorer import INPUTS, OnnxScorer
-from learn.model.scorer import BoundScorer
+from learn.model.scorer import RegressorScorer
 from tests.helpers.trained import random_regressor
 
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -55,21 +55,23 @@ def test_onnx_scores_are_those_of_the_scorer(exported: Path) -> None:
     for state in range(30):
         space.expand([state])
     ids = np.arange(len(space), dtype=np.int32)
-    found = OnnxScorer(exported).bind(space).score(ids)
-    assert np.abs(found - BoundScorer(random_regressor(), space).score(ids)).max() < CLOSE
+    found = OnnxScorer(exported, space).score(ids)
+    assert np.abs(found - RegressorScorer(random_regressor(), space).score(ids)).max() < CLOSE
 
 
 def test_one_file_is_written_and_knows_its_encoding(exported: Path) -> None:
     assert [path.name for path in exported.parent.iterdir()] == ["regressor.onnx"]
-    assert OnnxScorer(exported).encoding == {"name": "hash", "width": 64}
+    space = StateSpace(load_problem("coin_in_the_box/pl_3"))
+    assert OnnxScorer(exported, space).encoding == {"name": "hash", "width": 64}
 
 
 def test_wrong_files_and_formats_are_refused(tmp_path: Path) -> None:
+    space = StateSpace(load_problem("coin_in_the_box/pl_3"))
     with pytest.raises(CheckpointError, match="there is no exported regressor"):
-        OnnxScorer(tmp_path / "missing.onnx")
+        OnnxScorer(tmp_path / "missing.onnx", space)
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(b"nothing")
     with pytest.raises(CheckpointError, match=r"not a regressor of learn\.export"):
-        OnnxScorer(broken)
+        OnnxScorer(broken, space)
     with pytest.raises(EpigymError, match="unknown format 'tflite'"):
         export(OmegaConf.create({"checkpoint": "x", "format": "tflite", "path": None}))

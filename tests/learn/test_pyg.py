@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch_geometric.loader import DataLoader
 
 from learn.data.dataset import DataSet
 from learn.data.pyg import PygDataSet
 from learn.model.batches import make_batch
-from learn.model.quotient import quotient
 from tests.helpers.trained import random_regressor
 
 
@@ -17,6 +17,6 @@ def test_graphs_work_with_the_loader_and_the_plain_network(small_set: DataSet) -
     assert batch.y.tolist() == small_set.samples.distance[:40].tolist()
     regressor = random_regressor().regressor
     plain = regressor(batch.x, batch.edge_index, batch.edge_attr, batch.batch, torch.empty(40))
-    states = quotient(small_set.samples.graphs).restrict(torch.arange(40).numpy())
-    shared = regressor.forward_shared(make_batch(states, small_set.samples.distance[:40]))
+    parts = [(small_set.samples.encoded, np.arange(40))]
+    shared = regressor.forward_shared(make_batch(parts, small_set.samples.distance[:40]))
     torch.testing.assert_close(plain, shared, rtol=0, atol=1e-6)

@@ -5,54 +5,55 @@ import torch
 from torch import Tensor
 from torch_geometric.nn import GINEConv
 
+from epigym.rows import GoalPart, Rows
 from learn.data import ragged
-from learn.data.graphs import Graphs
+from learn.data.rows import Encoded
 from learn.model.batches import make_batch
-from learn.model.quotient import join, quotient
 from learn.model.regressor import Regressor
 
 WIDTH = 12
 
 
-def random_graphs(seed: int, states: int) -> Graphs:
-    """Graphs as a state space would give them: a goal part of 4 nodes that no world has an edge to."""
+def random_states(seed: int, states: int, agents: int = 2) -> Encoded:
+    """E-states with a goal part of 4 nodes; rows may be empty, and worlds may be in no row."""
     generator = np.random.default_rng(seed)
-    node_counts, bundle_counts = generator.integers(1, 6, states), generator.integers(1, 6, states)
-    nodes, labels, sources, targets = [], [], [], []
-    for worlds, bundles in zip(node_counts, bundle_counts, strict=True):
-        nodes.append(generator.integers(0, 5, worlds))
-        sources.append(np.array([0]))
-        targets.append(np.array([4]))
-        labels.append(2)
-        for label in range(3, 3 + bundles - 1):
-            sources.append(4 + np.flatnonzero(generator.integers(0, 2, worlds) | (np.arange(worlds) == 0)))
-            targets.append(4 + np.flatnonzero(generator.integers(0, 2, worlds) | (np.arange(worlds) == 0)))
-            labels.append(label)
-    return Graphs(
-        goal_bits=generator.integers(0, 2, (4, WIDTH), dtype=np.uint8),
-        goal_edges=np.array([[0, 1, 2, 2, 3], [1, 2, 2, 3, 2]]),
-        goal_labels=np.array([1, 7, 8, 7, 7]),
+    worlds, rows = generator.integers(1, 6, states), generator.integers(1, 5, states)
+    shapes = zip(worlds, rows, strict=True)
+    sizes = [[int(generator.integers(0, count + 1)) for _ in range(number)] for count, number in shapes]
+    return Encoded(
+        GoalPart(
+            bits=generator.integers(0, 2, (4, WIDTH), dtype=np.uint8),
+            edges=np.array([[0, 1, 2, 2, 3], [1, 2, 2, 3, 2]]),
+            labels=np.array([1, 7, 8, 7, 7]),
+        ),
         identifiers=generator.integers(0, 2, (5, WIDTH), dtype=np.uint8),
-        node_ptr=ragged.pointers(node_counts),
-        nodes=np.concatenate(nodes),
-        bundle_ptr=ragged.pointers(bundle_counts),
-        labels=np.array(labels, dtype=np.uint8),
-        source_ptr=ragged.pointers(np.array([len(row) for row in sources])),
-        sources=np.concatenate(sources),
-        target_ptr=ragged.pointers(np.array([len(row) for row in targets])),
-        targets=np.concatenate(targets),
+        rows=Rows(
+            world_ptr=ragged.pointers(worlds),
+            label=generator.integers(0, 5, worlds.sum()),
+            designated=np.concatenate([np.arange(count) < 1 + count // 3 for count in worlds]).astype(np.uint8),
+            row_of=np.concatenate([generator.integers(0, n, (c, agents)) for c, n in zip(worlds, rows, strict=True)]),
+            row_ptr=ragged.pointers(rows),
+            successor_ptr=ragged.pointers(np.concatenate(sizes)),
+            successor=np.concatenate(
+                [
+                    np.sort(generator.choice(count, size, replace=False))
+                    for count, row_sizes in zip(worlds, sizes, strict=True)
+                    for size in row_sizes
+                ]
+            ),
+        ),
     )
 
 
-def plain_inputs(graphs: Graphs, rows: np.ndarray) -> tuple[Tensor, ...]:
-    batch = graphs.batch(rows)
-    graph = np.repeat(np.arange(len(rows)), np.diff(batch.node_ptr))
+def plain_inputs(states: Encoded, indices: np.ndarray) -> tuple[Tensor, ...]:
+    batch = states.graphs(indices)
+    graph = np.repeat(np.arange(len(indices)), np.diff(batch.node_ptr))
     return (
         torch.from_numpy(batch.node_bits).float(),
         torch.from_numpy(batch.edge_index),
         torch.from_numpy(batch.edge_label)[:, None] / 255,
         torch.from_numpy(graph),
-        torch.empty(len(rows)),
+        torch.empty(len(indices)),
     )
 
 
@@ -90,7 +91,7 @@ def test_layers_are_those_of_the_paper() -> None:
 
 def test_forward_is_algorithm_2_written_out() -> None:
     regressor = make_regressor().eval()
-    graphs = random_graphs(1, 1)
+    graphs = random_states(1, 1)
     x, edge_index, edge_attr, graph, mask = plain_inputs(graphs, np.array([0]))
     nodes, edges = regressor.node_mlp(x), regressor.edge_mlp(edge_attr)
     for conv in regressor.convs:
@@ -109,7 +110,7 @@ def test_forward_is_algorithm_2_written_out() -> None:
 
 def test_output_is_clamped() -> None:
     regressor = make_regressor().eval()
-    inputs = plain_inputs(random_graphs(1, 1), np.array([0]))
+    inputs = plain_inputs(random_states(1, 1), np.array([0]))
     for bias, expected in ((-50.0, 1e-3), (50.0, 1 - 1e-3)):
         torch.nn.init.constant_(regressor.head[-1].bias, bias)
         torch.testing.assert_close(regressor(*inputs), torch.tensor([expected]))
@@ -117,7 +118,7 @@ def test_output_is_clamped() -> None:
 
 def test_outputs_beyond_the_clamp_have_a_gradient_in_training() -> None:
     regressor = make_regressor().train()
-    inputs = plain_inputs(random_graphs(1, 8), np.arange(8))
+    inputs = plain_inputs(random_states(1, 8), np.arange(8))
     torch.nn.init.constant_(regressor.head[-1].bias, -12.0)
     output = regressor(*inputs)
     assert output.max() < 1e-3
@@ -128,13 +129,13 @@ def test_outputs_beyond_the_clamp_have_a_gradient_in_training() -> None:
 def test_outputs_start_at_a_given_value() -> None:
     regressor = make_regressor().eval()
     regressor.start_at(0.05)
-    output = regressor(*plain_inputs(random_graphs(1, 8), np.arange(8)))
+    output = regressor(*plain_inputs(random_states(1, 8), np.arange(8)))
     torch.testing.assert_close(output, torch.full((8,), 0.05))
 
 
 def test_index_add_aggregation_is_the_stock_sum() -> None:
     regressor = make_regressor().eval()
-    x, edge_index, edge_attr, *_ = plain_inputs(random_graphs(2, 5), np.arange(5))
+    x, edge_index, edge_attr, *_ = plain_inputs(random_states(2, 5), np.arange(5))
     nodes, edges = regressor.node_mlp(x), regressor.edge_mlp(edge_attr)
     conv = regressor.convs[0]
     stock = GINEConv(conv.nn, edge_dim=32)
@@ -144,10 +145,9 @@ def test_index_add_aggregation_is_the_stock_sum() -> None:
 
 def test_shared_computation_gives_the_outputs_of_separate_graphs() -> None:
     regressor = make_regressor().eval()
-    first, second = random_graphs(3, 20), random_graphs(4, 10)
+    first, second = random_states(3, 20, agents=3), random_states(4, 10)
     rows, other = np.array([5, 0, 19, 7]), np.array([2, 9])
-    parts = [quotient(first).restrict(rows), quotient(second).restrict(other)]
-    batch = make_batch(join(parts), np.concatenate([rows, other]))
+    batch = make_batch([(first, rows), (second, other)], np.concatenate([rows, other]), gradients=False)
     separate = [regressor(*plain_inputs(first, np.array([row]))) for row in rows]
     separate += [regressor(*plain_inputs(second, np.array([row]))) for row in other]
     torch.testing.assert_close(regressor.forward_shared(batch), torch.cat(separate), rtol=0, atol=1e-6)
@@ -156,8 +156,8 @@ def test_shared_computation_gives_the_outputs_of_separate_graphs() -> None:
 
 def test_shared_computation_gives_the_gradients_of_separate_graphs() -> None:
     regressor = make_regressor().eval()
-    graphs, rows = random_graphs(5, 30), np.arange(30)
-    shared = make_batch(quotient(graphs).restrict(rows), rows)
+    graphs, rows = random_states(5, 30), np.arange(30)
+    shared = make_batch([(graphs, rows)], rows)
     gradients = []
     for output in (regressor.forward_shared(shared), regressor(*plain_inputs(graphs, rows))):
         regressor.zero_grad()

@@ -8,13 +8,13 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from epigym.encoding import ENCODINGS, encoder
+from epigym.encoding import ENCODINGS, Encoder
 from epigym.formula import believes, fluent, not_
 from epigym.problem import load_problem
 from epigym.space import StateSpace
 from epigym.task import EState, Task
 from learn.model.checkpoints import Trained
-from learn.model.scorer import BoundScorer, affine, apply, folded
+from learn.model.scorer import RegressorScorer, folded
 from tests.helpers.strategies import estates
 from tests.helpers.trained import random_regressor
 
@@ -31,7 +31,7 @@ def explored(name: str, count: int) -> StateSpace:
 
 
 def plain_inputs(space: StateSpace, encoding: str, ids: np.ndarray) -> tuple[Tensor, ...]:
-    batch = space.graphs(ids, encoder(space.task, encoding))
+    batch = Encoder(space, encoding).graphs(ids)
     graph = np.repeat(np.arange(len(ids)), np.diff(batch.node_ptr))
     return (
         torch.from_numpy(batch.node_bits).float(),
@@ -53,7 +53,7 @@ def test_scores_are_those_of_the_plain_module(encoding: str, name: str) -> None:
     space = explored(name, 300)
     ids = np.random.default_rng(0).permutation(len(space))[:270].astype(np.int32)
     model = random_regressor(encoding)
-    scores = BoundScorer(model, space).score(ids)
+    scores = RegressorScorer(model, space).score(ids)
     assert scores.std() > 100 * CLOSE
     assert np.abs(scores - plain_scores(model, space, ids)).max() < CLOSE
 
@@ -61,16 +61,16 @@ def test_scores_are_those_of_the_plain_module(encoding: str, name: str) -> None:
 def test_scores_do_not_depend_on_the_batch() -> None:
     space = explored("coin_in_the_box/pl_7", 200)
     ids = np.arange(100, dtype=np.int32)
-    together = BoundScorer(random_regressor(), space).score(ids)
-    one_by_one = BoundScorer(random_regressor(), space)
+    together = RegressorScorer(random_regressor(), space).score(ids)
+    one_by_one = RegressorScorer(random_regressor(), space)
     assert np.abs(together - np.concatenate([one_by_one.score(ids[k : k + 1]) for k in ids])).max() < CLOSE
-    assert np.array_equal(together, BoundScorer(random_regressor(), space).score(ids))
+    assert np.array_equal(together, RegressorScorer(random_regressor(), space).score(ids))
     assert one_by_one.score(ids[:0]).shape == (0,)
 
 
 def test_graphs_of_many_states_are_flat_arrays_that_torch_takes_as_they_are() -> None:
     space = explored("coin_in_the_box/pl_7", 50)
-    for array in space.graphs(np.arange(50, dtype=np.int32), encoder(space.task)):
+    for array in Encoder(space).graphs(np.arange(50, dtype=np.int32)):
         assert array.dtype in (np.int64, np.uint8)
         assert array.flags.c_contiguous
         assert array.flags.writeable
@@ -86,13 +86,13 @@ def test_any_frame_and_any_number_of_designated_worlds(state: EState) -> None:
     space = StateSpace(task)
     ids = np.array([space.intern(state), 0], dtype=np.int32)
     model = random_regressor()
-    assert np.abs(BoundScorer(model, space).score(ids) - plain_scores(model, space, ids)).max() < CLOSE
+    assert np.abs(RegressorScorer(model, space).score(ids) - plain_scores(model, space, ids)).max() < CLOSE
 
 
 def test_goal_part_has_the_same_embeddings_in_every_state() -> None:
     space = explored("coin_in_the_box/pl_6", 100)
     regressor: Any = random_regressor().regressor
-    goal_size = len(encoder(space.task).goal_bits)
+    goal_size = len(Encoder(space).goal.bits)
     ids = np.arange(100, dtype=np.int32)
     x, edge_index, edge_attr, graph, _ = plain_inputs(space, "hash", ids)
     nodes, edges = regressor.node_mlp(x), regressor.edge_mlp(edge_attr)
@@ -103,22 +103,18 @@ def test_goal_part_has_the_same_embeddings_in_every_state() -> None:
         torch.testing.assert_close(goal, goal[:1].expand_as(goal), rtol=0, atol=1e-6)
 
 
-def test_folded_blocks_compute_what_the_blocks_compute() -> None:
-    block = random_regressor().regressor.head[3]
+def test_the_folded_head_computes_what_the_head_computes() -> None:
+    regressor = random_regressor().regressor
     x = torch.randn(7, 128)
-    first, second = folded(block)
-    torch.testing.assert_close(torch.relu(x + apply(second, torch.relu(apply(first, x)))), block(x))
-
-
-def test_affine_is_the_linear_layer() -> None:
-    layer, x = torch.nn.Linear(5, 3), torch.randn(4, 5)
-    torch.testing.assert_close(apply(affine(layer), x), layer(x))
+    expected = regressor.head(x)
+    torch.testing.assert_close(folded(regressor).head(x), expected)
+    assert torch.equal(regressor.head(x), expected), "the regressor itself stays as it was"
 
 
 def test_new_worlds_are_embedded_when_they_appear() -> None:
     space = explored("coin_in_the_box/pl_7", 2)
     model = random_regressor()
-    scorer = BoundScorer(model, space)
+    scorer = RegressorScorer(model, space)
     scorer.score(np.array([0], dtype=np.int32))
     for state in range(60):
         space.expand([state])

@@ -23,7 +23,7 @@ from learn.data.dataset import load as load_set
 from learn.data.problems import training_problems
 from learn.model.checkpoints import load
 from learn.model.runs import newest
-from learn.model.scorer import Scorer
+from learn.model.scoring import open_scorer
 from learn.rollouts import rollouts
 from learn.train import train
 from learn.training.report import read_history
@@ -190,7 +190,7 @@ def test_checkpoint_holds_everything_that_scoring_needs(compose_config: Compose,
     assert trained.target.max_distance == 50
     assert trained.target.alpha == pytest.approx(0.998 / 50)
     assert trained.domains == ("collaboration_communication",)
-    scores = Scorer(path).bind(StateSpace(load_problem(PROBLEM))).score(np.array([0]))
+    scores = open_scorer(path, StateSpace(load_problem(PROBLEM))).score(np.array([0]))
     assert scores.shape == (1,)
 
 

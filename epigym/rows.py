@@ -1,0 +1,136 @@
+"""Rows: the one form in which the relations of e-states travel.
+
+Worlds that consider the same worlds possible share a *row*, the list of these worlds. A data set stores rows, the
+colour refinement reads rows, and a graph with edges is rows unrolled.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym import _core
+
+_Relations: TypeAlias = tuple[
+    NDArray[np.int64], NDArray[np.uint8], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]
+]
+
+
+class Rows(NamedTuple):
+    """The n worlds and all relations of k e-states, one after the other.
+
+    Worlds and rows are numbered from 0 in each e-state, worlds in canonical order. Agents whose relations are equal
+    share rows.
+
+    Attributes:
+        world_ptr: int64[k + 1], where the worlds of each e-state start.
+        label: int32[n], the identifier of every world, a row of the encoder's `identifiers`.
+        designated: uint8[n], 1 for designated worlds.
+        row_of: int32[n, n_agents], the row of every world under every agent; -1 for an agent that there is not.
+        row_ptr: int64[k + 1], where the rows of each e-state start.
+        successor_ptr: int64[r + 1], where the worlds of each row start in `successor`.
+        successor: int32[s], worlds, ascending within a row.
+    """
+
+    world_ptr: NDArray[np.int64]
+    label: NDArray[np.int32]
+    designated: NDArray[np.uint8]
+    row_of: NDArray[np.int32]
+    row_ptr: NDArray[np.int64]
+    successor_ptr: NDArray[np.int64]
+    successor: NDArray[np.int32]
+
+    @property
+    def relations(self) -> _Relations:
+        """All but the labels, as the core takes them."""
+        return (self.world_ptr, self.designated, self.row_of, self.row_ptr, self.successor_ptr, self.successor)
+
+
+class GoalPart(NamedTuple):
+    """The part of the graph that all e-states share under one goal: node epsilon, the goal root, the goal graph.
+
+    Attributes:
+        bits: uint8[P, width], identifiers of the nodes as 0/1 bits, least significant first; node 0 is epsilon.
+        edges: int64[2, Q], source and target of every edge.
+        labels: int64[Q], the labels of the edges.
+    """
+
+    bits: NDArray[np.uint8]
+    edges: NDArray[np.int64]
+    labels: NDArray[np.int64]
+
+
+class GraphBatch(NamedTuple):
+    """Graphs of several e-states as flat arrays, ready for `torch.from_numpy` and a PyG batch.
+
+    Attributes:
+        node_bits: uint8[N, width], the 0/1 identifier bits of every node, least significant first.
+        edge_index: int64[2, E], source and target of every edge, counted through the whole batch.
+        edge_label: int64[E], the integer labels.
+        node_ptr: int64[k + 1], where each graph's nodes start.
+        edge_ptr: int64[k + 1], where each graph's edges start.
+    """
+
+    node_bits: NDArray[np.uint8]
+    edge_index: NDArray[np.int64]
+    edge_label: NDArray[np.int64]
+    node_ptr: NDArray[np.int64]
+    edge_ptr: NDArray[np.int64]
+
+
+class Refinement(NamedTuple):
+    """One round of colour refinement (Weisfeiler and Leman) over the n worlds of several e-states.
+
+    The message of a world of colour c to agent i is c × n_agents + i. The worlds with one row under an agent send the
+    multiset of their messages to every world in that row. Worlds have equal colours afterwards iff they had equal
+    colours before, agree on being designated and receive equal multisets; these are told apart by 64-bit hashes.
+
+    Attributes:
+        sent: int64[t], the messages in each of m distinct multisets.
+        sent_ptr: int64[m + 1], where each multiset starts.
+        received: int64[s], the multisets that each of d new colours receives.
+        received_ptr: int64[d + 1], where each new colour's multisets start.
+        own: int64[d], the old colour of each new one.
+        designated: int64[e], the new colours of designated worlds, ascending.
+        colours: int64[n], the new colour of every world.
+    """
+
+    sent: NDArray[np.int64]
+    sent_ptr: NDArray[np.int64]
+    received: NDArray[np.int64]
+    received_ptr: NDArray[np.int64]
+    own: NDArray[np.int64]
+    designated: NDArray[np.int64]
+    colours: NDArray[np.int64]
+
+
+def refine(rows: Rows, colours: NDArray[np.int64]) -> Refinement:
+    """One round of colour refinement.
+
+    Args:
+        rows: n worlds.
+        colours: int64[n], not negative: the colour of every world.
+
+    Raises:
+        ValueError: when there is not one colour for every world, or the arrays of the rows do not fit together.
+    """
+    return Refinement(*_core.refine(rows.relations, colours))
+
+
+def unroll(rows: Rows, identifiers: NDArray[np.uint8], goal: GoalPart) -> GraphBatch:
+    """The graphs of e-states, edge by edge.
+
+    Each graph starts with the goal part, then has one node for every world in canonical order; edges lead from node 0
+    to every designated world, then `w -> v` for every agent, world and successor in ascending order.
+
+    Args:
+        rows: of k e-states.
+        identifiers: uint8[L, width], the identifiers that the labels of the worlds name.
+        goal: the goal part.
+
+    Raises:
+        ValueError: when the arrays do not fit together.
+    """
+    return GraphBatch(*_core.graphs(rows.relations, rows.label, identifiers, *goal))

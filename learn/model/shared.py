@@ -1,0 +1,152 @@
+"""The shared computation of many e-states: everything that a network has to compute once only.
+
+Two worlds with equal identifiers have the same embedding before the first layer; two worlds with the same embedding,
+both or neither designated, and the same multiset of incoming messages have the same embedding after a layer. So worlds
+fall into classes, layer by layer, and one computation per class serves all e-states (the colour refinement of
+Weisfeiler and Leman, run for as many rounds as the network has layers). No edge leads from a world to the goal part,
+so that is computed once for each goal. The result is that of the plain network; only the order of summation differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from epigym.rows import GoalPart, Rows, refine
+from learn.data import ragged
+
+
+class Sums(NamedTuple):
+    """Which rows of one matrix are added up to the rows of another.
+
+    Attributes:
+        ptr: int64[r + 1], where the terms of each sum start.
+        terms: int64[t], rows of the matrix that is summed.
+        back_ptr: int64[n + 1], where the sums that each of its n rows goes into start; empty without gradients.
+        back: int64[t], sums; empty without gradients.
+    """
+
+    ptr: Tensor
+    terms: Tensor
+    back_ptr: Tensor
+    back: Tensor
+
+
+class Layer(NamedTuple):
+    """One layer, from c classes of worlds to d.
+
+    Attributes:
+        sent: messages, numbered class × agents + agent, summed to the multisets that worlds with one row send.
+        received: these multisets summed to what the d classes receive.
+        own: the class before of each class after the layer, as sums of one term.
+        designated: int64[e], the classes of designated worlds.
+        goal: int64[e], the goal part of each of them.
+    """
+
+    sent: Sums
+    received: Sums
+    own: Sums
+    designated: Tensor
+    goal: Tensor
+
+
+class States(NamedTuple):
+    """k e-states as sums over classes of worlds.
+
+    Attributes:
+        layers: one for each layer of the network.
+        pooled: classes after the last layer summed to e-states.
+        worlds: float32[k], number of worlds of each e-state.
+        goal: int64[k], the goal part of each e-state.
+    """
+
+    layers: tuple[Layer, ...]
+    pooled: Sums
+    worlds: Tensor
+    goal: Tensor
+
+
+class Goals(NamedTuple):
+    """The goal parts of p problems, end to end.
+
+    Attributes:
+        bits: float32[n, width], identifiers of the nodes.
+        edges: int64[2, q], source and target of every edge.
+        labels: int64[q], their labels.
+        ptr: int64[p + 1], where the nodes of each goal part start; the first of them is epsilon.
+    """
+
+    bits: Tensor
+    edges: Tensor
+    labels: Tensor
+    ptr: Tensor
+
+
+def make_goals(parts: Sequence[GoalPart]) -> Goals:
+    """The tensors of some goal parts."""
+    ptr = ragged.pointers(np.array([len(part.bits) for part in parts]))
+    return Goals(
+        bits=torch.from_numpy(np.concatenate([part.bits for part in parts])).float(),
+        edges=torch.from_numpy(
+            np.concatenate([part.edges + start for part, start in zip(parts, ptr[:-1], strict=True)], axis=1)
+        ),
+        labels=torch.from_numpy(np.concatenate([part.labels for part in parts])),
+        ptr=torch.from_numpy(ptr),
+    )
+
+
+def make_states(
+    rows: Rows, classes: NDArray[np.int64], goal: NDArray[np.int64], *, layers: int, gradients: bool
+) -> States:
+    """The shared computation of k e-states with n worlds.
+
+    Args:
+        rows: the e-states.
+        classes: int64[n], numbered without gaps: worlds have equal identifiers, and e-states with equal goal parts, iff
+            they have equal classes.
+        goal: int64[k], the goal part of each e-state.
+        layers: of the network.
+        gradients: whether gradients are to flow back, which takes the transposition of every sum.
+    """
+    counts = ragged.lengths(rows.world_ptr)
+    agents = rows.row_of.shape[1]
+    goal_of = np.empty(int(classes.max(initial=-1)) + 1, dtype=np.int64)
+    goal_of[classes] = np.repeat(goal, counts)
+    steps = []
+    for _ in range(layers):
+        found = refine(rows, classes)
+        before, goal_of = len(goal_of), goal_of[found.own]
+        steps.append(
+            Layer(
+                sent=_sums(found.sent_ptr, found.sent, before * agents, gradients),
+                received=_sums(found.received_ptr, found.received, len(found.sent_ptr) - 1, gradients),
+                own=_sums(np.arange(len(found.own) + 1), found.own, before, gradients),
+                designated=torch.from_numpy(found.designated),
+                goal=torch.from_numpy(goal_of[found.designated]),
+            )
+        )
+        classes = found.colours
+    return States(
+        layers=tuple(steps),
+        pooled=_sums(rows.world_ptr, classes, len(goal_of), gradients),
+        worlds=torch.from_numpy(counts.astype(np.float32)),
+        goal=torch.from_numpy(goal),
+    )
+
+
+_NOTHING = torch.empty(0, dtype=torch.int64)
+
+
+def _sums(ptr: NDArray[np.int64], terms: NDArray[np.int64], rows: int, gradients: bool) -> Sums:
+    """The sums, with their transposition where gradients flow; `rows` is the height of the matrix that is summed."""
+    if not gradients:
+        return Sums(torch.from_numpy(ptr), torch.from_numpy(terms), _NOTHING, _NOTHING)
+    keys = terms.astype(np.uint16) if rows <= 1 << 16 else terms  # numpy sorts 16 bits in linear time
+    back = np.repeat(np.arange(len(ptr) - 1), ragged.lengths(ptr))[np.argsort(keys, kind="stable")]
+    back_ptr = ragged.pointers(np.bincount(terms, minlength=rows))
+    return Sums(*(torch.from_numpy(array) for array in (ptr, terms, back_ptr, back)))

@@ -272,7 +272,7 @@ def _product(evaluation: Evaluation, action: Action, types: Sequence[str]) -> ES
             known[key] = frozenset((v, f) for f in key[1] for v in key[0] & possible[f])
         return known[key]
 
-    designated = [(w, e) for w in estate.designated for e in sorted(set(action.designated)) if w in possible[e]]
+    designated = [(w, e) for w in estate.designated for e in action.designated if w in possible[e]]
     number = {pair: index for index, pair in enumerate(designated)}
     queue = deque(designated)
     rows: list[dict[int, frozenset[Pair]]] = [{} for _ in relations]

@@ -96,6 +96,8 @@ def test_a_whole_task_by_hand() -> None:
             (0,),
         ),
         goal=(believes("A", RB), P),
+        domain="d",
+        instance="prob",
     )
 
 

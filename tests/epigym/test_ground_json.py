@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -271,7 +273,7 @@ def action(conditions: dict[str, Any]) -> dict[str, Any]:
 
 def content(**actions: Any) -> dict[str, Any]:
     return {
-        "planning-task-info": {"problem": "x"},
+        "planning-task-info": {"domain": "d", "problem": "x"},
         "language": {"atoms": ["p", "q", "r", "always", "never"], "agents": ["A"]},
         "facts": [],
         "initial-state": {
@@ -349,7 +351,37 @@ def test_reading_a_task_by_hand() -> None:
         ),
         initial=EState((frozenset("p"), frozenset("q")), ((frozenset(), frozenset([0])),), (1,)),
         goal=(P,),
+        domain="d",
+        instance="x",
     )
+
+
+DOUBLED = [
+    (("language", "agents"), "agents lists 'A' twice"),
+    (("language", "atoms"), "atoms lists 'p' twice"),
+    (("initial-state", "worlds"), "worlds lists 'v' twice"),
+    (("actions", "a", "events"), "events of action 'a' lists 'e' twice"),
+    (("initial-state", "designated"), ""),
+    (("initial-state", "labels", "v"), ""),
+    (("initial-state", "relations", "A", "w"), ""),
+    (("actions", "a", "designated"), ""),
+    (("actions", "a", "relations", "One", "e"), ""),
+    (("goal", "formula", "modality-index"), ""),
+]
+
+
+@pytest.mark.parametrize(("place", "message"), DOUBLED, ids=["-".join(place) for place, _ in DOUBLED])
+def test_what_is_listed_twice_is_refused_if_declared_and_one_if_mentioned(place: tuple[str, ...], message: str) -> None:
+    original = content(a=action({"One": "true"})) | {"goal": {"formula": modal("box", "A", "p")}}
+    doubled = json.loads(json.dumps(original))
+    *folders, last = place
+    part = reduce(getitem, folders, doubled)
+    part[last] = [*part[last], part[last][0]]
+    if message:
+        with pytest.raises(EpigymError, match=f"task.json: not the layout of a ground EPDDL task: {message}"):
+            ground_json.checked(doubled, "task.json")
+    else:
+        assert ground_json.checked(doubled, "task.json") == ground_json.from_json(original)
 
 
 def test_the_toolkit_ignores_effects_of_basic_actions() -> None:

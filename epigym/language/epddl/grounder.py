@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from epigym.formula import FALSE, TRUE, Formula, Op, and_, not_, or_
+from epigym.formula import FALSE, TRUE, Formula, and_, conjuncts, not_, or_
 from epigym.language.epddl import syntax, terms
 from epigym.language.epddl.expansion import Assignment, Expander
 from epigym.language.epddl.initial import initial_state
@@ -65,7 +65,9 @@ class _Grounder:
             agents=self.expander.members(("agent",)),
             actions=tuple(actions),
             initial=initial_state(self.expander, fluents),
-            goal=goal.children if goal.op is Op.AND else () if goal is TRUE else (goal,),
+            goal=conjuncts(goal),
+            domain=str(spec.domain.name),
+            instance=str(spec.problem.name),
         )
         self.readings.warn()
         return GroundSpecification(

@@ -83,7 +83,8 @@ class FormulaReader:
         if isinstance(node, str):
             return self._constants.get(node) or fluent(node)
         if "modality-name" in node:
-            return self._modal(node["modality-name"], tuple(node["modality-index"]), self._read(node["formula"]))
+            agents = tuple(dict.fromkeys(node["modality-index"]))
+            return self._modal(node["modality-name"], agents, self._read(node["formula"]))
         if node["connective"] == "not":
             return not_(self._read(node["formula"]))
         parts = [self._read(part) for part in node["formulas"]]

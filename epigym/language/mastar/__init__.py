@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from epigym.formula import Formula, Op, and_
+from epigym.formula import Formula, and_, conjuncts
 from epigym.language.mastar.actions import ActionStatements, Semantics, check_semantics
 from epigym.language.mastar.initial import InitialStatements
 from epigym.language.mastar.syntax import Names, Node, Source, parse, subtrees
@@ -17,7 +17,7 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
 
     Args:
         text: the problem.
-        file: its name in messages; without suffix it is the name of the task.
+        file: its name in messages; without folder and suffix it is the name of the task and its instance.
         semantics: the reading of the language: `default`; `efp`, where a false announcement acts like sensing;
             or `update_model`, where observers also learn that the action was executable.
 
@@ -46,14 +46,14 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
                 actions[names.find("action", parts[1])].add(statement)
             case _:
                 actions[names.find("action", parts[0])].add(statement)
-    goal = and_(*goals)
     return Task(
         name=Path(file).stem,
         fluents=tuple(names.declared["fluent"]),
         agents=tuple(names.declared["agent"]),
         actions=tuple(action.compile(semantics) for action in actions.values()),
         initial=initial.estate(),
-        goal=goal.children if goal.op is Op.AND else (goal,),
+        goal=conjuncts(and_(*goals)),
+        instance=Path(file).stem,
     )
 
 

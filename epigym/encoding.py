@@ -29,8 +29,9 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from epigym.errors import EpigymError, LimitError, unknown
+from epigym.errors import EpigymError, LimitError
 from epigym.formula import Formula, Op
+from epigym.names import unknown
 from epigym.space import Encoder, GraphBatch
 from epigym.task import Task
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from epigym.errors import TaskError, unknown
+from epigym.errors import TaskError
 from epigym.formula import Formula, Op
+from epigym.names import unknown
 from epigym.task import Action, EState, Event, Task
 
 Worlds = frozenset[int]

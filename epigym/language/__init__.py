@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from epigym.errors import EpigymError
+from epigym.files import read, read_json
 from epigym.language import ground_json
 from epigym.language.epddl import load_epddl, load_spec
-from epigym.language.files import read, read_json
 from epigym.language.mastar import parse_formula, parse_mastar
 from epigym.language.mastar.actions import SEMANTICS, Semantics
 from epigym.task import Task
@@ -23,7 +23,7 @@ def load(
     semantics: Semantics = "default",
     *,
     domain_file: str | Path | None = None,
-    libraries: Iterable[str | Path] = (),
+    libraries: str | Path | Iterable[str | Path] = (),
     plank_compat: bool = False,
 ) -> Task:
     """Read the problem file `path`, in the language that its extension names.
@@ -35,16 +35,18 @@ def load(
         path: the problem file.
         semantics: the reading of mA*, see `parse_mastar`.
         domain_file: the domain of an EPDDL problem.
-        libraries: its action-type libraries.
+        libraries: its action-type libraries; a single one need not be put into a list.
         plank_compat: whether to read EPDDL as its official toolkit does, see `epigym.language.epddl`.
 
     Raises:
         ParseError: naming the place that is wrong.
         LimitError: when the initial e-state has too many worlds.
+        MissingError: when a file does not exist.
         EpigymError: when a file cannot be read, no front end reads files of that kind, or an argument does
             not apply to the language.
     """
-    path, libraries = Path(path), list(libraries)
+    path = Path(path)
+    libraries = [libraries] if isinstance(libraries, str | Path) else list(libraries)
     if path.suffix not in _LANGUAGES:
         kinds = ", ".join(f"{suffix} ({language})" for suffix, language in _LANGUAGES.items())
         raise EpigymError(f"{path}: cannot tell the language from the extension {path.suffix!r}: expected {kinds}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from epigym.errors import MissingError
 from epigym.formula import (
     FALSE,
     TRUE,
@@ -20,9 +21,10 @@ from epigym.formula import (
     not_,
     or_,
 )
+from epigym.language import load
 from epigym.language.epddl import load_epddl, load_spec
 from epigym.language.epddl.parser import parse_domain
-from epigym.language.epddl.terms import Source
+from epigym.language.source import Source
 from epigym.task import Action, Effect, EState, Event, Task
 from tests.helpers.epddl_texts import LIBRARY, ONE_WORLD, actions, domain_text, problem_text, specification, task
 
@@ -522,6 +524,24 @@ def write(folder: Path) -> tuple[Path, Path, Path]:
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     return folder / "p.epddl", folder / "d.epddl", folder / "l.epddl"
+
+
+def test_a_single_library_need_not_be_in_a_list(tmp_path: Path) -> None:
+    problem, domain, library = write(tmp_path)
+    expected = load_epddl(problem, domain, [library])
+    assert load(problem, domain_file=domain, libraries=str(library)) == expected
+    assert load(problem, domain_file=domain, libraries=library) == expected
+
+
+def test_files_that_are_named_must_exist(tmp_path: Path) -> None:
+    problem, domain, library = write(tmp_path)
+    for arguments in (
+        {"path": tmp_path / "none.epddl", "domain_file": domain},
+        {"path": problem, "domain_file": tmp_path / "none.epddl"},
+        {"path": problem, "domain_file": domain, "libraries": [library, tmp_path / "none.epddl"]},
+    ):
+        with pytest.raises(MissingError, match="none.epddl: No such file"):
+            load(**arguments)
 
 
 def test_specification_files_look_beside_themselves_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym import reference
-from epigym.errors import EpigymError, LimitError, TaskError
+from epigym.errors import EpigymError, LimitError, MissingError, TaskError
 from epigym.formula import (
     FALSE,
     TRUE,
@@ -420,5 +420,5 @@ def test_wrong_files(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(EpigymError, match="No such file"):
+    with pytest.raises(MissingError, match="No such file"):
         ground_json.load(tmp_path / "task.json")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from epigym.language.epddl import ground_texts
-from epigym.language.epddl.terms import Source
 from epigym.language.ground_json import GroundSpecification
+from epigym.language.source import Source
 from epigym.task import Action, Task
 
 LIBRARY = """

@@ -6,7 +6,6 @@ two worlds that agree on everything it is said to know the truth of. Relations s
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from itertools import compress
 
@@ -69,8 +68,7 @@ def _names(expander: Expander, atoms: terms.List[terms.Atom]) -> list[str]:
 
 
 def _warn(expander: Expander, message: str) -> None:
-    place = expander.spec.problem.inits[0].place
-    warnings.warn(f"{place.location}: {message}", ReadingWarning, stacklevel=2)
+    expander.spec.problem_source.warn(message, expander.spec.problem.inits[0].place, ReadingWarning)
 
 
 class _Theory:
@@ -116,13 +114,13 @@ class _Theory:
         source, place = self.expander.spec.problem_source, self.expander.spec.problem.inits[0].place
         worlds = models(self.common, fluents)
         if not len(worlds):
-            raise source.error(place, "no world satisfies what is common knowledge: the theory contradicts itself")
+            raise source.error("no world satisfies what is common knowledge: the theory contradicts itself", place)
         columns = dict(zip(fluents, worlds.T, strict=True))
         designated = np.ones(len(worlds), dtype=np.bool_)
         for formula in self.actual:
             designated &= truth(formula, columns)
         if not designated.any():
-            raise source.error(place, "no world of the theory satisfies the formulas outside [C. All]")
+            raise source.error("no world of the theory satisfies the formulas outside [C. All]", place)
         return EState(
             valuations=tuple(frozenset(compress(fluents, world)) for world in worlds.tolist()),
             successors=tuple(self._relation(agent, columns, len(worlds)) for agent in self.known),

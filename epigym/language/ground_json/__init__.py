@@ -7,7 +7,6 @@ become no fluents, because the layout does not say which false atoms are facts.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,9 +14,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from epigym.errors import EpigymError, LimitError
-from epigym.files import write_text
+from epigym.files import read_json, write_json
 from epigym.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, not_, or_
-from epigym.language.files import read_json
 from epigym.language.ground_json.formulas import FormulaReader, FormulaWriter
 from epigym.task import Action, Effect, EState, Event, Task
 
@@ -61,8 +59,7 @@ def dump(specification: GroundSpecification, path: str | Path) -> None:
         LimitError: if the relations, which the layout lists pair by pair, have more than `MAX_PAIRS` pairs.
         TaskError: if a formula has no counterpart in EPDDL.
     """
-    text = json.dumps(to_json(specification), ensure_ascii=False)
-    write_text(path, text)
+    write_json(path, to_json(specification), indent=None)
 
 
 def to_json(specification: GroundSpecification) -> dict[str, _Json]:
@@ -181,7 +178,7 @@ def load(path: str | Path, *, plank_compat: bool = False) -> Task:
         EpigymError: if the file cannot be read or is not in the layout.
         TaskError: if the task contradicts itself.
     """
-    return checked(read_json(Path(path)), str(path), plank_compat=plank_compat)
+    return checked(read_json(path), str(path), plank_compat=plank_compat)
 
 
 def checked(content: _Json, file: str, *, plank_compat: bool = False) -> Task:

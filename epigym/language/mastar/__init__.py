@@ -8,7 +8,8 @@ from pathlib import Path
 from epigym.formula import Formula, and_, conjuncts
 from epigym.language.mastar.actions import ActionStatements, Semantics, check_semantics
 from epigym.language.mastar.initial import InitialStatements
-from epigym.language.mastar.syntax import Names, Node, Source, parse, subtrees
+from epigym.language.mastar.syntax import Names, Node, parse, subtrees
+from epigym.language.source import Source
 from epigym.task import Task
 
 
@@ -27,7 +28,7 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
         EpigymError: when the semantics is unknown.
     """
     check_semantics(semantics)
-    source = Source(text, file)
+    source = Source(file, text)
     statements = subtrees(parse(source))
     names = _declarations(source, statements)
     actions = {name: ActionStatements(name, names) for name in names.declared["action"]}
@@ -68,7 +69,7 @@ def parse_formula(text: str, *, fluents: Iterable[str], agents: Iterable[str]) -
     Raises:
         ParseError: naming the place that is wrong.
     """
-    source = Source(text, "<formula>")
+    source = Source("<formula>", text)
     declared = {"fluent": dict.fromkeys(fluents, 0), "agent": dict.fromkeys(agents, 0)}
     return Names(source, declared).formula(parse(source, "formula"))
 

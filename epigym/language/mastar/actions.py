@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from epigym.errors import EpigymError, unknown
+from epigym.errors import EpigymError
 from epigym.formula import TRUE, Formula, Op, actually, and_, implies, literal, not_, or_
 from epigym.language.mastar.syntax import Names, Node, conjuncts, subtrees
+from epigym.names import unknown
 from epigym.task import Action, Effect, Event
 
 Semantics = Literal["default", "efp", "update_model"]

@@ -540,7 +540,7 @@ def test_files_that_are_named_must_exist(tmp_path: Path) -> None:
         {"path": problem, "domain_file": tmp_path / "none.epddl"},
         {"path": problem, "domain_file": domain, "libraries": [library, tmp_path / "none.epddl"]},
     ):
-        with pytest.raises(MissingError, match="none.epddl: No such file"):
+        with pytest.raises(MissingError, match=r"none\.epddl: No such file"):
             load(**arguments)
 
 

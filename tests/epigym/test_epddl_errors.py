@@ -327,7 +327,9 @@ def test_deep_nesting_is_read_or_refused(depth: int) -> None:
 def test_too_many_worlds_names_what_nothing_fixes() -> None:
     predicates = "(:predicates " + " ".join(f"(x{index})" for index in range(21)) + ")"
     error = error_of(lambda: task(init="()", goal="(true)", predicates=predicates), LimitError)
-    assert "up to 2^21 worlds, more than 1048576: nothing fixes x0, x1, x2, x3, x4, x5, x6, x7, …" in str(error)
+    assert re.match(
+        r"p\.epddl:5:2: .* up to 2\^21 worlds, more than 1048576: nothing fixes x0, x1, .* x7, …;", str(error)
+    )
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,6 @@ class Evaluation:
     """
 
     def __init__(self, agents: Sequence[str], estate: EState) -> None:
-        """Group the worlds by their successors; formulas are evaluated when asked for."""
         self.estate = estate
         self._worlds: Worlds = frozenset(range(len(estate.valuations)))
         self._truth: dict[Formula, Worlds] = {}

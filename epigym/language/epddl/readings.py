@@ -40,7 +40,6 @@ class Readings:
     """
 
     def __init__(self, plank_compat: bool) -> None:
-        """Start with none."""
         self.plank_compat = plank_compat
         self._places: dict[str, Symbol] = {}
 

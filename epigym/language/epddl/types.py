@@ -46,7 +46,6 @@ class Types:
     """The tree of types."""
 
     def __init__(self) -> None:
-        """Start with the built-in types."""
         self._parents: dict[str, str | None] = dict(BUILT_IN)
 
     def __contains__(self, name: str) -> bool:

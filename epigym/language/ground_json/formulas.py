@@ -26,7 +26,6 @@ class FormulaWriter:
     """Formulas as JSON, each distinct one converted once."""
 
     def __init__(self) -> None:
-        """Start with none."""
         self._known: dict[Formula, Any] = {}
         self._sizes: dict[Formula, int] = {}
 
@@ -71,7 +70,6 @@ class FormulaReader:
     """
 
     def __init__(self, constants: Mapping[str, Formula], plank_compat: bool) -> None:
-        """Hold the constants; formulas are read when asked for."""
         self.plank_compat = plank_compat
         self._constants = {"true": TRUE, "false": FALSE, **constants}
 

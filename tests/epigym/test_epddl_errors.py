@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 from epigym.errors import EpigymError, LimitError, ParseError
 from epigym.language.epddl import ground_texts, load_epddl, load_spec
 from epigym.language.source import Source
-from tests.helpers.epddl_texts import LIBRARY, ONE_WORLD, domain_text, problem_text, task
+from tests.helpers.epddl_texts import LIBRARY, ONE_WORLD, PUBLIC, domain_text, problem_text, task
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
-
-PUBLIC = ":observability-conditions (default Full)"
 
 
 def error_of(build: Callable[[], object], error: type[EpigymError] = ParseError) -> EpigymError:

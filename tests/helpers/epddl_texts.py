@@ -20,6 +20,7 @@ LIBRARY = """
 """
 PREDICATES = "(:predicates (p) (q) (r ?i - agent) (:fact ok ?i - agent))"
 NO_EVENT = "(:event nil)"
+PUBLIC = ":observability-conditions (default Full)"
 ONE_WORLD = ":worlds (w) :relations (A (w w) B (w w)) :labels (w ()) :designated (w)"
 
 

@@ -24,31 +24,33 @@ BASICS = "epigym.errors epigym.names epigym.files epigym.formula epigym.task"
 STATES = f"{BASICS} epigym.language epigym.packing epigym.model epigym.space"
 # All that rooms of `learn` and `search` may import of `epigym`: everything but the command runner and the door.
 EPIGYM = (
-    f"domains epigym {STATES} epigym.growing epigym.reference epigym.problem epigym.drawing epigym.encoding "
-    "epigym.walks epigym.envs"
+    f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.reference epigym.problem "
+    "epigym.drawing epigym.encoding epigym.walks epigym.envs"
 )
 
 # Each room with the rooms that it may import. `epigym` is the package itself, `epigym._core` the extension.
 TABLE = {
     "domains": "",
-    "epigym": "domains epigym.errors",
+    "epigym": "domains epigym.errors epigym.packages",
     "epigym.errors": "",
     "epigym.names": "domains",
     "epigym.files": "epigym.errors",
+    "epigym.packages": "epigym.errors",
     "epigym.formula": "epigym.errors epigym.names",
     "epigym.task": "epigym.errors epigym.names epigym.formula",
     "epigym.language": BASICS,
     "epigym.reference": BASICS,
     "epigym.packing": BASICS,
     "epigym.growing": "",
-    "epigym.drawing": BASICS,
+    "epigym.rows": "epigym._core",
     "epigym.model": f"{BASICS} epigym.language epigym.packing epigym._core",
+    "epigym.drawing": f"{BASICS} epigym.model",
     "epigym.space": f"{BASICS} epigym.language epigym.packing epigym.model epigym.growing epigym._core",
     "epigym.problem": f"domains {BASICS} epigym.language",
-    "epigym.encoding": f"{STATES} epigym.growing epigym._core",
+    "epigym.encoding": f"{STATES} epigym.growing epigym.rows epigym._core",
     "epigym.walks": f"{STATES} epigym.growing",
     "epigym.envs": f"domains {STATES} epigym.problem epigym.encoding epigym.walks",
-    "epigym.command": f"{BASICS} epigym.problem",
+    "epigym.command": f"{BASICS} epigym.packages epigym.language epigym.problem",
     EPIGYM_DOOR: f"{EPIGYM} epigym.command",
     "learn": "",
     "learn.data": EPIGYM,

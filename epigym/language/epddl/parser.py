@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
 from itertools import chain
 from typing import Any, cast
 
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
-from lark.lexer import PatternStr
 
 from epigym.errors import ParseError
 from epigym.language.epddl.syntax import (
@@ -85,9 +83,9 @@ def parse_library(source: Source) -> Library:
 
 @cache
 def _parser() -> Lark:
-    grammar = files(__package__).joinpath("epddl.lark").read_text(encoding="utf-8")
     # The basic lexer knows every word everywhere, which is what makes reserved words reserved.
-    return Lark(grammar, parser="lalr", lexer="basic", start=["domain", "problem", "library"])
+    start = ["domain", "problem", "library"]
+    return Lark.open("epddl.lark", rel_to=__file__, parser="lalr", lexer="basic", start=start)
 
 
 def _parse(source: Source, start: str) -> Any:
@@ -113,12 +111,8 @@ def _parse_error(source: Source, error: UnexpectedInput) -> ParseError:
 
 
 def _words(terminals: Iterable[str]) -> list[str]:
-    patterns = {terminal.name: terminal.pattern for terminal in _parser().terminals}
-    words = []
-    for name in terminals:
-        pattern = patterns.get(name)
-        words.append(pattern.value if isinstance(pattern, PatternStr) else _NAMES.get(name, "the end of the text"))
-    return sorted(words)
+    words = {terminal.name: terminal.pattern.value for terminal in _parser().terminals}
+    return sorted({"$END": "the end of the text", **words, **_NAMES}[name] for name in terminals)
 
 
 def _listed(words: list[str]) -> str:

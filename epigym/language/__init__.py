@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, UsageError
 from epigym.files import read, read_json
 from epigym.language import ground_json
 from epigym.language.epddl import load_epddl, load_spec
@@ -42,8 +42,8 @@ def load(
         ParseError: naming the place that is wrong.
         LimitError: when the initial e-state has too many worlds.
         MissingError: when a file does not exist.
-        EpigymError: when a file cannot be read, no front end reads files of that kind, or an argument does
-            not apply to the language.
+        UsageError: when an argument is missing, unknown or does not apply to the language.
+        EpigymError: when a file cannot be read, or no front end reads files of that kind.
     """
     path = Path(path)
     libraries = [libraries] if isinstance(libraries, str | Path) else list(libraries)
@@ -57,13 +57,13 @@ def load(
         "plank_compat": plank_compat,
     }
     for name in (name for name in _FOREIGN[path.suffix] if given[name]):
-        raise EpigymError(f"{path}: {name} does not apply to {_LANGUAGES[path.suffix]}: leave it out")
+        raise UsageError(f"{path}: {name} does not apply to {_LANGUAGES[path.suffix]}: leave it out")
     if path.suffix == ".txt":
         return parse_mastar(read(path), file=str(path), semantics=semantics)
     if path.suffix == ".json":
         return _load_json(path, plank_compat)
     if domain_file is None:
-        raise EpigymError(
+        raise UsageError(
             f"{path}: an EPDDL problem needs its domain: give domain_file, and the libraries if it has any"
         )
     return load_epddl(path, domain_file, libraries, plank_compat=plank_compat)

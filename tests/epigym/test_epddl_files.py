@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from epigym.errors import MissingError
+from epigym.errors import MissingError, UsageError
 from epigym.language import load
 from epigym.language.epddl import load_epddl, load_spec
 from tests.helpers.epddl_texts import LIBRARY, PUBLIC, domain_text, problem_text
+from tests.helpers.tasks import COIN
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
 
@@ -29,6 +31,24 @@ def test_a_single_library_need_not_be_in_a_list(tmp_path: Path) -> None:
     expected = load_epddl(problem, domain, [library])
     assert load(problem, domain_file=domain, libraries=str(library)) == expected
     assert load(problem, domain_file=domain, libraries=library) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"path": "{folder}/p.epddl"}, "p.epddl: an EPDDL problem needs its domain: give domain_file"),
+        ({"path": "{folder}/p.epddl", "semantics": "efp"}, "p.epddl: semantics does not apply to an EPDDL problem"),
+        ({"path": "{folder}/coin.txt", "domain_file": "d.epddl"}, "coin.txt: domain_file does not apply to mA"),
+        ({"path": "{folder}/coin.txt", "semantics": "epf"}, "unknown semantics 'epf': did you mean 'efp'?"),
+    ],
+)
+def test_settings_that_are_missing_unknown_or_do_not_apply(
+    tmp_path: Path, arguments: dict[str, str], message: str
+) -> None:
+    write(tmp_path)
+    (tmp_path / "coin.txt").write_text(COIN)
+    with pytest.raises(UsageError, match=re.escape(message)):
+        load(**{name: value.format(folder=tmp_path) for name, value in arguments.items()})
 
 
 def test_files_that_are_named_must_exist(tmp_path: Path) -> None:

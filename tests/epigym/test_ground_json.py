@@ -409,7 +409,7 @@ def test_relations_too_large_to_list(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         ("{}", "missing or unknown 'actions'"),
         (json.dumps({**content(), "goal": {"formula": connective("xor", "p")}}), "missing or unknown 'xor'"),
         (json.dumps({**content(), "goal": {"formula": modal("D.box", "A", "p")}}), "missing or unknown 'D.box'"),
-        (json.dumps({**content(), "goal": {"formula": "z"}}), "undeclared fluent 'z'"),
+        (json.dumps({**content(), "goal": {"formula": "z"}}), "task.json: undeclared fluent 'z'"),
     ],
 )
 def test_wrong_files(tmp_path: Path, text: str, message: str) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from epigym.errors import EpigymError, LimitError
+from epigym.errors import EpigymError, LimitError, TaskError
 from epigym.files import read_json, write_json
 from epigym.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, not_, or_
 from epigym.language.ground_json.formulas import FormulaReader, FormulaWriter
@@ -185,6 +185,8 @@ def checked(content: _Json, file: str, *, plank_compat: bool = False) -> Task:
     """The task of the JSON content of `file`; arguments and errors as `load`."""
     try:
         return from_json(content, plank_compat=plank_compat)
+    except TaskError as error:
+        raise TaskError(f"{file}: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"missing or unknown {error}" if isinstance(error, KeyError) else str(error)
         raise EpigymError(f"{file}: not the layout of a ground EPDDL task: {what}") from None

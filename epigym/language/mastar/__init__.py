@@ -25,7 +25,7 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
     Raises:
         ParseError: naming the place that is wrong.
         LimitError: when the initial e-state would be too big.
-        EpigymError: when the semantics is unknown.
+        UsageError: when the semantics is unknown.
     """
     check_semantics(semantics)
     source = Source(file, text)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 
 import domains
 from domains.domain import Domain
@@ -19,7 +16,7 @@ examples:
   python -m domains                                    domains, their parameters and suites
   python -m domains show grapevine                     the documentation of a domain and its instances
   python -m domains write grapevine agents=3 rooms=2   the text of a problem
-  python -m domains write coin_in_the_box/pl_5 --output problem.txt
+  python -m domains write coin_in_the_box/pl_5 > problem.txt
 """
 
 
@@ -29,12 +26,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         match options.command:
             case "write":
-                _write(domains.text(options.problem, **domains.read_parameters(options.parameters)), options.output)
+                parameters = domains.read_parameters(options.parameters)
+                sys.stdout.write(domains.text(options.problem, **parameters))
             case "show":
                 print(_documentation(domains.find(options.domain)[0]))
             case _:
                 print(_overview())
-    except (domains.DomainError, OSError) as error:
+    except domains.DomainError as error:
         print(f"error: {error}", file=sys.stderr)
         return 64
     return 0
@@ -51,27 +49,10 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("list", help="list domains, their parameters and suites (the default)")
     show = commands.add_parser("show", help="show the documentation and the instances of a domain")
     show.add_argument("domain", help="a domain, such as grapevine")
-    write = commands.add_parser("write", help="write the mA* text of a problem")
+    write = commands.add_parser("write", help="print the mA* text of a problem")
     write.add_argument("problem", help="a domain, or domain/instance, such as coin_in_the_box/pl_5")
     write.add_argument("parameters", nargs="*", metavar="name=value", help="parameters of the domain")
-    write.add_argument("--output", type=Path, help="the file to write; standard output by default")
     return parser
-
-
-def _write(text: str, path: Path | None) -> None:
-    """Print the text, or write it to a file that appears only when it is complete."""
-    if path is None:
-        sys.stdout.write(text)
-        return
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def _overview() -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
+
+from domains.names import unknown
 
 
 class DomainError(ValueError):
@@ -41,10 +42,7 @@ def known(kind: str, name: object, names: Iterable[str]) -> str:
     choices = list(names)
     if isinstance(name, str) and name in choices:
         return name
-    close = difflib.get_close_matches(str(name), choices, n=1)
-    close += [choice for choice in choices if len(str(name)) > 2 and str(name) in choice]
-    hint = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(choices)}"
-    raise DomainError(f"unknown {kind} {name!r}: {hint}")
+    raise DomainError(unknown(kind, name, choices))
 
 
 def subset(name: str, chosen: object, names: Sequence[str], *, at_least: int = 0) -> tuple[str, ...]:

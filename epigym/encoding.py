@@ -31,9 +31,10 @@ import xxhash
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
-from epigym.errors import EpigymError, LimitError, unknown
+from epigym.errors import EpigymError, LimitError
 from epigym.formula import Formula, Op
 from epigym.growing import GrowingTable
+from epigym.names import unknown
 from epigym.rows import GoalPart, GraphBatch, Rows, unroll
 from epigym.space import StateSpace, as_ids
 from epigym.task import Task

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
-
 
 class EpigymError(Exception):
     """Base class of all errors raised by epigym."""
@@ -40,24 +37,20 @@ class LimitError(EpigymError):
     """Raised when a size limit is exceeded; the message names the limit, its value and how to raise it."""
 
 
+class UsageError(EpigymError):
+    """Raised when a setting is unknown, misspelt, of the wrong type or out of range."""
+
+
+class MissingError(EpigymError):
+    """Raised when a file, folder, checkpoint or run that was named does not exist."""
+
+
 class CheckpointError(EpigymError):
-    """Raised when a checkpoint is missing, broken, or does not fit the task it is used on."""
+    """Raised when a checkpoint is broken or does not fit the task it is used on."""
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    """One line for a name that does not exist, with the closest existing ones.
-
-    Args:
-        kind: what the name should be, such as `agent`.
-        name: the name that was given.
-        known: the names that exist.
-    """
-    names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
-    if close:
-        return f"unknown {kind} {name!r}: did you mean {' or '.join(map(repr, close))}?"
-    shown = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
-    return f"unknown {kind} {name!r}: expected one of {shown}" if names else f"unknown {kind} {name!r}: there is none"
+class MissingCheckpointError(CheckpointError, MissingError):
+    """Raised when a checkpoint that was named, or any that is needed, does not exist."""
 
 
 class ProblemWarning(UserWarning):

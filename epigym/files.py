@@ -1,42 +1,99 @@
-"""Files that appear complete or not at all."""
+"""Files: read with errors that say what is wrong with them, written complete or not at all."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+from epigym.errors import EpigymError, MissingError
+
+AnyPath: TypeAlias = str | os.PathLike[str]
+
+
+def read(path: AnyPath) -> str:
+    """The text of a UTF-8 file.
+
+    Raises:
+        MissingError: when there is no such file.
+        EpigymError: when it cannot be read or is not UTF-8.
+    """
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise EpigymError(f"{path}: byte {error.start} is not UTF-8 text") from None
+    except OSError as error:
+        kind = MissingError if isinstance(error, FileNotFoundError) else EpigymError
+        raise kind(f"{path}: {error.strerror or error}") from None
+
+
+def read_json(path: AnyPath) -> Any:
+    """The content of a JSON file; errors as `read`, and EpigymError when it is not JSON or names something twice."""
+    try:
+        return json.loads(read(path), object_pairs_hook=partial(_object, path))
+    except json.JSONDecodeError as error:
+        raise EpigymError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+    except RecursionError:
+        raise EpigymError(f"{path}: nested too deeply") from None
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """The name of a temporary file that takes the place of `path` when the block ends without an error.
+def replacing(path: AnyPath) -> Iterator[Path]:
+    """The name of a temporary file or new folder that takes the place of `path` when the block ends without an error.
 
-    After an error `path` is what it was, and the temporary file is gone.
+    After an error `path` is what it was, and what is temporary is gone.
+
+    Raises:
+        OSError: when it cannot be written, naming `path`.
     """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield temporary
         temporary.replace(path)
+    except OSError as error:
+        if error.filename is None or Path(error.filename).is_relative_to(temporary):
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary.is_dir():
+            shutil.rmtree(temporary)
+        else:
+            temporary.unlink(missing_ok=True)
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
+def write_text(path: AnyPath, text: str) -> None:
     """Write `text` as UTF-8 in a folder that is made if need be; readers see the old file or the whole new one."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="")
 
 
-def write_rows(path: str | os.PathLike[str], columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+def write_rows(path: AnyPath, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
     """Write rows as CSV with a line of titles, as `write_text` does."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     write_text(path, text.getvalue())
+
+
+def write_json(path: AnyPath, content: Any, *, indent: int | None = 2) -> None:
+    """Write plain values and containers as JSON, as `write_text` does."""
+    write_text(path, json.dumps(content, indent=indent, ensure_ascii=False) + "\n")
+
+
+def _object(path: AnyPath, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise EpigymError(f"{path}: an object has the key {twice!r} twice: keep one")
+    return found

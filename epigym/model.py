@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from epigym import _core
-from epigym.errors import TaskError, unknown
+from epigym.errors import TaskError
 from epigym.formula import Formula
+from epigym.names import unknown
 from epigym.packing import FormulaPacker, pack_model
 from epigym.task import EState
 

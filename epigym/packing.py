@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from epigym.errors import LimitError, TaskError
@@ -204,4 +206,4 @@ class _TaskPacker:
 
 
 def _mask(members: Iterable[int]) -> int:
-    return sum(1 << member for member in members)
+    return reduce(or_, (1 << member for member in members), 0)

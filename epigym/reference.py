@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from epigym.errors import TaskError, unknown
+from epigym.errors import TaskError
 from epigym.formula import Formula, Op
+from epigym.names import unknown
 from epigym.task import Action, EState, Event, Task
 
 Worlds = frozenset[int]
@@ -31,7 +32,6 @@ class Evaluation:
     """
 
     def __init__(self, agents: Sequence[str], estate: EState) -> None:
-        """Group the worlds by their successors; formulas are evaluated when asked for."""
         self.estate = estate
         self._worlds: Worlds = frozenset(range(len(estate.valuations)))
         self._truth: dict[Formula, Worlds] = {}
@@ -272,7 +272,7 @@ def _product(evaluation: Evaluation, action: Action, types: Sequence[str]) -> ES
             known[key] = frozenset((v, f) for f in key[1] for v in key[0] & possible[f])
         return known[key]
 
-    designated = [(w, e) for w in estate.designated for e in sorted(set(action.designated)) if w in possible[e]]
+    designated = [(w, e) for w in estate.designated for e in action.designated if w in possible[e]]
     number = {pair: index for index, pair in enumerate(designated)}
     queue = deque(designated)
     rows: list[dict[int, frozenset[Pair]]] = [{} for _ in relations]

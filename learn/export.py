@@ -13,8 +13,9 @@ from omegaconf import DictConfig, OmegaConf
 from torch import Tensor, nn
 from torch.export import Dim
 
-from epigym.errors import EpigymError, unknown
+from epigym.errors import EpigymError
 from epigym.files import replacing
+from epigym.names import unknown
 from learn.command import run
 from learn.model.checkpoints import Trained, load
 from learn.model.onnx_scorer import INPUTS, METADATA_VERSION

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from epigym.encoding import Encoder, graph_instance
 from epigym.envs.graph_space import GraphSpace
-from epigym.errors import EpigymError, TaskError, unknown
+from epigym.errors import EpigymError, TaskError
 from epigym.formula import TRUE, Formula, and_, conjuncts, considers_possible
 from epigym.language import Semantics, parse_formula
 from epigym.model import KripkeModel
+from epigym.names import unknown
 from epigym.problem import load_problem
 from epigym.space import StateSpace
 from epigym.task import EState, Task

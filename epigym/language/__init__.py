@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, UsageError
+from epigym.files import read, read_json
 from epigym.language import ground_json
 from epigym.language.epddl import load_epddl, load_spec
-from epigym.language.files import read, read_json
 from epigym.language.mastar import parse_formula, parse_mastar
 from epigym.language.mastar.actions import SEMANTICS, Semantics
 from epigym.task import Task
@@ -23,7 +23,7 @@ def load(
     semantics: Semantics = "default",
     *,
     domain_file: str | Path | None = None,
-    libraries: Iterable[str | Path] = (),
+    libraries: str | Path | Iterable[str | Path] = (),
     plank_compat: bool = False,
 ) -> Task:
     """Read the problem file `path`, in the language that its extension names.
@@ -35,16 +35,18 @@ def load(
         path: the problem file.
         semantics: the reading of mA*, see `parse_mastar`.
         domain_file: the domain of an EPDDL problem.
-        libraries: its action-type libraries.
+        libraries: its action-type libraries; a single one need not be put into a list.
         plank_compat: whether to read EPDDL as its official toolkit does, see `epigym.language.epddl`.
 
     Raises:
         ParseError: naming the place that is wrong.
         LimitError: when the initial e-state has too many worlds.
-        EpigymError: when a file cannot be read, no front end reads files of that kind, or an argument does
-            not apply to the language.
+        MissingError: when a file does not exist.
+        UsageError: when an argument is missing, unknown or does not apply to the language.
+        EpigymError: when a file cannot be read, or no front end reads files of that kind.
     """
-    path, libraries = Path(path), list(libraries)
+    path = Path(path)
+    libraries = [libraries] if isinstance(libraries, str | Path) else list(libraries)
     if path.suffix not in _LANGUAGES:
         kinds = ", ".join(f"{suffix} ({language})" for suffix, language in _LANGUAGES.items())
         raise EpigymError(f"{path}: cannot tell the language from the extension {path.suffix!r}: expected {kinds}")
@@ -55,13 +57,13 @@ def load(
         "plank_compat": plank_compat,
     }
     for name in (name for name in _FOREIGN[path.suffix] if given[name]):
-        raise EpigymError(f"{path}: {name} does not apply to {_LANGUAGES[path.suffix]}: leave it out")
+        raise UsageError(f"{path}: {name} does not apply to {_LANGUAGES[path.suffix]}: leave it out")
     if path.suffix == ".txt":
         return parse_mastar(read(path), file=str(path), semantics=semantics)
     if path.suffix == ".json":
         return _load_json(path, plank_compat)
     if domain_file is None:
-        raise EpigymError(
+        raise UsageError(
             f"{path}: an EPDDL problem needs its domain: give domain_file, and the libraries if it has any"
         )
     return load_epddl(path, domain_file, libraries, plank_compat=plank_compat)

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.errors import EpigymError, unknown
+from epigym.errors import EpigymError
+from epigym.names import unknown
 from epigym.space import StateSpace, Transitions
 from epigym.task import Task
 from epigym.walks import breadth_first

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from domains import DOMAINS
-from epigym.errors import EpigymError, unknown
+from epigym.errors import EpigymError
+from epigym.names import unknown
 
 
 def listed(value: str | Sequence[str] | None) -> list[str]:

@@ -14,7 +14,8 @@ from torch.nn.functional import mse_loss
 from torch.optim.lr_scheduler import CosineAnnealingLR
 from torchmetrics import Metric
 
-from epigym.errors import EpigymError, unknown
+from epigym.errors import EpigymError
+from epigym.names import unknown
 from learn.model.batches import Batch
 from learn.model.checkpoints import HYPERPARAMETER_VERSION
 from learn.model.regressor import Regressor

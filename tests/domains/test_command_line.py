@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import domains
@@ -40,13 +38,6 @@ def test_write_overrides_an_instance(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == expected != domains.text("selective_communication/4_1_pl_3")
 
 
-def test_write_into_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "problem.txt"
-    assert main(["write", "coin_in_the_box/pl_5", "--output", str(path)]) == 0
-    assert path.read_text(encoding="utf-8") == domains.text("coin_in_the_box/pl_5")
-    assert list(tmp_path.iterdir()) == [path]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -61,8 +52,3 @@ def test_wrong_input_exits_with_64(arguments: list[str], message: str, capsys: p
     captured = capsys.readouterr()
     assert captured.err == message
     assert captured.out == ""
-
-
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["write", "grapevine", "--output", str(tmp_path / "missing" / "problem.txt")]) == 64
-    assert "No such file or directory" in capsys.readouterr().err

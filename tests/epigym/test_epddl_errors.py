@@ -14,12 +14,10 @@ from hypothesis import strategies as st
 
 from epigym.errors import EpigymError, LimitError, ParseError
 from epigym.language.epddl import ground_texts, load_epddl, load_spec
-from epigym.language.epddl.terms import Source
-from tests.helpers.epddl_texts import LIBRARY, ONE_WORLD, domain_text, problem_text, task
+from epigym.language.source import Source
+from tests.helpers.epddl_texts import LIBRARY, ONE_WORLD, PUBLIC, domain_text, problem_text, task
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
-
-PUBLIC = ":observability-conditions (default Full)"
 
 
 def error_of(build: Callable[[], object], error: type[EpigymError] = ParseError) -> EpigymError:
@@ -60,11 +58,11 @@ DOMAIN = [
     ("(:action a :parameters () :action-type (public))", 47, "found ')', expected ("),
     ("(:predicates)", 13, "found ')', expected ("),
     ("(:requirements typing)", 16, "found 'typing', expected"),
-    ("(:requirements :typping)", 16, "unknown requirement ':typping'; did you mean ':typing'?"),
+    ("(:requirements :typping)", 16, "unknown requirement ':typping': did you mean ':typing'?"),
     ("(:requirements :modal-list-formulas)", 16, "unknown requirement ':modal-list-formulas'"),
     # types
-    ("(:types block - thing)", 17, "type 'thing' is not declared"),
-    ("(:types block - agnet)", 17, "type 'agnet' is not declared; did you mean 'agent'?"),
+    ("(:types block - thing)", 17, "unknown type 'thing': expected one of 'agent', "),
+    ("(:types block - agnet)", 17, "unknown type 'agnet': did you mean 'agent'?"),
     ("(:types small - big big)", 17, "type 'big' must be declared before its subtypes"),
     ("(:types agent)", 9, "the type 'agent' is built in"),
     ("(:types t - world)", 13, "the type 'world' cannot have subtypes"),
@@ -79,10 +77,10 @@ DOMAIN = [
     # terms and formulas
     ("(:event nil)", 9, "event 'nil' is declared twice"),
     (event(":precondition (z)"), 51, "unknown predicate 'z'"),
-    (event(":precondition (r ?j)"), 53, "unbound variable '?j'"),
+    (event(":precondition (r ?j)"), 53, "unknown variable '?j'"),
     (event(":precondition (r)"), 51, "'r' takes 1 argument, found 0"),
     (event(":precondition (p ?i)"), 51, "'p' takes 0 arguments, found 1"),
-    (event(":precondition (exists (?agent - agent) (r ?agnet))"), 78, "variable '?agnet'; did you mean '?agent'?"),
+    (event(":precondition (exists (?agent - agent) (r ?agnet))"), 78, "variable '?agnet': did you mean '?agent'?"),
     (event(":precondition (r Z)"), 53, "unknown name 'Z'"),
     (event(":precondition (exists (?x - object) (r ?x))"), 75, "'?x' has type object, 'r' expects agent"),
     (event(":precondition (forall (?x) (r ?x))"), 66, "'?x' has type object, 'r' expects agent"),
@@ -94,7 +92,7 @@ DOMAIN = [
     (event(":precondition ([C. A] (p))"), 55, "'C.' needs a group of agents; write [C. (A)]"),
     (event(":precondition ([Z] (p))"), 52, "unknown name 'Z'"),
     (event(":precondition ([(A Z)] (p))"), 55, "unknown name 'Z'"),
-    (event(":effects (r ?j)"), 48, "unbound variable '?j'"),
+    (event(":effects (r ?j)"), 48, "unknown variable '?j'"),
     (event(":effects (when (z) (p))"), 52, "unknown predicate 'z'"),
     (event(":effects (:forall (?j) (r ?j))"), 62, "'?j' has type object, 'r' expects agent"),
     # actions
@@ -152,7 +150,7 @@ PROBLEM = [
     ({"declared": "(:facts-init)", "facts": "(ok A)"}, 4, 2, "a second :facts-init; write one"),
     ({"declared": "(:init ())"}, 5, 2, "a second :init; write one"),
     ({"facts": "(p)"}, 4, 15, "'p' is no :fact, so it belongs into :init"),
-    ({"facts": "(ok ?i)"}, 4, 18, "unbound variable '?i'"),
+    ({"facts": "(ok ?i)"}, 4, 18, "unknown variable '?i'"),
     ({"facts": "(okk A)"}, 4, 15, "unknown predicate 'okk': did you mean 'ok'?"),
     ({"goal": "(z)"}, 6, 9, "unknown predicate 'z'"),
     ({"goal": "(and (p) (r Z))"}, 6, 20, "unknown name 'Z'"),
@@ -203,7 +201,7 @@ LIBRARIES = [
     ("(:action-type t :events (?e) :observability-types (F) :relations (G (?e ?e)) :designated (?e))", 67,
      "unknown observability type 'G'"),
     ("(:action-type t :events (?e) :observability-types (F) :relations (F (?e ?f)) :designated (?e))", 73,
-     "unbound variable '?f'"),
+     "unknown variable '?f'"),
     ("(:action-type t :events (?e) :observability-types (F) :relations (F (:forall (?e) (?e ?e))) :designated (?e))",
      79, "variable '?e' is already bound here"),
     ("(:action-type t :events (?e) :observability-types (F) :relations (F (:forall (?x - agent) (?x ?e)))"
@@ -327,7 +325,9 @@ def test_deep_nesting_is_read_or_refused(depth: int) -> None:
 def test_too_many_worlds_names_what_nothing_fixes() -> None:
     predicates = "(:predicates " + " ".join(f"(x{index})" for index in range(21)) + ")"
     error = error_of(lambda: task(init="()", goal="(true)", predicates=predicates), LimitError)
-    assert "up to 2^21 worlds, more than 1048576: nothing fixes x0, x1, x2, x3, x4, x5, x6, x7, …" in str(error)
+    assert re.match(
+        r"p\.epddl:5:2: .* up to 2\^21 worlds, more than 1048576: nothing fixes x0, x1, .* x7, …;", str(error)
+    )
 
 
 @pytest.mark.parametrize(

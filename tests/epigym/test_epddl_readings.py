@@ -9,10 +9,9 @@ import pytest
 from epigym.formula import TRUE, and_, believes, considers_possible, everybody, fluent, not_
 from epigym.language.epddl.readings import ReadingWarning, RequirementWarning
 from epigym.task import Effect
-from tests.helpers.epddl_texts import actions, specification, task
+from tests.helpers.epddl_texts import PUBLIC, actions, specification, task
 
 P, Q = fluent("p"), fluent("q")
-PUBLIC = ":observability-conditions (default Full)"
 
 
 def departures(items: str = "", *, plank_compat: bool = False, **parts: str) -> list[str]:

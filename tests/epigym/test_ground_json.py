@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym import reference
-from epigym.errors import EpigymError, LimitError, TaskError
+from epigym.errors import EpigymError, LimitError, MissingError, TaskError
 from epigym.formula import (
     FALSE,
     TRUE,
@@ -271,7 +273,7 @@ def action(conditions: dict[str, Any]) -> dict[str, Any]:
 
 def content(**actions: Any) -> dict[str, Any]:
     return {
-        "planning-task-info": {"problem": "x"},
+        "planning-task-info": {"domain": "d", "problem": "x"},
         "language": {"atoms": ["p", "q", "r", "always", "never"], "agents": ["A"]},
         "facts": [],
         "initial-state": {
@@ -349,7 +351,37 @@ def test_reading_a_task_by_hand() -> None:
         ),
         initial=EState((frozenset("p"), frozenset("q")), ((frozenset(), frozenset([0])),), (1,)),
         goal=(P,),
+        domain="d",
+        instance="x",
     )
+
+
+DOUBLED = [
+    (("language", "agents"), "agents lists 'A' twice"),
+    (("language", "atoms"), "atoms lists 'p' twice"),
+    (("initial-state", "worlds"), "worlds lists 'v' twice"),
+    (("actions", "a", "events"), "events of action 'a' lists 'e' twice"),
+    (("initial-state", "designated"), ""),
+    (("initial-state", "labels", "v"), ""),
+    (("initial-state", "relations", "A", "w"), ""),
+    (("actions", "a", "designated"), ""),
+    (("actions", "a", "relations", "One", "e"), ""),
+    (("goal", "formula", "modality-index"), ""),
+]
+
+
+@pytest.mark.parametrize(("place", "message"), DOUBLED, ids=["-".join(place) for place, _ in DOUBLED])
+def test_what_is_listed_twice_is_refused_if_declared_and_one_if_mentioned(place: tuple[str, ...], message: str) -> None:
+    original = content(a=action({"One": "true"})) | {"goal": {"formula": modal("box", "A", "p")}}
+    doubled = json.loads(json.dumps(original))
+    *folders, last = place
+    part = reduce(getitem, folders, doubled)
+    part[last] = [*part[last], part[last][0]]
+    if message:
+        with pytest.raises(EpigymError, match=f"task.json: not the layout of a ground EPDDL task: {message}"):
+            ground_json.checked(doubled, "task.json")
+    else:
+        assert ground_json.checked(doubled, "task.json") == ground_json.from_json(original)
 
 
 def test_the_toolkit_ignores_effects_of_basic_actions() -> None:
@@ -377,7 +409,7 @@ def test_relations_too_large_to_list(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         ("{}", "missing or unknown 'actions'"),
         (json.dumps({**content(), "goal": {"formula": connective("xor", "p")}}), "missing or unknown 'xor'"),
         (json.dumps({**content(), "goal": {"formula": modal("D.box", "A", "p")}}), "missing or unknown 'D.box'"),
-        (json.dumps({**content(), "goal": {"formula": "z"}}), "undeclared fluent 'z'"),
+        (json.dumps({**content(), "goal": {"formula": "z"}}), "task.json: undeclared fluent 'z'"),
     ],
 )
 def test_wrong_files(tmp_path: Path, text: str, message: str) -> None:
@@ -388,5 +420,5 @@ def test_wrong_files(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(EpigymError, match="No such file"):
+    with pytest.raises(MissingError, match="No such file"):
         ground_json.load(tmp_path / "task.json")

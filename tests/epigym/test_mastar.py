@@ -272,3 +272,8 @@ def test_published_problems_have_the_sizes_that_are_known(row: dict[str, str]) -
     task = published_task(row)
     sizes = (len(task.fluents), len(task.agents), len(task.actions), len(task.initial.valuations))
     assert sizes == tuple(int(row[column]) for column in ("n_fluents", "n_agents", "n_actions", "init_worlds"))
+
+
+def test_the_instance_is_the_name_of_the_file_without_its_kind() -> None:
+    task = parse_mastar(HEAD, file="problems/coin.box.txt")
+    assert (task.name, task.domain, task.instance) == ("coin.box", "", "coin.box")

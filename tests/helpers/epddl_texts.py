@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from epigym.language.epddl import ground_texts
-from epigym.language.epddl.terms import Source
 from epigym.language.ground_json import GroundSpecification
+from epigym.language.source import Source
 from epigym.task import Action, Task
 
 LIBRARY = """
@@ -20,6 +20,7 @@ LIBRARY = """
 """
 PREDICATES = "(:predicates (p) (q) (r ?i - agent) (:fact ok ?i - agent))"
 NO_EVENT = "(:event nil)"
+PUBLIC = ":observability-conditions (default Full)"
 ONE_WORLD = ":worlds (w) :relations (A (w w) B (w w)) :labels (w ()) :designated (w)"
 
 

@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from epigym.errors import EpigymError
+from epigym.files import read, read_json
 from epigym.language.epddl.checker import check
 from epigym.language.epddl.grounder import ground
 from epigym.language.epddl.parser import parse_domain, parse_library, parse_problem
 from epigym.language.epddl.requirements import File, check_requirements, expanded
-from epigym.language.epddl.terms import Source
 from epigym.language.epddl.types import Specification
-from epigym.language.files import read, read_json
 from epigym.language.ground_json import GroundSpecification
+from epigym.language.source import Source
 from epigym.task import Task
 
 _SPEC_KEYS = ("domain", "problem", "action-type-libraries")
@@ -96,7 +96,7 @@ def _specification(problem: Source, domain: Source, libraries: list[Source]) -> 
 
 
 def _source(path: str | Path) -> Source:
-    return Source(str(path), read(Path(path)))
+    return Source(str(path), read(path))
 
 
 def _spec_paths(path: Path) -> list[Path]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sized
 from typing import TypeAlias, TypeVar
 
-from epigym.errors import unknown
 from epigym.language.epddl.conditions import CONDITIONS, first_modality, satisfies
 from epigym.language.epddl.syntax import (
     ActionSchema,
@@ -33,14 +32,14 @@ from epigym.language.epddl.terms import (
     Modal,
     Quantified,
     Several,
-    Source,
     Symbol,
     Variable,
     children,
     items,
-    suggestion,
 )
 from epigym.language.epddl.types import INNER, Specification, declare, declare_action_types, types_of
+from epigym.language.source import Source
+from epigym.names import unknown
 
 T = TypeVar("T")
 Scope: TypeAlias = Mapping[str, tuple[str, ...]]
@@ -68,19 +67,19 @@ def _check_titles(spec: Specification, libraries: list[tuple[Library, Source]]) 
     domain, problem = spec.domain, spec.problem
     if problem.domain != domain.name:
         message = f"the problem is for domain {str(problem.domain)!r}, the domain file declares {str(domain.name)!r}"
-        raise spec.problem_source.error(problem.domain, message)
+        raise spec.problem_source.error(message, problem.domain)
     seen = {domain.name: "the domain"}
     for kind, name, source in [("the problem", problem.name, spec.problem_source)] + [
         ("a library", library.name, source) for library, source in libraries
     ]:
         if name in seen:
-            raise source.error(name, f"{kind} and {seen[name]} are both called {str(name)!r}; rename one of them")
+            raise source.error(f"{kind} and {seen[name]} are both called {str(name)!r}; rename one of them", name)
         seen[name] = kind
     passed = [library.name for library, _ in libraries]
     for name in domain.libraries:
         if name not in passed:
             hint = f"pass its file (libraries given: {', '.join(passed) or 'none'})"
-            raise spec.domain_source.error(name, f"the action-type library {str(name)!r} is missing: {hint}")
+            raise spec.domain_source.error(f"the action-type library {str(name)!r} is missing: {hint}", name)
 
 
 def _count(things: Sized, noun: str) -> str:
@@ -100,27 +99,27 @@ class _Checker:
         seen: set[str] = set()
         for name in names:
             if name in seen:
-                raise self.source.error(name, f"{what} {str(name)!r} is declared twice")
+                raise self.source.error(f"{what} {str(name)!r} is declared twice", name)
             seen.add(name)
 
     def known(self, name: Symbol, what: str, table: Iterable[str]) -> None:
         table = list(table)
         if name not in table:
-            raise self.source.error(name, unknown(what, str(name), table))
+            raise self.source.error(unknown(what, name, table), name)
 
     def fresh(self, names: Iterable[Symbol], what: str) -> None:
         """Names of inner scopes must differ from those of entities."""
         for name in names:
             if name in self.spec.entities:
                 message = f"the {what} {str(name)!r} has the name of a declared {self.spec.entities[name]}; rename it"
-                raise self.source.error(name, message)
+                raise self.source.error(message, name)
 
     def term(self, term: Symbol, scope: Scope) -> tuple[str, ...]:
         """The types of a term."""
         if term in scope:
             return scope[term]
         if term.is_variable:
-            raise self.source.error(term, f"unbound variable {str(term)!r}{suggestion(term, list(scope))}")
+            raise self.source.error(unknown("variable", term, scope), term)
         self.known(term, "name", [*self.spec.entities, *(name for name in scope if not name.startswith("?"))])
         return (self.spec.entities[term],)
 
@@ -128,11 +127,11 @@ class _Checker:
         types = self.term(term, scope)
         if not self.spec.types.fits(types, formal):
             found, expected = " or ".join(types), " or ".join(formal)
-            raise self.source.error(term, f"{str(term)!r} has type {found}, {what} expects {expected}")
+            raise self.source.error(f"{str(term)!r} has type {found}, {what} expects {expected}", term)
 
     def arguments(self, name: Symbol, terms: tuple[Symbol, ...], formals: tuple[Variable, ...], scope: Scope) -> None:
         if len(terms) != len(formals):
-            raise self.source.error(name, f"{str(name)!r} takes {_count(formals, 'argument')}, found {len(terms)}")
+            raise self.source.error(f"{str(name)!r} takes {_count(formals, 'argument')}, found {len(terms)}", name)
         for term, formal in zip(terms, formals, strict=True):
             self.argument(term, types_of(formal, "object"), scope, f"{str(name)!r}")
 
@@ -141,11 +140,11 @@ class _Checker:
         inner = dict(scope)
         for variable in variables:
             if variable.name in inner:
-                raise self.source.error(variable.name, f"variable {str(variable.name)!r} is already bound here")
+                raise self.source.error(f"variable {str(variable.name)!r} is already bound here", variable.name)
             for kind in variable.types:
                 self.known(kind, "type", self.spec.types.names)
                 if (kind if kind in INNER else "entity") != (default if default in INNER else "entity"):
-                    raise self.source.error(kind, f"variables of type {str(kind)!r} cannot be used here")
+                    raise self.source.error(f"variables of type {str(kind)!r} cannot be used here", kind)
             inner[variable.name] = types_of(variable, default)
         return inner
 
@@ -177,13 +176,13 @@ class _Checker:
                 self.atom(formula, scope)
                 if facts_only and not self.spec.predicates[formula.predicate].is_fact:
                     message = f"only facts may occur in a '|' condition, {str(formula.predicate)!r} is no :fact"
-                    raise self.source.error(formula.predicate, message)
+                    raise self.source.error(message, formula.predicate)
             case Equality(left, right):
                 self.term(left, scope)
                 self.term(right, scope)
             case Modal():
                 if facts_only:
-                    raise self.source.error(formula.place, "a '|' condition must not contain modalities")
+                    raise self.source.error("a '|' condition must not contain modalities", formula.place)
                 self.group(formula, scope)
                 self.formula(formula.operand, scope)
             case Quantified(_, binder, body):
@@ -199,7 +198,7 @@ class _Checker:
         elif group != "All":
             self.argument(group, ("agent", "agent-group"), scope, "a modality")
             if modal.kind == "C." and self.spec.types.fits(self.term(group, scope), ("agent",)):
-                raise self.source.error(group, f"'C.' needs a group of agents; write [C. ({group})]")
+                raise self.source.error(f"'C.' needs a group of agents; write [C. ({group})]", group)
 
     def group_members(self, members: Group, scope: Scope) -> None:
         for member in members:
@@ -238,7 +237,7 @@ class _Checker:
         kind = self.spec.action_types[action.action_type]
         if len(action.events) != len(kind.events):
             message = f"action type {str(kind.name)!r} has {_count(kind.events, 'event')}, found {len(action.events)}"
-            raise self.source.error(action.action_type, message)
+            raise self.source.error(message, action.action_type)
         for call in action.events:
             self.known(call.name, "event", self.spec.events)
             self.arguments(call.name, call.arguments, self.spec.events[call.name].parameters, scope)
@@ -251,17 +250,17 @@ class _Checker:
             for condition in conditions.get(variable, ()):
                 if not satisfies(self.spec.events[call.name], condition):
                     message = f"event {str(call.name)!r} is not {condition[1:]!r}, as {str(kind.name)!r} demands"
-                    raise self.source.error(call.name, message)
+                    raise self.source.error(message, call.name)
 
     def observability(self, action: ActionSchema, kind: ActionType, scope: Scope) -> None:
         if action.observability is None:
             if kind.name != "basic":
                 message = f"action {str(action.name)!r} needs :observability-conditions for type {str(kind.name)!r}"
-                raise self.source.error(action.name, message)
+                raise self.source.error(message, action.name)
             return
         defaults = [entry for entry in items(action.observability) if isinstance(entry, DefaultObserver)]
         if len(defaults) > 1:
-            raise self.source.error(defaults[1].place, f"action {str(action.name)!r} has more than one default")
+            raise self.source.error(f"action {str(action.name)!r} has more than one default", defaults[1].place)
 
         def check(entry: Observability, scope: Scope) -> None:
             if isinstance(entry, DefaultObserver):
@@ -304,15 +303,15 @@ class _Checker:
             self.elements(group.members, {}, "agent", self.group_members)
         seconds = [section.place for section in problem.facts[1:]] + [section.place for section in problem.inits[1:]]
         for place in seconds:
-            raise source.error(place, f"a second {place}; write one")
+            raise source.error(f"a second {place}; write one", place)
         if not problem.inits:
-            raise source.error(problem.name, "the problem has no :init")
+            raise source.error("the problem has no :init", problem.name)
         if not problem.goals:
-            raise source.error(problem.name, "the problem has no :goal; a goal that always holds is (:goal (true))")
+            raise source.error("the problem has no :goal; a goal that always holds is (:goal (true))", problem.name)
         for fact in problem.facts[0].atoms if problem.facts else ():
             self.atom(fact, {})
             if not self.spec.predicates[fact.predicate].is_fact:
-                raise source.error(fact.predicate, f"{str(fact.predicate)!r} is no :fact, so it belongs into :init")
+                raise source.error(f"{str(fact.predicate)!r} is no :fact, so it belongs into :init", fact.predicate)
         model = problem.inits[0].model
         if isinstance(model, ExplicitModel):
             self.explicit(model)
@@ -343,14 +342,14 @@ class _Checker:
         inner = formula
         if isinstance(formula, Modal) and formula.kind == "C." and formula.is_box:
             if formula.group != "All":
-                raise self.source.error(formula.place, "the only group of a theory is All: write [C. All]")
+                raise self.source.error("the only group of a theory is All: write [C. All]", formula.place)
             inner = formula.operand
             if isinstance(inner, Modal) and self.is_theory_modality(inner):
                 inner = inner.operand
         found = first_modality(inner)
         if found is not None:
             shapes = "(f), ([C. All] (f)), ([C. All] ([i] (f))), ([C. All] ([Kw. i] (f))), ([C. All] (<Kw. i> (f)))"
-            raise self.source.error(found.place, f"a theory has formulas {shapes} with f propositional")
+            raise self.source.error(f"a theory has formulas {shapes} with f propositional", found.place)
 
     def is_theory_modality(self, modal: Modal) -> bool:
         if isinstance(modal.group, Symbol) and modal.group != "All" and modal.group not in self.spec.groups:

@@ -38,7 +38,6 @@ class Expander:
     """
 
     def __init__(self, spec: Specification, readings: Readings) -> None:
-        """Start with all declared facts as rigid."""
         self.spec = spec
         self.readings = readings
         section = spec.problem.facts

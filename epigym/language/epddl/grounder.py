@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from epigym.formula import FALSE, TRUE, Formula, Op, and_, not_, or_
+from epigym.formula import FALSE, TRUE, Formula, and_, conjuncts, not_, or_
 from epigym.language.epddl import syntax, terms
 from epigym.language.epddl.expansion import Assignment, Expander
 from epigym.language.epddl.initial import initial_state
@@ -55,7 +55,7 @@ class _Grounder:
         for schema in spec.actions.values():
             for action in self.actions(schema):
                 if action.name in types:
-                    raise spec.domain_source.error(schema.name, f"two ground actions are called {action.name!r}")
+                    raise spec.domain_source.error(f"two ground actions are called {action.name!r}", schema.name)
                 types[action.name] = str(schema.action_type)
                 actions.append(action)
         goal = and_(*(self.expander.formula(goal.formula)({}) for goal in spec.problem.goals))
@@ -65,7 +65,9 @@ class _Grounder:
             agents=self.expander.members(("agent",)),
             actions=tuple(actions),
             initial=initial_state(self.expander, fluents),
-            goal=goal.children if goal.op is Op.AND else () if goal is TRUE else (goal,),
+            goal=conjuncts(goal),
+            domain=str(spec.domain.name),
+            instance=str(spec.problem.name),
         )
         self.readings.warn()
         return GroundSpecification(
@@ -103,7 +105,7 @@ class _Grounder:
                 name = "_".join(atom)
                 if name in seen:
                     message = f"the atoms ({' '.join(seen[name])}) and ({' '.join(atom)}) are both called {name!r}"
-                    raise self.spec.domain_source.error(predicate.name, f"{message}; rename one of them")
+                    raise self.spec.domain_source.error(f"{message}; rename one of them", predicate.name)
                 seen[name] = atom
                 yield name, atom
 
@@ -185,7 +187,7 @@ class _Grounder:
         lost = [formal for formal in formals if formal not in bound]
         if lost:
             message = f"the toolkit crashes here: the action has no variable {lost[0]!r} for event {str(call.name)!r}"
-            raise self.spec.domain_source.error(call.name, f"{message}; drop plank_compat")
+            raise self.spec.domain_source.error(f"{message}; drop plank_compat", call.name)
         return formals
 
     # Observability
@@ -214,7 +216,7 @@ class _Grounder:
                 for agent, chain in expand(dict(assignment)):
                     if entries.setdefault(agent, chain) != chain:
                         message = f"action {name!r} gives agent {agent!r} two observability conditions; keep one"
-                        raise self.spec.domain_source.error(schema.name, message)
+                        raise self.spec.domain_source.error(message, schema.name)
                 known[key] = tuple(self.chain(entries.get(agent, ()), default, agent, name, schema) for agent in agents)
             return known[key]
 
@@ -247,7 +249,7 @@ class _Grounder:
         for condition, kind in entry or ((TRUE, None),):
             if kind is None and default is None:
                 message = f"action {action!r} does not say what agent {agent!r} observes; add (default TYPE) or an else"
-                raise self.spec.domain_source.error(schema.name, message)
+                raise self.spec.domain_source.error(message, schema.name)
             if condition is not FALSE:
                 chain.append((condition, str(kind or default)))
             if condition is TRUE:

@@ -6,18 +6,17 @@ two worlds that agree on everything it is said to know the truth of. Relations s
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
-from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
+from epigym.errors import LimitError
 from epigym.formula import Formula, literal
 from epigym.language.epddl import syntax, terms
 from epigym.language.epddl.expansion import Assignment, Expander
-from epigym.language.epddl.models import models, truth
 from epigym.language.epddl.readings import ReadingWarning
+from epigym.language.theories import Column, classes, models, rows, truth, valuations
 from epigym.task import EState
 
 
@@ -69,8 +68,7 @@ def _names(expander: Expander, atoms: terms.List[terms.Atom]) -> list[str]:
 
 
 def _warn(expander: Expander, message: str) -> None:
-    place = expander.spec.problem.inits[0].place
-    warnings.warn(f"{place.location}: {message}", ReadingWarning, stacklevel=2)
+    expander.spec.problem_source.warn(message, expander.spec.problem.inits[0].place, ReadingWarning)
 
 
 class _Theory:
@@ -114,31 +112,29 @@ class _Theory:
 
     def state(self, fluents: tuple[str, ...]) -> EState:
         source, place = self.expander.spec.problem_source, self.expander.spec.problem.inits[0].place
-        worlds = models(self.common, fluents)
+        try:
+            worlds = models(self.common, fluents)
+        except LimitError as error:
+            raise LimitError(f"{place.location}: {error}") from None
         if not len(worlds):
-            raise source.error(place, "no world satisfies what is common knowledge: the theory contradicts itself")
+            raise source.error("no world satisfies what is common knowledge: the theory contradicts itself", place)
         columns = dict(zip(fluents, worlds.T, strict=True))
         designated = np.ones(len(worlds), dtype=np.bool_)
         for formula in self.actual:
             designated &= truth(formula, columns)
         if not designated.any():
-            raise source.error(place, "no world of the theory satisfies the formulas outside [C. All]")
+            raise source.error("no world of the theory satisfies the formulas outside [C. All]", place)
         return EState(
-            valuations=tuple(frozenset(compress(fluents, world)) for world in worlds.tolist()),
-            successors=tuple(self._relation(agent, columns, len(worlds)) for agent in self.known),
+            valuations=valuations(worlds, fluents),
+            successors=tuple(rows(self._classes(agent, columns, len(worlds))) for agent in self.known),
             designated=tuple(np.flatnonzero(designated).tolist()),
         )
 
-    def _relation(self, agent: str, columns: Mapping[str, NDArray[np.bool_]], count: int) -> tuple[frozenset[int], ...]:
-        classes = np.zeros(count, dtype=np.int64)
-        for formula in dict.fromkeys(self.known[agent]):
-            # The class number stays below the number of worlds: renumbered after every formula.
-            _, classes = np.unique(2 * classes + truth(formula, columns), return_inverse=True)
-        order = np.argsort(classes, kind="stable")
-        members = np.split(order, np.flatnonzero(np.diff(classes[order])) + 1)
+    def _classes(self, agent: str, columns: Mapping[str, Column], count: int) -> NDArray[np.int64]:
+        found = classes(self.known[agent], columns, count)
+        sizes = np.bincount(found)
         for formula in self.unknown[agent]:
-            values = truth(formula, columns) & np.ones(count, dtype=np.bool_)
-            if any(values[worlds].all() or not values[worlds].any() for worlds in members):
+            true = np.bincount(found, truth(formula, columns) & np.ones(count, dtype=np.bool_))
+            if ((true == 0) | (true == sizes)).any():
                 _warn(self.expander, f"agent {agent!r} is said not to know whether {formula}, but does in some world")
-        rows = [frozenset(worlds.tolist()) for worlds in members]
-        return tuple(rows[number] for number in classes.tolist())
+        return found

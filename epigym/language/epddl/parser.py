@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
 from itertools import chain
 from typing import Any, cast
 
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
-from lark.lexer import PatternStr
 
 from epigym.errors import ParseError
 from epigym.language.epddl.syntax import (
@@ -46,11 +44,11 @@ from epigym.language.epddl.terms import (
     Negation,
     Quantified,
     Several,
-    Source,
     Symbol,
     Variable,
-    suggestion,
 )
+from epigym.language.source import Source
+from epigym.names import did_you_mean
 
 _SHOWN = 8
 _NAMES = {"NAME": "a name", "VARIABLE": "a variable", "KEYWORD": "a :keyword"}
@@ -85,9 +83,9 @@ def parse_library(source: Source) -> Library:
 
 @cache
 def _parser() -> Lark:
-    grammar = files(__package__).joinpath("epddl.lark").read_text(encoding="utf-8")
     # The basic lexer knows every word everywhere, which is what makes reserved words reserved.
-    return Lark(grammar, parser="lalr", lexer="basic", start=["domain", "problem", "library"])
+    start = ["domain", "problem", "library"]
+    return Lark.open("epddl.lark", rel_to=__file__, parser="lalr", lexer="basic", start=start)
 
 
 def _parse(source: Source, start: str) -> Any:
@@ -101,28 +99,20 @@ def _parse(source: Source, start: str) -> Any:
 
 def _parse_error(source: Source, error: UnexpectedInput) -> ParseError:
     if isinstance(error, UnexpectedCharacters):
-        place = Symbol(source.text[error.pos_in_stream or 0], error.line, error.column)
-        return source.error(place, f"{str(place)!r} starts no word; names start with a letter or '_'")
+        return source.error(f"{error.char!r} starts no word; names start with a letter or '_'", error)
     assert isinstance(error, UnexpectedToken)
     token = error.token
     expected = _words(error.accepts or error.expected)
     if token.type == "$END":
-        lines = source.text.rstrip().splitlines() or [""]
-        place = Symbol("", len(lines), len(lines[-1]) + 1)
-        return source.error(place, f"the text ends too early, expected {_listed(expected)}")
-    place = Symbol(token, token.line or 1, token.column or 1)
+        return source.error(f"the text ends too early, expected {_listed(expected)}")
     kind = "reserved word " if token.type not in _NAMES and token.isidentifier() and "a name" in expected else ""
-    hint = suggestion(place, [word for word in expected if word not in _NAMES.values()])
-    return source.error(place, f"found {kind}{str(place)!r}, expected {_listed(expected)}{hint}")
+    hint = did_you_mean(token, [word for word in expected if word not in _NAMES.values()])
+    return source.error(f"found {kind}{str(token)!r}, expected {_listed(expected)}{hint and f'; {hint}'}", token)
 
 
 def _words(terminals: Iterable[str]) -> list[str]:
-    patterns = {terminal.name: terminal.pattern for terminal in _parser().terminals}
-    words = []
-    for name in terminals:
-        pattern = patterns.get(name)
-        words.append(pattern.value if isinstance(pattern, PatternStr) else _NAMES.get(name, "the end of the text"))
-    return sorted(words)
+    words = {terminal.name: terminal.pattern.value for terminal in _parser().terminals}
+    return sorted({"$END": "the end of the text", **words, **_NAMES}[name] for name in terminals)
 
 
 def _listed(words: list[str]) -> str:

@@ -8,15 +8,11 @@ from epigym.errors import ProblemWarning
 from epigym.language.epddl.terms import Symbol
 
 
-class EpddlWarning(ProblemWarning):
-    """Base class of the warnings about EPDDL files."""
-
-
-class RequirementWarning(EpddlWarning):
+class RequirementWarning(ProblemWarning):
     """A requirement is missing from, or useless in, a file's `:requirements`."""
 
 
-class ReadingWarning(EpddlWarning):
+class ReadingWarning(ProblemWarning):
     """The meaning of a file is in doubt: the official toolkit reads it differently, or it contradicts itself."""
 
 
@@ -40,7 +36,6 @@ class Readings:
     """
 
     def __init__(self, plank_compat: bool) -> None:
-        """Start with none."""
         self.plank_compat = plank_compat
         self._places: dict[str, Symbol] = {}
 

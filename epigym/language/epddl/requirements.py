@@ -8,7 +8,9 @@ from typing import TypeAlias
 
 from epigym.language.epddl import syntax, terms
 from epigym.language.epddl.readings import RequirementWarning
-from epigym.language.epddl.terms import Source, Symbol, suggestion
+from epigym.language.epddl.terms import Symbol
+from epigym.language.source import Source
+from epigym.names import unknown
 
 File: TypeAlias = syntax.Domain | syntax.Problem | syntax.Library
 Use: TypeAlias = tuple[str, Symbol]
@@ -80,7 +82,7 @@ def check_requirements(file: File, source: Source, facts: frozenset[str]) -> Non
     """
     for name in file.requirements:
         if name not in _BRINGS:
-            raise source.error(name, f"unknown requirement {str(name)!r}{suggestion(name, list(_BRINGS))}")
+            raise source.error(unknown("requirement", name, _BRINGS), name)
     declared = expanded(file.requirements)
     uses = _Uses(facts)
     used: dict[str, Symbol] = {}

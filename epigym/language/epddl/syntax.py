@@ -74,17 +74,11 @@ class Observer:
         agent: a term.
         branches: (condition, observability type) of the if-chain, empty when unconditional.
         otherwise: the type when no branch applies, if given.
-        has_else_if: whether the chain has more than one condition.
     """
 
     agent: Symbol
     branches: tuple[tuple[Formula, Symbol], ...]
     otherwise: Symbol | None
-
-    @property
-    def has_else_if(self) -> bool:
-        """Whether the chain has more than one condition."""
-        return len(self.branches) > 1
 
 
 @dataclass(frozen=True, slots=True)

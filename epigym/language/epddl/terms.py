@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
-from difflib import get_close_matches
 from typing import Generic, TypeAlias, TypeVar
-
-from epigym.errors import ParseError
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -48,31 +45,6 @@ class Symbol(str):
     def is_variable(self) -> bool:
         """Whether the word starts with `?`."""
         return self.startswith("?")
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A text with its name, for messages that show the place.
-
-    Attributes:
-        file: name of the file, or `<string>`.
-        text: the whole text.
-    """
-
-    file: str
-    text: str
-
-    def error(self, place: Symbol, message: str) -> ParseError:
-        """An error that points at `place`."""
-        lines = self.text.splitlines()
-        shown = lines[place.line - 1] if place.line <= len(lines) else ""
-        return ParseError(message, file=self.file, line=place.line, column=place.column, source=shown)
-
-
-def suggestion(name: str, known: Iterator[str] | list[str]) -> str:
-    """A clause that names the closest known word, or nothing."""
-    close = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {str(close[0])!r}?" if close else ""
 
 
 # Lists: `(x)`, `(:and list+)`, `(:forall (binder) list)` and `()`.

@@ -16,13 +16,9 @@ from epigym.language.epddl.syntax import (
     Predicate,
     Problem,
 )
-from epigym.language.epddl.terms import (
-    Item,
-    Source,
-    Symbol,
-    Variable,
-    suggestion,
-)
+from epigym.language.epddl.terms import Item, Symbol, Variable
+from epigym.language.source import Source
+from epigym.names import unknown
 
 BUILT_IN = {
     "entity": None,
@@ -50,7 +46,6 @@ class Types:
     """The tree of types."""
 
     def __init__(self) -> None:
-        """Start with the built-in types."""
         self._parents: dict[str, str | None] = dict(BUILT_IN)
 
     def __contains__(self, name: str) -> bool:
@@ -135,7 +130,7 @@ def declare_action_types(spec: Specification, library: Library, source: Source) 
     """
     for action_type in library.action_types:
         if action_type.name == BASIC.name:
-            raise source.error(action_type.name, "the action type 'basic' is built in; choose another name")
+            raise source.error("the action type 'basic' is built in; choose another name", action_type.name)
     _enter(library.action_types, spec.action_types, "action type", source)
 
 
@@ -156,7 +151,7 @@ def declare(spec: Specification) -> None:
 def _enter(declared: Iterable[Declared], table: dict[str, Declared], kind: str, source: Source) -> None:
     for entry in declared:
         if entry.name in table:
-            raise source.error(entry.name, f"{kind} {str(entry.name)!r} is declared twice")
+            raise source.error(f"{kind} {str(entry.name)!r} is declared twice", entry.name)
         table[entry.name] = entry
 
 
@@ -165,16 +160,15 @@ def _declare_types(spec: Specification) -> None:
     for declared in spec.domain.types:
         name, parent = declared.name, declared.type or Symbol("object")
         if name in BUILT_IN:
-            raise source.error(name, f"the type {str(name)!r} is built in")
+            raise source.error(f"the type {str(name)!r} is built in", name)
         if name in spec.types:
-            raise source.error(name, f"type {str(name)!r} is declared twice")
+            raise source.error(f"type {str(name)!r} is declared twice", name)
         if parent not in spec.types:
-            later = any(parent == other.name for other in spec.domain.types)
-            why = "must be declared before its subtypes" if later else "is not declared"
-            hint = "" if later else suggestion(parent, spec.types.names)
-            raise source.error(parent, f"type {str(parent)!r} {why}{hint}")
+            if any(parent == other.name for other in spec.domain.types):
+                raise source.error(f"type {str(parent)!r} must be declared before its subtypes", parent)
+            raise source.error(unknown("type", parent, spec.types.names), parent)
         if parent in INNER:
-            raise source.error(parent, f"the type {str(parent)!r} cannot have subtypes")
+            raise source.error(f"the type {str(parent)!r} cannot have subtypes", parent)
         spec.types.add(name, parent)
 
 
@@ -189,16 +183,16 @@ def _declare_entities(spec: Specification) -> None:
         _declare_entity(spec, spec.problem_source, name, kind, root, root)
     spec.groups.update((group.name, group) for group in problem.groups)
     if not spec.agents:
-        raise spec.problem_source.error(problem.name, "no agent is declared: a problem needs at least one")
+        raise spec.problem_source.error("no agent is declared: a problem needs at least one", problem.name)
 
 
 def _declare_entity(
     spec: Specification, source: Source, name: Symbol, kind: Symbol | None, default: str, root: str
 ) -> None:
     if name in spec.entities:
-        raise source.error(name, f"{str(name)!r} is declared twice")
+        raise source.error(f"{str(name)!r} is declared twice", name)
     if kind is not None and kind not in spec.types:
-        raise source.error(kind, f"unknown type {str(kind)!r}{suggestion(kind, spec.types.names)}")
+        raise source.error(unknown("type", kind, spec.types.names), kind)
     if kind is not None and not spec.types.is_below(kind, root):
-        raise source.error(kind, f"{str(name)!r} must have a type below {root!r}, {str(kind)!r} is not")
+        raise source.error(f"{str(name)!r} must have a type below {root!r}, {str(kind)!r} is not", kind)
     spec.entities[name] = kind or default

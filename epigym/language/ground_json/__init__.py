@@ -7,16 +7,15 @@ become no fluents, because the layout does not say which false atoms are facts.
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from epigym.errors import EpigymError, LimitError
-from epigym.files import write_text
-from epigym.formula import FALSE, TRUE, Formula, Op, and_, fluent, not_, or_
-from epigym.language.files import read_json
+from epigym.errors import EpigymError, LimitError, TaskError
+from epigym.files import read_json, write_json
+from epigym.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, not_, or_
 from epigym.language.ground_json.formulas import FormulaReader, FormulaWriter
 from epigym.task import Action, Effect, EState, Event, Task
 
@@ -60,8 +59,7 @@ def dump(specification: GroundSpecification, path: str | Path) -> None:
         LimitError: if the relations, which the layout lists pair by pair, have more than `MAX_PAIRS` pairs.
         TaskError: if a formula has no counterpart in EPDDL.
     """
-    text = json.dumps(to_json(specification), ensure_ascii=False)
-    write_text(path, text)
+    write_json(path, to_json(specification), indent=None)
 
 
 def to_json(specification: GroundSpecification) -> dict[str, _Json]:
@@ -180,13 +178,15 @@ def load(path: str | Path, *, plank_compat: bool = False) -> Task:
         EpigymError: if the file cannot be read or is not in the layout.
         TaskError: if the task contradicts itself.
     """
-    return checked(read_json(Path(path)), str(path), plank_compat=plank_compat)
+    return checked(read_json(path), str(path), plank_compat=plank_compat)
 
 
 def checked(content: _Json, file: str, *, plank_compat: bool = False) -> Task:
     """The task of the JSON content of `file`; arguments and errors as `load`."""
     try:
         return from_json(content, plank_compat=plank_compat)
+    except TaskError as error:
+        raise TaskError(f"{file}: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"missing or unknown {error}" if isinstance(error, KeyError) else str(error)
         raise EpigymError(f"{file}: not the layout of a ground EPDDL task: {what}") from None
@@ -199,10 +199,11 @@ def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Ta
         KeyError, TypeError, ValueError: if the object is not in the layout.
         TaskError: if the task contradicts itself.
     """
-    actions, state = content["actions"] or {}, content["initial-state"]
-    agents, atoms = content["language"]["agents"], content["language"]["atoms"]
+    actions, state, info = content["actions"] or {}, content["initial-state"], content["planning-task-info"]
+    agents, atoms = (_declared(kind, content["language"][kind]) for kind in ("agents", "atoms"))
+    worlds = _declared("worlds", state["worlds"])
     touched = {atom for action in actions.values() for effects in action["effects"].values() for atom in effects or ()}
-    labels = [frozenset(state["labels"][world]) for world in state["worlds"]]
+    labels = [frozenset(state["labels"][world]) for world in worlds]
     everywhere, somewhere = frozenset.intersection(*labels), frozenset[str]().union(*labels)
     constants = {
         atom: TRUE if atom in everywhere else FALSE
@@ -210,19 +211,34 @@ def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Ta
         if atom not in touched and (atom in everywhere or atom not in somewhere)
     }
     reader = FormulaReader(constants, plank_compat)
-    goal = reader(content["goal"])
     return Task(
-        name=content["planning-task-info"]["problem"],
+        name=info["problem"],
         fluents=tuple(atom for atom in atoms if atom not in constants),
         agents=tuple(agents),
         actions=tuple(_action_from_json(name, action, agents, reader) for name, action in actions.items()),
         initial=EState(
             valuations=tuple(label.difference(constants) for label in labels),
-            successors=tuple(_rows(state["relations"].get(agent, {}), state["worlds"]) for agent in agents),
-            designated=tuple(sorted(map(state["worlds"].index, state["designated"]))),
+            successors=tuple(_rows(state["relations"].get(agent, {}), worlds) for agent in agents),
+            designated=_numbers(state["designated"], worlds),
         ),
-        goal=goal.children if goal.op is Op.AND else () if goal is TRUE else (goal,),
+        goal=conjuncts(reader(content["goal"])),
+        domain=info.get("domain", ""),
+        instance=info["problem"],
     )
+
+
+def _declared(kind: str, names: _Json) -> list[str]:
+    """The names that a list declares, which it may do once; what is only mentioned may be mentioned twice."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{kind} must be a list of names")
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(f"{kind} lists {twice[0]!r} twice")
+    return names
+
+
+def _numbers(mentioned: Iterable[str], names: list[str]) -> tuple[int, ...]:
+    return tuple(sorted(set(map(names.index, mentioned))))
 
 
 def _rows(relation: Mapping[str, list[str]], names: list[str]) -> tuple[frozenset[int], ...]:
@@ -233,7 +249,7 @@ def _rows(relation: Mapping[str, list[str]], names: list[str]) -> tuple[frozense
 
 
 def _action_from_json(name: str, action: Mapping[str, _Json], agents: Iterable[str], reader: FormulaReader) -> Action:
-    names = action["events"]
+    names = _declared(f"events of action {name!r}", action["events"])
     ignore_effects = reader.plank_compat and action["action-type"] == "basic"
     return Action(
         name=name,
@@ -251,7 +267,7 @@ def _action_from_json(name: str, action: Mapping[str, _Json], agents: Iterable[s
             )
             for event in names
         ),
-        designated=tuple(sorted(map(names.index, action["designated"]))),
+        designated=_numbers(action["designated"], names),
         relations={kind: _rows(relation, names) for kind, relation in action["relations"].items()},
         observability=tuple(
             _chain(action["observability-conditions"][agent], list(action["relations"]), reader) for agent in agents

@@ -26,7 +26,6 @@ class FormulaWriter:
     """Formulas as JSON, each distinct one converted once."""
 
     def __init__(self) -> None:
-        """Start with none."""
         self._known: dict[Formula, Any] = {}
         self._sizes: dict[Formula, int] = {}
 
@@ -71,7 +70,6 @@ class FormulaReader:
     """
 
     def __init__(self, constants: Mapping[str, Formula], plank_compat: bool) -> None:
-        """Hold the constants; formulas are read when asked for."""
         self.plank_compat = plank_compat
         self._constants = {"true": TRUE, "false": FALSE, **constants}
 
@@ -83,7 +81,8 @@ class FormulaReader:
         if isinstance(node, str):
             return self._constants.get(node) or fluent(node)
         if "modality-name" in node:
-            return self._modal(node["modality-name"], tuple(node["modality-index"]), self._read(node["formula"]))
+            agents = tuple(dict.fromkeys(node["modality-index"]))
+            return self._modal(node["modality-name"], agents, self._read(node["formula"]))
         if node["connective"] == "not":
             return not_(self._read(node["formula"]))
         parts = [self._read(part) for part in node["formulas"]]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from epigym.formula import Formula, Op, and_
+from epigym.formula import Formula, and_, conjuncts
 from epigym.language.mastar.actions import ActionStatements, Semantics, check_semantics
 from epigym.language.mastar.initial import InitialStatements
-from epigym.language.mastar.syntax import Names, Node, Source, parse, subtrees
+from epigym.language.mastar.syntax import Names, Node, parse, subtrees
+from epigym.language.source import Source
 from epigym.task import Task
 
 
@@ -17,17 +18,17 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
 
     Args:
         text: the problem.
-        file: its name in messages; without suffix it is the name of the task.
+        file: its name in messages; without folder and suffix it is the name of the task and its instance.
         semantics: the reading of the language: `default`; `efp`, where a false announcement acts like sensing;
             or `update_model`, where observers also learn that the action was executable.
 
     Raises:
         ParseError: naming the place that is wrong.
         LimitError: when the initial e-state would be too big.
-        EpigymError: when the semantics is unknown.
+        UsageError: when the semantics is unknown.
     """
     check_semantics(semantics)
-    source = Source(text, file)
+    source = Source(file, text)
     statements = subtrees(parse(source))
     names = _declarations(source, statements)
     actions = {name: ActionStatements(name, names) for name in names.declared["action"]}
@@ -46,14 +47,14 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
                 actions[names.find("action", parts[1])].add(statement)
             case _:
                 actions[names.find("action", parts[0])].add(statement)
-    goal = and_(*goals)
     return Task(
         name=Path(file).stem,
         fluents=tuple(names.declared["fluent"]),
         agents=tuple(names.declared["agent"]),
         actions=tuple(action.compile(semantics) for action in actions.values()),
         initial=initial.estate(),
-        goal=goal.children if goal.op is Op.AND else (goal,),
+        goal=conjuncts(and_(*goals)),
+        instance=Path(file).stem,
     )
 
 
@@ -68,7 +69,7 @@ def parse_formula(text: str, *, fluents: Iterable[str], agents: Iterable[str]) -
     Raises:
         ParseError: naming the place that is wrong.
     """
-    source = Source(text, "<formula>")
+    source = Source("<formula>", text)
     declared = {"fluent": dict.fromkeys(fluents, 0), "agent": dict.fromkeys(agents, 0)}
     return Names(source, declared).formula(parse(source, "formula"))
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from epigym.errors import EpigymError, unknown
+from epigym.errors import UsageError
 from epigym.formula import TRUE, Formula, Op, actually, and_, implies, literal, not_, or_
 from epigym.language.mastar.syntax import Names, Node, conjuncts, subtrees
+from epigym.names import unknown
 from epigym.task import Action, Effect, Event
 
 Semantics = Literal["default", "efp", "update_model"]
@@ -32,7 +33,7 @@ _KINDS = {"causes": "ontic", "determines": "sensing", "announces": "announcement
 def check_semantics(semantics: str) -> None:
     """Raise an error unless `semantics` names a reading of mA*."""
     if semantics not in SEMANTICS:
-        raise EpigymError(unknown("semantics", semantics, SEMANTICS))
+        raise UsageError(unknown("semantics", semantics, SEMANTICS))
 
 
 @dataclass(slots=True)

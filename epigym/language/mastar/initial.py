@@ -5,25 +5,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from epigym.errors import LimitError, ParseError
-from epigym.formula import FALSE, TRUE, Formula, Op, fluent, not_
+from epigym.errors import EpigymError, LimitError, ParseError
+from epigym.formula import Formula, Op, not_
 from epigym.language.mastar.syntax import Names, Node, conjuncts, subtrees
+from epigym.language.theories import Column, classes, models, rows, truth, valuations
 from epigym.task import EState
-
-MAX_FREE_FLUENTS = 20
 
 _SHAPES = (
     "expected a propositional formula, or C over all agents of: φ, B(i, φ), B(i, φ) | B(i, -φ), "
     "or -B(i, φ), -B(i, -φ), with φ propositional"
 )
+_IMPOSSIBLE = "no world satisfies this and the statements before it"
 Part = tuple[Formula, Node]
-Bools = NDArray[np.bool_]
-Columns = dict[str, Bools]
 
 
 @dataclass(slots=True)
@@ -53,28 +51,30 @@ class InitialStatements:
                 raise self._shape_error(formula, part)
 
     def estate(self) -> EState:
-        """The S5 model over all valuations that satisfy what is commonly known.
+        """The S5 model over all valuations that satisfy what is commonly known, in binary counting order.
+
+        Returns:
+            The e-state; the first declared fluent is the least significant one.
 
         Raises:
             ParseError: when the statements contradict each other or leave the actual world open.
-            LimitError: when there are more than 2^20 candidate valuations.
+            LimitError: when there are too many such valuations.
         """
-        known, open_parts = self._propagate()
-        free = [name for name in self.names.declared["fluent"] if name not in known]
-        if len(free) > MAX_FREE_FLUENTS:
-            raise LimitError(
-                f"{self.names.source.file}: the initial e-state would have up to 2^{len(free)} worlds, more than "
-                f"2^{MAX_FREE_FLUENTS}: nothing determines the {len(free)} fluents {', '.join(free)}; "
-                "make some of them common knowledge with 'initially C([...], ...)'"
-            )
-        columns = _enumerate(known, free)
-        worlds = self._select(columns, open_parts, np.ones(1 << len(free), dtype=np.bool_))
-        columns = {name: column[worlds] for name, column in columns.items()}
-        count = int(worlds.sum())
+        fluents = tuple(reversed(self.names.declared["fluent"]))
+        try:
+            worlds = models((formula for formula, _ in self._common), fluents)
+        except LimitError as error:
+            raise LimitError(f"{self.names.source.file}: {error} with 'initially C([...], ...)'") from None
+        except RecursionError:
+            raise EpigymError(f"{self.names.source.file}: formulas are nested too deeply") from None
+        if not len(worlds):
+            raise self._contradiction(fluents)
+        columns = dict(zip(fluents, worlds.T, strict=True))
+        known = (self._known_whether.get(agent, ()) for agent in self.names.declared["agent"])
         return EState(
-            valuations=_valuations(columns, count),
-            successors=tuple(self._relation(agent, columns, count) for agent in self.names.declared["agent"]),
-            designated=(self._designated(columns, count),),
+            valuations=valuations(worlds, fluents),
+            successors=tuple(rows(classes(formulas, columns, len(worlds))) for formulas in known),
+            designated=(self._designated(columns, len(worlds)),),
         )
 
     def _add_common(self, node: Node) -> None:
@@ -102,56 +102,31 @@ class InitialStatements:
             if (belief.agents, belief.children[0]) not in opposites:
                 raise self._shape_error(not_(belief), part)
 
-    def _propagate(self) -> tuple[dict[str, bool], list[Part]]:
-        """The fluents whose value is common knowledge by unit propagation, and what is left to be said."""
-        constants: dict[str, Formula] = {}
-        parts = self._common
-        while True:
-            determined = len(constants)
-            simplified: list[Part] = []
-            for formula, place in parts:
-                image = formula.map_fluents(lambda name: constants.get(name, fluent(name)))
-                if image is FALSE:
-                    raise self.names.source.error("no valuation satisfies this and what is already common", place)
-                for unit in image.children if image.op is Op.AND else (image,):
-                    atom = unit.children[0] if unit.op is Op.NOT else unit
-                    if atom.op is Op.FLUENT:
-                        constants[atom.name] = TRUE if unit is atom else FALSE
-                simplified.append((image, place))
-            parts = simplified
-            if len(constants) == determined:
-                return {name: value is TRUE for name, value in constants.items()}, parts
+    def _contradiction(self, fluents: tuple[str, ...]) -> ParseError:
+        """The error at the first common statement that contradicts those before it."""
+        for count, (_, place) in enumerate(self._common, start=1):
+            with suppress(LimitError):  # so many models are no contradiction
+                if not len(models((formula for formula, _ in self._common[:count]), fluents)):
+                    return self.names.source.error(_IMPOSSIBLE, place)
+        raise AssertionError("what is commonly known has a model")
 
-    def _select(self, columns: Columns, parts: list[Part], worlds: Bools) -> Bools:
-        """The worlds among `worlds` at which all parts hold; there must be one."""
-        for formula, place in parts:
-            worlds = worlds & _truth(formula, columns, worlds.shape)
-            if not worlds.any():
-                raise self.names.source.error("no world satisfies this and the statements before it", place)
-        return worlds
-
-    def _designated(self, columns: Columns, count: int) -> int:
+    def _designated(self, columns: dict[str, Column], count: int) -> int:
         """The one world at which everything that is said to be true is true."""
-        worlds = np.flatnonzero(self._select(columns, self._actual, np.ones(count, dtype=np.bool_)))
+        possible = np.ones(count, dtype=np.bool_)
+        for formula, place in self._actual:
+            possible &= truth(formula, columns)
+            if not possible.any():
+                raise self.names.source.error(_IMPOSSIBLE, place)
+        worlds = np.flatnonzero(possible)
         if len(worlds) > 1:
-            values = {name: column[worlds] for name, column in columns.items()}
-            open_fluents = [name for name, column in values.items() if column.any() and not column.all()]
-            place = self._actual[-1][1] if self._actual else self._last
+            values = {name: columns[name][worlds] for name in self.names.declared["fluent"]}
+            left_open = [name for name, column in values.items() if column.any() and not column.all()]
             raise self.names.source.error(
                 f"{len(worlds)} worlds satisfy the propositional 'initially' statements, exactly one must; "
-                f"left open: {', '.join(open_fluents)}",
-                place,
+                f"left open: {', '.join(left_open)}",
+                self._actual[-1][1] if self._actual else self._last,
             )
         return int(worlds[0])
-
-    def _relation(self, agent: str, columns: Columns, count: int) -> tuple[frozenset[int], ...]:
-        """Worlds are linked unless they differ on something of which the agent knows whether it is true."""
-        blocks = np.zeros(count, dtype=np.int64)
-        for formula in self._known_whether.get(agent, ()):
-            differs = 2 * blocks + _truth(formula, columns, blocks.shape)
-            blocks = np.unique(differs, return_inverse=True)[1]
-        rows = [frozenset(np.flatnonzero(blocks == block).tolist()) for block in range(int(blocks.max()) + 1)]
-        return tuple(rows[block] for block in blocks)
 
     def _shape_error(self, formula: Formula, place: Node) -> ParseError:
         return self.names.source.error(f"cannot build an initial e-state from {formula}: {_SHAPES}", place)
@@ -167,37 +142,3 @@ def _knows_whether(formula: Formula) -> str:
 
 def _is_plain_belief(formula: Formula) -> bool:
     return formula.op is Op.BELIEVES and formula.children[0].is_propositional
-
-
-def _enumerate(known: dict[str, bool], free: list[str]) -> Columns:
-    """The truth value of every fluent in each of the 2^len(free) candidate valuations."""
-    index = np.arange(1 << len(free))
-    columns = {name: (index >> k & 1).astype(np.bool_) for k, name in enumerate(free)}
-    return columns | {name: np.full(len(index), value) for name, value in known.items()}
-
-
-def _truth(formula: Formula, columns: Columns, shape: tuple[int, ...]) -> Bools:
-    """The truth value of a propositional formula in each valuation."""
-    values: dict[Formula, Bools] = {}
-    for node in formula.subformulas():
-        parts = [values[child] for child in node.children]
-        match node.op:
-            case Op.FLUENT:
-                values[node] = columns[node.name]
-            case Op.NOT:
-                values[node] = ~parts[0]
-            case Op.AND:
-                values[node] = np.logical_and.reduce(parts)
-            case Op.OR:
-                values[node] = np.logical_or.reduce(parts)
-            case constant:
-                values[node] = np.full(shape, constant is Op.TRUE)
-    return values[formula]
-
-
-def _valuations(columns: Columns, count: int) -> tuple[frozenset[str], ...]:
-    true: list[list[str]] = [[] for _ in range(count)]
-    for name, column in columns.items():
-        for world in np.flatnonzero(column):
-            true[world].append(name)
-    return tuple(map(frozenset, true))

@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
-import warnings
 from dataclasses import dataclass, field
 from functools import cache
 
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedToken
 from lark.lexer import PatternStr
 
-from epigym.errors import ParseError, ProblemWarning, unknown
+from epigym.errors import ParseError
 from epigym.formula import Formula, and_, believes, common, everybody, fluent, not_, or_
+from epigym.language.source import Source, position
+from epigym.names import did_you_mean, unknown
 
 Node = Tree[Token]
 
 _FORMULA = frozenset({"MINUS", "LPAR", "OPERATOR", "NAME"})
 _STATEMENT = frozenset({"FLUENT", "ACTION", "AGENT", "EXECUTABLE", "INITIALLY", "GOAL"})
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A problem text and its name, to say where something is wrong.
-
-    Attributes:
-        text: the whole text.
-        file: its name in messages.
-    """
-
-    text: str
-    file: str
-
-    def error(self, message: str, place: Token | Node | None = None) -> ParseError:
-        """An error at `place`, or at the end of the text."""
-        lines = self.text.rstrip().split("\n")
-        line, column = (len(lines), len(lines[-1].rstrip()) + 1) if place is None else _position(place)
-        shown = lines[line - 1].rstrip().replace("\t", " ") if line <= len(lines) else ""
-        return ParseError(message, file=self.file, line=line, column=column, source=shown)
-
-    def warn(self, message: str, place: Token | Node) -> None:
-        """Warn about something that is allowed but has no effect."""
-        line, column = _position(place)
-        warnings.warn(f"{self.file}:{line}:{column}: {message}", ProblemWarning, stacklevel=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +37,7 @@ class Names:
         text = name_text(name)
         if text in known:
             raise self.source.error(f"{kind} {text!r} is already declared in line {known[text]}", name)
-        known[text] = _position(name)[0]
+        known[text] = position(name)[0]
 
     def find(self, kind: str, name: Node) -> str:
         """The text of a name that must be declared as a `kind`."""
@@ -116,8 +91,7 @@ def parse(source: Source, start: str = "problem") -> Node:
     try:
         return _parser().parse(source.text, start=start)
     except UnexpectedCharacters as error:
-        place = Token("", error.char, line=error.line, column=error.column)
-        raise source.error(f"unexpected character {error.char!r}", place) from None
+        raise source.error(f"unexpected character {error.char!r}", error) from None
     except UnexpectedToken as error:
         raise _syntax_error(source, error) from None
 
@@ -158,11 +132,6 @@ def _parser() -> Lark:
     )
 
 
-def _position(place: Token | Node) -> tuple[int, int]:
-    at = place if isinstance(place, Token) else place.meta
-    return at.line or 1, at.column or 1
-
-
 def _syntax_error(source: Source, error: UnexpectedToken) -> ParseError:
     """What was found, what the grammar allows there, and what was probably meant."""
     expected = frozenset(error.accepts or error.expected)
@@ -188,9 +157,8 @@ def _hint(source: Source, error: UnexpectedToken, expected: frozenset[str]) -> s
     if "CAUSES" in expected and error.interactive_parser:
         words.append((str(error.interactive_parser.parser_state.value_stack[-1]), _STATEMENT))
     for word, terminals in words:
-        close = difflib.get_close_matches(word, [name.lower() for name in terminals], n=1)
-        if close:
-            return f"; did you mean {close[0]!r}?"
+        if hint := did_you_mean(word, map(str.lower, terminals)):
+            return f"; {hint}"
     return ""
 
 

@@ -1,13 +1,14 @@
-"""All models of propositional constraints.
+"""Finitary S5 theories: the models of what is common knowledge, and which of them an agent cannot tell apart.
 
-Fluent by fluent, all partial valuations at once; a partial valuation is dropped as soon as some constraint
-cannot become true any more, so the work follows the number of models and not 2^fluents.
+Models are found fluent by fluent, all partial valuations at once; a partial valuation is dropped as soon as some
+constraint cannot become true any more, so the work follows the number of models and not 2^fluents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import reduce
+from itertools import compress
 from typing import TypeAlias
 
 import numpy as np
@@ -62,19 +63,46 @@ def truth(formula: Formula, columns: Mapping[str, Column]) -> Column:
     return _possible(formula, columns)[0]
 
 
+def valuations(worlds: NDArray[np.bool_], fluents: tuple[str, ...]) -> tuple[frozenset[str], ...]:
+    """For each of the worlds, bool[worlds, fluents], the names of the fluents true there."""
+    return tuple(frozenset(compress(fluents, world)) for world in worlds.tolist())
+
+
+def classes(known: Iterable[Formula], columns: Mapping[str, Column], count: int) -> NDArray[np.int64]:
+    """Numbers that worlds share iff they agree on the truth of all `known` formulas: int64[count]."""
+    found = np.zeros(count, dtype=np.int64)
+    for formula in dict.fromkeys(known):
+        # The number stays below that of the worlds: renumbered after every formula.
+        found = np.unique(2 * found + truth(formula, columns), return_inverse=True)[1]
+    return found
+
+
+def rows(classes: NDArray[np.int64]) -> tuple[frozenset[int], ...]:
+    """For each world the worlds of its class; the worlds of a class share one row."""
+    order = np.argsort(classes, kind="stable")
+    members = np.split(order, np.flatnonzero(np.diff(classes[order])) + 1)
+    shared = [frozenset(worlds.tolist()) for worlds in members]
+    return tuple(shared[number] for number in classes.tolist())
+
+
 def _possible(formula: Formula, columns: Mapping[str, Column]) -> tuple[Column, Column]:
     """Whether the formula can still become true, and false, as far as the known columns tell."""
-    if formula.op is Op.FLUENT:
-        column = columns.get(formula.name)
-        return (_ALWAYS, _ALWAYS) if column is None else (column, ~column)
-    if formula.op is Op.NOT:
-        true, false = _possible(formula.children[0], columns)
-        return false, true
-    if formula.op in (Op.AND, Op.OR):
-        both, one = (np.logical_and, np.logical_or) if formula.op is Op.AND else (np.logical_or, np.logical_and)
-        parts = [_possible(child, columns) for child in formula.children]
-        return reduce(both, (true for true, _ in parts)), reduce(one, (false for _, false in parts))
-    return np.array(formula is TRUE), np.array(formula is FALSE)
+    found: dict[Formula, tuple[Column, Column]] = {}
+    for node in formula.subformulas():
+        true, false = ([found[child][side] for child in node.children] for side in (0, 1))
+        match node.op:
+            case Op.FLUENT:
+                column = columns.get(node.name)
+                found[node] = (_ALWAYS, _ALWAYS) if column is None else (column, ~column)
+            case Op.NOT:
+                found[node] = false[0], true[0]
+            case Op.AND:
+                found[node] = reduce(np.logical_and, true), reduce(np.logical_or, false)
+            case Op.OR:
+                found[node] = reduce(np.logical_or, true), reduce(np.logical_and, false)
+            case _:
+                found[node] = np.array(node is TRUE), np.array(node is FALSE)
+    return found[formula]
 
 
 def _propagate(formula: Formula) -> tuple[dict[str, bool], list[Formula]]:

@@ -1,4 +1,4 @@
-"""Enumeration of models against brute force."""
+"""Enumeration of models, and worlds that cannot be told apart, against brute force."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from epigym.errors import LimitError
 from epigym.formula import FALSE, TRUE, Formula, and_, fluent, implies, not_, or_
-from epigym.language.epddl.models import models, truth
+from epigym.language.theories import classes, models, rows, truth
 
 NAMES = tuple("abcdef")
 
@@ -35,6 +35,18 @@ def holds(formula: Formula, valuation: dict[str, bool]) -> bool:
     value = formula.map_fluents(lambda name: TRUE if valuation[name] else FALSE)
     assert value in (TRUE, FALSE)
     return value is TRUE
+
+
+@given(st.lists(formulas(), max_size=3))
+def test_worlds_that_agree_on_every_formula_share_a_row(known: list[Formula]) -> None:
+    worlds = models([], NAMES)
+    columns = dict(zip(NAMES, worlds.T, strict=True))
+    truths = [
+        tuple(holds(formula, dict(zip(NAMES, world, strict=True))) for formula in known) for world in worlds.tolist()
+    ]
+    found = rows(classes(known, columns, len(worlds)))
+    assert found == tuple(frozenset(v for v, other in enumerate(truths) if other == own) for own in truths)
+    assert len({id(row) for row in found}) == len(set(found))
 
 
 @given(st.lists(formulas(), max_size=4))

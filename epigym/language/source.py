@@ -1,0 +1,57 @@
+"""A problem text with its name, to say where something in it is wrong."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from lark import Token, Tree
+
+from epigym.errors import ParseError, ProblemWarning
+
+
+class Located(Protocol):
+    """What has a place: a word of the text, or an error of the parser. Lines and columns count from 1."""
+
+    @property
+    def line(self) -> int | None:
+        """The line."""
+
+    @property
+    def column(self) -> int | None:
+        """The column."""
+
+
+Place: TypeAlias = Located | Tree[Token]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A problem text and its name.
+
+    Attributes:
+        file: its name in messages, such as `<string>` for text that was passed directly.
+        text: the whole text.
+    """
+
+    file: str
+    text: str
+
+    def error(self, message: str, place: Place | None = None) -> ParseError:
+        """An error at `place`, or at the end of the text."""
+        lines = self.text.rstrip().split("\n")
+        line, column = (len(lines), len(lines[-1].rstrip()) + 1) if place is None else position(place)
+        shown = lines[line - 1].rstrip().replace("\t", " ") if line <= len(lines) else ""
+        return ParseError(message, file=self.file, line=line, column=column, source=shown)
+
+    def warn(self, message: str, place: Place, category: type[ProblemWarning] = ProblemWarning) -> None:
+        """Warn about something that is allowed but probably not meant."""
+        line, column = position(place)
+        warnings.warn(f"{self.file}:{line}:{column}: {message}", category, stacklevel=2)
+
+
+def position(place: Place) -> tuple[int, int]:
+    """The line and the column of a place."""
+    at = place.meta if isinstance(place, Tree) else place
+    return at.line or 1, at.column or 1

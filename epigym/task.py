@@ -86,12 +86,14 @@ class Task:
     """A ground epistemic planning task.
 
     Attributes:
-        name: for people; not part of the task's identity.
+        name: for people; programs read `domain` and `instance`.
         fluents: names, in declared order.
         agents: names, in declared order.
         actions: in declaration order, which is the order of action ids.
         initial: the initial e-state.
         goal: the subgoals; an e-state is a goal iff all of them hold.
+        domain: the domain that the problem belongs to; empty when it is not known.
+        instance: the name of the problem in its domain.
     """
 
     name: str
@@ -100,6 +102,8 @@ class Task:
     actions: tuple[Action, ...]
     initial: EState
     goal: tuple[Formula, ...]
+    domain: str = ""
+    instance: str = ""
 
     def __post_init__(self) -> None:
         """Check that names are declared once and everything mentioned exists.

@@ -13,9 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from epigym.errors import EpigymError
+from epigym.errors import UsageError, unknown
 from search.command import ExitCode, plain, run
-from search.heuristics.registry import suggestion
 from search.reports import figures
 from search.reports.outcomes import Outcomes, read_outcomes
 from search.reports.published import PUBLISHED, published
@@ -87,7 +86,7 @@ def _on_screen(table: ReportTable) -> Table:
 
 def _known(name: str, outcomes: Outcomes) -> str:
     if name not in outcomes.table:
-        raise EpigymError(f"no outcomes of {name!r} in these runs; {suggestion(name, outcomes.table)}")
+        raise UsageError(unknown("configuration in these runs", name, outcomes.table))
     return name
 
 

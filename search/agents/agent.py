@@ -14,12 +14,12 @@ class Agent(ABC):
     """A search strategy: it finds a plan in a state space, within limits.
 
     Attributes:
-        name: as in the registry.
+        name: in messages and, where nothing else is said, in tables.
         is_informed: whether the agent asks a heuristic.
     """
 
-    name: str
-    is_informed: bool
+    name: str = "own"
+    is_informed: bool = False
 
     @abstractmethod
     def search(

@@ -13,7 +13,8 @@ from search.agents.limits import Budget, Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics.heuristic import Heuristic
 
-_UNSEEN, _ROOT = -1, -2
+_UNSEEN, _ROOT = -1, -2  # in place of how an e-state was reached
+_FIRST_ROOM = 1024  # e-states, before the array grows
 
 
 class SearchRun:
@@ -35,7 +36,6 @@ class SearchRun:
     """
 
     def __init__(self, space: StateSpace, budget: Budget) -> None:
-        """Start at the initial e-state, which is goal-tested first."""
         self.space = space
         self.budget = budget
         self.expanded = 0
@@ -43,7 +43,7 @@ class SearchRun:
         self.distinct = 1
         self._n_actions = max(len(space.task.actions), 1)
         # How an e-state was reached first: predecessor * n_actions + action.
-        self._via = np.full(max(len(space), 1024), _UNSEEN, dtype=np.int64)
+        self._via = np.full(max(len(space), _FIRST_ROOM), _UNSEEN, dtype=np.int64)
         self._via[space.initial] = _ROOT
         self.root = np.array([space.initial], dtype=np.int32)
         self.goal: int | None = space.initial if space.is_goal(self.root)[0] else None

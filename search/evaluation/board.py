@@ -29,7 +29,6 @@ class Board:
     """
 
     def __init__(self, console: Console, cells: Sequence[Cell], known: Mapping[int, SearchResult]) -> None:
-        """Count what is known; drawing starts with the `with` statement."""
         self._cells = cells
         self._totals = Counter(cell.configuration.label for cell in cells)
         self._counts: Counter[tuple[str, str]] = Counter()

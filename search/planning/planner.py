@@ -1,4 +1,4 @@
-"""From a task to a result: build the state space, search, re-execute the plan."""
+"""From a task to a result: search with a configuration, re-execute the plan."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from dataclasses import replace
 from time import perf_counter
 
 from epigym.reference import validate
-from epigym.space import StateSpace
 from epigym.task import Task
-from search.agents.limits import Limits, peak_bytes
+from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
+from search.planning.portfolio import search_in_parallel
+from search.planning.single import search_alone
 
 
 def find_plan(task: Task, configuration: Configuration, limits: Limits | None = None) -> SearchResult:
@@ -18,7 +19,7 @@ def find_plan(task: Task, configuration: Configuration, limits: Limits | None = 
 
     Args:
         task: the planning task.
-        configuration: agent and heuristic.
+        configuration: agent and heuristic, or a portfolio of them.
         limits: when to give up; by default 600 s and 80 % of the free memory.
 
     Returns:
@@ -46,16 +47,9 @@ def re_executed(task: Task, result: SearchResult) -> SearchResult:
 
 def search(task: Task, configuration: Configuration, limits: Limits | None = None) -> SearchResult:
     """Search for a plan of `task`; as `find_plan`, but nobody has re-executed the plan."""
-    agent = configuration.make_agent()
-    start = perf_counter()
-    space = StateSpace(task)
-    heuristic = configuration.make_heuristic(space)
-    build_seconds = perf_counter() - start
-    result = agent.search(space, heuristic, limits)
+    result = (search_in_parallel if configuration.members else search_alone)(task, configuration, limits)
     return replace(
         result,
-        build_seconds=build_seconds,
-        peak_bytes=max(result.peak_bytes, peak_bytes()),
         actions=len(task.actions),
         fluents=len(task.fluents),
         initial_worlds=len(task.initial.valuations),

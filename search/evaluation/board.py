@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from search.agents.result import SearchResult
-from search.evaluation.grid import Cell
+from search.evaluation.cell import Cell
 from search.planning.processes import Job
 
 _COLUMNS = ("solved", "unsolvable", "limit", "error")
@@ -74,5 +74,5 @@ class Board:
         for label, total in self._totals.items():
             table.add_row(label, *(str(self._counts[label, column]) for column in _COLUMNS), str(total))
         running = [self._cells[number] for number in sorted(self._running)]
-        names = [f"{cell.problem} {cell.configuration.label} …" for cell in running]
+        names = [f"{cell.problem.name} {cell.configuration.label} …" for cell in running]
         return Group(table, *map(Text, names), self._progress)

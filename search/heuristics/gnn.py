@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace
-from learn.model.runs import chosen
+from learn.model.runs import chosen, finished_runs
 from learn.model.scoring import open_scorer
 from search.heuristics.heuristic import Heuristic
 from search.heuristics.registry import Count
@@ -36,3 +38,21 @@ class Gnn(Heuristic):
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""
         return self._scorer.score(ids)
+
+
+def require_checkpoint(checkpoint: str | None, domain: str | None) -> None:
+    """See that `gnn` with this setting will find a file for a task of a domain; None is a domain not known yet.
+
+    Raises:
+        MissingError: when it will not.
+    """
+    if domain is not None or (checkpoint is not None and "{domain}" not in checkpoint):
+        chosen(checkpoint, domain or "")
+
+
+def good_checkpoints(domain: str | None) -> list[Path]:
+    """What `gnn` takes for a domain when no checkpoint is named; what it may take where the domain is not known."""
+    good = [run for run in finished_runs() if run.beats_median]
+    if domain is None:
+        return [run.checkpoint for run in good]
+    return [run.checkpoint for run in good if domain in run.domains][-1:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
+import signal
 import threading
 import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -175,6 +176,7 @@ class _Process:
 def _enter(sender: Connection, job: Job) -> None:
     """What a new process does: make the call and send its value, or the exception, to the parent."""
     threading.Thread(target=_die_with_parent, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends its children
     try:
         outcome: tuple[Any, str, str] = (job.call(*job.arguments), "", "")
     except EpigymError as error:

@@ -18,7 +18,7 @@ from epigym.space import StateSpace
 from search.agents import AGENTS
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
-from search.evaluate import cells_of
+from search.evaluate import cells
 from search.heuristics import HEURISTICS
 from search.planning.configuration import PORTFOLIO, Configuration
 from search.planning.planner import find_plan
@@ -81,30 +81,30 @@ def test_every_agent_can_be_chosen(agent: str) -> None:
 )
 def test_experiments_are_the_grids_of_the_paper(experiment: str, configurations: list[str], problems: int) -> None:
     values = composed("evaluate", f"experiment={experiment}")
-    cells = cells_of(values)
-    assert list(dict.fromkeys(cell.configuration.label for cell in cells)) == configurations
-    assert len({cell.problem for cell in cells}) == problems
-    assert len(cells) == problems * len(configurations)
-    assert {cell.time_limit for cell in cells} == {600}
+    found = cells(values)
+    assert list(dict.fromkeys(cell.configuration.label for cell in found)) == configurations
+    assert len({cell.problem.name for cell in found}) == problems
+    assert len(found) == problems * len(configurations)
+    assert {cell.limits.time_limit for cell in found} == {600}
 
 
 def test_the_planning_graph_experiment_has_every_heuristic_of_hefp() -> None:
-    cells = cells_of(composed("evaluate", "experiment=planning_graph"))
-    labels = {cell.configuration.label for cell in cells}
+    found = cells(composed("evaluate", "experiment=planning_graph"))
+    labels = {cell.configuration.label for cell in found}
     assert {f"hfs/{name}" for name in ("gnn", "open_goals", "c_pg", "l_pg", "s_pg")} < labels
-    assert len({cell.problem for cell in cells}) == 75
+    assert len({cell.problem.name for cell in found}) == 75
 
 
 @pytest.mark.reference
 def test_the_competition_is_planned_without_learning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
-    cells = cells_of(composed("evaluate", "experiment=competition"))
-    assert len(cells) == 2 * 100
-    assert {cell.configuration.label for cell in cells} == {"bfs", "portfolio"}
-    assert {(cell.time_limit, cell.memory_limit) for cell in cells} == {(60, 2**33)}
-    assert not any("gnn" in str(cell.configuration) for cell in cells)
-    toolkit = cells_of(composed("evaluate", "experiment=competition", "suite=epddl", "time_limit=600"))
-    assert (len(toolkit), {cell.time_limit for cell in toolkit}) == (2 * 19, {600})
+    found = cells(composed("evaluate", "experiment=competition"))
+    assert len(found) == 2 * 100
+    assert {cell.configuration.label for cell in found} == {"bfs", "portfolio"}
+    assert {(cell.limits.time_limit, cell.limits.memory_limit) for cell in found} == {(60, 2**33)}
+    assert not any("gnn" in str(cell.configuration) for cell in found)
+    toolkit = cells(composed("evaluate", "experiment=competition", "suite=epddl", "time_limit=600"))
+    assert (len(toolkit), {cell.limits.time_limit for cell in toolkit}) == (2 * 19, {600})
 
 
 OF_FILES = {"competition"}  # experiments on the public EPDDL problems
@@ -121,11 +121,11 @@ def test_experiments_can_be_small(experiment: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
     whole, small = (composed("evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small"))
     assert small["folder"] == whole["folder"] + "_small"
-    cells = cells_of(small)
-    assert {cell.time_limit for cell in cells} <= {10}
-    assert len(cells) <= len(cells_of(whole))
-    domains = {cell.domain for cell in cells}
-    assert all(len({cell.problem for cell in cells if cell.domain == domain}) <= 2 for domain in domains)
+    found = cells(small)
+    assert {cell.limits.time_limit for cell in found} <= {10}
+    assert len(found) <= len(cells(whole))
+    domains = {cell.problem.domain for cell in found}
+    assert all(len({cell.problem.name for cell in found if cell.problem.domain == domain}) <= 2 for domain in domains)
 
 
 def test_configurations_are_read_from_text_and_mappings() -> None:

@@ -32,7 +32,7 @@ def solve(config: DictConfig) -> ExitCode:
         EpigymError: when the problem, the agent, the heuristic or a limit is wrong.
     """
     values = plain(config)
-    configurations = [Configuration.of(values["agent"], values.get("heuristic"))]
+    configurations = [Configuration.of(values["agent"], values["heuristic"])]
     if values["compare"]:
         configurations.append(Configuration.parse(values["compare"]))
     limits = Limits(values["max_expanded"], values["time_limit"], values["memory_limit"])

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from epigym.errors import EpigymError, UsageError
 from epigym.space import StateSpace
+from search.agents.agent import Agent
 from search.agents.novelty import Novelty
 from search.agents.result import SearchStatus
-from search.agents.run import SearchRun, SequentialAgent
+from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
 from search.heuristics.registry import AtLeast, Count
 
@@ -26,7 +27,7 @@ Order = Callable[[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]], 
 
 
 @dataclass(frozen=True)
-class BestFirst(SequentialAgent):
+class BestFirst(Agent):
     """Expands the e-state that comes first by (order, h, id).
 
     Attributes:

@@ -64,11 +64,11 @@ class SearchResult:
     status: SearchStatus
     agent: str
     problem: str
-    plan: tuple[str, ...] | None
-    expanded: int
-    generated: int
-    distinct: int
-    search_seconds: float
+    plan: tuple[str, ...] | None = None
+    expanded: int = 0
+    generated: int = 0
+    distinct: int = 0
+    search_seconds: float = 0.0
     heuristic: str | None = None
     checkpoint: str = ""
     load_seconds: float = 0.0

@@ -1,17 +1,12 @@
-"""What an agent does while it searches in this process: expand, count, remember, report."""
+"""What an agent does while it searches: expand, count, remember."""
 
 from __future__ import annotations
-
-from abc import abstractmethod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace, Transitions
-from search.agents.agent import Agent
-from search.agents.limits import Budget, Limits
-from search.agents.result import SearchResult, SearchStatus
-from search.heuristics.heuristic import Heuristic
+from search.agents.limits import Budget
 
 _UNSEEN, _ROOT = -1, -2  # in place of how an e-state was reached
 _FIRST_ROOM = 1024  # e-states, before the array grows
@@ -115,34 +110,3 @@ class SearchRun:
             grown[: len(self._via)] = self._via
             self._via = grown
         return self._via
-
-
-class SequentialAgent(Agent):
-    """An agent that searches in this process."""
-
-    def search(
-        self, space: StateSpace, heuristic: Heuristic | None = None, limits: Limits | None = None
-    ) -> SearchResult:
-        """See `Agent.search`."""
-        run = SearchRun(space, (limits or Limits()).start())
-        try:
-            status = SearchStatus.SOLVED if run.goal is not None else self._search(run, heuristic)
-        except MemoryError:
-            status = SearchStatus.MEMORY_LIMIT
-        asked = heuristic if self.is_informed else None
-        return SearchResult(
-            status=status,
-            agent=self.name,
-            problem=space.task.name,
-            plan=run.plan() if status is SearchStatus.SOLVED else None,
-            expanded=run.expanded,
-            generated=run.generated,
-            distinct=run.distinct,
-            search_seconds=run.budget.seconds,
-            heuristic=asked.name if asked else None,
-            checkpoint=asked.checkpoint if asked else "",
-        )
-
-    @abstractmethod
-    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
-        """Search from the initial e-state, which is no goal, until there is nothing left to do."""

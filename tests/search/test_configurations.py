@@ -229,6 +229,14 @@ def test_agents_and_heuristics_can_be_classes_of_ones_own() -> None:
 
 
 @pytest.mark.usefixtures("own")
+def test_the_command_line_takes_classes_of_ones_own() -> None:
+    values = composed("solve", "problem=x", "agent={_target_: foreign.Deep, least: 1}", "heuristic=l_pg")
+    assert Configuration.of(values["agent"], values["heuristic"]).label == "Deep"
+    values = composed("solve", "problem=x", "agent=hfs", "heuristic={_target_: foreign.Mine, scale: 2}")
+    assert Configuration.of(values["agent"], values["heuristic"]).heuristic == {"_target_": "foreign.Mine", "scale": 2}
+
+
+@pytest.mark.usefixtures("own")
 def test_members_of_a_portfolio_can_be_classes_of_ones_own() -> None:
     member = {"agent": "hfs", "heuristic": {"_target_": "foreign.Mine", "scale": 2}}
     result = find_plan(coin(), Configuration.of({"name": "portfolio", "members": [member]}))

@@ -49,6 +49,7 @@ def evaluate(
     Raises:
         UsageError: when the part is written in a wrong way.
         MissingError: when the regressor of a search is missing; a portfolio does without members that lack theirs.
+        KeyboardInterrupt: when it was interrupted; the message says what is kept and how to go on.
     """
     own = shard(cells, part)
     known = {number: result for number, cell in enumerate(own) if (result := cell.read(folder)) is not None}
@@ -71,6 +72,11 @@ def evaluate(
                 cell.write(folder, result, ending.detail)
                 board.finished(ending.job.key, result)
                 logger.debug("finished %s with %s: %s", cell.problem.name, cell.configuration.label, result.status)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"what is finished is kept in {folder}: start the command again to go on, "
+            f"or see it with `python -m search.report {folder}`"
+        ) from None
     finally:
         write_table(folder, cells)
 

@@ -343,7 +343,9 @@ def test_an_interrupted_evaluation_has_a_table_of_what_is_there(
 
     monkeypatch.setattr(running, "supervise", supervise)
     cells = [cell, cell_of(cell.problem, Configuration.of("dfs"))]
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(
+        KeyboardInterrupt, match=f"is kept in {tmp_path}: start the command again to go on, or see it with"
+    ):
         evaluate_all(cells, tmp_path)
     assert closed == [True]
     assert [(row["configuration"], row["status"]) for row in read_table(tmp_path)] == [("bfs", "solved"), ("dfs", "")]

@@ -34,7 +34,7 @@ class Board:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._running: set[int] = set()
         columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-        self._progress = Progress(*columns, speed_estimate_period=3600)
+        self._progress = Progress(*columns, speed_estimate_period=3600)  # seconds: cells differ in length
         self._task = self._progress.add_task("", total=len(cells) - len(known))
         self._live = Live(get_renderable=self._render, console=console, refresh_per_second=2)
         for number, result in known.items():

@@ -22,29 +22,10 @@ from search.planning.planner import find_plan
 _INNER_SHARE = 0.95  # of the memory limit: a search that ends by itself knows how far it came
 _SHOWN = 8  # digits of a key in the name of a file
 COLUMNS = (
-    "domain",
-    "problem",
-    "configuration",
-    "status",
-    "plan_length",
-    "expanded",
-    "generated",
-    "distinct",
-    "actions",
-    "fluents",
-    "initial_worlds",
-    "load_seconds",
-    "search_seconds",
-    "total_seconds",
-    "cpu_seconds",
-    "peak_bytes",
-    "host",
-    "processor",
-    "collapsed_agents",
-    "checkpoint",
-    "message",
-    "other_outcomes",
-)
+    "domain", "problem", "configuration", "status", "plan_length", "expanded", "generated", "distinct",
+    "actions", "fluents", "initial_worlds", "load_seconds", "search_seconds", "total_seconds", "cpu_seconds",
+    "peak_bytes", "host", "processor", "collapsed_agents", "checkpoint", "message", "other_outcomes",
+)  # fmt: skip
 MEASURED = ("load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes", "host", "processor")
 """The columns that differ from run to run."""
 
@@ -78,7 +59,7 @@ class Cell:
     def read(self, folder: Path) -> SearchResult | None:
         """The outcome that is kept for this very cell, or None when it is still to be computed."""
         data = self._kept(folder)
-        return None if data is None else SearchResult.from_dict(data["result"])
+        return SearchResult.from_dict(data["result"]) if data else None
 
     def write(self, folder: Path, result: SearchResult, detail: str = "") -> None:
         """Keep an outcome that was found on this machine; `detail` is the traceback of a failure."""
@@ -115,22 +96,19 @@ class Cell:
             "configuration": self.configuration.label,
             "other_outcomes": str(self._others(folder)),
         }
-        data = self._kept(folder)
-        if data is None:
-            return row
-        return (
-            row
-            | {"host": data["host"], "processor": data["processor"]}
-            | _entries(SearchResult.from_dict(data["result"]))
-        )
+        if data := self._kept(folder):
+            row |= {name: data[name] for name in ("host", "processor")} | _entries(
+                SearchResult.from_dict(data["result"])
+            )
+        return row
 
-    def _kept(self, folder: Path) -> dict[str, Any] | None:
-        """The content of the file, or None when there is none or it is damaged."""
-        with suppress(OSError, ValueError, KeyError, TypeError):
+    def _kept(self, folder: Path) -> dict[str, Any]:
+        """The content of the file; empty when there is none, or it is damaged or another cell's."""
+        with suppress(OSError, ValueError):
             data: dict[str, Any] = json.loads(self.file(folder).read_text(encoding="utf-8"))
-            if data["key"] == self.key and SearchResult.from_dict(data["result"]):
+            if data["key"] == self.key:
                 return data
-        return None
+        return {}
 
     def _others(self, folder: Path) -> int:
         """How many outcomes are kept beside this cell's whose key is another."""

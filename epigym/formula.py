@@ -286,3 +286,22 @@ _PRINT: dict[Op, Callable[[Formula], str]] = {
     Op.COMMON: _print_group("C"),
     Op.ACTUALLY: lambda formula: f"actually({formula.children[0]})",
 }
+
+
+def divided(formula: Formula) -> Iterator[Formula]:
+    """Formulas that hold together iff `formula`, in negation normal form, does.
+
+    Belief distributes over conjunction, and what everybody of a group believes each of them believes:
+    `E_{a,b} (p & q)` is `B_a p`, `B_a q`, `B_b p` and `B_b q`.
+    """
+    match formula.op:
+        case Op.AND:
+            for child in formula.children:
+                yield from divided(child)
+        case Op.BELIEVES | Op.EVERYBODY:
+            parts = list(divided(formula.children[0]))
+            yield from (believes(agent, part) for agent in formula.agents for part in parts)
+        case Op.COMMON:
+            yield from (common(formula.agents, part) for part in divided(formula.children[0]))
+        case _:
+            yield formula

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,26 @@ from epigym.language import Semantics, load, parse_mastar
 from epigym.task import Task
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a problem file is read.
+
+    Attributes:
+        semantics: the reading of mA*, see `epigym.language.parse_mastar`.
+        domain_file: the domain of an EPDDL problem.
+        libraries: the action-type libraries of an EPDDL problem.
+        plank_compat: whether to read EPDDL as its official toolkit does, see `epigym.language.epddl`.
+    """
+
+    semantics: Semantics = "default"
+    domain_file: str | None = None
+    libraries: tuple[str, ...] = ()
+    plank_compat: bool = False
+
+
 def load_problem(
     problem: str | None = None,
-    semantics: Semantics = "default",
+    semantics: Semantics | Reading = "default",
     *,
     domain_file: str | None = None,
     libraries: Iterable[str] = (),
@@ -39,6 +56,8 @@ def load_problem(
         EpigymError: when there is neither such a file nor such an instance (close names are suggested), or
             the arguments do not go together.
     """
+    if isinstance(semantics, Reading):
+        return load_problem(problem, **asdict(semantics))
     if (problem is None) == (spec is None):
         raise EpigymError("give either a problem or a spec" + (", not both" if spec else ""))
     path = Path(str(problem or spec))
@@ -72,4 +91,5 @@ def domain_problem(name: str, semantics: Semantics = "default", **parameters: An
         text = domains.text(name, **parameters)
     except domains.DomainError as error:
         raise EpigymError(str(error)) from None
-    return replace(parse_mastar(text, file=name, semantics=semantics), name=name)
+    domain, _, instance = name.partition("/")
+    return replace(parse_mastar(text, file=name, semantics=semantics), name=name, domain=domain, instance=instance)

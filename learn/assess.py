@@ -56,7 +56,7 @@ def assess(config: DictConfig) -> list[dict[str, Any]]:
     run_dir.mkdir(parents=True, exist_ok=True)
     rows = []
     for problem in test_problems(listed(values["domain"]), listed(values["problem"])):
-        trained = load(chosen(values["checkpoint"], problem, ".ckpt"))
+        trained = load(chosen(values["checkpoint"], problem.partition("/")[0]))
         try:
             (data,) = collect(
                 [problem], values["semantics"], values["explorer"], trained.encoding, Path(values["outputs"])

@@ -11,15 +11,16 @@ from time import perf_counter
 from epigym.errors import EpigymError, LimitError
 from epigym.problem import load_problem
 from search.agents.limits import Limits, memory_bytes
-from search.agents.result import SearchResult, SearchStatus, write_json
+from search.agents.result import SearchResult, SearchStatus
 from search.command import ExitCode
 from search.planning.configuration import Configuration
-from search.planning.planner import re_executed, search
+from search.planning.planner import find_plan
+from search.planning.plans import unverified
 from search.planning.processes import Job, supervise
 
 DESCRIPTION = """
 Search for a plan with the portfolio agent and write it as a JSON array of ground action names. The plan file
-appears complete or not at all; without a plan there is none.
+appears when the plan has been re-executed; until then the plan is beside it, as PLANFILE.unverified.
 """
 EPILOG = """
 environment:
@@ -42,12 +43,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except LimitError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(ExitCode.USAGE)
+    draft = unverified(options.plan)
+    draft.unlink(missing_ok=True)  # of an earlier search
     job = Job("plan", _plan, (options.spec, options.plan, seconds, memory))
     [ending] = supervise([job], parallel=1, wall_limit=seconds, memory_limit=memory)
     code, message = ending.value or (
         ExitCode.FAILURE if ending.failure is SearchStatus.ERROR else ExitCode.LIMIT,
         ending.message,
     )
+    if ending.value is None and draft.exists():
+        message += f"; a plan that was not verified in time is in {draft}"
     print(message, file=sys.stdout if code in (ExitCode.SUCCESS, ExitCode.UNSOLVABLE) else sys.stderr)
     sys.exit(code)
 
@@ -58,12 +63,7 @@ def _plan(spec: str, plan_file: str, seconds: float, memory: int) -> tuple[ExitC
     try:
         task = load_problem(spec=spec)
         limits = Limits(time_limit=max(seconds - (perf_counter() - start), 0.0), memory_limit=memory)
-        result = search(task, Configuration.of("portfolio"), limits)
-        if result.plan is not None:  # before it is re-executed, which takes time that may not be left
-            write_json(plan_file, result.plan)
-            result = re_executed(task, result)
-            if result.status is not SearchStatus.SOLVED:
-                os.unlink(plan_file)
+        result = find_plan(task, Configuration.of("portfolio"), limits, plan_file)
     except (EpigymError, OSError) as error:
         return ExitCode.BAD_INPUT, f"error: {error}"
     return ExitCode.of(result.status), _summary(result, perf_counter() - start)

@@ -23,7 +23,7 @@ def solve(config: DictConfig) -> ExitCode:
     """Search as `conf/solve.yaml` describes; print and write what was found.
 
     Writes `result.json` into the run folder, `compare.json` for the configuration compared with, and the
-    plan as a JSON array of action names into `plan_file` when that is given and a plan was found.
+    plan as a JSON array of action names into `plan_file` when that is given and a plan was found and verified.
 
     Args:
         config: the composed `conf/solve.yaml`.
@@ -40,17 +40,15 @@ def solve(config: DictConfig) -> ExitCode:
     task = configured_task(values)
     load_seconds = perf_counter() - start
     results = [
-        replace(find_plan(task, configuration, limits), load_seconds=load_seconds) for configuration in configurations
+        replace(find_plan(task, configuration, limits, plan_file), load_seconds=load_seconds)
+        for configuration, plan_file in zip(configurations, (values["plan_file"], None), strict=False)
     ]
 
     show_results(Console(), results)
     folder = Path(HydraConfig.get().runtime.output_dir)
     for name, result in zip(("result", "compare"), results, strict=False):
         write_json(folder / f"{name}.json", result.to_dict())
-    first = results[0]
-    if values["plan_file"] and first.plan is not None:
-        write_json(values["plan_file"], first.plan)
-    return ExitCode.of(first.status)
+    return ExitCode.of(results[0].status)
 
 
 def main() -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 from omegaconf import DictConfig
 from rich.console import Console
 
-from epigym.errors import EpigymError
 from epigym.reference import validate
 from search.command import ExitCode, plain, run
+from search.planning.plans import read_plan
 from search.problem import configured_task
 
 
@@ -35,23 +32,6 @@ def check(config: DictConfig) -> ExitCode:
     if validation.relies_on_collapse:
         console.print(f"note: it relies on collapse of {', '.join(validation.collapsed)}")
     return ExitCode.SUCCESS
-
-
-def read_plan(file: str) -> list[str]:
-    """The action names in a plan file.
-
-    Raises:
-        EpigymError: when the file is missing or is not a JSON array of names.
-    """
-    try:
-        plan = json.loads(Path(file).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise EpigymError(f"cannot read the plan {file!r}: {error.strerror}") from None
-    except ValueError as error:
-        raise EpigymError(f"the plan {file!r} is not JSON: {error}") from None
-    if not isinstance(plan, list) or not all(isinstance(name, str) for name in plan):
-        raise EpigymError(f"the plan {file!r} must be a JSON array of action names")
-    return plan
 
 
 def main() -> None:

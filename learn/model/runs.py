@@ -2,50 +2,96 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import logging
 import os
 from pathlib import Path
+from typing import NamedTuple
 
-from epigym.errors import CheckpointError
+from epigym.errors import MissingCheckpointError
 
 RUN_FILE = "run.json"
 """Written into the folder of a run when it is finished."""
 
+logger = logging.getLogger(__name__)
+
+
+class FinishedRun(NamedTuple):
+    """A finished training run.
+
+    Attributes:
+        finished: when, as ISO 8601; runs are ordered by it.
+        checkpoint: of its best regressor.
+        domains: that it was trained on.
+        beats_median: whether its error on the validation samples is below that of their training's median distance.
+    """
+
+    finished: str
+    checkpoint: Path
+    domains: tuple[str, ...]
+    beats_median: bool
+
+
+def finished_runs(outputs: str | os.PathLike[str] = "outputs") -> list[FinishedRun]:
+    """The finished runs whose checkpoints are there, the newest last; a damaged record is skipped with a warning.
+
+    Args:
+        outputs: where runs are kept.
+    """
+    found = []
+    for record in Path(outputs, "train").rglob(RUN_FILE):
+        try:
+            run = json.loads(record.read_text(encoding="utf-8"))
+            beats = run["metrics"]["val/mae"] < run["metrics"]["median/mae"]
+            entry = FinishedRun(run["finished"], record.parent / run["checkpoint"], tuple(run["domains"]), beats)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            _warn(record, repr(error))
+            continue
+        if entry.checkpoint.is_file():
+            found.append(entry)
+    return sorted(found)
+
 
 def newest(domain: str, outputs: str | os.PathLike[str] = "outputs") -> Path:
-    """The checkpoint of the newest finished run that was trained on `domain`.
+    """The checkpoint of the newest finished run on `domain` that beats the median predictor in validation.
 
     Args:
         domain: name of a domain.
         outputs: where runs are kept.
 
     Raises:
-        CheckpointError: when there is none.
+        MissingCheckpointError: when there is none.
     """
-    found: list[tuple[str, Path]] = []
-    for record in Path(outputs, "train").rglob(RUN_FILE):
-        run = json.loads(record.read_text())
-        checkpoint = record.parent / run["checkpoint"]
-        if domain in run["domains"] and checkpoint.is_file():
-            found.append((run["finished"], checkpoint))
-    if not found:
-        raise CheckpointError(
-            f"no finished run under {Path(outputs, 'train')} was trained on {domain!r}: "
-            f"run `python -m learn.train domain={domain}` first, or name a checkpoint"
-        )
-    return max(found)[1]
+    runs = [run for run in finished_runs(outputs) if domain in run.domains]
+    good = [run.checkpoint for run in runs if run.beats_median]
+    if good:
+        return good[-1]
+    reason = f"no finished run was trained on {domain!r}"
+    if runs:
+        reason = f"none of the {len(runs)} finished runs on {domain!r} predicts better than the median distance"
+    remedy = f"run `python -m learn.train domain={domain or '…'}`, or name a checkpoint"
+    raise MissingCheckpointError(f"{Path(outputs, 'train')}: {reason}: {remedy}")
 
 
-def chosen(path: str | None, problem: str, suffix: str) -> str:
-    """The file of the regressor for a problem.
+def chosen(path: str | None, domain: str) -> str:
+    """The file of the regressor for a task.
 
     Args:
-        path: the file, in which `{domain}` stands for the problem's domain; None takes the newest run's.
-        problem: name of the problem; its domain is the part before the slash.
-        suffix: of the file beside the newest run's checkpoint: `.ckpt` or `.onnx`.
+        path: the file, in which `{domain}` stands for the task's domain; None takes the newest good run's.
+        domain: of the task.
 
     Raises:
-        CheckpointError: when there is no run to take.
+        MissingCheckpointError: when there is no such file, or no run to take.
     """
-    domain = problem.partition("/")[0]
-    return path.replace("{domain}", domain) if path else os.fspath(newest(domain).with_suffix(suffix))
+    if path is None:
+        return os.fspath(newest(domain))
+    file = path.replace("{domain}", domain)
+    if not Path(file).is_file():
+        raise MissingCheckpointError(f"there is no checkpoint {file}: train one with `python -m learn.train domain=…`")
+    return file
+
+
+@functools.cache  # says it once
+def _warn(record: Path, reason: str) -> None:
+    logger.warning("skipped the damaged record of a run, %s: %s", record, reason)

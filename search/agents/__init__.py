@@ -9,8 +9,7 @@ from search.agents.agent import Agent
 from search.agents.best_first import bfws, hfs, hfs_star, wa_star
 from search.agents.breadth_first import BreadthFirst
 from search.agents.depth_first import DepthFirst, IterativeDeepening
-from search.heuristics.registry import lookup
-from search.planning.portfolio import Portfolio
+from search.heuristics.registry import maker
 
 AGENTS: Mapping[str, Callable[..., Agent]] = {
     "bfs": BreadthFirst,
@@ -20,17 +19,16 @@ AGENTS: Mapping[str, Callable[..., Agent]] = {
     "bfws": bfws,
     "dfs": DepthFirst,
     "idfs": IterativeDeepening,
-    "portfolio": Portfolio,
 }
 
 
-def make_agent(name: str, **settings: Any) -> Agent:
-    """The agent `name` with its settings, as in `conf/agent/<name>.yaml`.
+def make_agent(name: str | None = None, **settings: Any) -> Agent:
+    """The agent `name`, or the one whose path is the setting `_target_`, as in `conf/agent/<name>.yaml`.
 
     Raises:
-        EpigymError: when there is no such agent or setting; the message suggests close names.
+        UsageError: when there is no such agent or setting (close names are suggested), or a value does not fit.
     """
-    return lookup(AGENTS, "agent", name, **settings)
+    return maker("agent", {"name": name, **settings}, AGENTS, Agent)()
 
 
 __all__ = ["AGENTS", "Agent", "make_agent"]

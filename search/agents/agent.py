@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 
 from epigym.space import StateSpace
 from search.agents.limits import Limits
-from search.agents.result import SearchResult
+from search.agents.result import SearchResult, SearchStatus
+from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
 
 
@@ -14,14 +15,13 @@ class Agent(ABC):
     """A search strategy: it finds a plan in a state space, within limits.
 
     Attributes:
-        name: as in the registry.
+        name: in messages and, where nothing else is said, in tables.
         is_informed: whether the agent asks a heuristic.
     """
 
-    name: str
-    is_informed: bool
+    name: str = "own"
+    is_informed: bool = False
 
-    @abstractmethod
     def search(
         self, space: StateSpace, heuristic: Heuristic | None = None, limits: Limits | None = None
     ) -> SearchResult:
@@ -38,3 +38,25 @@ class Agent(ABC):
         Raises:
             TaskError: when an action cannot be applied because designated worlds disagree about an observer.
         """
+        run = SearchRun(space, (limits or Limits()).start())
+        try:
+            status = SearchStatus.SOLVED if run.goal is not None else self._search(run, heuristic)
+        except MemoryError:
+            status = SearchStatus.MEMORY_LIMIT
+        asked = heuristic if self.is_informed else None
+        return SearchResult(
+            status=status,
+            agent=self.name,
+            problem=space.task.name,
+            plan=run.plan() if status is SearchStatus.SOLVED else None,
+            expanded=run.expanded,
+            generated=run.generated,
+            distinct=run.distinct,
+            search_seconds=run.budget.seconds,
+            heuristic=asked.name if asked else None,
+            checkpoint=asked.checkpoint if asked else "",
+        )
+
+    @abstractmethod
+    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+        """Search from the initial e-state, which is no goal, until there is nothing left to do."""

@@ -6,16 +6,19 @@ import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, UsageError
 from epigym.space import StateSpace
+from search.agents.agent import Agent
 from search.agents.novelty import Novelty
 from search.agents.result import SearchStatus
-from search.agents.run import SearchRun, SequentialAgent
+from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
+from search.heuristics.registry import AtLeast, Count
 
 _STEP = 1000.0  # scores are ordered in thousandths of a step
 
@@ -24,25 +27,25 @@ Order = Callable[[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]], 
 
 
 @dataclass(frozen=True)
-class BestFirst(SequentialAgent):
+class BestFirst(Agent):
     """Expands the e-state that comes first by (order, h, id).
 
     Attributes:
-        name: as in the registry.
         order: the order of a search in the space given.
+        name: as in the registry.
         expansions_per_batch: nodes popped and expanded in one round, their successors scored in one batch;
             more than 1 is another search, with another order of expansions.
     """
 
     is_informed = True
 
-    name: str
     order: Callable[[StateSpace], Order]
+    name: str
     expansions_per_batch: int = 1
 
     def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
         if heuristic is None:
-            raise EpigymError(f"agent {self.name!r} needs a heuristic, for example heuristic=open_goals")
+            raise UsageError(f"agent {self.name!r} needs a heuristic, for example heuristic=open_goals")
         order = self.order(run.space)
         frontier = [(0.0, 0.0, run.space.initial, 0)]  # priority, score, e-state, depth
         while frontier:
@@ -64,24 +67,24 @@ class BestFirst(SequentialAgent):
         return SearchStatus.UNSOLVABLE
 
 
-def hfs(expansions_per_batch: int = 1) -> BestFirst:
+def hfs(expansions_per_batch: Count = 1) -> BestFirst:
     """Greedy best-first search: lowest h first."""
-    return BestFirst("hfs", _greedy, expansions_per_batch)
+    return BestFirst(_greedy, "hfs", expansions_per_batch)
 
 
-def hfs_star(expansions_per_batch: int = 1) -> BestFirst:
+def hfs_star(expansions_per_batch: Count = 1) -> BestFirst:
     """The paper's HFS* (section 4.1): lowest g + h first."""
-    return BestFirst("hfs_star", partial(_weighted, 1.0), expansions_per_batch)
+    return BestFirst(partial(_weighted, 1.0), "hfs_star", expansions_per_batch)
 
 
-def wa_star(weight: float, expansions_per_batch: int = 1) -> BestFirst:
+def wa_star(weight: Annotated[float, AtLeast(0)], expansions_per_batch: Count = 1) -> BestFirst:
     """Weighted A*: lowest g + weight * h first."""
-    return BestFirst("wa_star", partial(_weighted, weight), expansions_per_batch)
+    return BestFirst(partial(_weighted, weight), "wa_star", expansions_per_batch)
 
 
-def bfws(expansions_per_batch: int = 1) -> BestFirst:
+def bfws(expansions_per_batch: Count = 1) -> BestFirst:
     """Best-first width search: what shows something new first, and lowest h first among that and among the rest."""
-    return BestFirst("bfws", _novel_first, expansions_per_batch)
+    return BestFirst(_novel_first, "bfws", expansions_per_batch)
 
 
 def _greedy(space: StateSpace) -> Order:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 
+from search.agents.agent import Agent
 from search.agents.result import SearchStatus
-from search.agents.run import SearchRun, SequentialAgent
+from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
 
 
-class BreadthFirst(SequentialAgent):
+class BreadthFirst(Agent):
     """Expands the e-states in the order in which they were seen; its plans are shortest plans."""
 
     name = "bfs"

@@ -6,12 +6,13 @@ import itertools
 
 import numpy as np
 
+from search.agents.agent import Agent
 from search.agents.result import SearchStatus
-from search.agents.run import SearchRun, SequentialAgent
+from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
 
 
-class DepthFirst(SequentialAgent):
+class DepthFirst(Agent):
     """Expands the e-state that was generated last; of one expansion, the successor declared first."""
 
     name = "dfs"
@@ -29,7 +30,7 @@ class DepthFirst(SequentialAgent):
         return SearchStatus.UNSOLVABLE
 
 
-class IterativeDeepening(SequentialAgent):
+class IterativeDeepening(Agent):
     """Depth-first search with a depth limit of 1, 2, 3, …; its plans are shortest plans.
 
     Within an iteration an e-state that is reached again by a shorter way is expanded again; without that,

@@ -44,7 +44,6 @@ class Budget:
     """What is left of the limits of a running search."""
 
     def __init__(self, limits: Limits) -> None:
-        """Start the clock."""
         self._start = perf_counter()
         self._max_expanded = sys.maxsize if limits.max_expanded is None else limits.max_expanded
         self._deadline = float("inf") if limits.time_limit is None else self._start + limits.time_limit

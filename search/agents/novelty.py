@@ -42,7 +42,6 @@ class Novelty:
     """
 
     def __init__(self, space: StateSpace) -> None:
-        """Start without any e-state seen."""
         shown = atoms(space.task)
         self._truth = space.query(shown)
         self._seen = defaultdict[float, NDArray[np.bool_]](lambda: np.zeros(len(shown), dtype=np.bool_))

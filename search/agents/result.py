@@ -39,19 +39,20 @@ class SearchResult:
 
     Attributes:
         status: how the search ended.
-        agent: name of the agent.
+        agent: label or name of the agent.
         problem: name of the task.
         plan: names of the actions, or None when no plan was found.
         expanded: nodes popped and expanded; one whose expansion was cut at a goal counts.
         generated: successors generated, up to and including the one that reached the goal.
         distinct: e-states that this agent saw, the initial one included.
         search_seconds: from the built state space to the end of the search.
-        heuristic: name of the heuristic, or None for a blind agent.
+        heuristic: label or name of the heuristic, or None for a blind agent.
         checkpoint: file of a learned heuristic, empty for any other.
         load_seconds: to read and ground the problem.
         build_seconds: to build the state space and to load the heuristic.
         validation_seconds: to re-execute the plan with `epigym.reference`.
         peak_bytes: peak resident memory of the process, its children's included where it was watched from outside.
+        cpu_seconds: of the process and its children, where it was watched from outside.
         collapsed_agents: agents that believe everything in the plan's final e-state.
         message: why, when the status is `error`.
         members: what the members of a portfolio reported.
@@ -63,17 +64,18 @@ class SearchResult:
     status: SearchStatus
     agent: str
     problem: str
-    plan: tuple[str, ...] | None
-    expanded: int
-    generated: int
-    distinct: int
-    search_seconds: float
+    plan: tuple[str, ...] | None = None
+    expanded: int = 0
+    generated: int = 0
+    distinct: int = 0
+    search_seconds: float = 0.0
     heuristic: str | None = None
     checkpoint: str = ""
     load_seconds: float = 0.0
     build_seconds: float = 0.0
     validation_seconds: float = 0.0
     peak_bytes: int = 0
+    cpu_seconds: float = 0.0
     collapsed_agents: tuple[str, ...] = ()
     message: str = ""
     members: tuple[SearchResult, ...] = ()
@@ -84,7 +86,7 @@ class SearchResult:
     @property
     def label(self) -> str:
         """Agent and heuristic as tables name them, such as `hfs/open_goals`."""
-        return self.agent if self.heuristic is None else f"{self.agent}/{self.heuristic}"
+        return joined_label(self.agent, self.heuristic)
 
     @property
     def plan_length(self) -> int | None:
@@ -110,6 +112,11 @@ class SearchResult:
         values["collapsed_agents"] = tuple(values["collapsed_agents"])
         values["members"] = tuple(cls.from_dict(member) for member in values["members"])
         return cls(**values)
+
+
+def joined_label(agent: str, heuristic: str | None) -> str:
+    """An agent with its heuristic as tables name them, such as `hfs/open_goals`."""
+    return agent if heuristic is None else f"{agent}/{heuristic}"
 
 
 def write_json(path: str | os.PathLike[str], data: object) -> None:

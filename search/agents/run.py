@@ -1,19 +1,15 @@
-"""What an agent does while it searches in this process: expand, count, remember, report."""
+"""What an agent does while it searches: expand, count, remember."""
 
 from __future__ import annotations
-
-from abc import abstractmethod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace, Transitions
-from search.agents.agent import Agent
-from search.agents.limits import Budget, Limits
-from search.agents.result import SearchResult, SearchStatus
-from search.heuristics.heuristic import Heuristic
+from search.agents.limits import Budget
 
-_UNSEEN, _ROOT = -1, -2
+_UNSEEN, _ROOT = -1, -2  # in place of how an e-state was reached
+_FIRST_ROOM = 1024  # e-states, before the array grows
 
 
 class SearchRun:
@@ -35,7 +31,6 @@ class SearchRun:
     """
 
     def __init__(self, space: StateSpace, budget: Budget) -> None:
-        """Start at the initial e-state, which is goal-tested first."""
         self.space = space
         self.budget = budget
         self.expanded = 0
@@ -43,7 +38,7 @@ class SearchRun:
         self.distinct = 1
         self._n_actions = max(len(space.task.actions), 1)
         # How an e-state was reached first: predecessor * n_actions + action.
-        self._via = np.full(max(len(space), 1024), _UNSEEN, dtype=np.int64)
+        self._via = np.full(max(len(space), _FIRST_ROOM), _UNSEEN, dtype=np.int64)
         self._via[space.initial] = _ROOT
         self.root = np.array([space.initial], dtype=np.int32)
         self.goal: int | None = space.initial if space.is_goal(self.root)[0] else None
@@ -115,34 +110,3 @@ class SearchRun:
             grown[: len(self._via)] = self._via
             self._via = grown
         return self._via
-
-
-class SequentialAgent(Agent):
-    """An agent that searches in this process."""
-
-    def search(
-        self, space: StateSpace, heuristic: Heuristic | None = None, limits: Limits | None = None
-    ) -> SearchResult:
-        """See `Agent.search`."""
-        run = SearchRun(space, (limits or Limits()).start())
-        try:
-            status = SearchStatus.SOLVED if run.goal is not None else self._search(run, heuristic)
-        except MemoryError:
-            status = SearchStatus.MEMORY_LIMIT
-        asked = heuristic if self.is_informed else None
-        return SearchResult(
-            status=status,
-            agent=self.name,
-            problem=space.task.name,
-            plan=run.plan() if status is SearchStatus.SOLVED else None,
-            expanded=run.expanded,
-            generated=run.generated,
-            distinct=run.distinct,
-            search_seconds=run.budget.seconds,
-            heuristic=asked.name if asked else None,
-            checkpoint=asked.checkpoint if asked else "",
-        )
-
-    @abstractmethod
-    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
-        """Search from the initial e-state, which is no goal, until there is nothing left to do."""

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from search.agents.result import SearchResult
-from search.evaluation.grid import Cell
+from search.evaluation.cell import Cell
 from search.planning.processes import Job
 
 _COLUMNS = ("solved", "unsolvable", "limit", "error")
@@ -29,13 +29,12 @@ class Board:
     """
 
     def __init__(self, console: Console, cells: Sequence[Cell], known: Mapping[int, SearchResult]) -> None:
-        """Count what is known; drawing starts with the `with` statement."""
         self._cells = cells
         self._totals = Counter(cell.configuration.label for cell in cells)
         self._counts: Counter[tuple[str, str]] = Counter()
         self._running: set[int] = set()
         columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-        self._progress = Progress(*columns, speed_estimate_period=3600)
+        self._progress = Progress(*columns, speed_estimate_period=3600)  # seconds: cells differ in length
         self._task = self._progress.add_task("", total=len(cells) - len(known))
         self._live = Live(get_renderable=self._render, console=console, refresh_per_second=2)
         for number, result in known.items():
@@ -75,5 +74,5 @@ class Board:
         for label, total in self._totals.items():
             table.add_row(label, *(str(self._counts[label, column]) for column in _COLUMNS), str(total))
         running = [self._cells[number] for number in sorted(self._running)]
-        names = [f"{cell.problem} {cell.configuration.label} …" for cell in running]
+        names = [f"{cell.problem.name} {cell.configuration.label} …" for cell in running]
         return Group(table, *map(Text, names), self._progress)

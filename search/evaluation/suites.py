@@ -1,8 +1,12 @@
-"""The problems of an evaluation: those of a suite of `domains`, or EPDDL files that a suite lists."""
+"""The problems of an evaluation: those that are named, those of a suite of `domains`, or files that a suite lists."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -10,76 +14,128 @@ from typing import Any
 
 import domains
 from domains.suites import suite
-from epigym.errors import EpigymError
+from epigym.errors import MissingError, ProblemWarning, UsageError
+from epigym.language import Semantics
+from epigym.names import unknown
+from epigym.problem import Reading, load_problem
+from epigym.task import Task
 
 
 @dataclass(frozen=True, slots=True)
-class EpddlFiles:
-    """Where an EPDDL problem lies and how to read it: arguments of `epigym.problem.load_problem`.
+class Problem:
+    """A problem of an evaluation.
 
     Attributes:
-        problem: the problem file.
-        domain_file: its domain.
-        libraries: its action-type libraries.
-        plank_compat: whether to read it as the official toolkit does.
+        name: as tables list it, `domain/instance` or a file.
+        domain: as tables list it; for a file that is named by itself its folder.
+        source: what `epigym.problem.load_problem` loads.
+        reading: how it reads it.
     """
 
-    problem: str
-    domain_file: str
-    libraries: tuple[str, ...]
-    plank_compat: bool
+    name: str
+    domain: str
+    source: str
+    reading: Reading
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it lies in files; else a module of `domains` writes it."""
+        return Path(self.source).is_file()
+
+    def load(self) -> Task:
+        """The task, without the warnings about its text, which `search.solve` shows."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ProblemWarning)
+            return load_problem(self.source, self.reading)
+
+    def digest(self) -> str:
+        """A hash of all texts that make up the problem.
+
+        Raises:
+            MissingError: when there is no such file or instance.
+        """
+        try:
+            contents = [path.read_bytes() for path in self._files()] or [domains.text(self.source).encode()]
+        except domains.DomainError as error:
+            raise MissingError(f"no such problem file as {self.source!r}, and {error}") from None
+        except OSError as error:
+            raise MissingError(f"{self.name}: cannot read {error.filename}: {error.strerror}") from None
+        return hashlib.sha256(repr(contents).encode()).hexdigest()
+
+    def _files(self) -> list[Path]:
+        if not self.is_file:
+            return []
+        others = [name for name in (self.reading.domain_file, *self.reading.libraries) if name]
+        return [Path(self.source), *_listed_in(Path(self.source)), *map(Path, others)]
 
 
-def problems_of(choice: Mapping[str, Any], per_domain: int | None) -> dict[str, EpddlFiles | None]:
+def named_problems(names: Iterable[str], semantics: Semantics) -> list[Problem]:
+    """Problems that are named one by one: files or `domain/instance`."""
+    return [_named(name, semantics) for name in names]
+
+
+def problems_of(choice: Mapping[str, Any], per_domain: int | None, semantics: Semantics) -> list[Problem]:
     """The problems of a suite as `conf/suite` describes it, at most `per_domain` of each domain.
 
     Args:
         choice: `name` and `split` of a suite of `domains`; or `name`, `folder`, `plank_compat` and, by domain,
             the pattern of the `problems` below the folder with their `domain_file` and `libraries`.
         per_domain: most problems of a domain; None for all of them.
-
-    Returns:
-        Problems as `domain/instance`; those of a suite of EPDDL files with the files.
+        semantics: the reading of mA*.
 
     Raises:
-        EpigymError: when there is no such suite or split, or a file that the suite lists is missing.
+        UsageError: when there is no such suite or split.
+        MissingError: when a file that the suite lists is missing.
     """
     if "domains" in choice:
-        return {
-            name: files
-            for domain in choice["domains"]
-            for name, files in islice(_epddl_domain(choice, domain).items(), per_domain)
-        }
-    domains: dict[str, list[str]] = {}
-    for problem in _named_problems(choice):
-        domains.setdefault(problem.partition("/")[0], []).append(problem)
-    return dict.fromkeys(problem for problems in domains.values() for problem in problems[:per_domain])
+        by_domain = {domain: _epddl_domain(choice, domain) for domain in choice["domains"]}
+    else:
+        by_domain = {}
+        for problem in named_problems(_instances(choice), semantics):
+            by_domain.setdefault(problem.domain, []).append(problem)
+    return [problem for problems in by_domain.values() for problem in islice(problems, per_domain)]
 
 
-def _named_problems(choice: Mapping[str, Any]) -> tuple[str, ...]:
+def _named(name: str, semantics: Semantics) -> Problem:
+    head = name.partition("/")[0]
+    domain = head if head in domains.DOMAINS and not Path(name).is_file() else Path(name).resolve().parent.name
+    return Problem(name, domain, name, Reading(semantics))
+
+
+def _instances(choice: Mapping[str, Any]) -> tuple[str, ...]:
     try:
         chosen = suite(choice["name"])
     except domains.DomainError as error:
-        raise EpigymError(str(error)) from None
+        raise UsageError(str(error)) from None
     splits = {"train": chosen.train, "test": chosen.test, "all": (*chosen.train, *chosen.test)}
     if choice["split"] not in splits:
-        raise EpigymError(f"suite.split={choice['split']!r}; choose one of {', '.join(splits)}")
+        raise UsageError(unknown("suite.split", choice["split"], splits))
     return splits[choice["split"]]
 
 
-def _epddl_domain(choice: Mapping[str, Any], domain: str) -> dict[str, EpddlFiles | None]:
-    """The problems of one domain of a suite of EPDDL files, by name."""
+def _epddl_domain(choice: Mapping[str, Any], domain: str) -> list[Problem]:
+    """The problems of one domain of a suite of EPDDL files."""
     folder, listed = Path(choice["folder"]), choice["domains"][domain]
-    problems = sorted(folder.glob(listed["problems"]))
-    if not problems:
+    files = sorted(folder.glob(listed["problems"]))
+    if not files:
         what = f"holds no {listed['problems']}" if folder.is_dir() else "does not exist"
-        raise EpigymError(f"suite {choice['name']}: {folder} {what}; set suite.folder to where its files are")
+        raise MissingError(f"suite {choice['name']}: {folder} {what}; set suite.folder to where its files are")
     others = [folder / name for name in (listed["domain_file"], *listed["libraries"])]
     for path in others:
         if not path.is_file():
-            raise EpigymError(f"suite {choice['name']}: there is no {path}, which {domain} needs")
+            raise MissingError(f"suite {choice['name']}: there is no {path}, which {domain} needs")
     domain_file, *libraries = map(str, others)
-    return {
-        f"{domain}/{problem.stem}": EpddlFiles(str(problem), domain_file, tuple(libraries), choice["plank_compat"])
-        for problem in problems
-    }
+    reading = Reading("default", domain_file, tuple(libraries), choice["plank_compat"])
+    return [Problem(f"{domain}/{file.stem}", domain, str(file), reading) for file in files]
+
+
+def _listed_in(problem: Path) -> Iterator[Path]:
+    """The files that a problem names, if it is a specification."""
+    content: object = None
+    with suppress(ValueError, RecursionError):
+        content = json.loads(problem.read_bytes()) if problem.suffix == ".json" else None
+    if isinstance(content, dict) and "action-type-libraries" in content:
+        for value in content.values():
+            for name in value if isinstance(value, list) else [value]:
+                beside = problem.parent / str(name)
+                yield beside if beside.is_file() else Path(str(name))

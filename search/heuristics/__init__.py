@@ -6,24 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from epigym.space import StateSpace
-from search.heuristics.divided_goals import DividedGoals
+from search.heuristics.gnn import Gnn
 from search.heuristics.heuristic import Heuristic
-from search.heuristics.open_goals import OpenGoals
-from search.heuristics.registry import lookup
+from search.heuristics.open_goals import DividedGoals, OpenGoals
+from search.heuristics.registry import maker
 from search.heuristics.relaxed import EntailedLevels, GoalLevels, GraphLength
-
-
-def _gnn(space: StateSpace, checkpoint: str | None = None, threads: int = 1) -> Heuristic:
-    from search.heuristics.gnn import Gnn  # torch takes seconds to import
-
-    return Gnn(space, checkpoint, threads)
-
-
-def _onnx(space: StateSpace, path: str | None = None, threads: int = 1) -> Heuristic:
-    from search.heuristics.onnx import Onnx  # the packages of the extra export may be missing
-
-    return Onnx(space, path, threads)
-
 
 HEURISTICS: Mapping[str, Callable[..., Heuristic]] = {
     "open_goals": OpenGoals,
@@ -31,18 +18,22 @@ HEURISTICS: Mapping[str, Callable[..., Heuristic]] = {
     "c_pg": EntailedLevels,
     "l_pg": GraphLength,
     "s_pg": GoalLevels,
-    "gnn": _gnn,
-    "onnx": _onnx,
+    "gnn": Gnn,
 }
 
 
-def make_heuristic(name: str, space: StateSpace, **settings: Any) -> Heuristic:
-    """The heuristic `name` on `space` with its settings, as in `conf/heuristic/<name>.yaml`.
+def heuristic_maker(choice: Mapping[str, Any]) -> Callable[[StateSpace], Heuristic]:
+    """What makes the heuristic that a mapping chooses, as in `conf/heuristic/<name>.yaml`, for a space.
 
     Raises:
-        EpigymError: when there is no such heuristic or setting; the message suggests close names.
+        UsageError: when there is no such heuristic or setting (close names are suggested), or a value does not fit.
     """
-    return lookup(HEURISTICS, "heuristic", name, space, **settings)
+    return maker("heuristic", choice, HEURISTICS, Heuristic, given=1)
 
 
-__all__ = ["HEURISTICS", "Heuristic", "make_heuristic"]
+def make_heuristic(name: str, space: StateSpace, **settings: Any) -> Heuristic:
+    """The heuristic `name` on `space`; errors as `heuristic_maker`."""
+    return heuristic_maker({"name": name, **settings})(space)
+
+
+__all__ = ["HEURISTICS", "Heuristic", "heuristic_maker", "make_heuristic"]

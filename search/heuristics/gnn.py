@@ -2,31 +2,57 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace
-from learn.model.runs import chosen
+from learn.model.runs import chosen, finished_runs
 from learn.model.scoring import open_scorer
+from search.heuristics.heuristic import Heuristic
+from search.heuristics.registry import Count
 
 
-class Gnn:
-    """Scores e-states with a regressor that `learn.train` made, all of one call in one batch.
+class Gnn(Heuristic):
+    """Scores e-states with a regressor, all of one call in one batch.
 
     Args:
         space: where the e-states live.
-        checkpoint: file of the regressor, in which `{domain}` stands for the problem's domain, the part of its
-            name before the slash; None takes the newest run trained on that domain.
-        threads: of the processor that torch uses; the batches are small, where one is fastest.
+        checkpoint: a file of `learn.train`, or one of `learn.export` (`.onnx`, without PyTorch), in which `{domain}`
+            stands for the task's domain; None takes the newest good run trained on that domain.
+        threads: of the processor; the batches are small, where one is fastest.
+
+    Raises:
+        MissingError: when there is no such file or run.
+        CheckpointError: when the file cannot be read.
+        LimitError: when the task does not fit the encoding that the regressor was trained with.
     """
 
     name = "gnn"
 
-    def __init__(self, space: StateSpace, checkpoint: str | None = None, threads: int = 1) -> None:
-        """Load the regressor and bind it to a space."""
-        self.checkpoint = chosen(checkpoint, space.task.name, ".ckpt")
+    def __init__(self, space: StateSpace, checkpoint: str | None = None, threads: Count = 1) -> None:
+        self.checkpoint = chosen(checkpoint, space.task.domain)
         self._scorer = open_scorer(self.checkpoint, space, threads)
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""
         return self._scorer.score(ids)
+
+
+def require_checkpoint(checkpoint: str | None, domain: str | None) -> None:
+    """See that `gnn` with this setting will find a file for a task of a domain; None is a domain not known yet.
+
+    Raises:
+        MissingError: when it will not.
+    """
+    if domain is not None or (checkpoint is not None and "{domain}" not in checkpoint):
+        chosen(checkpoint, domain or "")
+
+
+def good_checkpoints(domain: str | None) -> list[Path]:
+    """What `gnn` takes for a domain when no checkpoint is named; what it may take where the domain is not known."""
+    good = [run for run in finished_runs() if run.beats_median]
+    if domain is None:
+        return [run.checkpoint for run in good]
+    return [run.checkpoint for run in good if domain in run.domains][-1:]

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.typing import NDArray
 
 
-class Heuristic(Protocol):
-    """Estimates how far e-states are from a goal; bound to one state space.
+class Heuristic(ABC):
+    """Estimates how far e-states are from a goal; made for one state space, which is its first argument.
 
     Attributes:
-        name: as in the registry.
+        name: in messages and, where nothing else is said, in tables.
         checkpoint: the file a learned heuristic was read from, empty for any other.
     """
 
-    name: str
-    checkpoint: str
+    name: str = "own"
+    checkpoint: str = ""
 
+    @abstractmethod
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: a score for each of the e-states `ids` (int32[k]), in steps where the heuristic knows steps.
 

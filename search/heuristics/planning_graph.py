@@ -41,7 +41,6 @@ class PlanningGraph:
     """
 
     def __init__(self, task: Task) -> None:
-        """Work out once what each action can mark."""
         roots = [formula.negation_normal_form() for formula in _relevant(task)]
         literals = [literal(name, value) for name in task.fluents for value in (True, False)]
         self.nodes = _with_parts([*literals, *roots])

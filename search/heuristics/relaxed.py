@@ -6,20 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace
+from search.heuristics.heuristic import Heuristic
 from search.heuristics.planning_graph import PlanningGraph
 
 
-class _Relaxed:
+class _Relaxed(Heuristic):
     """A heuristic that reads its scores off planning graphs.
 
     Args:
         space: where the e-states live.
     """
 
-    checkpoint = ""
-
     def __init__(self, space: StateSpace) -> None:
-        """Prepare the planning graphs of the space's task."""
         self._graph = PlanningGraph(space.task)
         self._truth = space.query(self._graph.nodes)
 
@@ -61,7 +59,6 @@ class EntailedLevels(_Relaxed):
     name = "c_pg"
 
     def __init__(self, space: StateSpace) -> None:
-        """Build the planning graph of the initial e-state."""
         super().__init__(space)
         [levels] = self._graph.levels(self._truth(np.array([space.initial], dtype=np.int32)))
         weights = np.maximum(levels, 0).astype(np.float64)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from omegaconf import OmegaConf
 
-from epigym.errors import EpigymError
+from epigym.errors import UsageError
+from epigym.names import unknown
 from epigym.space import StateSpace
 from search.agents import AGENTS, Agent, make_agent
-from search.heuristics import HEURISTICS, Heuristic, make_heuristic
-from search.heuristics.registry import suggestion
+from search.agents.result import joined_label
+from search.heuristics import HEURISTICS, Heuristic, heuristic_maker
+from search.heuristics.registry import check
+
+PORTFOLIO = "portfolio"
 
 _CONF = Path(__file__).parents[2] / "conf"
 
@@ -25,14 +29,19 @@ class Configuration:
     """What to search with; plain data that travels between processes.
 
     Attributes:
-        agent: the agent's name and settings, as in `conf/agent/<name>.yaml`.
-        heuristic: the same of the heuristic, or None for a blind agent.
+        agent: the agent's name and settings, as in `conf/agent/<name>.yaml`; or instead of the name, as `_target_`, the
+            path of a class that derives from `search.agents.Agent`.
+        heuristic: the same of the heuristic, or None for a blind agent; a class of one's own derives from
+            `search.heuristics.Heuristic` and gets the space as its first argument.
+        members: the configurations of a portfolio.
 
-    Both may have a `label`, which stands for the name in tables: it tells apart what differs in settings only.
+    Agent and heuristic may have a `label`, which stands for the name in tables: it tells apart what differs in settings
+    only.
     """
 
     agent: Mapping[str, Any]
     heuristic: Mapping[str, Any] | None = None
+    members: tuple[Configuration, ...] = ()
 
     @classmethod
     def of(cls, agent: Choice, heuristic: Choice | None = None) -> Configuration:
@@ -41,14 +50,20 @@ class Configuration:
         Settings that are not given come from the configuration files. A blind agent gets no heuristic.
 
         Raises:
-            EpigymError: when a name or a setting is unknown, or an informed agent has no heuristic.
+            UsageError: when a name or a setting is unknown, a value does not fit, or a heuristic is missing.
         """
-        agent = _settings("agent", agent, AGENTS)
-        if not _agent(agent).is_informed:
+        agent = _settings("agent", agent, (*AGENTS, PORTFOLIO))
+        if agent.get("name") == PORTFOLIO:
+            own: dict[str, Any] = {key: agent.pop(key) for key in ("name", "label") if key in agent}
+            check(f"agent {PORTFOLIO!r}", _members_of, agent)
+            return cls(own, members=_members_of(**agent))
+        if not make_agent(**agent).is_informed:
             return cls(agent)
-        if heuristic is None or _name(heuristic) == "none":
-            raise EpigymError(f"agent {agent['name']!r} needs a heuristic; {suggestion('', HEURISTICS)}")
-        return cls(agent, _settings("heuristic", heuristic, HEURISTICS))
+        if heuristic is None:
+            raise UsageError(f"agent {_name(agent)!r} needs a heuristic: choose one of {', '.join(HEURISTICS)}")
+        heuristic = _settings("heuristic", heuristic, HEURISTICS)
+        heuristic_maker(heuristic)  # checks it
+        return cls(agent, heuristic)
 
     @classmethod
     def parse(cls, text: str) -> Configuration:
@@ -57,36 +72,48 @@ class Configuration:
         return cls.of(agent, heuristic or None)
 
     @property
+    def names(self) -> tuple[str, str | None]:
+        """Label or name of the agent and of the heuristic."""
+        return _name(self.agent), None if self.heuristic is None else _name(self.heuristic)
+
+    @property
     def label(self) -> str:
         """A name for tables and files, such as `hfs/open_goals`."""
-        chosen = [self.agent] if self.heuristic is None else [self.agent, self.heuristic]
-        return "/".join(choice.get("label", choice["name"]) for choice in chosen)
+        return joined_label(*self.names)
 
     def make_agent(self) -> Agent:
-        """The agent."""
-        return _agent(self.agent)
+        """The agent; a portfolio has none."""
+        return make_agent(**self.agent)
 
     def make_heuristic(self, space: StateSpace) -> Heuristic | None:
         """The heuristic bound to `space`, or None for a blind agent."""
-        return None if self.heuristic is None else make_heuristic(space=space, **_unlabelled(self.heuristic))
+        return None if self.heuristic is None else heuristic_maker(self.heuristic)(space)
 
 
-def _settings(kind: str, choice: Choice, registry: Mapping[str, Any]) -> Mapping[str, Any]:
+def _settings(kind: str, choice: Choice, known: Collection[str]) -> dict[str, Any]:
     """Name and settings: those of the configuration file, overridden by those of `choice`."""
-    name = _name(choice)
-    if name not in registry:
-        raise EpigymError(f"there is no {kind} {name!r}; {suggestion(name, registry)}")
+    if not isinstance(choice, (str, Mapping)):
+        raise UsageError(f"{kind}={choice!r} must be a name, or a mapping of name and settings")
+    given = {"name": choice} if isinstance(choice, str) else dict(choice)
+    if "_target_" in given:
+        return given
+    name = str(given.get("name"))
+    if name not in known:
+        raise UsageError(unknown(kind, name, known))
     settings = cast(dict[str, Any], OmegaConf.to_container(OmegaConf.load(_CONF / kind / f"{name}.yaml")))
-    return settings if isinstance(choice, str) else {**settings, **choice}
+    return {**settings, **given}
 
 
-def _name(choice: Choice) -> str:
-    return choice if isinstance(choice, str) else str(choice.get("name", ""))
+def _members_of(members: Sequence[Mapping[str, Any]]) -> tuple[Configuration, ...]:
+    """The configurations of a portfolio, each of an `agent` and, where that is informed, a `heuristic`."""
+    for member in members:
+        check("a member of the portfolio", Configuration.of, member)
+    found = tuple(Configuration.of(**member) for member in members)
+    if not found or any(member.members for member in found):
+        raise UsageError("agent 'portfolio' needs members, and none of them a portfolio itself")
+    return found
 
 
-def _agent(settings: Mapping[str, Any]) -> Agent:
-    return make_agent(**_unlabelled(settings))
-
-
-def _unlabelled(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in settings.items() if key != "label"}
+def _name(choice: Mapping[str, Any]) -> str:
+    """The label, else the name, else the name of the class of one's own."""
+    return str(choice.get("label") or choice.get("name") or choice["_target_"].rpartition(".")[2])

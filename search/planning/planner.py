@@ -1,25 +1,35 @@
-"""From a task to a result: build the state space, search, re-execute the plan."""
+"""From a task to a result: search with a configuration, re-execute the plan."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from time import perf_counter
 
 from epigym.reference import validate
-from epigym.space import StateSpace
 from epigym.task import Task
-from search.agents.limits import Limits, peak_bytes
-from search.agents.result import SearchResult, SearchStatus
+from search.agents.limits import Limits
+from search.agents.result import SearchResult, SearchStatus, write_json
 from search.planning.configuration import Configuration
+from search.planning.plans import unverified
+from search.planning.portfolio import search_in_parallel
+from search.planning.single import search_alone
 
 
-def find_plan(task: Task, configuration: Configuration, limits: Limits | None = None) -> SearchResult:
+def find_plan(
+    task: Task,
+    configuration: Configuration,
+    limits: Limits | None = None,
+    plan_file: str | os.PathLike[str] | None = None,
+) -> SearchResult:
     """Search for a plan of `task` and re-execute it independently before it is reported.
 
     Args:
         task: the planning task.
-        configuration: agent and heuristic.
+        configuration: agent and heuristic, or a portfolio of them.
         limits: when to give up; by default 600 s and 80 % of the free memory.
+        plan_file: where to write the plan; until it has been re-executed, and for good when that fails, it is beside
+            that file, see `search.planning.plans.unverified`.
 
     Returns:
         The result; its status is `error` when the plan that was found is not valid.
@@ -27,36 +37,27 @@ def find_plan(task: Task, configuration: Configuration, limits: Limits | None = 
     Raises:
         CheckpointError: when a learned heuristic cannot be loaded or does not fit the task.
         TaskError: when the task cannot be represented, or designated worlds disagree about an observer.
+        OSError: when the plan cannot be written.
     """
-    return re_executed(task, search(task, configuration, limits))
-
-
-def re_executed(task: Task, result: SearchResult) -> SearchResult:
-    """The result of a search of `task` after its plan has been re-executed; of status `error` when that fails."""
-    if result.plan is None:
-        return result
-    start = perf_counter()
-    validation = validate(task, result.plan)
-    result = replace(result, validation_seconds=perf_counter() - start, collapsed_agents=validation.collapsed)
-    if validation.valid:
-        return result
-    message = f"{result.label} returned a plan that is not valid: {validation.reason}"
-    return replace(result, status=SearchStatus.ERROR, message=message)
-
-
-def search(task: Task, configuration: Configuration, limits: Limits | None = None) -> SearchResult:
-    """Search for a plan of `task`; as `find_plan`, but nobody has re-executed the plan."""
-    agent = configuration.make_agent()
-    start = perf_counter()
-    space = StateSpace(task)
-    heuristic = configuration.make_heuristic(space)
-    build_seconds = perf_counter() - start
-    result = agent.search(space, heuristic, limits)
-    return replace(
-        result,
-        build_seconds=build_seconds,
-        peak_bytes=max(result.peak_bytes, peak_bytes()),
+    if plan_file is not None:
+        unverified(plan_file).unlink(missing_ok=True)  # of an earlier search
+    result = replace(
+        (search_in_parallel if configuration.members else search_alone)(task, configuration, limits),
         actions=len(task.actions),
         fluents=len(task.fluents),
         initial_worlds=len(task.initial.valuations),
     )
+    if result.plan is None:
+        return result
+    if plan_file is not None:
+        write_json(unverified(plan_file), result.plan)
+    start = perf_counter()
+    validation = validate(task, result.plan)
+    result = replace(result, validation_seconds=perf_counter() - start, collapsed_agents=validation.collapsed)
+    if not validation.valid:
+        kept = "" if plan_file is None else f" (see {unverified(plan_file)})"
+        message = f"{result.label} returned a plan that is not valid{kept}: {validation.reason}"
+        return replace(result, status=SearchStatus.ERROR, message=message)
+    if plan_file is not None:
+        unverified(plan_file).replace(plan_file)
+    return result

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
+import signal
 import threading
 import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any
 
 import psutil
@@ -50,6 +51,7 @@ class Ending:
         detail: the traceback of an exception.
         seconds: from the start of the process to its end.
         peak_bytes: most resident memory that was seen from outside.
+        cpu_seconds: CPU time of the process, and of its children as far as it was seen from outside.
     """
 
     job: Job
@@ -59,6 +61,7 @@ class Ending:
     detail: str
     seconds: float
     peak_bytes: int
+    cpu_seconds: float
 
 
 def supervise(
@@ -111,6 +114,7 @@ class _Process:
         self._job = job
         self._start = monotonic()
         self._peak = 0
+        self._cpu: dict[psutil.Process, float] = {}  # seconds, as last seen
         # Not a daemon: the jobs of the runner may be portfolios, which have processes of their own.
         self._process = _CONTEXT.Process(target=_enter, args=(sender, job), daemon=False)
         self._process.start()
@@ -120,7 +124,7 @@ class _Process:
     def collect(self) -> Ending:
         """The ending of a process that has something to say, or has died."""
         try:
-            value, message, detail = self.connection.recv()
+            value, message, detail, self._cpu[self._watched] = self.connection.recv()
         except EOFError:
             self._process.join()
             return self._ending(SearchStatus.ERROR, f"the process died with exit code {self._process.exitcode}")
@@ -129,7 +133,7 @@ class _Process:
 
     def check(self, wall_limit: float | None, memory_limit: int | None) -> Ending | None:
         """The ending of a process that exceeds a limit, which kills it, or None."""
-        self._peak = max(self._peak, self._resident())
+        self._peak = max(self._peak, self._look())
         if memory_limit is not None and self._peak >= memory_limit:
             return self._killed(SearchStatus.MEMORY_LIMIT)
         if wall_limit is not None and monotonic() - self._start >= wall_limit:
@@ -150,31 +154,36 @@ class _Process:
 
     def _ending(self, failure: SearchStatus | None, message: str = "", detail: str = "", value: Any = None) -> Ending:
         self.connection.close()
-        return Ending(self._job, value, failure, message, detail, monotonic() - self._start, self._peak)
+        seconds = monotonic() - self._start
+        return Ending(self._job, value, failure, message, detail, seconds, self._peak, sum(self._cpu.values()))
 
     def _tree(self) -> list[psutil.Process]:
         with suppress(psutil.NoSuchProcess):
             return [self._watched, *self._watched.children(recursive=True)]
         return []
 
-    def _resident(self) -> int:
+    def _look(self) -> int:
+        """Note the CPU times of the process and its children; return the memory that they hold."""
         total = 0
         for process in self._tree():
             with suppress(psutil.NoSuchProcess):
                 total += process.memory_info().rss
+                times = process.cpu_times()
+                self._cpu[process] = times.user + times.system
         return total
 
 
 def _enter(sender: Connection, job: Job) -> None:
     """What a new process does: make the call and send its value, or the exception, to the parent."""
     threading.Thread(target=_die_with_parent, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends its children
     try:
-        outcome = (job.call(*job.arguments), "", "")
+        outcome: tuple[Any, str, str] = (job.call(*job.arguments), "", "")
     except EpigymError as error:
         outcome = (None, str(error).partition("\n")[0], traceback.format_exc())
     except Exception as error:
         outcome = (None, f"{type(error).__name__}: {error}", traceback.format_exc())
-    sender.send(outcome)
+    sender.send((*outcome, process_time()))
 
 
 def _die_with_parent() -> None:

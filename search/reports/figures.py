@@ -13,19 +13,21 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from search.reports.metrics import bootstrap, iqm, iqm_of_samples
 from search.reports.outcomes import METRICS, PAPER_METRICS, Outcome, Outcomes, values_of
 
-_DOTS = 150
+_DOTS = 150  # per inch, of a PNG
+_BARS = 0.8  # of the room between two domains that their bars take
+_BORDER = 3  # times the largest number: where the undecided lie
 
 
 def coverage(outcomes: Outcomes) -> Figure:
     """Share solved of the problems with an outcome by domain, one bar for each configuration."""
     domains = {**outcomes.domains, "all": outcomes.problems}
     figure, axes = _figure(1.5 * len(domains) + 2, 4)
-    width = 0.8 / len(outcomes.configurations)
+    width = _BARS / len(outcomes.configurations)
     for number, name in enumerate(outcomes.configurations):
         known = [outcomes.known(name, problems) for problems in domains.values()]
         shares = [len(outcomes.solved(name, problems)) / max(len(problems), 1) for problems in known]
         axes.bar(np.arange(len(domains)) + number * width, shares, width, label=name, color=_colour(number))
-    axes.set_xticks(np.arange(len(domains)) + 0.4 - width / 2, [name.replace("_", "\n") for name in domains])
+    axes.set_xticks(np.arange(len(domains)) + (_BARS - width) / 2, [name.replace("_", "\n") for name in domains])
     axes.set_ylim(0, 1)
     axes.set_ylabel("solved")
     axes.yaxis.set_major_formatter("{x:.0%}")
@@ -81,7 +83,7 @@ def scatter(outcomes: Outcomes, first: str, second: str) -> Figure:
         for problem in problems
     ]
     known = [outcome.expanded for _, *both in pairs for outcome in both if outcome and outcome.expanded]
-    border = 3 * max(known, default=1.0)
+    border = _BORDER * max(known, default=1.0)
     figure, axes = _figure(7, 5)
     for number, domain in enumerate(outcomes.domains):
         points = [(_nodes(a, border), _nodes(b, border)) for name, a, b in pairs if name == domain and a and b]
@@ -138,7 +140,8 @@ def _colour(number: int) -> tuple[float, float, float, float]:
 
 
 def _legend(figure: Figure) -> None:
-    figure.legend(fontsize="small", frameon=False, loc="outside right center")
+    if any(axes.get_legend_handles_labels()[1] for axes in figure.axes):
+        figure.legend(fontsize="small", frameon=False, loc="outside right center")
 
 
 def _nodes(outcome: Outcome, border: float) -> float:

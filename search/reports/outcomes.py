@@ -6,8 +6,9 @@ import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, MissingError
 from search.agents.result import SearchStatus
 
 
@@ -61,15 +62,33 @@ METRICS: dict[str, Metric] = {
 PAPER_METRICS = ("nodes", "time [ms]", "length")
 
 
+class LeftOut(NamedTuple):
+    """What a run holds of a configuration on a problem that no table counts.
+
+    Attributes:
+        configuration: its label.
+        problem: its name.
+        has_outcome: whether there is an outcome under the settings, files and program of the run.
+        others: number of outcomes under other ones.
+    """
+
+    configuration: str
+    problem: str
+    has_outcome: bool
+    others: int
+
+
 @dataclass(frozen=True, slots=True)
 class Outcomes:
     """All outcomes of a report.
 
     Attributes:
         table: by configuration, then by problem; configurations and problems are in the order of the runs.
+        left_out: what the runs have but the table has not.
     """
 
     table: Mapping[str, Mapping[str, Outcome]]
+    left_out: Sequence[LeftOut] = ()
 
     @property
     def configurations(self) -> list[str]:
@@ -109,7 +128,8 @@ class Outcomes:
 
     def of(self, configurations: Sequence[str]) -> Outcomes:
         """The outcomes of these configurations only."""
-        return Outcomes({name: self.table[name] for name in configurations})
+        kept = tuple(entry for entry in self.left_out if entry.configuration in configurations)
+        return Outcomes({name: self.table[name] for name in configurations}, kept)
 
 
 def values_of(outcomes: Iterable[Outcome], metric: Metric) -> list[float]:
@@ -125,44 +145,55 @@ def read_outcomes(runs: Sequence[str | Path], others: Iterable[Outcome] = ()) ->
         others: such as published ones; those on other problems are left out.
 
     Raises:
-        EpigymError: when a folder holds no table, or two folders hold the same configuration on the same problem.
+        MissingError: when a folder holds no table, or there is no outcome.
+        EpigymError: when two folders hold the same configuration on the same problem.
     """
     table: dict[str, dict[str, Outcome]] = {}
+    left_out: list[LeftOut] = []
     for run in runs:
-        for outcome in _read_run(Path(run)):
+        rows = _rows(Path(run))
+        left_out += (entry for entry in map(_left_out, rows) if entry.others or not entry.has_outcome)
+        for outcome in (_outcome(row) for row in rows if row["status"]):
             known = table.setdefault(outcome.configuration, {})
             if outcome.problem in known:
                 raise EpigymError(f"{outcome.configuration} on {outcome.problem} is in two runs; report them apart")
             known[outcome.problem] = outcome
+    if not table:
+        raise MissingError(f"there is no outcome yet in {', '.join(map(str, runs))}")
     problems = {problem for outcomes in table.values() for problem in outcomes}
     for outcome in others:
         if outcome.problem in problems:
             table.setdefault(outcome.configuration, {}).setdefault(outcome.problem, outcome)
-    return Outcomes(table)
+    return Outcomes(table, left_out)
 
 
-def _read_run(folder: Path) -> list[Outcome]:
+def _rows(folder: Path) -> list[dict[str, str]]:
     file = folder / "results.csv"
     if not file.is_file():
-        raise EpigymError(f"{folder} holds no results.csv; name a folder that search.evaluate wrote")
+        raise MissingError(f"{folder} holds no results.csv; name a folder that search.evaluate wrote")
     with file.open(encoding="utf-8", newline="") as lines:
-        return [
-            Outcome(
-                domain=row["domain"],
-                problem=row["problem"],
-                configuration=row["configuration"],
-                status=SearchStatus(row["status"]),
-                plan_length=number_of(row["plan_length"]),
-                expanded=number_of(row["expanded"]),
-                search_ms=number_of(row["search_seconds"], 1e3),
-                total_ms=number_of(row["total_seconds"], 1e3),
-                peak_mib=number_of(row["peak_bytes"], 1 / 2**20),
-                actions=number_of(row["actions"]),
-                fluents=number_of(row["fluents"]),
-                initial_worlds=number_of(row["initial_worlds"]),
-            )
-            for row in csv.DictReader(lines)
-        ]
+        return list(csv.DictReader(lines))
+
+
+def _left_out(row: Mapping[str, str]) -> LeftOut:
+    return LeftOut(row["configuration"], row["problem"], bool(row["status"]), int(row["other_outcomes"]))
+
+
+def _outcome(row: Mapping[str, str]) -> Outcome:
+    return Outcome(
+        domain=row["domain"],
+        problem=row["problem"],
+        configuration=row["configuration"],
+        status=SearchStatus(row["status"]),
+        plan_length=number_of(row["plan_length"]),
+        expanded=number_of(row["expanded"]),
+        search_ms=number_of(row["search_seconds"], 1e3),
+        total_ms=number_of(row["total_seconds"], 1e3),
+        peak_mib=number_of(row["peak_bytes"], 1 / 2**20),
+        actions=number_of(row["actions"]),
+        fluents=number_of(row["fluents"]),
+        initial_worlds=number_of(row["initial_worlds"]),
+    )
 
 
 def number_of(text: str, unit: float = 1.0) -> float | None:

@@ -6,9 +6,9 @@ import csv
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, MissingError, UsageError
+from epigym.names import unknown
 from search.agents.result import SearchStatus
-from search.heuristics.registry import suggestion
 from search.reports.outcomes import Outcome, number_of
 
 PUBLISHED = "published "
@@ -38,7 +38,7 @@ def _of_paper(setup: str) -> list[Outcome]:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     known = dict.fromkeys(row["setup"] for row in rows)
     if setup not in known:
-        raise EpigymError(f"there is no published experiment {setup!r}; {suggestion(setup, known)}")
+        raise UsageError(unknown("published experiment", setup, known))
     return [
         Outcome(
             domain=row["problem"].partition("/")[0],
@@ -60,7 +60,7 @@ def _of_table(name: str) -> list[Outcome]:
         with Path(name).open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
     except OSError as error:
-        raise EpigymError(f"cannot read the published table {name!r}: {error.strerror}") from None
+        raise MissingError(f"cannot read the published table {name!r}: {error.strerror}") from None
     for read, columns in _LAYOUTS:
         if rows and columns <= rows[0].keys():
             return [read(row) for row in rows]

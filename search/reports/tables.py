@@ -156,6 +156,23 @@ def instances(outcomes: Outcomes) -> ReportTable:
     )
 
 
+def left_out(outcomes: Outcomes) -> ReportTable:
+    """What no other table counts: cells without an outcome, and outcomes under other settings, files or programs."""
+    missing = sum(not entry.has_outcome for entry in outcomes.left_out)
+    others = sum(entry.others for entry in outcomes.left_out)
+    return ReportTable(
+        name="left_out",
+        caption=f"Left out: {missing} searches without an outcome, and {others} outcomes under other settings, limits, "
+        "files or versions of the program.",
+        groups=[("", 3)],
+        header=["problem", "configuration", "outcome", "others"],
+        rows=[
+            [entry.problem, entry.configuration, "yes" if entry.has_outcome else "no", str(entry.others)]
+            for entry in outcomes.left_out
+        ],
+    )
+
+
 def number(value: float) -> str:
     """A number for a table: whole from 10 on, two digits below."""
     return f"{value:.0f}" if abs(value) >= 9.95 or value == int(value) else f"{value:.2g}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from time import monotonic
 
@@ -37,3 +39,14 @@ def fill_memory(count: int) -> None:
     block = bytearray(b"x") * count
     while block:
         signal.pause()
+
+
+def burn_then_fill_memory(seconds: float, count: int) -> None:
+    """Start a process that uses the processor for some seconds, then fills memory and waits until killed."""
+    script = (
+        "import signal, sys, time\n"
+        "while time.process_time() < float(sys.argv[1]): pass\n"
+        "block = bytearray(b'x') * int(sys.argv[2])\n"
+        "while block: signal.pause()\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(seconds), str(count)], check=True)

@@ -33,7 +33,7 @@ def test_predictions_are_the_scores_of_the_states(small_set: DataSet) -> None:
 @pytest.fixture
 def doubling(monkeypatch: pytest.MonkeyPatch) -> None:
     """A regressor that predicts twice the true distance."""
-    monkeypatch.setattr(learn.assess, "chosen", lambda path, problem, suffix: "some.ckpt")
+    monkeypatch.setattr(learn.assess, "chosen", lambda path, domain: "some.ckpt")
     monkeypatch.setattr(learn.assess, "load", lambda path: replace(random_regressor(), path=Path(path)))
 
     def double(trained: Trained, data: DataSet) -> np.ndarray:

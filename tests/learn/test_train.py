@@ -15,7 +15,7 @@ import torch
 from hydra.errors import ConfigCompositionException
 from omegaconf import DictConfig, OmegaConf
 
-from epigym.errors import CheckpointError, EpigymError
+from epigym.errors import CheckpointError, EpigymError, MissingError
 from epigym.problem import load_problem
 from epigym.space import StateSpace
 from learn.data.dataset import DataSet
@@ -194,21 +194,28 @@ def test_checkpoint_holds_everything_that_scoring_needs(compose_config: Compose,
     assert scores.shape == (1,)
 
 
-def test_newest_finished_run_of_a_domain_is_found(tmp_path: Path) -> None:
-    def finish(name: str, finished: str, domains: list[str]) -> Path:
+def test_newest_good_run_of_a_domain_is_found(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def finish(name: str, finished: str, domains: list[str], error: float = 1.0) -> Path:
         run = tmp_path / "train" / name
         run.mkdir(parents=True)
         (run / "best.ckpt").touch()
-        record = {"finished": finished, "checkpoint": "best.ckpt", "domains": domains}
+        metrics = {"val/mae": error, "median/mae": 2.0}
+        record = {"finished": finished, "checkpoint": "best.ckpt", "domains": domains, "metrics": metrics}
         (run / "run.json").write_text(json.dumps(record))
         return run / "best.ckpt"
 
     finish("a", "2026-01-02", ["grapevine"])
     second = finish("sweep/1", "2026-01-03", ["coin_in_the_box", "grapevine"])
     finish("c", "2026-01-04", ["coin_in_the_box"])
+    finish("no better than the median", "2026-01-05", ["grapevine", "assembly_line"], error=2.0)
+    (tmp_path / "train" / "damaged").mkdir()
+    (tmp_path / "train" / "damaged" / "run.json").write_text('{"finished":')
     assert newest("grapevine", tmp_path) == second
-    with pytest.raises(CheckpointError, match=r"learn\.train domain=assembly_line"):
+    assert [record.getMessage() for record in caplog.records if "damaged" in record.getMessage()] != []
+    with pytest.raises(MissingError, match=r"none of the 1 finished runs on 'assembly_line' predicts better"):
         newest("assembly_line", tmp_path)
+    with pytest.raises(MissingError, match=r"no finished run was trained on 'gossip': .*learn\.train domain=gossip"):
+        newest("gossip", tmp_path)
 
 
 def test_unusable_checkpoints_are_refused(tmp_path: Path) -> None:

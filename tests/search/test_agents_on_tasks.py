@@ -15,8 +15,8 @@ from search.planning.planner import find_plan
 from tests.helpers.benchmark_files import mastar_files, table
 from tests.helpers.tasks import SOLVABLE, coin, counter, hopeless
 
-UNTRAINED = sorted(HEURISTICS.keys() - {"gnn", "onnx"})
-SEQUENTIAL = sorted(AGENTS.keys() - {"portfolio"})
+UNTRAINED = sorted(HEURISTICS.keys() - {"gnn"})
+SEQUENTIAL = sorted(AGENTS)
 
 
 @pytest.mark.parametrize("task", sorted(SOLVABLE))

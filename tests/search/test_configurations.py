@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import inspect
+import math
+import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from epigym.errors import EpigymError
+from epigym.errors import UsageError
+from epigym.space import StateSpace
 from search.agents import AGENTS
 from search.agents.limits import Limits
-from search.evaluate import cells_of
+from search.agents.result import SearchStatus
+from search.evaluate import cells
 from search.heuristics import HEURISTICS
-from search.planning.configuration import Configuration
+from search.planning.configuration import PORTFOLIO, Configuration
+from search.planning.planner import find_plan
 from tests.helpers.benchmark_files import SHARED
+from tests.helpers.tasks import coin
 
 CONF = Path(__file__).parents[2] / "conf"
 
@@ -34,8 +41,8 @@ def options(group: str) -> set[str]:
 
 
 def test_every_agent_and_heuristic_is_an_option() -> None:
-    assert options("agent") == set(AGENTS)
-    assert options("heuristic") == {*HEURISTICS, "none"}
+    assert options("agent") == {*AGENTS, PORTFOLIO}
+    assert options("heuristic") == set(HEURISTICS)
 
 
 @pytest.mark.parametrize(("group", "registry"), [("agent", AGENTS), ("heuristic", HEURISTICS)])
@@ -55,10 +62,12 @@ def test_the_defaults_of_the_command_are_those_of_the_library() -> None:
     assert Limits(values["max_expanded"], values["time_limit"], values["memory_limit"]) == Limits()
 
 
-@pytest.mark.parametrize("agent", sorted(AGENTS))
+@pytest.mark.parametrize("agent", sorted([*AGENTS, PORTFOLIO]))
 def test_every_agent_can_be_chosen(agent: str) -> None:
     values = composed("solve", "problem=x", f"agent={agent}", "heuristic=l_pg")
-    assert Configuration.of(values["agent"], values["heuristic"]).make_agent().name == agent
+    configuration = Configuration.of(values["agent"], values["heuristic"])
+    assert configuration.names[0] == agent
+    assert agent == PORTFOLIO or configuration.make_agent().name == agent
 
 
 @pytest.mark.parametrize(
@@ -72,30 +81,30 @@ def test_every_agent_can_be_chosen(agent: str) -> None:
 )
 def test_experiments_are_the_grids_of_the_paper(experiment: str, configurations: list[str], problems: int) -> None:
     values = composed("evaluate", f"experiment={experiment}")
-    cells = cells_of(values)
-    assert list(dict.fromkeys(cell.configuration.label for cell in cells)) == configurations
-    assert len({cell.problem for cell in cells}) == problems
-    assert len(cells) == problems * len(configurations)
-    assert {cell.time_limit for cell in cells} == {600}
+    found = cells(values)
+    assert list(dict.fromkeys(cell.configuration.label for cell in found)) == configurations
+    assert len({cell.problem.name for cell in found}) == problems
+    assert len(found) == problems * len(configurations)
+    assert {cell.limits.time_limit for cell in found} == {600}
 
 
 def test_the_planning_graph_experiment_has_every_heuristic_of_hefp() -> None:
-    cells = cells_of(composed("evaluate", "experiment=planning_graph"))
-    labels = {cell.configuration.label for cell in cells}
+    found = cells(composed("evaluate", "experiment=planning_graph"))
+    labels = {cell.configuration.label for cell in found}
     assert {f"hfs/{name}" for name in ("gnn", "open_goals", "c_pg", "l_pg", "s_pg")} < labels
-    assert len({cell.problem for cell in cells}) == 75
+    assert len({cell.problem.name for cell in found}) == 75
 
 
 @pytest.mark.reference
 def test_the_competition_is_planned_without_learning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
-    cells = cells_of(composed("evaluate", "experiment=competition"))
-    assert len(cells) == 2 * 100
-    assert {cell.configuration.label for cell in cells} == {"bfs", "portfolio"}
-    assert {(cell.time_limit, cell.memory_limit) for cell in cells} == {(60, 2**33)}
-    assert not any("gnn" in str(cell.configuration) for cell in cells)
-    toolkit = cells_of(composed("evaluate", "experiment=competition", "suite=epddl", "time_limit=600"))
-    assert (len(toolkit), {cell.time_limit for cell in toolkit}) == (2 * 19, {600})
+    found = cells(composed("evaluate", "experiment=competition"))
+    assert len(found) == 2 * 100
+    assert {cell.configuration.label for cell in found} == {"bfs", "portfolio"}
+    assert {(cell.limits.time_limit, cell.limits.memory_limit) for cell in found} == {(60, 2**33)}
+    assert not any("gnn" in str(cell.configuration) for cell in found)
+    toolkit = cells(composed("evaluate", "experiment=competition", "suite=epddl", "time_limit=600"))
+    assert (len(toolkit), {cell.limits.time_limit for cell in toolkit}) == (2 * 19, {600})
 
 
 OF_FILES = {"competition"}  # experiments on the public EPDDL problems
@@ -112,11 +121,11 @@ def test_experiments_can_be_small(experiment: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
     whole, small = (composed("evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small"))
     assert small["folder"] == whole["folder"] + "_small"
-    cells = cells_of(small)
-    assert {cell.time_limit for cell in cells} <= {10}
-    assert len(cells) <= len(cells_of(whole))
-    domains = {cell.domain for cell in cells}
-    assert all(len({cell.problem for cell in cells if cell.domain == domain}) <= 2 for domain in domains)
+    found = cells(small)
+    assert {cell.limits.time_limit for cell in found} <= {10}
+    assert len(found) <= len(cells(whole))
+    domains = {cell.problem.domain for cell in found}
+    assert all(len({cell.problem.name for cell in found if cell.problem.domain == domain}) <= 2 for domain in domains)
 
 
 def test_configurations_are_read_from_text_and_mappings() -> None:
@@ -125,11 +134,110 @@ def test_configurations_are_read_from_text_and_mappings() -> None:
     assert Configuration.of("wa_star", "l_pg").agent["weight"] == 3.0
     assert Configuration.of({"name": "wa_star", "weight": 7}, "l_pg").agent["weight"] == 7
     assert Configuration.of("bfs", "l_pg").heuristic is None
-    with pytest.raises(EpigymError, match="no heuristic 'l_gp'; did you mean 'l_pg'"):
-        Configuration.parse("hfs/l_gp")
-    with pytest.raises(EpigymError, match="no agent 'hsf'; did you mean 'hfs'"):
-        Configuration.parse("hsf/l_pg")
-    with pytest.raises(EpigymError, match="agent 'hfs' needs a heuristic"):
-        Configuration.parse("hfs")
-    with pytest.raises(EpigymError, match="agent 'bfs': got an unexpected keyword argument 'wait'"):
-        Configuration.of({"name": "bfs", "wait": 1})
+
+
+@pytest.mark.parametrize(
+    ("agent", "heuristic", "message"),
+    [
+        ("hfs", "l_gp", "unknown heuristic 'l_gp': did you mean 'l_pg'?"),
+        ("hsf", "l_pg", "unknown agent 'hsf': did you mean 'hfs'"),
+        ({"nmae": "hfs"}, "l_pg", "unknown agent 'None': expected one of"),
+        (3, None, "agent=3 must be a name, or a mapping of name and settings"),
+        ("hfs", None, "agent 'hfs' needs a heuristic: choose one of open_goals, "),
+        ({"name": "bfs", "wait": 1}, None, "unknown setting of agent 'bfs' 'wait': there is none"),
+        (
+            {"name": "hfs", "expansion_per_batch": 2},
+            "l_pg",
+            "'expansion_per_batch': did you mean 'expansions_per_batch'?",
+        ),
+        ({"name": "hfs", "expansions_per_batch": "abc"}, "l_pg", "='abc' must be a whole number and at least 1"),
+        ({"name": "hfs", "expansions_per_batch": 1.5}, "l_pg", "=1.5 must be a whole number and at least 1"),
+        ({"name": "hfs", "expansions_per_batch": True}, "l_pg", "=True must be a whole number and at least 1"),
+        ({"name": "hfs", "expansions_per_batch": 0}, "l_pg", "=0 must be a whole number and at least 1"),
+        ({"name": "wa_star", "weight": -1}, "l_pg", "agent 'wa_star': weight=-1 must be a number and at least 0"),
+        ({"name": "wa_star", "weight": math.inf}, "l_pg", "weight=inf must be a number and at least 0"),
+        ({"name": "wa_star", "weight": math.nan}, "l_pg", "weight=nan must be a number and at least 0"),
+        ("hfs", {"name": "gnn", "checkpoint": 3}, "heuristic 'gnn': checkpoint=3 must be a text or null"),
+        ("hfs", {"name": "gnn", "chekpoint": "x"}, "'chekpoint': did you mean 'checkpoint'?"),
+        ({"name": "portfolio", "members": "bfs"}, None, "agent 'portfolio': members='bfs' must be a list"),
+        ({"name": "portfolio", "membres": []}, None, "'membres': did you mean 'members'?"),
+        ({"name": "portfolio", "members": []}, None, "agent 'portfolio' needs members"),
+        ({"name": "portfolio", "members": [{"agent": "portfolio"}]}, None, "none of them a portfolio itself"),
+        ({"name": "portfolio", "members": [{"agent": "gone"}]}, None, "unknown agent 'gone'"),
+        ({"name": "portfolio", "members": [{"agnet": "bfs"}]}, None, "'agnet': did you mean 'agent'?"),
+        (
+            {"name": "portfolio", "members": [{"heuristic": "l_pg"}]},
+            None,
+            "member of the portfolio needs the setting agent",
+        ),
+        ({"_target_": "gone.Mine"}, None, "agent: cannot find _target_='gone.Mine': No module named 'gone'"),
+        ({"_target_": "os.getcwd"}, None, "'os.getcwd' is no class that derives from search.agents.agent.Agent"),
+        ("hfs", {"_target_": "decimal.Decimal"}, "derives from search.heuristics.heuristic.Heuristic"),
+    ],
+)
+def test_wrong_choices_and_settings_are_one_line(agent: Any, heuristic: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)) as caught:
+        Configuration.of(agent, heuristic)
+    assert "\n" not in str(caught.value)
+
+
+OWN = """
+from __future__ import annotations
+from typing import TYPE_CHECKING
+import numpy as np
+from search.agents.depth_first import DepthFirst
+from search.heuristics import Heuristic
+if TYPE_CHECKING:
+    from epigym.space import StateSpace
+
+class Mine(Heuristic):
+    def __init__(self, space: StateSpace, scale: int, **more: float):
+        self._truth, self._scale = space.query(space.task.goal), scale
+    def score(self, ids):
+        return self._scale * np.sum(~self._truth(ids), axis=1, dtype=np.float64)
+
+class Deep(DepthFirst):
+    def __init__(self, least: float = 0):
+        pass
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Classes of a module outside the project."""
+    (tmp_path / "foreign.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+@pytest.mark.usefixtures("own")
+def test_agents_and_heuristics_can_be_classes_of_ones_own() -> None:
+    informed = Configuration.of("hfs", {"_target_": "foreign.Mine", "scale": 2, "more": 0.5})
+    assert informed.label == "hfs/Mine"
+    space = StateSpace(coin())
+    assert informed.make_heuristic(space).score(np.array([0], dtype=np.int32)).tolist() == [4]
+    result = find_plan(coin(), informed)
+    assert (result.status, result.label) == (SearchStatus.SOLVED, "hfs/Mine")
+    assert find_plan(coin(), Configuration.of({"_target_": "foreign.Deep", "label": "deep"})).label == "deep"
+    for wrong, message in (
+        ({"_target_": "foreign.Mine"}, "heuristic 'foreign.Mine' needs the setting scale"),
+        ({"_target_": "foreign.Mni", "scale": 2}, "has no attribute 'Mni'"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            Configuration.of("hfs", wrong)
+    with pytest.raises(UsageError, match=r"agent 'foreign\.Deep': least='x' must be a number"):
+        Configuration.of({"_target_": "foreign.Deep", "least": "x"})
+
+
+@pytest.mark.usefixtures("own")
+def test_the_command_line_takes_classes_of_ones_own() -> None:
+    values = composed("solve", "problem=x", "agent={_target_: foreign.Deep, least: 1}", "heuristic=l_pg")
+    assert Configuration.of(values["agent"], values["heuristic"]).label == "Deep"
+    values = composed("solve", "problem=x", "agent=hfs", "heuristic={_target_: foreign.Mine, scale: 2}")
+    assert Configuration.of(values["agent"], values["heuristic"]).heuristic == {"_target_": "foreign.Mine", "scale": 2}
+
+
+@pytest.mark.usefixtures("own")
+def test_members_of_a_portfolio_can_be_classes_of_ones_own() -> None:
+    member = {"agent": "hfs", "heuristic": {"_target_": "foreign.Mine", "scale": 2}}
+    result = find_plan(coin(), Configuration.of({"name": "portfolio", "members": [member]}))
+    assert (result.status, result.message) == (SearchStatus.SOLVED, "decided by hfs/Mine")

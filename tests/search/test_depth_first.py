@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from test_best_first_and_breadth_first import DIAMOND, graphs, shortest
 
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from tests.helpers.graph_space import GraphSpace
+from tests.search.test_best_first_and_breadth_first import DIAMOND, graphs, shortest
 
 # The long way round to 4 comes first: 0 1 2 3 4; the short way is 0 4. The goal 6 lies two steps behind 4.
 DETOUR = {0: [("a", 1), ("b", 4)], 1: [("a", 2)], 2: [("a", 3)], 3: [("a", 4)], 4: [("a", 5)], 5: [("a", 6)]}

@@ -8,11 +8,10 @@ import numpy as np
 from hypothesis import given
 
 from epigym import reference
-from epigym.formula import Formula, and_, believes, common, everybody, fluent, not_, or_
+from epigym.formula import Formula, and_, believes, common, divided, everybody, fluent, not_, or_
 from epigym.space import StateSpace
 from epigym.task import EState
 from search.heuristics import make_heuristic
-from search.heuristics.divided_goals import divided
 from tests.helpers.strategies import AGENTS, estates, formulas
 from tests.helpers.tasks import coin
 

@@ -4,35 +4,72 @@ from __future__ import annotations
 
 import csv
 import json
+import platform
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from epigym.errors import EpigymError, ProblemWarning
-from epigym.problem import load_problem
+from epigym import _core, language, space
+from epigym.errors import EpigymError, MissingError, ProblemWarning, UsageError
+from epigym.problem import Reading, load_problem
 from epigym.reference import Validation
-from search.agents.limits import peak_bytes
-from search.agents.result import SearchStatus
-from search.evaluate import configurations_of
-from search.evaluation import grid
-from search.evaluation.grid import MEASURED, Cell, shard, write_table
-from search.evaluation.suites import EpddlFiles
+from learn.model import runs
+from search.agents import best_first
+from search.agents.limits import Limits, peak_bytes
+from search.agents.result import SearchResult, SearchStatus
+from search.evaluation import cell as cell_module
+from search.evaluation import fingerprint, running
+from search.evaluation.cell import MEASURED, Cell
+from search.evaluation.grid import cells_of, configurations_of, shard, write_table
+from search.evaluation.suites import Problem, named_problems
+from search.heuristics import gnn
 from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.processes import Ending, Job
+from search.planning.single import outcome
 from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem
 from tests.helpers.tasks import COIN, COUNTER
 
 BFS = Configuration.of("bfs")
 
 
+OWN = """
+import numpy as np
+from search.agents.best_first import BestFirst
+from search.heuristics import Heuristic
+
+class Mine(Heuristic):
+    def __init__(self, space, scale: int):
+        self.scale = scale
+    def score(self, ids):
+        return self.scale * ids.astype(np.float64)
+
+class Deep(BestFirst):
+    def __init__(self):
+        super().__init__(lambda space: lambda ids, depths, scores: -depths)
+"""
+LIMITS = Limits(None, 60.0, 1 << 30)
+
+
+def cell_of(name: str | Problem, configuration: Configuration = BFS, limits: Limits = LIMITS) -> Cell:
+    """The cell of a problem as it is now."""
+    problem = named_problems([name], "default")[0] if isinstance(name, str) else name
+    return cells_of([problem], [configuration], limits)[0]
+
+
 @pytest.fixture
-def cell(tmp_path: Path) -> Cell:
+def coin(tmp_path: Path) -> str:
     (tmp_path / "coin.txt").write_text(COIN)
-    return Cell(str(tmp_path / "coin.txt"), BFS, "default", None, 60.0, 1 << 30)
+    return str(tmp_path / "coin.txt")
+
+
+@pytest.fixture
+def cell(coin: str) -> Cell:
+    return cell_of(coin)
 
 
 def test_informed_agents_meet_every_heuristic_and_blind_ones_none() -> None:
@@ -44,7 +81,7 @@ def test_informed_agents_meet_every_heuristic_and_blind_ones_none() -> None:
 
 def test_labels_tell_settings_apart() -> None:
     twice = [{"name": "wa_star", "weight": 2}, {"name": "wa_star", "weight": 5}]
-    with pytest.raises(EpigymError, match="two configurations are called 'wa_star/l_pg'; give one of them a label"):
+    with pytest.raises(UsageError, match="two configurations are called 'wa_star/l_pg'; give one of them a label"):
         configurations_of(twice, ["l_pg"])
     twice[1]["label"] = "wa5"
     assert [configuration.label for configuration in configurations_of(twice, ["l_pg"])] == ["wa_star/l_pg", "wa5/l_pg"]
@@ -52,76 +89,190 @@ def test_labels_tell_settings_apart() -> None:
 
 
 def test_shards_are_a_partition(cell: Cell) -> None:
-    cells = [replace(cell, max_expanded=number) for number in range(7)]
+    cells = [replace(cell, key=str(number)) for number in range(7)]
     parts = [shard(cells, f"{number}/3") for number in range(3)]
     assert sorted(len(part) for part in parts) == [2, 2, 3]
-    assert sorted(c.max_expanded for part in parts for c in part) == list(range(7))
+    assert sorted(c.key for part in parts for c in part) == [c.key for c in cells]
     assert shard(cells, None) == cells
     for wrong in ("3/3", "1", "a/b"):
-        with pytest.raises(EpigymError, match="must be written i/n"):
+        with pytest.raises(UsageError, match="must be written i/n"):
             shard(cells, wrong)
 
 
-def test_a_cell_is_kept_until_something_about_it_changes(cell: Cell, tmp_path: Path) -> None:
+def test_an_outcome_is_kept_for_this_very_cell(cell: Cell, tmp_path: Path) -> None:
     assert cell.read(tmp_path) is None
     result = cell.search()
     assert result.status is SearchStatus.SOLVED
     cell.write(tmp_path, result)
     assert cell.read(tmp_path) == result
-    assert replace(cell, time_limit=61.0).read(tmp_path) is None
-    assert replace(cell, semantics="efp").read(tmp_path) is None
+    assert cell.key.startswith(cell.file(tmp_path).suffixes[0].removeprefix("."))
+    data = json.loads(cell.file(tmp_path).read_text())
+    assert (data["key"], data["host"]) == (cell.key, platform.node())
+    assert replace(cell, key=cell.key[:8] + "0" * 56).read(tmp_path) is None  # the file's own key decides
     cell.file(tmp_path).write_text(cell.file(tmp_path).read_text()[:100])
     assert cell.read(tmp_path) is None
 
 
+def test_cells_of_another_key_are_kept_beside_and_counted(coin: str, tmp_path: Path) -> None:
+    kept, folder = [], tmp_path / "run"
+    labelled = Configuration.of({"name": "bfs", "label": "bfs.00000000"})  # whose files look alike
+    for text, limits in ((COIN, LIMITS), (COUNTER, LIMITS), (COUNTER, replace(LIMITS, time_limit=61.0))):
+        Path(coin).write_text(text)
+        cell = cell_of(coin, limits=limits)
+        assert cell.read(folder) is None
+        assert cell.row(folder)["other_outcomes"] == str(len(kept))
+        cell.write(folder, cell.search())
+        cell_of(coin, labelled, limits).write(folder, cell.search())
+        kept.append(cell)
+    assert len({cell.file(folder) for cell in kept}) == 3
+    assert [cell.read(folder).plan_length for cell in kept] == [3, 4, 4]
+    write_table(folder, kept[2:])
+    [row] = read_table(folder)
+    assert (row["plan_length"], row["other_outcomes"]) == ("4", "2")
+
+
+def write_model(path: Path, content: str) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    return str(path)
+
+
+def test_the_key_is_of_everything_that_decides_the_outcome(
+    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    own = "from search.agents.breadth_first import BreadthFirst\nclass Mine(BreadthFirst): "
+    Path("foreign_agent.py").write_text(own + "pass")
+    model = write_model(tmp_path / "model.ckpt", "weights")
+    of_domain = write_model(tmp_path / "of" / "grapevine.ckpt", "weights")
+    pattern = of_domain.replace("grapevine", "{domain}")
+    write_model(tmp_path / "of" / "gossip.ckpt", "weights")
+    trained = {"name": "gnn", "checkpoint": model}
+    by_domain = {"name": "gnn", "checkpoint": pattern}
+    portfolio = {"name": "portfolio", "members": [{"agent": "hfs", "heuristic": trained}]}
+    named: dict[str, Cell] = {}
+
+    def keys() -> dict[str, str]:
+        named["file"] = cell_of(coin)
+        named["instance"] = cell_of("grapevine/3_pl_2")
+        named["efp"] = cells_of(named_problems([coin], "efp"), [BFS], LIMITS)[0]
+        named["agent"] = cell_of(coin, Configuration.of("dfs"))
+        named["setting"] = cell_of(coin, Configuration.of("wa_star", "l_pg"))
+        named["other setting"] = cell_of(coin, Configuration.of({"name": "wa_star", "weight": 4}, "l_pg"))
+        named["heuristic"] = cell_of(coin, Configuration.of("wa_star", "s_pg"))
+        named["gnn"] = cell_of(coin, Configuration.of("hfs", trained))
+        named["gnn of domain"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", by_domain))
+        named["gnn of file"] = cell_of(coin, Configuration.of("hfs", by_domain))
+        named["newest gnn"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", "gnn"))
+        named["portfolio"] = cell_of(coin, Configuration.of(portfolio))
+        named["own"] = cell_of(coin, Configuration.of({"_target_": "foreign_agent.Mine"}))
+        for name in ("max_expanded", "time_limit", "memory_limit"):
+            named[name] = cell_of(coin, limits=replace(LIMITS, **{name: 7}))
+        return {name: cell.key for name, cell in named.items()}
+
+    first = keys()
+    assert len(set(first.values())) == len(first)
+    assert keys() == first
+    assert cell_of(coin, Configuration.of({"name": "bfs", "label": "other"})).key == first["file"]
+
+    def changed() -> set[str]:
+        before = getattr(changed, "keys", first)
+        changed.keys = keys()
+        return {name for name in before if before[name] != changed.keys[name]}
+
+    write_model(Path(model), "other weights")
+    assert changed() == {"gnn", "portfolio"}
+    write_model(Path(of_domain), "other weights")
+    assert changed() == {"gnn of domain", "gnn of file"}
+    write_model(tmp_path / "of" / "gossip.ckpt", "other weights")
+    assert changed() == {"gnn of file"}
+    record = {"finished": "2026-01-01", "checkpoint": "best.ckpt", "domains": ["grapevine"]}
+    metrics = {"metrics": {"val/mae": 1.0, "median/mae": 2.0}}
+    write_model(tmp_path / "outputs/train/a/best.ckpt", "weights")
+    write_model(tmp_path / "outputs/train/a/run.json", json.dumps(record | metrics))
+    assert changed() == {"newest gnn"}
+    Path("foreign_agent.py").write_text(own + "...")
+    assert changed() == {"own"}
+    Path(coin).write_text(COUNTER)
+    assert changed() == named.keys() - {"instance", "gnn of domain", "newest gnn"}
+    monkeypatch.setattr(fingerprint, "_program", lambda: ["another program"])
+    assert changed() == set(named)
+
+
+def test_the_program_is_the_core_and_all_that_a_search_runs() -> None:
+    read = set(fingerprint._program_files())
+    assert {path.name for path in read if path.name.startswith("_core")} == {Path(_core.__file__).name}
+    for module in (space, language, gnn, best_first, planner, runs):
+        assert Path(module.__file__) in read
+
+
+def test_nothing_is_kept_under_a_key_that_no_longer_holds(cell: Cell, coin: str) -> None:
+    Path(coin).write_text(COUNTER)
+    with pytest.raises(EpigymError, match="has changed since the start: start again"):
+        cell.search()
+
+
 @pytest.fixture
-def epddl_cell(tmp_path: Path) -> Cell:
+def epddl_problem(tmp_path: Path) -> Problem:
     written = write_problem(tmp_path, PROBLEM.replace(":modal-goals", ":modal-goals :equality"))  # which warns
-    files = EpddlFiles(str(written.problem), str(written.domain), (str(written.library),), plank_compat=False)
-    return Cell("easy/coin/coin-1", BFS, "default", None, 60.0, 1 << 30, files)
+    reading = Reading(domain_file=str(written.domain), libraries=(str(written.library),))
+    return Problem("easy/coin/coin-1", "easy/coin", str(written.problem), reading)
 
 
 @pytest.mark.filterwarnings("error::epigym.errors.ProblemWarning")
-def test_a_cell_of_epddl_files(epddl_cell: Cell, tmp_path: Path) -> None:
+def test_a_cell_of_epddl_files(epddl_problem: Problem, tmp_path: Path) -> None:
     with pytest.raises(ProblemWarning, match=":equality"):
-        load_problem(**asdict(epddl_cell.files))
-    result = epddl_cell.search()
+        load_problem(epddl_problem.source, epddl_problem.reading)
+    cell = cell_of(epddl_problem)
+    result = cell.search()
     assert (result.status, list(result.plan)) == (SearchStatus.SOLVED, PLANS[0])
     assert (result.actions, result.fluents, result.initial_worlds) == (6, 2, 2)
     assert result.load_seconds > 0
-    epddl_cell.write(tmp_path, result)
-    assert epddl_cell.read(tmp_path) == result
-    assert replace(epddl_cell, files=replace(epddl_cell.files, plank_compat=True)).read(tmp_path) is None
-    row = epddl_cell.row(result)
+    cell.write(tmp_path, result)
+    assert cell.read(tmp_path) == result
+    compatible = replace(epddl_problem, reading=replace(epddl_problem.reading, plank_compat=True))
+    assert cell_of(compatible).read(tmp_path) is None
+    row = cell.row(tmp_path)
     assert (row["domain"], row["problem"]) == ("easy/coin", "easy/coin/coin-1")
     assert (row["actions"], row["fluents"], row["initial_worlds"]) == ("6", "2", "2")
 
 
-def test_reading_and_grounding_count_within_the_limits(epddl_cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_and_grounding_count_within_the_limits(epddl_problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([100.0, 170.0])
-    monkeypatch.setattr(grid, "perf_counter", lambda: next(times))
-    result = epddl_cell.search()
+    monkeypatch.setattr(cell_module, "perf_counter", lambda: next(times))
+    result = cell_of(epddl_problem).search()
     assert (result.status, result.expanded, result.load_seconds) == (SearchStatus.TIME_LIMIT, 0, 70.0)
     assert result.actions == 6
-    tight = replace(epddl_cell, memory_limit=peak_bytes() // 2)
+    tight = cell_of(epddl_problem, limits=replace(LIMITS, memory_limit=peak_bytes() // 2))
     monkeypatch.undo()
     assert tight.search().status is SearchStatus.MEMORY_LIMIT
 
 
-def test_peak_memory_is_that_of_all_processes(cell: Cell) -> None:
+def ended(cell: Cell, value: SearchResult | None, failure: SearchStatus | None = None, peak: int = 1 << 20) -> Ending:
+    return Ending(Job(0, cell.search, ()), value, failure, "it failed", "Traceback …", 3.5, peak, 2.5)
+
+
+def test_costs_are_those_of_all_processes(cell: Cell, tmp_path: Path) -> None:
     result = cell.search()
     for outside, peak in ((result.peak_bytes * 3, result.peak_bytes * 3), (1, result.peak_bytes)):
-        ending = Ending(Job(0, cell.search, ()), result, None, "", "", 1.0, outside)
-        assert cell.outcome(ending) == replace(result, peak_bytes=peak)
+        found = outcome(ended(cell, result, peak=outside), cell.configuration, cell.problem.name)
+        assert found == replace(result, peak_bytes=peak, cpu_seconds=2.5)
+    cell.write(tmp_path, found)
+    row = cell.row(tmp_path)
+    assert (row["cpu_seconds"], row["host"]) == ("2.500000", platform.node())
+    assert row["processor"]
 
 
 @pytest.mark.parametrize("failure", [SearchStatus.ERROR, SearchStatus.TIME_LIMIT, SearchStatus.MEMORY_LIMIT])
 def test_a_process_that_fails_is_a_row(cell: Cell, tmp_path: Path, failure: SearchStatus) -> None:
-    ending = Ending(Job(0, cell.search, ()), None, failure, "it failed", "Traceback …", 3.5, 1 << 20)
-    cell.write(tmp_path, cell.outcome(ending), ending.detail)
-    write_table(tmp_path, [cell])
+    labelled = cell_of(cell.problem, Configuration.of({"name": "hfs", "label": "greedy"}, "l_pg"))
+    result = outcome(ended(labelled, None, failure), labelled.configuration, labelled.problem.name)
+    assert result.label == labelled.configuration.label == "greedy/l_pg"
+    labelled.write(tmp_path, result, "Traceback …")
+    write_table(tmp_path, [labelled])
     [row] = read_table(tmp_path)
-    assert (row["status"], row["message"]) == (str(failure), "it failed")
+    assert (row["configuration"], row["status"], row["message"]) == ("greedy/l_pg", str(failure), "it failed")
     assert (row["search_seconds"], row["peak_bytes"]) == ("3.500000", str(1 << 20))
     assert (row["plan_length"], row["expanded"]) == ("", "")
 
@@ -134,11 +285,70 @@ def test_a_plan_that_is_not_valid_is_never_solved(cell: Cell, monkeypatch: pytes
     assert result.message == "bfs returned a plan that is not valid: step 2: no"
 
 
-def test_counts_that_depend_on_the_clock_stay_out_of_the_table(cell: Cell) -> None:
+def test_counts_that_depend_on_the_clock_stay_out_of_the_table(cell: Cell, tmp_path: Path) -> None:
     result = cell.search()
     for status, expanded in (("solved", "3"), ("expansion_limit", "3"), ("time_limit", ""), ("memory_limit", "")):
-        row = cell.row(replace(result, status=SearchStatus(status), expanded=3))
-        assert row["expanded"] == expanded
+        cell.write(tmp_path, replace(result, status=SearchStatus(status), expanded=3))
+        assert cell.row(tmp_path)["expanded"] == expanded
+
+
+def evaluate_all(cells: list[Cell], folder: Path) -> None:
+    running.evaluate(cells, folder, part=None, parallel=1, wall_limit=60.0, memory_limit=1 << 30, retry=False)
+
+
+def test_missing_checkpoints_are_named_before_anything_is_done(
+    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    of_domain = {"name": "gnn", "checkpoint": "{domain}.ckpt"}
+    for problem, heuristic, message in (
+        (coin, {"name": "gnn", "checkpoint": "gone.onnx"}, r"there is no checkpoint gone\.onnx"),
+        ("grapevine/3_pl_2", of_domain, r"there is no checkpoint grapevine\.ckpt"),
+        ("grapevine/3_pl_2", "gnn", r"no finished run was trained on 'grapevine'"),
+    ):
+        cells = [cell_of(coin), cell_of(problem, Configuration.of("hfs", heuristic))]
+        with pytest.raises(MissingError, match=message):
+            evaluate_all(cells, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    # The domain of a file is known when it is read, and a portfolio does without a member.
+    portfolio = {"name": "portfolio", "members": [{"agent": "hfs", "heuristic": of_domain}, {"agent": "bfs"}]}
+    late = [cell_of(coin, Configuration.of(agent, of_domain)) for agent in ("hfs", portfolio)]
+    evaluate_all(late, tmp_path / "run")
+    assert [row["status"] for row in read_table(tmp_path / "run")] == ["error", "solved"]
+
+
+def test_classes_of_ones_own_work_in_the_processes_of_cells(
+    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "foreign_search.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    agent = {"_target_": "foreign_search.Deep", "label": "deep"}
+    chosen = configurations_of([agent], [{"_target_": "foreign_search.Mine", "scale": 2}])
+    evaluate_all([cell_of(coin, configuration) for configuration in chosen], tmp_path)
+    assert [(row["configuration"], row["status"]) for row in read_table(tmp_path)] == [("deep/Mine", "solved")]
+
+
+def test_an_interrupted_evaluation_has_a_table_of_what_is_there(
+    cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = []
+
+    def supervise(jobs: Iterable[Job], **_: object) -> Iterator[Ending]:
+        try:
+            job = next(iter(jobs))
+            yield Ending(job, job.call(*job.arguments), None, "", "", 1.0, 0, 0.0)
+            raise KeyboardInterrupt
+        finally:
+            closed.append(True)
+
+    monkeypatch.setattr(running, "supervise", supervise)
+    cells = [cell, cell_of(cell.problem, Configuration.of("dfs"))]
+    with pytest.raises(
+        KeyboardInterrupt, match=f"is kept in {tmp_path}: start the command again to go on, or see it with"
+    ):
+        evaluate_all(cells, tmp_path)
+    assert closed == [True]
+    assert [(row["configuration"], row["status"]) for row in read_table(tmp_path)] == [("bfs", "solved"), ("dfs", "")]
 
 
 def read_table(folder: Path) -> list[dict[str, str]]:
@@ -213,10 +423,12 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> No
     assert error.startswith("wrong.txt:1:")
     assert not list(problems.glob("*/cells/**/.*"))
 
-    (problems / "wrong.txt").write_text(COIN)
     assert finished(start(problems, "folder=killed")) == []
     assert len(finished(start(problems, "folder=killed", "retry=true"))) == 2
-    assert {row["status"] for row in read_table(problems / "killed") if row["problem"] == "wrong.txt"} == {"solved"}
+    (problems / "wrong.txt").write_text(COIN)  # another problem, and other cells
+    assert len(finished(start(problems, "folder=killed"))) == 2
+    corrected = [row for row in read_table(problems / "killed") if row["problem"] == "wrong.txt"]
+    assert [(row["status"], row["other_outcomes"]) for row in corrected] == [("solved", "1")] * 2
 
 
 def test_limits_are_rows_too(problems: Path) -> None:
@@ -224,8 +436,8 @@ def test_limits_are_rows_too(problems: Path) -> None:
     finished(start(problems, "folder=t", "time_limit=0", "problems=[coin.txt]", "agents=[bfs]"))
     assert [row["status"] for row in read_table(problems / "m")] == ["memory_limit"]
     assert [row["status"] for row in read_table(problems / "t")] == ["time_limit"]
-    cell = json.loads((problems / "m/cells/grapevine/5_pl_6/bfs.json").read_text())["cell"]
-    assert cell["memory_limit"] == 30 * 2**20
+    [kept] = (problems / "m/cells/grapevine/5_pl_6").iterdir()
+    assert json.loads(kept.read_text())["cell"]["limits"]["memory_limit"] == 30 * 2**20
 
 
 def test_a_suite_of_epddl_files(tmp_path: Path) -> None:
@@ -244,6 +456,7 @@ def test_a_suite_of_epddl_files(tmp_path: Path) -> None:
     ]
     assert finished(start(tmp_path, *chosen)) == []
     assert len(finished(start(tmp_path, *chosen, "suite.plank_compat=true"))) == 2
+    assert [row["other_outcomes"] for row in read_table(tmp_path / "outputs" / "evaluate" / "coins")] == ["1", "1"]
     missing = start(tmp_path, *chosen, "suite.folder=gone")
     output, _ = missing.communicate()
     assert missing.returncode == 65

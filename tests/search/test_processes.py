@@ -57,6 +57,13 @@ def test_memory_is_limited_from_outside() -> None:
     assert ending.peak_bytes >= 1 << 28
 
 
+def test_the_cpu_time_of_children_counts() -> None:
+    job = Job("burn", jobs.burn_then_fill_memory, (0.3, 1 << 29))
+    [ending] = supervise([job], parallel=1, memory_limit=1 << 28)
+    assert ending.failure is SearchStatus.MEMORY_LIMIT
+    assert ending.cpu_seconds >= 0.3
+
+
 def test_closing_kills_what_still_runs(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "started")
     calls = [Job("waits", jobs.wait_forever, (str(tmp_path / "started"),)), Job("returns", jobs.double, (1,))]

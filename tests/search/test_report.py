@@ -13,15 +13,15 @@ import pytest
 from hydra import compose, initialize_config_module
 from omegaconf import OmegaConf
 
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, MissingError
 from search.agents.result import SearchStatus
-from search.evaluation.grid import COLUMNS
+from search.evaluation.cell import COLUMNS
 from search.evaluation.suites import problems_of
-from search.report import write_report
 from search.reports import figures
 from search.reports.outcomes import Outcome, Outcomes, read_outcomes
 from search.reports.published import published
-from search.reports.tables import instances, number, summary, totals
+from search.reports.tables import instances, left_out, number, summary, totals
+from search.reports.writing import write_report
 
 SOLVED, TIME_LIMIT = SearchStatus.SOLVED, SearchStatus.TIME_LIMIT
 
@@ -144,7 +144,7 @@ def test_the_same_outcomes_give_the_same_files(tmp_path: Path) -> None:
         write_report(tmp_path / name, outcomes(), "bfs", [("bfs", "hfs/gnn")])
         contents.append({file.name: file.read_bytes() for file in (tmp_path / name).iterdir()})
     assert contents[0] == contents[1]
-    assert len(contents[0]) == 4 * 3 + 6 * 2
+    assert len(contents[0]) == 5 * 3 + 6 * 2
     for picture in (tmp_path / "first").glob("*.png"):
         image = matplotlib.image.imread(picture)
         assert image.shape[0] > 100
@@ -162,7 +162,8 @@ def write_run(folder: Path, *rows: dict[str, str]) -> Path:
 
 def row(configuration: str, problem: str, **more: str) -> dict[str, str]:
     base = {"domain": problem.partition("/")[0], "problem": problem, "configuration": configuration}
-    return base | {"status": "solved", "plan_length": "5", "expanded": "7", "search_seconds": "0.25"} | more
+    found = {"status": "solved", "plan_length": "5", "expanded": "7", "search_seconds": "0.25"}
+    return base | found | {"other_outcomes": "0"} | more
 
 
 def test_runs_are_joined_with_the_published_outcomes_on_the_same_problems(tmp_path: Path) -> None:
@@ -179,13 +180,37 @@ def test_runs_are_joined_with_the_published_outcomes_on_the_same_problems(tmp_pa
     assert found.of(["bfs"]).configurations == ["bfs"]
 
 
+def test_what_is_left_out_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run = write_run(
+        tmp_path / "a",
+        row("bfs", "x/1"),
+        row("bfs", "x/2", status="", other_outcomes="2"),
+        row("hfs", "x/1", other_outcomes="1"),
+        row("hfs", "x/2", status=""),
+    )
+    found = read_outcomes([run])
+    assert found.problems == ["x/1"]
+    table = left_out(found)
+    assert table.rows == [["x/2", "bfs", "no", "2"], ["x/1", "hfs", "yes", "1"], ["x/2", "hfs", "no", "0"]]
+    assert "2 searches without an outcome, and 3 outcomes under other settings" in table.caption
+    assert left_out(found.of(["bfs"])).rows == [["x/2", "bfs", "no", "2"]]
+    write_report(tmp_path / "out", found)
+    assert "| x/2 | bfs | no | 2 |" in (tmp_path / "out" / "left_out.md").read_text()
+    assert [record.getMessage() for record in caplog.records] == [f"{table.caption} See {tmp_path}/out/left_out.md"]
+    caplog.clear()
+    write_report(tmp_path / "whole", read_outcomes([write_run(tmp_path / "b", row("bfs", "x/1"))]))
+    assert not caplog.records
+
+
 def test_wrong_runs_are_explained(tmp_path: Path) -> None:
     run = write_run(tmp_path / "a", row("bfs", "x/1"))
     with pytest.raises(EpigymError, match="bfs on x/1 is in two runs; report them apart"):
         read_outcomes([run, run])
-    with pytest.raises(EpigymError, match=r"holds no results\.csv"):
+    with pytest.raises(MissingError, match="there is no outcome yet in"):
+        read_outcomes([write_run(tmp_path / "empty", row("bfs", "x/1", status=""))])
+    with pytest.raises(MissingError, match=r"holds no results\.csv"):
         read_outcomes([tmp_path / "gone"])
-    with pytest.raises(EpigymError, match="no published experiment 'standart'; did you mean 'standard'"):
+    with pytest.raises(EpigymError, match="unknown published experiment 'standart': did you mean 'standard'"):
         published(["standart"])
     with pytest.raises(EpigymError, match=r"cannot read the published table 'gone\.csv': No such file"):
         published(["gone.csv"])
@@ -245,7 +270,7 @@ def test_the_published_tables_cover_the_suites(shared: Path, monkeypatch: pytest
         found = {outcome.problem: outcome for outcome in published([str(shared / f"benchmarks/reference/{name}.csv")])}
         with initialize_config_module("conf", version_base=None):
             choice = OmegaConf.to_container(compose("evaluate", overrides=[f"suite={suite}"]).suite, resolve=True)
-        problems = problems_of(choice, None)
+        problems = [problem.name for problem in problems_of(choice, None, "default")]
         assert set(problems) <= set(found)
         assert sum(found[problem].is_solved for problem in problems) == solved
 
@@ -259,4 +284,4 @@ def test_the_command_takes_runs_as_arguments(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "scatter_bfs_hfs.pdf").is_file()
     wrong = subprocess.run([*command[:4], "baseline=bsf"], cwd=tmp_path, capture_output=True, text=True)
     assert wrong.returncode == 65
-    assert "no outcomes of 'bsf' in these runs; did you mean 'bfs'?" in wrong.stdout
+    assert "unknown configuration 'bsf': did you mean 'bfs'?" in wrong.stdout

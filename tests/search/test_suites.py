@@ -11,8 +11,9 @@ import pytest
 from hydra import compose, initialize_config_module
 from omegaconf import OmegaConf
 
-from epigym.errors import EpigymError
-from search.evaluation.suites import EpddlFiles, problems_of
+from epigym.errors import MissingError, UsageError
+from epigym.problem import Reading
+from search.evaluation.suites import Problem, named_problems, problems_of
 from tests.helpers.benchmark_files import SHARED
 from tests.helpers.epddl_problem import Files, write_problem
 
@@ -46,28 +47,56 @@ def listed(folder: Path, **changes: Any) -> dict[str, Any]:
 
 
 def test_suites_of_the_domains_can_be_cut() -> None:
-    everything = problems_of(configured("standard"), None)
-    small = problems_of(configured("standard"), 2)
+    everything = problems_of(configured("standard"), None, "efp")
+    small = problems_of(configured("standard"), 2, "efp")
     assert (len(everything), len(small)) == (66, 12)
     assert set(small) <= set(everything)
-    assert set(everything.values()) == {None}
-    assert len(problems_of(configured("standard", "suite.split=all"), None)) == 95
+    assert Problem("assembly_line/b2_pl_5", "assembly_line", "assembly_line/b2_pl_5", Reading("efp")) in everything
+    assert len(problems_of(configured("standard", "suite.split=all"), None, "default")) == 95
 
 
 def test_wrong_suites_of_the_domains_are_explained() -> None:
-    with pytest.raises(EpigymError, match="standart"):
-        problems_of({"name": "standart", "split": "test"}, None)
-    with pytest.raises(EpigymError, match="choose one of train, test, all"):
-        problems_of({"name": "standard", "split": "tests"}, None)
+    with pytest.raises(UsageError, match="standart"):
+        problems_of({"name": "standart", "split": "test"}, None, "default")
+    with pytest.raises(UsageError, match=r"unknown suite\.split 'tests': did you mean 'test'"):
+        problems_of({"name": "standard", "split": "tests"}, None, "default")
 
 
 def test_epddl_problems_are_named_by_domain_and_file(files: Files, tmp_path: Path) -> None:
-    found = problems_of(listed(tmp_path), None)
-    assert list(found) == ["easy/coin/coin-1", "easy/coin/coin-2", "b/coin-1", "b/coin-2"]
-    assert found["easy/coin/coin-1"] == EpddlFiles(
-        str(files.problem), str(files.domain), (str(files.library),), plank_compat=False
-    )
-    assert list(problems_of(listed(tmp_path), 1)) == ["easy/coin/coin-1", "b/coin-1"]
+    found = problems_of(listed(tmp_path), None, "default")
+    assert [problem.name for problem in found] == ["easy/coin/coin-1", "easy/coin/coin-2", "b/coin-1", "b/coin-2"]
+    reading = Reading(domain_file=str(files.domain), libraries=(str(files.library),), plank_compat=False)
+    assert found[0] == Problem("easy/coin/coin-1", "easy/coin", str(files.problem), reading)
+    some = problems_of(listed(tmp_path), 1, "default")
+    assert [problem.name for problem in some] == ["easy/coin/coin-1", "b/coin-1"]
+
+
+def test_named_problems_are_files_or_instances(tmp_path: Path) -> None:
+    file = tmp_path / "grapevine" / "one.txt"
+    found = named_problems([str(file), "grapevine/3_pl_2"], "default")
+    assert [(problem.name, problem.domain) for problem in found] == [
+        (str(file), "grapevine"),
+        ("grapevine/3_pl_2", "grapevine"),
+    ]
+
+
+def test_the_digest_of_a_problem_is_that_of_its_contents(files: Files, tmp_path: Path) -> None:
+    first, second, *_ = problems_of(listed(tmp_path), None, "default")
+    spec, instance, other = named_problems([str(files.spec), "grapevine/3_pl_2", "grapevine/3_pl_3"], "default")
+    assert first.digest() == second.digest()  # one is a copy of the other
+    assert instance.digest() != other.digest()
+    for file in (files.problem, files.domain, files.library):
+        before = first.digest(), spec.digest()
+        file.write_text(file.read_text() + " ")
+        after = first.digest(), spec.digest()
+        assert not set(before) & set(after)
+    assert instance.digest() == instance.digest()
+    for gone in ("gone.txt", "grapevine/gone", "gone"):
+        with pytest.raises(MissingError, match=f"no such problem file as '{gone}', and "):
+            named_problems([gone], "default")[0].digest()
+    files.library.unlink()
+    with pytest.raises(MissingError, match=r"kinds\.epddl: No such file"):
+        first.digest()
 
 
 @pytest.mark.usefixtures("files")
@@ -85,8 +114,8 @@ def test_missing_files_are_one_clear_line(tmp_path: Path) -> None:
             f"suite coins: there is no {tmp_path}/y.epddl, which easy/coin needs",
         ),
     ):
-        with pytest.raises(EpigymError, match=re.escape(message)) as caught:
-            problems_of(suite, None)
+        with pytest.raises(MissingError, match=re.escape(message)) as caught:
+            problems_of(suite, None, "default")
         assert "\n" not in str(caught.value)
 
 
@@ -94,21 +123,21 @@ def test_missing_files_are_one_clear_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "count", "domains"), [("epddl", 19, 10), ("ipc", 100, 11), ("ipc_training", 58, 11)])
 def test_suites_find_the_public_problems(name: str, count: int, domains: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
-    found = problems_of(configured(name), None)
+    found = problems_of(configured(name), None, "default")
     assert len(found) == count
-    assert len({problem.rpartition("/")[0] for problem in found}) == domains
-    for problem, files in found.items():
-        assert files is not None
-        assert problem.rpartition("/")[0] in files.problem
-        assert (len(files.libraries) == 0) == ("Consecutive-Numbers" in problem)
-        assert all(Path(path).is_file() for path in (files.problem, files.domain_file, *files.libraries))
+    assert len({problem.domain for problem in found}) == domains
+    for problem in found:
+        reading = problem.reading
+        assert problem.domain in problem.source
+        assert (len(reading.libraries) == 0) == ("Consecutive-Numbers" in problem.domain)
+        assert all(Path(path).is_file() for path in (problem.source, str(reading.domain_file), *reading.libraries))
 
 
 @pytest.mark.reference
 def test_training_problems_are_no_test_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
     contents = [
-        {Path(files.problem).read_bytes() for files in problems_of(configured(name), None).values() if files}
+        {Path(problem.source).read_bytes() for problem in problems_of(configured(name), None, "default")}
         for name in ("ipc", "ipc_training")
     ]
     assert not contents[0] & contents[1]

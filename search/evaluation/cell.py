@@ -1,0 +1,145 @@
+"""A cell of an evaluation: one configuration on one problem, with its outcome in a file of its own."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from epigym.errors import EpigymError
+from search.agents.limits import Limits, memory_bytes
+from search.agents.result import SearchResult, SearchStatus, write_json
+from search.evaluation.fingerprint import fingerprint
+from search.evaluation.suites import Problem
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
+
+_INNER_SHARE = 0.95  # of the memory limit: a search that ends by itself knows how far it came
+_SHOWN = 8  # digits of a key in the name of a file
+COLUMNS = (
+    "domain", "problem", "configuration", "status", "plan_length", "expanded", "generated", "distinct",
+    "actions", "fluents", "initial_worlds", "load_seconds", "search_seconds", "total_seconds", "cpu_seconds",
+    "peak_bytes", "host", "processor", "collapsed_agents", "checkpoint", "message", "other_outcomes",
+)  # fmt: skip
+MEASURED = ("load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes", "host", "processor")
+"""The columns that differ from run to run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One search of an evaluation; plain data that travels between processes.
+
+    Attributes:
+        problem: what to solve.
+        configuration: agent and heuristic.
+        limits: most nodes to expand, seconds to read, ground and search, and bytes of resident memory of the process,
+            its children's included.
+        key: a hash of what the outcome depends on, see `search.evaluation.fingerprint`.
+    """
+
+    problem: Problem
+    configuration: Configuration
+    limits: Limits
+    key: str
+
+    def file(self, folder: Path) -> Path:
+        """Where the outcome is kept."""
+        parts = self.problem.name.strip("/").replace("..", "_").split("/")
+        return folder.joinpath("cells", *parts, self.configuration.label.replace("/", "+") + self._ending)
+
+    @property
+    def _ending(self) -> str:
+        return f".{self.key[:_SHOWN]}.json"
+
+    def read(self, folder: Path) -> SearchResult | None:
+        """The outcome that is kept for this very cell, or None when it is still to be computed."""
+        data = self._kept(folder)
+        return SearchResult.from_dict(data["result"]) if data else None
+
+    def write(self, folder: Path, result: SearchResult, detail: str = "") -> None:
+        """Keep an outcome that was found on this machine; `detail` is the traceback of a failure."""
+        machine = {"host": platform.node(), "processor": _processor()}
+        data = {"key": self.key, "cell": asdict(self), **machine, "result": result.to_dict(), "detail": detail}
+        write_json(self.file(folder), data)
+
+    def search(self) -> SearchResult:
+        """Do the search, in a process of its own.
+
+        Raises:
+            EpigymError: when the problem is wrong, or something that the outcome depends on is no longer what it was.
+        """
+        if fingerprint(self.problem.digest(), self.problem, self.configuration, self.limits) != self.key:
+            raise EpigymError(
+                "the problem, a file of the settings or the program has changed since the start: start again"
+            )
+        start = perf_counter()
+        task = self.problem.load()
+        load_seconds = perf_counter() - start
+        limits = replace(self.limits, memory_limit=int(_INNER_SHARE * memory_bytes(self.limits.memory_limit)))
+        if limits.time_limit is not None:
+            limits = replace(limits, time_limit=max(limits.time_limit - load_seconds, 0.0))
+        return replace(find_plan(task, self.configuration, limits), load_seconds=load_seconds)
+
+    def row(self, folder: Path) -> dict[str, str]:
+        """The outcome as a row of the table, by `COLUMNS`; without an outcome its status is empty.
+
+        Counts of a search that time or memory ended are left out: they differ from run to run.
+        """
+        row = dict.fromkeys(COLUMNS, "") | {
+            "domain": self.problem.domain,
+            "problem": self.problem.name,
+            "configuration": self.configuration.label,
+            "other_outcomes": str(self._others(folder)),
+        }
+        if data := self._kept(folder):
+            row |= {name: data[name] for name in ("host", "processor")} | _entries(
+                SearchResult.from_dict(data["result"])
+            )
+        return row
+
+    def _kept(self, folder: Path) -> dict[str, Any]:
+        """The content of the file; empty when there is none, or it is damaged or another cell's."""
+        with suppress(OSError, ValueError):
+            data: dict[str, Any] = json.loads(self.file(folder).read_text(encoding="utf-8"))
+            if data["key"] == self.key:
+                return data
+        return {}
+
+    def _others(self, folder: Path) -> int:
+        """How many outcomes are kept beside this cell's whose key is another."""
+        mine = self.file(folder)
+        alike = re.compile(re.escape(mine.name.removesuffix(self._ending)) + rf"\.[0-9a-f]{{{_SHOWN}}}\.json")
+        return sum(1 for path in mine.parent.glob("*.json") if path != mine and alike.fullmatch(path.name))
+
+
+def _entries(result: SearchResult) -> dict[str, str]:
+    """What the table has of a result."""
+    is_counted = result.status.is_decided or result.status is SearchStatus.EXPANSION_LIMIT
+    counts = {name: str(getattr(result, name)) for name in ("expanded", "generated", "distinct") if is_counted}
+    sizes = {name: str(getattr(result, name) or "") for name in ("actions", "fluents", "initial_worlds")}
+    seconds = ("load_seconds", "search_seconds", "total_seconds", "cpu_seconds")
+    return {
+        "status": str(result.status),
+        "plan_length": "" if result.plan_length is None else str(result.plan_length),
+        **counts,
+        **sizes,
+        **{name: f"{getattr(result, name):.6f}" for name in seconds},
+        "peak_bytes": str(result.peak_bytes),
+        "collapsed_agents": " ".join(result.collapsed_agents),
+        "checkpoint": result.checkpoint,
+        "message": result.message,
+    }
+
+
+def _processor() -> str:
+    """The model of this machine's processor."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

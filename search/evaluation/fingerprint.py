@@ -1,0 +1,97 @@
+"""What the outcome of a search depends on, as one hash."""
+
+from __future__ import annotations
+
+import functools
+import glob
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from importlib.util import find_spec
+from inspect import getsourcefile
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+from search.agents.limits import Limits
+from search.evaluation.suites import Problem
+from search.heuristics.gnn import Gnn, good_checkpoints
+from search.planning.configuration import Configuration
+
+_SOURCES = {
+    "epigym": ("*.py", "language/**/*.py"),
+    "search": ("heuristics/**/*.py", "agents/**/*.py", "planning/**/*.py"),
+    "learn": ("model/**/*.py",),
+}
+"""What a search may run, by package; the built core counts as well."""
+
+
+def fingerprint(content: str, problem: Problem, configuration: Configuration, limits: Limits) -> str:
+    """A hash of everything that decides how a search ends, as it is now.
+
+    That is the content of the problem, how it is read, the settings with the content of the files that they name, the
+    limits, and the sources of the program.
+
+    Args:
+        content: `problem.digest()`.
+        problem: what to solve.
+        configuration: what to solve it with.
+        limits: within which limits.
+    """
+    domain = None if problem.is_file else problem.domain  # what a file says about its domain is not looked at
+    choices = list(_choices(configuration))
+    known = {
+        "problem": content,
+        "reading": [problem.reading.semantics, problem.reading.plank_compat],
+        "choices": [{key: value for key, value in choice.items() if key != "label"} for choice in choices],
+        "files": [_digest(sorted(_files(choice, domain))) for choice in choices],
+        "limits": asdict(limits),
+        "program": _program(),
+    }
+    return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+
+
+def _choices(configuration: Configuration) -> Iterator[Mapping[str, Any]]:
+    """Agent and heuristic, then those of the members."""
+    yield configuration.agent
+    yield configuration.heuristic or {}
+    for member in configuration.members:
+        yield from _choices(member)
+
+
+def _files(choice: Mapping[str, Any], domain: str | None) -> Iterator[Path]:
+    """The files that a choice may read for a problem of a domain; None is any domain."""
+    for value in choice.values():
+        if isinstance(value, str):
+            pattern = glob.escape(value).replace("{domain}", "*" if domain is None else glob.escape(domain))
+            yield from filter(Path.is_file, map(Path, glob.glob(pattern)))
+    if choice.get("name") == Gnn.name and choice["checkpoint"] is None:
+        yield from good_checkpoints(domain)
+    if "_target_" in choice:
+        yield Path(str(getsourcefile(resolve_name(choice["_target_"]))))
+
+
+def _digest(files: Iterable[Path]) -> list[str]:
+    return [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+
+
+@functools.cache
+def _program() -> list[str]:
+    return _digest(_program_files())
+
+
+def _program_files() -> list[Path]:
+    """The built core and the sources of what a search may run."""
+    return [_origin("epigym._core")] + [
+        path
+        for package, patterns in _SOURCES.items()
+        for pattern in patterns
+        for path in sorted(_origin(package).parent.glob(pattern))
+    ]
+
+
+def _origin(module: str) -> Path:
+    spec = find_spec(module)
+    assert spec is not None
+    return Path(str(spec.origin))

@@ -1,0 +1,35 @@
+"""Plan files: a JSON array of action names. What is not verified is never under the name that was asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from epigym.errors import EpigymError, MissingError
+
+
+def unverified(file: str | os.PathLike[str]) -> Path:
+    """Where a plan is kept until it has been re-executed: beside its file."""
+    return Path(f"{os.fspath(file)}.unverified")
+
+
+def read_plan(file: str | os.PathLike[str]) -> list[str]:
+    """The action names in a plan file.
+
+    Raises:
+        MissingError: when there is no such file.
+        EpigymError: when it cannot be read or is not a JSON array of names.
+    """
+    path = Path(file)
+    if not path.is_file():
+        raise MissingError(f"there is no plan file {path}")
+    try:
+        plan = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise EpigymError(f"cannot read the plan {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise EpigymError(f"the plan {path} is not JSON: {error}") from None
+    if not isinstance(plan, list) or not all(isinstance(name, str) for name in plan):
+        raise EpigymError(f"the plan {path} must be a JSON array of action names")
+    return plan

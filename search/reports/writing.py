@@ -1,0 +1,77 @@
+"""All tables and figures of a report."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from epigym.errors import UsageError
+from epigym.names import unknown
+from search.reports import figures
+from search.reports.outcomes import Outcomes
+from search.reports.published import PUBLISHED
+from search.reports.tables import ReportTable, instances, left_out, summary, totals
+
+logger = logging.getLogger("search.report")
+
+
+def write_report(
+    folder: Path, outcomes: Outcomes, baseline: str | None = None, pairs: Sequence[Sequence[str]] = ()
+) -> None:
+    """Write all tables and figures into a folder; warn when something is left out.
+
+    Args:
+        folder: where to.
+        outcomes: of all configurations.
+        baseline: the configuration that node ratios refer to; None takes the first one.
+        pairs: configurations whose nodes are drawn against each other; none draws the baseline against ours.
+
+    Raises:
+        UsageError: when there are no outcomes of a configuration.
+    """
+    [baseline] = checked([baseline or outcomes.configurations[0]], outcomes)
+    ours = [name for name in outcomes.configurations if not name.startswith(PUBLISHED)]
+    pairs = [checked(pair, outcomes) for pair in pairs] or [(baseline, name) for name in ours if name != baseline]
+    missing = left_out(outcomes)
+    both = (summary(outcomes, common=common) for common in (False, True))
+    for table in (totals(outcomes), *both, instances(outcomes), missing):
+        table.write(folder)
+    drawn = {
+        "coverage": figures.coverage(outcomes),
+        "aggregates": figures.aggregates(outcomes),
+        "cactus_time": figures.cactus(outcomes, "time [ms]"),
+        "cactus_nodes": figures.cactus(outcomes, "nodes"),
+        "ratios": figures.ratios(outcomes, baseline),
+    }
+    for first, second in pairs:
+        drawn[f"scatter_{first}_{second}".replace("/", "+")] = figures.scatter(outcomes, first, second)
+    for name, figure in drawn.items():
+        figures.write_figure(figure, folder, name)
+    if missing.rows:
+        logger.warning("%s See %s", missing.caption, folder / f"{missing.name}.md")
+
+
+def checked(configurations: Iterable[str], outcomes: Outcomes) -> list[str]:
+    """The same labels.
+
+    Raises:
+        UsageError: when there are no outcomes of one of them; close labels are suggested.
+    """
+    for name in (found := list(configurations)):
+        if name not in outcomes.table:
+            raise UsageError(unknown("configuration", name, outcomes.table))
+    return found
+
+
+def on_screen(table: ReportTable) -> Table:
+    """The table for a terminal."""
+    drawn = Table(title=Text(table.caption))
+    for number, title in enumerate(table.titles):
+        drawn.add_column(Text(title), justify="right" if number else "left", overflow="fold")
+    for row in table.rows:
+        drawn.add_row(*map(Text, row))
+    return drawn

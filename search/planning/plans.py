@@ -19,17 +19,15 @@ def read_plan(file: str | os.PathLike[str]) -> list[str]:
 
     Raises:
         MissingError: when there is no such file.
-        EpigymError: when it cannot be read or is not a JSON array of names.
+        EpigymError: when it is not a JSON array of names.
     """
-    path = Path(file)
-    if not path.is_file():
-        raise MissingError(f"there is no plan file {path}")
+    name = os.fspath(file)
     try:
-        plan = json.loads(path.read_text(encoding="utf-8"))
+        plan = json.loads(Path(name).read_text(encoding="utf-8"))
     except OSError as error:
-        raise EpigymError(f"cannot read the plan {path}: {error.strerror}") from None
+        raise MissingError(f"cannot read the plan {name!r}: {error.strerror}") from None
     except ValueError as error:
-        raise EpigymError(f"the plan {path} is not JSON: {error}") from None
-    if not isinstance(plan, list) or not all(isinstance(name, str) for name in plan):
-        raise EpigymError(f"the plan {path} must be a JSON array of action names")
+        raise EpigymError(f"the plan {name!r} is not JSON: {error}") from None
+    if not isinstance(plan, list) or not all(isinstance(action, str) for action in plan):
+        raise EpigymError(f"the plan {name!r} must be a JSON array of action names")
     return plan

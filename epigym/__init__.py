@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from gymnasium import register
 
-import domains
 from epigym.errors import CheckpointError, EpigymError, LimitError, ParseError, TaskError
+from epigym.packages import check_place
+
+check_place("domains")
+import domains  # noqa: E402
 
 if TYPE_CHECKING:
     from epigym.encoding import to_pyg

@@ -44,6 +44,18 @@ class CheckpointError(EpigymError):
     """Raised when a checkpoint is missing, broken, or does not fit the task it is used on."""
 
 
+class UsageError(EpigymError):
+    """Raised when a setting is unknown, misspelt, of the wrong type or out of range."""
+
+
+class MissingError(EpigymError):
+    """Raised when a file, folder, checkpoint or run that was named does not exist."""
+
+
+class MissingCheckpointError(CheckpointError, MissingError):
+    """Raised when a checkpoint does not exist."""
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """One line for a name that does not exist, with the closest existing ones.
 

@@ -86,12 +86,14 @@ class Task:
     """A ground epistemic planning task.
 
     Attributes:
-        name: for people; not part of the task's identity.
+        name: for people; programs read `domain` and `instance`.
         fluents: names, in declared order.
         agents: names, in declared order.
         actions: in declaration order, which is the order of action ids.
         initial: the initial e-state.
         goal: the subgoals; an e-state is a goal iff all of them hold.
+        domain: the domain that the problem belongs to; empty when it is not known.
+        instance: the name of the problem in its domain.
     """
 
     name: str
@@ -100,6 +102,8 @@ class Task:
     actions: tuple[Action, ...]
     initial: EState
     goal: tuple[Formula, ...]
+    domain: str = ""
+    instance: str = ""
 
     def __post_init__(self) -> None:
         """Check that names are declared once and everything mentioned exists.
@@ -159,7 +163,9 @@ class Task:
     def _check_action(self, action: Action, fluents: frozenset[str]) -> None:
         where = f"action {action.name!r}"
         count = len(action.events)
-        if not action.designated or not all(0 <= event < count for event in action.designated):
+        if not action.designated or list(action.designated) != sorted(set(action.designated)):
+            raise TaskError(f"{where}: designated events must be ascending and at least one, got {action.designated}")
+        if not all(0 <= event < count for event in action.designated):
             raise TaskError(f"{where}: designated events {action.designated} of {count} events")
         for kind, rows in action.relations.items():
             if len(rows) != count or not all(0 <= event < count for row in rows for event in row):

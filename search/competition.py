@@ -8,11 +8,11 @@ import sys
 from collections.abc import Sequence
 from time import perf_counter
 
+from epigym.command import ExitCode
 from epigym.errors import EpigymError, LimitError
 from epigym.problem import load_problem
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus, write_json
-from search.command import ExitCode
 from search.planning.configuration import Configuration
 from search.planning.planner import re_executed, search
 from search.planning.processes import Job, supervise
@@ -56,7 +56,7 @@ def _plan(spec: str, plan_file: str, seconds: float, memory: int) -> tuple[ExitC
     """Read, search, write; the exit code and one line about it."""
     start = perf_counter()
     try:
-        task = load_problem(spec=spec)
+        task = load_problem(spec)
         limits = Limits(time_limit=max(seconds - (perf_counter() - start), 0.0), memory_limit=memory)
         result = search(task, Configuration.of("portfolio"), limits)
         if result.plan is not None:  # before it is re-executed, which takes time that may not be left

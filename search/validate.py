@@ -1,31 +1,37 @@
-"""Re-execute a plan: `python -m search.validate problem=coin_in_the_box/pl_7 plan=plan.json`."""
+"""Re-execute a plan, and say whether it is valid and, if not, at which step and why."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
-from omegaconf import DictConfig
-from rich.console import Console
-
-from epigym.errors import EpigymError
-from epigym.reference import validate
-from search.command import ExitCode, plain, run
-from search.problem import configured_task
+from epigym.command import ExitCode, ProblemSettings, run
+from epigym.errors import EpigymError, MissingError
 
 
-def check(config: DictConfig) -> ExitCode:
-    """Say whether a plan is valid and, if not, at which step and why.
+@dataclass(frozen=True, kw_only=True)
+class Validate(ProblemSettings):
+    """The settings, see `conf/validate.yaml`."""
 
-    Args:
-        config: the composed `conf/validate.yaml`; `plan` is a list of action names, or a JSON file of one.
+    problem: str
+    plan: list[str] | str
+
+
+def check(settings: Validate) -> ExitCode:
+    """Say whether a plan is valid.
 
     Raises:
         EpigymError: when the problem or the plan cannot be read.
     """
-    values = plain(config)
-    task = configured_task(values)
-    plan = values["plan"] if isinstance(values["plan"], list) else read_plan(values["plan"])
+    from rich.console import Console
+
+    from epigym.problem import load_problem
+    from epigym.reference import validate
+
+    plan = read_plan(settings.plan) if isinstance(settings.plan, str) else settings.plan
+    task = load_problem(settings.problem, settings.reading)
     validation = validate(task, plan)
     console = Console(soft_wrap=True, highlight=False, markup=False)
     if not validation.valid:
@@ -41,12 +47,13 @@ def read_plan(file: str) -> list[str]:
     """The action names in a plan file.
 
     Raises:
-        EpigymError: when the file is missing or is not a JSON array of names.
+        MissingError: when there is no such file.
+        EpigymError: when it is not a JSON array of names.
     """
     try:
         plan = json.loads(Path(file).read_text(encoding="utf-8"))
     except OSError as error:
-        raise EpigymError(f"cannot read the plan {file!r}: {error.strerror}") from None
+        raise MissingError(f"cannot read the plan {file!r}: {error.strerror}") from None
     except ValueError as error:
         raise EpigymError(f"the plan {file!r} is not JSON: {error}") from None
     if not isinstance(plan, list) or not all(isinstance(name, str) for name in plan):
@@ -54,9 +61,9 @@ def read_plan(file: str) -> list[str]:
     return plan
 
 
-def main() -> None:
-    """Run as a Hydra app; exit codes: 0 valid, 1 not valid, 64 and up bad input."""
-    run(check, "validate")
+def main() -> NoReturn:
+    """Run the command."""
+    run(check, Validate, "search.validate")
 
 
 if __name__ == "__main__":

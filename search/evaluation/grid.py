@@ -15,7 +15,7 @@ import domains
 from epigym.errors import EpigymError, ProblemWarning
 from epigym.files import write_rows
 from epigym.language import Semantics
-from epigym.problem import load_problem
+from epigym.problem import Reading, load_problem
 from epigym.task import Task
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus, write_json
@@ -109,7 +109,10 @@ class Cell:
         """The task, without the warnings about its text, which `search.solve` shows."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ProblemWarning)
-            return load_problem(**asdict(self.files)) if self.files else load_problem(self.problem, self.semantics)
+            if self.files is None:
+                return load_problem(self.problem, Reading(self.semantics))
+            files = asdict(self.files)
+            return load_problem(files.pop("problem"), Reading(**files))
 
     def outcome(self, ending: Ending) -> SearchResult:
         """The result of a process that made this search, or one that says how the process failed."""

@@ -5,12 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from omegaconf import OmegaConf
 
-from epigym.errors import CheckpointError, EpigymError
+from epigym.errors import CheckpointError
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from learn.export import StepRegressor, export, export_onnx
+from learn.model.export import StepRegressor, export_onnx
 from learn.model.onnx_scorer import INPUTS, OnnxScorer
 from learn.model.scorer import BoundScorer
 from tests.helpers.trained import random_regressor
@@ -64,12 +63,10 @@ def test_one_file_is_written_and_knows_its_encoding(exported: Path) -> None:
     assert OnnxScorer(exported).encoding == {"name": "hash", "width": 64}
 
 
-def test_wrong_files_and_formats_are_refused(tmp_path: Path) -> None:
+def test_wrong_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="there is no exported regressor"):
         OnnxScorer(tmp_path / "missing.onnx")
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(b"nothing")
     with pytest.raises(CheckpointError, match=r"not a regressor of learn\.export"):
         OnnxScorer(broken)
-    with pytest.raises(EpigymError, match="unknown format 'tflite'"):
-        export(OmegaConf.create({"checkpoint": "x", "format": "tflite", "path": None}))

@@ -7,26 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from epigym.errors import EpigymError
 from search.agents import AGENTS
 from search.agents.limits import Limits
-from search.evaluate import cells_of
+from search.evaluate import Evaluate, cells
+from search.evaluation.grid import Cell
 from search.heuristics import HEURISTICS
 from search.planning.configuration import Configuration
+from search.solve import Solve
 from tests.helpers.benchmark_files import SHARED
+from tests.helpers.commands import composed
 
 CONF = Path(__file__).parents[2] / "conf"
 
 
-def composed(name: str, *overrides: str) -> dict[str, Any]:
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = compose(name, overrides=list(overrides))
-    values = OmegaConf.to_container(config, resolve=True)
-    assert isinstance(values, dict)
-    return values
+def grid(*overrides: str) -> list[Cell]:
+    return cells(composed(Evaluate, "evaluate", *overrides))
 
 
 def options(group: str) -> set[str]:
@@ -51,14 +49,14 @@ def test_options_name_every_setting_with_its_default(group: str, registry: dict[
 
 
 def test_the_defaults_of_the_command_are_those_of_the_library() -> None:
-    values = composed("solve", "problem=x")
-    assert Limits(values["max_expanded"], values["time_limit"], values["memory_limit"]) == Limits()
+    values = composed(Solve, "solve", "problem=x")
+    assert Limits(values.max_expanded, values.time_limit, values.memory_limit) == Limits()
 
 
 @pytest.mark.parametrize("agent", sorted(AGENTS))
 def test_every_agent_can_be_chosen(agent: str) -> None:
-    values = composed("solve", "problem=x", f"agent={agent}", "heuristic=l_pg")
-    assert Configuration.of(values["agent"], values["heuristic"]).make_agent().name == agent
+    values = composed(Solve, "solve", "problem=x", f"agent={agent}", "heuristic=l_pg")
+    assert Configuration.of(values.agent, values.heuristic).make_agent().name == agent
 
 
 @pytest.mark.parametrize(
@@ -71,30 +69,29 @@ def test_every_agent_can_be_chosen(agent: str) -> None:
     ],
 )
 def test_experiments_are_the_grids_of_the_paper(experiment: str, configurations: list[str], problems: int) -> None:
-    values = composed("evaluate", f"experiment={experiment}")
-    cells = cells_of(values)
-    assert list(dict.fromkeys(cell.configuration.label for cell in cells)) == configurations
-    assert len({cell.problem for cell in cells}) == problems
-    assert len(cells) == problems * len(configurations)
-    assert {cell.time_limit for cell in cells} == {600}
+    found = grid(f"experiment={experiment}")
+    assert list(dict.fromkeys(cell.configuration.label for cell in found)) == configurations
+    assert len({cell.problem for cell in found}) == problems
+    assert len(found) == problems * len(configurations)
+    assert {cell.time_limit for cell in found} == {600}
 
 
 def test_the_planning_graph_experiment_has_every_heuristic_of_hefp() -> None:
-    cells = cells_of(composed("evaluate", "experiment=planning_graph"))
-    labels = {cell.configuration.label for cell in cells}
+    found = grid("experiment=planning_graph")
+    labels = {cell.configuration.label for cell in found}
     assert {f"hfs/{name}" for name in ("gnn", "open_goals", "c_pg", "l_pg", "s_pg")} < labels
-    assert len({cell.problem for cell in cells}) == 75
+    assert len({cell.problem for cell in found}) == 75
 
 
 @pytest.mark.reference
 def test_the_competition_is_planned_without_learning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
-    cells = cells_of(composed("evaluate", "experiment=competition"))
-    assert len(cells) == 2 * 100
-    assert {cell.configuration.label for cell in cells} == {"bfs", "portfolio"}
-    assert {(cell.time_limit, cell.memory_limit) for cell in cells} == {(60, 2**33)}
-    assert not any("gnn" in str(cell.configuration) for cell in cells)
-    toolkit = cells_of(composed("evaluate", "experiment=competition", "suite=epddl", "time_limit=600"))
+    found = grid("experiment=competition")
+    assert len(found) == 2 * 100
+    assert {cell.configuration.label for cell in found} == {"bfs", "portfolio"}
+    assert {(cell.time_limit, cell.memory_limit) for cell in found} == {(60, 2**33)}
+    assert not any("gnn" in str(cell.configuration) for cell in found)
+    toolkit = grid("experiment=competition", "suite=epddl", "time_limit=600")
     assert (len(toolkit), {cell.time_limit for cell in toolkit}) == (2 * 19, {600})
 
 
@@ -110,13 +107,15 @@ OF_FILES = {"competition"}  # experiments on the public EPDDL problems
 )
 def test_experiments_can_be_small(experiment: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
-    whole, small = (composed("evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small"))
-    assert small["folder"] == whole["folder"] + "_small"
-    cells = cells_of(small)
-    assert {cell.time_limit for cell in cells} <= {10}
-    assert len(cells) <= len(cells_of(whole))
-    domains = {cell.domain for cell in cells}
-    assert all(len({cell.problem for cell in cells if cell.domain == domain}) <= 2 for domain in domains)
+    whole, small = (
+        composed(Evaluate, "evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small")
+    )
+    assert str(small.folder) == f"{whole.folder}_small"
+    found = cells(small)
+    assert {cell.time_limit for cell in found} <= {10}
+    assert len(found) <= len(cells(whole))
+    domains = {cell.domain for cell in found}
+    assert all(len({cell.problem for cell in found if cell.domain == domain}) <= 2 for domain in domains)
 
 
 def test_configurations_are_read_from_text_and_mappings() -> None:

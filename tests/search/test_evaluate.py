@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from epigym.errors import EpigymError, ProblemWarning
-from epigym.problem import load_problem
+from epigym.problem import Reading, load_problem
 from epigym.reference import Validation
 from search.agents.limits import peak_bytes
 from search.agents.result import SearchStatus
-from search.evaluate import configurations_of
 from search.evaluation import grid
 from search.evaluation.grid import MEASURED, Cell, shard, write_table
+from search.evaluation.running import configurations_of
 from search.evaluation.suites import EpddlFiles
 from search.planning import planner
 from search.planning.configuration import Configuration
@@ -83,8 +83,10 @@ def epddl_cell(tmp_path: Path) -> Cell:
 
 @pytest.mark.filterwarnings("error::epigym.errors.ProblemWarning")
 def test_a_cell_of_epddl_files(epddl_cell: Cell, tmp_path: Path) -> None:
+    files = asdict(epddl_cell.files)
+    problem, reading = files.pop("problem"), Reading(**files)
     with pytest.raises(ProblemWarning, match=":equality"):
-        load_problem(**asdict(epddl_cell.files))
+        load_problem(problem, reading)
     result = epddl_cell.search()
     assert (result.status, list(result.plan)) == (SearchStatus.SOLVED, PLANS[0])
     assert (result.actions, result.fluents, result.initial_worlds) == (6, 2, 2)
@@ -157,6 +159,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
         [*command, problems, "memory_limit=2GiB", "hydra.verbose=search.evaluate", *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
     )
 

@@ -29,7 +29,7 @@ PROBLEM = "coin_in_the_box/pl_3"
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """A checkpoint, and the same weights exported beside it."""
-    from learn.export import export_onnx
+    from learn.model.export import export_onnx
 
     checkpoint = write_checkpoint(tmp_path_factory.mktemp("run") / "best.ckpt")
     export_onnx(load(checkpoint), checkpoint.with_suffix(".onnx"))

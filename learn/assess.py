@@ -39,6 +39,7 @@ def assess(settings: Assess) -> None:
     from learn.training.assessment import assess
     from learn.training.tables import write_table
 
+    settings.run_dir.mkdir(parents=True, exist_ok=True)
     problems = test_problems(settings.domain, settings.problem)
     rows = assess(
         problems, settings.reading, settings.explorer, settings.checkpoint, settings.outputs, settings.run_dir

@@ -39,6 +39,7 @@ def rollouts(settings: Rollouts) -> None:
     from learn.data.problems import training_problems
     from learn.training.pictures import draw_rollout
 
+    settings.run_dir.mkdir(parents=True, exist_ok=True)
     problems = training_problems(settings.domain, settings.problem)
     sets = collect(problems, settings.reading, settings.explorer, given(settings.encoding), settings.outputs)
     for data in sets:

@@ -18,7 +18,7 @@ logger = logging.getLogger("search.report")
 class Report(Settings):
     """The settings, see `conf/report.yaml`."""
 
-    runs: list[str]
+    runs: list[str] = field(metadata={"exists": True})
     folder: Path = field(metadata={"written": True})
     published: list[str]
     configurations: list[str]

@@ -43,6 +43,7 @@ def page(door: str) -> str:
         "Examples": _read(name)[0],
         "Values (name=value)": values,
         "Groups (group=option)": groups,
+        "Several runs": ["-m runs the command once for each of name=value,value; --hydra-help shows more"],
         "Exit codes": codes,
     }
     texts = [(f"{title}:\n" + textwrap.indent("\n".join(lines), "  ")) if title else lines[0]

@@ -15,7 +15,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from hydra.types import RunMode
 from omegaconf import DictConfig
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import ConfigTypeError, OmegaConfBaseException
 
 from epigym.command.codes import ExitCode, line
 from epigym.command.help import page
@@ -84,12 +84,10 @@ def _explained(error: BaseException, settings: type[Any]) -> BaseException:
         return UsageError(unknown(group, option, error.options))
     if isinstance(error, OverrideParseException):
         return UsageError(f"{error.override!r} cannot be read as name=value: check brackets, blanks and quotes")
-    cause = error.__cause__
-    if (
-        isinstance(error, HydraException)
-        and isinstance(cause, OmegaConfBaseException)
-        and cause.parent_node is not None
-    ):
+    cause = error.__cause__ if isinstance(error, HydraException) else None
+    if isinstance(cause, ConfigTypeError):
+        return UsageError(f"{cause.full_key}: a list is replaced by a list only, such as [first,second]")
+    if isinstance(cause, OmegaConfBaseException) and cause.parent_node is not None:
         prefix = str(cause.full_key).rpartition(".")[0]
         names = [f"{prefix}.{name}" if prefix else str(name) for name in cause.parent_node]
         return UsageError(unknown("setting", str(cause.full_key), names))

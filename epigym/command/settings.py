@@ -3,13 +3,14 @@
 Beside its type, the metadata of a field may hold rules for a value that is not null:
 
 - `minimum` and `maximum` of a number;
-- `exists`: the value names a file or folder that must be there;
+- `exists`: the value names a file or folder that must be there, or is a list of such names;
 - `written`: it names a file or folder that will be written;
 - `check`: a function, as `module:name`, that raises an `EpigymError` for a wrong value.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
@@ -95,7 +96,7 @@ def _made(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
 
 
 def _typed(value: Any, kind: Any, place: str) -> Any:
-    """The value as a type of annotations asks for it: text or one mapping is a list of one, a whole number a number."""
+    """The value as its type asks for it: what is no list is a list of one, a whole number is a number."""
     origin, options = get_origin(kind), get_args(kind)
     if kind is Any:
         return value
@@ -142,8 +143,9 @@ def _check(value: Any, rules: Mapping[str, Any], place: str) -> None:
         raise UsageError(f"{place}: expected at least {minimum}")
     if isinstance(value, int | float) and maximum is not None and not value <= maximum:
         raise UsageError(f"{place}: expected at most {maximum}")
-    if rules.get("exists") and not Path(value).exists():
-        raise MissingError(f"{place}: there is no such file or folder")
+    for name in (value if isinstance(value, list) else [value]) if rules.get("exists") else ():
+        if not Path(name).exists():
+            raise MissingError(f"{place}: there is no such file or folder")
     if rules.get("written"):
         _writable(Path(value))
     if check is not None:
@@ -157,6 +159,6 @@ def _writable(path: Path) -> None:
     """Raise the error that writing there would raise."""
     there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
     if there != path and not there.is_dir():
-        raise NotADirectoryError(20, "not a folder", str(there))
+        raise NotADirectoryError(errno.ENOTDIR, f"{there.name} is not a folder", str(path))
     if not os.access(there, os.W_OK):
-        raise PermissionError(13, "no permission to write there", str(there))
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))

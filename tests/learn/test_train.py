@@ -142,7 +142,7 @@ def test_the_learning_rate_follows_its_schedule(fit: Fit, tmp_path: Path, schedu
 def test_schedules_without_end_or_name_are_refused(fit: Fit) -> None:
     with pytest.raises(EpigymError, match="needs an end"):
         fit(*SHORT, "model.schedule=cosine", "trainer.max_epochs=-1")
-    with pytest.raises(EpigymError, match="unknown schedule 'cosin': did you mean 'cosine'"):
+    with pytest.raises(EpigymError, match=r"unknown model\.schedule 'cosin': did you mean 'cosine'"):
         fit(*SHORT, "model.schedule=cosin")
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from time import perf_counter
 
-from epigym.command import ExitCode
+from epigym.command import ExitCode, line
 from epigym.errors import EpigymError, LimitError
 from epigym.problem import load_problem
 from search.agents.limits import Limits, memory_bytes
@@ -43,7 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(ExitCode.USAGE)
     job = Job("plan", _plan, (options.spec, options.plan, seconds, memory))
-    [ending] = supervise([job], parallel=1, wall_limit=seconds, memory_limit=memory)
+    try:
+        [ending] = supervise([job], parallel=1, wall_limit=seconds, memory_limit=memory)
+    except KeyboardInterrupt as error:
+        print(f"error: {line(error)}", file=sys.stderr)
+        sys.exit(ExitCode.INTERRUPTED)
     code, message = ending.value or (
         ExitCode.FAILURE if ending.failure is SearchStatus.ERROR else ExitCode.LIMIT,
         ending.message,
@@ -65,7 +69,7 @@ def _plan(spec: str, plan_file: str, seconds: float, memory: int) -> tuple[ExitC
             if result.status is not SearchStatus.SOLVED:
                 os.unlink(plan_file)
     except (EpigymError, OSError) as error:
-        return ExitCode.BAD_INPUT, f"error: {error}"
+        return ExitCode.after(error), f"error: {line(error)}"
     return ExitCode.of(result.status), _summary(result, perf_counter() - start)
 
 

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import fields
+from importlib import import_module
 from typing import Any, NoReturn, TypeVar
 
 import hydra
@@ -37,6 +38,9 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> N
         settings: what its configuration is checked against before it is called.
         door: the module, such as `search.solve`, whose configuration is `conf/solve.yaml`.
     """
+    if task.__module__ == "__main__":  # the same by a name under which other processes find them
+        module = import_module(door)
+        task, settings = getattr(module, task.__name__), getattr(module, settings.__name__)
     arguments = sys.argv[1:]
     if not {"-h", "--help"}.isdisjoint(arguments):
         print(page(door))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from epigym.errors import UsageError
@@ -34,6 +34,17 @@ def make(settings: Mapping[str, Any], default: Callable[..., Any] | None, /, *ar
     except TypeError as error:
         remedy = "leave a setting of ours out with a ~ before its name"
         raise UsageError(f"{target or called.__name__}: {error}; {remedy}") from error
+
+
+def check(settings: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
+    """Find the classes that settings name.
+
+    Raises:
+        UsageError: when there is none of a name.
+    """
+    for one in [settings] if isinstance(settings, Mapping) else settings:
+        if one.get(TARGET) is not None:
+            find(one[TARGET])
 
 
 def find(target: str) -> Callable[..., Any]:

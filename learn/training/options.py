@@ -11,6 +11,7 @@ from omegaconf import OmegaConf
 
 UNSET: Any = "???"
 """The value of an option that was not given."""
+_CLASS = {"check": "learn.model.targets:check"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,9 +86,9 @@ class TargetOptions:
 class ModelOptions:
     """Network, target, optimizer and schedule, see `conf/model`."""
 
-    network: dict[str, Any]
+    network: dict[str, Any] = field(metadata=_CLASS)
     target: TargetOptions
-    optimizer: dict[str, Any]
+    optimizer: dict[str, Any] = field(metadata=_CLASS)
     schedule: Literal["constant", "cosine"]
 
 
@@ -112,8 +113,8 @@ class Training:
     seed: int = field(metadata={"minimum": 0})
     ckpt_path: str | None = field(metadata={"exists": True})
     patience: int = field(metadata={"minimum": 1})
-    callbacks: list[dict[str, Any]]
-    loggers: list[dict[str, Any]]
+    callbacks: list[dict[str, Any]] = field(metadata=_CLASS)
+    loggers: list[dict[str, Any]] = field(metadata=_CLASS)
 
 
 def given(options: Any) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def make_trainer(settings: Training, *extra: Callback) -> Trainer:
     }
     try:
         return Trainer(**{**ours, **given(settings.trainer)}, callbacks=callbacks, logger=loggers)
-    except (TypeError, ValueError, MisconfigurationException) as error:
+    except (ImportError, TypeError, ValueError, MisconfigurationException) as error:
         raise UsageError(f"trainer: {error}") from error
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
+import signal
 import threading
 import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -167,6 +168,7 @@ class _Process:
 
 def _enter(sender: Connection, job: Job) -> None:
     """What a new process does: make the call and send its value, or the exception, to the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group: the parent ends its processes
     threading.Thread(target=_die_with_parent, daemon=True).start()
     try:
         outcome = (job.call(*job.arguments), "", "")

@@ -80,6 +80,10 @@ def test_bad_input_is_one_line_and_leaves_an_old_plan_alone(files: Files, tmp_pa
     assert "coin-1.epddl:6:" in output
     assert "did you mean 'tail'" in output
     assert (tmp_path / "plan.json").read_text() == "[]"
+    assert call("search.competition", "gone.json", tmp_path / "plan.json") == (
+        66,
+        "error: no such problem file: gone.json\n",
+    )
 
 
 def test_wrong_usage_and_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from epigym.command import ProblemSettings, run
 from learn.data.explorers import ExplorerSettings
@@ -48,9 +48,7 @@ def assess(settings: Assess) -> None:
     logger.info("%s and assessment.md", settings.run_dir / "assessment.csv")
 
 
-def main() -> NoReturn:
-    """Run the command."""
-    run(assess, Assess, "learn.assess")
+main = partial(run, assess, Assess, "learn.assess")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from epigym.command import Settings, run
 
@@ -35,9 +35,7 @@ def compare(settings: Compare) -> None:
     logger.info("%s.csv and comparison.md", stem)
 
 
-def main() -> NoReturn:
-    """Run the command."""
-    run(compare, Compare, "learn.compare")
+main = partial(run, compare, Compare, "learn.compare")
 
 
 if __name__ == "__main__":

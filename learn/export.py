@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from epigym.command import Settings, run
 
@@ -34,9 +34,7 @@ def export(settings: Export) -> None:
     logger.info("%s", path)
 
 
-def main() -> NoReturn:
-    """Run the command."""
-    run(export, Export, "learn.export")
+main = partial(run, export, Export, "learn.export")
 
 
 if __name__ == "__main__":

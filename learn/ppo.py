@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any
 
 from epigym.command import Settings, run
 
@@ -49,9 +50,7 @@ def train(settings: Ppo) -> None:
     logger.info("the agent's return is %.0f, the best possible one %.0f", result["return"], result["optimum"])
 
 
-def main() -> NoReturn:
-    """Run the command."""
-    run(train, Ppo, "learn.ppo")
+main = partial(run, train, Ppo, "learn.ppo")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from epigym.command import ProblemSettings, run
 from epigym.files import write_text
@@ -50,9 +50,7 @@ def rollouts(settings: Rollouts) -> None:
     Console().print(summary(sets))
 
 
-def main() -> NoReturn:
-    """Run the command."""
-    run(rollouts, Rollouts, "learn.rollouts")
+main = partial(run, rollouts, Rollouts, "learn.rollouts")
 
 
 if __name__ == "__main__":

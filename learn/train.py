@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from epigym.command import ProblemSettings, run
 from learn.data.explorers import ExplorerSettings
@@ -48,9 +48,7 @@ def train(settings: Train) -> None:
         logger.info("checkpoint, metrics and pictures: %s", settings.run_dir)
 
 
-def main() -> NoReturn:
-    """Run the command."""
-    run(train, Train, "learn.train")
+main = partial(run, train, Train, "learn.train")
 
 
 if __name__ == "__main__":

@@ -6,8 +6,9 @@ Started again, it goes on where it was. The table results.csv is derived from th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from epigym.command import ExitCode, Settings, run
 from epigym.language import Semantics
@@ -82,9 +83,7 @@ def cells(settings: Evaluate) -> list[Cell]:
     ]
 
 
-def main() -> NoReturn:
-    """Run the command."""
-    run(evaluate, Evaluate, "search.evaluate")
+main = partial(run, evaluate, Evaluate, "search.evaluate")
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ The table goes to `out`; that of the suite itself stays as it is.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from epigym.command import Settings, run
 from epigym.errors import UsageError, unknown
@@ -47,9 +47,7 @@ def ladder(settings: Ladder) -> None:
     )
 
 
-def main() -> NoReturn:
-    """Run the command."""
-    run(ladder, Ladder, "search.ladder")
+main = partial(run, ladder, Ladder, "search.ladder")
 
 
 if __name__ == "__main__":

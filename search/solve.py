@@ -6,8 +6,9 @@ Writes result.json into the folder of the run, and compare.json for the configur
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
-from typing import Any, NoReturn
+from typing import Any
 
 from epigym.command import ExitCode, ProblemSettings, run
 
@@ -17,8 +18,8 @@ class Solve(ProblemSettings):
     """The settings, see `conf/solve.yaml`."""
 
     problem: str
-    agent: dict[str, Any]
-    heuristic: dict[str, Any] | None = None
+    agent: str | dict[str, Any]
+    heuristic: str | dict[str, Any] | None
     compare: str | None
     plan_file: str | None = field(metadata={"written": True})
     max_expanded: int | None = field(metadata={"minimum": 0})
@@ -61,9 +62,7 @@ def solve(settings: Solve) -> ExitCode:
     return ExitCode.of(first.status)
 
 
-def main() -> NoReturn:
-    """Run the command."""
-    run(solve, Solve, "search.solve")
+main = partial(run, solve, Solve, "search.solve")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from epigym.command import ExitCode, ProblemSettings, run
 from epigym.errors import EpigymError, MissingError
@@ -61,9 +61,7 @@ def read_plan(file: str) -> list[str]:
     return plan
 
 
-def main() -> NoReturn:
-    """Run the command."""
-    run(check, Validate, "search.validate")
+main = partial(run, check, Validate, "search.validate")
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
         ("search.solve", "+agnet=bfs", ExitCode.USAGE, "unknown setting 'agnet': did you mean 'agent'?"),
         ("search.solve", "~agnet", ExitCode.USAGE, "unknown setting 'agnet': did you mean 'agent'?"),
         ("search.solve", "agent=bsf", ExitCode.USAGE, "unknown agent 'bsf': did you mean 'bfs'?"),
-        ("search.solve", "agent.menbers=[]", ExitCode.USAGE, "did you mean 'agent.members' or"),
+        ("search.solve", "agent=portfolio agent.menbers=[]", ExitCode.USAGE, "did you mean 'agent.members' or"),
         ("search.solve", "encoding=hash", ExitCode.USAGE, "unknown setting 'encoding'"),
         ("search.solve", "agent=[", ExitCode.USAGE, "'agent=[' cannot be read as name=value"),
         ("search.solve", "problem=???", ExitCode.USAGE, "problem is not given: add problem=…"),

@@ -15,15 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from gymnasium import register
 
-import domains
 from epigym.errors import CheckpointError, EpigymError, LimitError, ParseError, TaskError
+from epigym.packages import check_place
+
+check_place("domains")
+import domains  # noqa: E402
 
 if TYPE_CHECKING:
     from epigym.encoding import to_pyg
     from epigym.envs.env import EpistemicEnv
     from epigym.envs.wrappers import PaddedObservation
     from epigym.model import KripkeModel
-    from epigym.problem import load_problem
+    from epigym.problem import Reading, load_problem
     from epigym.space import StateSpace
     from epigym.task import EState, Task
 
@@ -36,6 +39,7 @@ __all__ = [
     "LimitError",
     "PaddedObservation",
     "ParseError",
+    "Reading",
     "StateSpace",
     "Task",
     "TaskError",
@@ -51,6 +55,7 @@ _HOMES = {
     "EpistemicEnv": "epigym.envs.env",
     "KripkeModel": "epigym.model",
     "PaddedObservation": "epigym.envs.wrappers",
+    "Reading": "epigym.problem",
     "StateSpace": "epigym.space",
     "Task": "epigym.task",
     "load_problem": "epigym.problem",

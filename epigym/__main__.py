@@ -1,31 +1,62 @@
-"""`python -m epigym show`: draw the initial e-state of a problem."""
+"""The command `epigym`: all commands of the project by name, and `show`, which draws a problem."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import domains
+from epigym.command.codes import ExitCode
+from epigym.command.help import doors, listing
 from epigym.drawing import write
 from epigym.errors import EpigymError
 from epigym.language import SEMANTICS
-from epigym.problem import domain_problem, load_problem
+from epigym.names import unknown
+from epigym.packages import check_place
+from epigym.problem import Reading, domain_problem, load_problem
 from epigym.space import StateSpace
 from epigym.task import Task
 
 _EXAMPLES = """
 examples:
-  python -m epigym show grapevine agents=3 rooms=2
-  python -m epigym show coin_in_the_box/pl_5 out=coin.svg
-  python -m epigym show problem.txt semantics=update_model
+  epigym show grapevine agents=3 rooms=2
+  epigym show coin_in_the_box/pl_5 out=coin.svg
+  epigym show problem.txt semantics=update_model
 """
+_HELP = ("-h", "--help")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0, or 64 for bad input."""
+    """Run a command by its name, and return or exit with its code."""
+    name, *rest = (sys.argv[1:] if arguments is None else arguments) or _HELP
+    commands = {door.partition(".")[2]: door for room in ("search", "learn") for door in doors(room)}
+    others = {"show": "Draw the initial e-state of a problem and sum the problem up.",
+              "domains": "List domains, their parameters and suites, and write the text of a problem."}  # fmt: skip
+    if name in _HELP:
+        lines = {name: line for room in ("search", "learn") for name, line in doors(room).items()}
+        print(listing({name: lines[door] for name, door in commands.items()} | others, "epigym "))
+        return ExitCode.SUCCESS
+    if name == "show":
+        return show(rest)
+    if name == "domains":
+        return int(import_module("domains.__main__").main(rest))
+    try:
+        if name not in commands:
+            raise EpigymError(unknown("command", name, [*commands, *others]))
+        check_place("learn", "search")
+    except EpigymError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return ExitCode.USAGE
+    sys.argv = [f"epigym {name}", *rest]
+    return int(import_module(commands[name]).main() or ExitCode.SUCCESS)
+
+
+def show(arguments: Sequence[str]) -> int:
+    """Draw the initial e-state of a problem and sum the problem up."""
     options = _parser().parse_args(arguments)
     try:
         parameters = domains.read_parameters(options.parameters)
@@ -34,25 +65,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         task = _load(options.problem, semantics, parameters)
         space = StateSpace(task)
         write(space.model(space.initial), out)
-    except (EpigymError, domains.DomainError, OSError) as error:
+    except domains.DomainError as error:
         print(f"error: {error}", file=sys.stderr)
-        return 64
+        return ExitCode.USAGE
+    except EpigymError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return ExitCode.after(error)
+    except OSError as error:
+        print(f"error: cannot write {out}: {error.strerror}", file=sys.stderr)
+        return ExitCode.CANNOT_WRITE
     print(_summary(task, space))
     print(f"drawn to {out}")
-    return 0
+    return ExitCode.SUCCESS
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m epigym",
-        description="Pictures of epistemic planning problems.",
+        prog="epigym show",
+        description="Draw the initial e-state of a problem and sum the problem up.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(required=True, metavar="show")
-    show = commands.add_parser("show", help="draw the initial e-state of a problem and sum the problem up")
-    show.add_argument("problem", help="a problem file, a domain, or domain/instance")
-    show.add_argument(
+    parser.add_argument("problem", help="a problem file, a domain, or domain/instance")
+    parser.add_argument(
         "parameters",
         nargs="*",
         metavar="name=value",
@@ -62,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _load(problem: str, semantics: Any, parameters: dict[str, Any]) -> Task:
-    return domain_problem(problem, semantics, **parameters) if parameters else load_problem(problem, semantics)
+    return domain_problem(problem, semantics, **parameters) if parameters else load_problem(problem, Reading(semantics))
 
 
 def _summary(task: Task, space: StateSpace) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import domains
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, MissingError, UsageError
 from epigym.language import Semantics, load, parse_mastar
 from epigym.task import Task
 
@@ -20,7 +19,7 @@ class Reading:
     Attributes:
         semantics: the reading of mA*, see `epigym.language.parse_mastar`.
         domain_file: the domain of an EPDDL problem.
-        libraries: the action-type libraries of an EPDDL problem.
+        libraries: the action-type libraries of an EPDDL problem; one name is a list of one.
         plank_compat: whether to read EPDDL as its official toolkit does, see `epigym.language.epddl`.
     """
 
@@ -29,51 +28,38 @@ class Reading:
     libraries: tuple[str, ...] = ()
     plank_compat: bool = False
 
+    def __post_init__(self) -> None:
+        """Take one library for a list of one."""
+        libraries = (self.libraries,) if isinstance(self.libraries, str) else tuple(self.libraries)
+        object.__setattr__(self, "libraries", libraries)
 
-def load_problem(
-    problem: str | None = None,
-    semantics: Semantics | Reading = "default",
-    *,
-    domain_file: str | None = None,
-    libraries: Iterable[str] = (),
-    spec: str | None = None,
-    plank_compat: bool = False,
-) -> Task:
+
+def load_problem(problem: str, reading: Reading = Reading()) -> Task:
     """The task behind a problem's name.
 
     Args:
-        problem: the path of an existing file, else `domain/instance` such as `coin_in_the_box/pl_5`, or
-            `domain` for the problem with the domain's default parameters.
-        semantics: the reading of mA*, see `epigym.language.parse_mastar`.
-        domain_file: the domain of an EPDDL problem.
-        libraries: the action-type libraries of an EPDDL problem.
-        spec: instead of `problem`, a JSON file: a specification that names an EPDDL problem, its domain and
-            its libraries, or a ground EPDDL task in the official layout.
-        plank_compat: whether to read EPDDL as its official toolkit does, see `epigym.language.epddl`.
+        problem: the path of an existing file (mA*, EPDDL, or JSON: a specification that names the files of an EPDDL
+            problem, or a ground EPDDL task), else `domain/instance` such as `coin_in_the_box/pl_5`, or `domain` for
+            the problem with the domain's default parameters.
+        reading: how to read a file.
 
     Raises:
         ParseError: when the file is wrong, naming the place.
-        EpigymError: when there is neither such a file nor such an instance (close names are suggested), or
-            the arguments do not go together.
+        MissingError: when there is neither such a file nor such an instance (close names are suggested).
+        EpigymError: when the reading does not apply to the file.
     """
-    if isinstance(semantics, Reading):
-        return load_problem(problem, **asdict(semantics))
-    if (problem is None) == (spec is None):
-        raise EpigymError("give either a problem or a spec" + (", not both" if spec else ""))
-    path = Path(str(problem or spec))
-    if spec is not None and path.suffix != ".json":
-        raise EpigymError(f"{path}: a spec is a .json file; give other problem files as problem")
-    if spec is not None or path.is_file():
-        return load(path, semantics, domain_file=domain_file, libraries=libraries, plank_compat=plank_compat)
+    path = Path(problem)
+    if path.is_file():
+        return load(path, **asdict(reading))
     if path.suffix or path.is_absolute() or len(path.parts) > 2:
-        raise EpigymError(f"no such problem file: {path}")
+        raise MissingError(f"no such problem file: {path}")
     try:
-        domains.find(str(problem))
+        domains.find(problem)
     except domains.DomainError as error:
-        raise EpigymError(f"no such file as {problem!r}, and {error}") from None
-    if domain_file is not None or list(libraries) or plank_compat:
+        raise MissingError(f"no such file as {problem!r}, and {error}") from None
+    if replace(reading, semantics="default") != Reading():
         raise EpigymError(f"{problem} is no EPDDL problem: domain_file, libraries and plank_compat do not apply to it")
-    return domain_problem(str(problem), semantics)
+    return domain_problem(problem, reading.semantics)
 
 
 def domain_problem(name: str, semantics: Semantics = "default", **parameters: Any) -> Task:
@@ -85,11 +71,11 @@ def domain_problem(name: str, semantics: Semantics = "default", **parameters: An
         **parameters: override the parameters of the instance, or the defaults of the domain.
 
     Raises:
-        EpigymError: when the domain, the instance or a parameter does not exist or is out of range.
+        UsageError: when the domain, the instance or a parameter does not exist or is out of range.
     """
     try:
         text = domains.text(name, **parameters)
     except domains.DomainError as error:
-        raise EpigymError(str(error)) from None
+        raise UsageError(str(error)) from None
     domain, _, instance = name.partition("/")
     return replace(parse_mastar(text, file=name, semantics=semantics), name=name, domain=domain, instance=instance)

@@ -1,79 +1,42 @@
-"""Compare finished training runs: `python -m learn.compare runs=outputs/train/2026-01-31_12-00-00`."""
+"""Compare finished training runs in one table, as comparison.csv and comparison.md."""
 
 from __future__ import annotations
 
-import json
 import logging
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from omegaconf import DictConfig
-from rich.console import Console
-
-from epigym.errors import EpigymError
-from learn.command import run
-from learn.model.runs import RUN_FILE
-from learn.training.tables import write_table
+from epigym.command import Settings, run
 
 logger = logging.getLogger(__name__)
 
-COLUMNS = {
-    "R²": "val/r2",
-    "MAE": "val/mae",
-    "RMSE": "val/rmse",
-    "within ½": "val/within_half",
-    "median MAE": "median/mae",
-    "SUB MAE": "open_goals/mae",
-    "SUB R²": "open_goals/r2",
-    "waiting": "train/waiting_share",
-}
-"""Headings of the table and the metrics below them; errors in steps on the validation samples."""
+
+@dataclass(frozen=True, kw_only=True)
+class Compare(Settings):
+    """The settings, see `conf/compare.yaml`."""
+
+    runs: Path = field(metadata={"exists": True})
 
 
-def read_runs(folder: Path) -> list[dict[str, Any]]:
-    """The records of all finished runs below a folder, by domains and encoding.
+def compare(settings: Compare) -> None:
+    """Print and write the table.
 
     Raises:
-        EpigymError: when there is none.
+        MissingError: when there is no finished run.
     """
-    records = [json.loads(path.read_text()) for path in sorted(folder.rglob(RUN_FILE))]
-    if not records:
-        raise EpigymError(f"there is no finished run below {folder}: expected some {RUN_FILE} of learn.train")
-    return sorted(records, key=lambda record: (record["domains"], record["problems"], record["encoding"]))
+    from rich.console import Console
+
+    from learn.training.comparison import compare
+    from learn.training.tables import write_table
+
+    stem = settings.run_dir / "comparison"
+    Console().print(write_table(compare(settings.runs), stem, "errors in steps on the validation samples"))
+    logger.info("%s.csv and comparison.md", stem)
 
 
-def compare(config: DictConfig) -> list[dict[str, Any]]:
-    """Print the finished runs below a folder as a table; write it as `comparison.csv` and `comparison.md`.
-
-    Args:
-        config: the composed `conf/compare.yaml`.
-
-    Returns:
-        One row per run.
-
-    Raises:
-        EpigymError: when there is no finished run.
-    """
-    rows = [_row(record) for record in read_runs(Path(config.runs))]
-    run_dir = Path(config.run_dir)
-    Console().print(write_table(rows, run_dir / "comparison", "errors in steps on the validation samples"))
-    logger.info("%s and comparison.md", run_dir / "comparison.csv")
-    return rows
-
-
-def _row(record: dict[str, Any]) -> dict[str, Any]:
-    metrics = record["metrics"]
-    return {
-        "trained on": " + ".join(record["domains"] or record["problems"]),
-        "encoding": record["encoding"],
-        "seed": record["seed"],
-        "samples": int(metrics["train/samples"]),
-        "validated": int(metrics["val/samples"]),
-        **{heading: metrics[name] for heading, name in COLUMNS.items()},
-        "epochs": int(metrics["epochs"]),
-        "seconds": round(record["seconds"]),
-    }
+main = partial(run, compare, Compare, "learn.compare")
 
 
 if __name__ == "__main__":
-    run(compare, "compare")
+    main()

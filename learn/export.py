@@ -1,119 +1,41 @@
-"""Export a regressor: `python -m learn.export checkpoint=outputs/train/…/checkpoints/best.ckpt format=onnx`."""
+"""Write a trained regressor as an ONNX file, which runs without PyTorch."""
 
 from __future__ import annotations
 
-import json
 import logging
-import warnings
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
 
-import torch
-from omegaconf import DictConfig, OmegaConf
-from torch import Tensor, nn
-from torch.export import Dim
-
-from epigym.errors import EpigymError
-from epigym.files import replacing
-from epigym.names import unknown
-from learn.command import run
-from learn.model.checkpoints import Trained, load
-from learn.model.onnx_scorer import INPUTS, METADATA_VERSION
+from epigym.command import Settings, run
 
 logger = logging.getLogger(__name__)
 
 
-class StepRegressor(nn.Module):
-    """The regressor with its output in steps.
+@dataclass(frozen=True, kw_only=True)
+class Export(Settings):
+    """The settings, see `conf/export.yaml`."""
 
-    Args:
-        trained: the regressor and its target.
-    """
-
-    def __init__(self, trained: Trained) -> None:
-        """Wrap a regressor."""
-        super().__init__()
-        self.regressor = trained.regressor
-        self.target = trained.target
-
-    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, graph: Tensor, graph_mask: Tensor) -> Tensor:
-        """Predicted distances in steps, float32[k]; see `Regressor.forward` for the inputs."""
-        return self.target.steps(self.regressor(x, edge_index, edge_attr, graph, graph_mask))
+    checkpoint: Path = field(metadata={"exists": True})
+    path: Path | None = field(metadata={"written": True})
 
 
-def export_onnx(trained: Trained, path: Path) -> None:
-    """Write a regressor as one ONNX file whose numbers of nodes, edges and graphs are free.
-
-    Its metadata carry the encoding, the domains and a format version. The file appears complete or not at all.
-
-    Args:
-        trained: the regressor.
-        path: the file to write.
+def export(settings: Export) -> None:
+    """Write the file.
 
     Raises:
-        EpigymError: when the packages of the extra `export` are missing.
+        EpigymError: when the checkpoint is wrong, or a package is missing.
     """
-    try:
-        import onnx
-        import onnxscript  # noqa: F401 - the exporter needs it
-    except ModuleNotFoundError as error:
-        raise EpigymError(f"export needs the package {error.name}: pip install 'epigym[export]'") from None
-    nodes, edges, graphs = Dim("nodes"), Dim("edges"), Dim("graphs")
-    example = (
-        torch.zeros(5, trained.encoding["width"]),
-        torch.tensor([[0, 1, 2, 3], [1, 2, 1, 4]]),
-        torch.zeros(4, 1),
-        torch.tensor([0, 0, 0, 1, 1]),
-        torch.zeros(2),
-    )
-    for name in ("onnx_ir", "onnxscript", "torch.onnx"):
-        logging.getLogger(name).setLevel(logging.ERROR)  # they tell of every node
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        program = torch.onnx.export(
-            StepRegressor(trained).eval(),
-            example,
-            input_names=INPUTS,
-            output_names=("steps",),
-            dynamic_shapes=({0: nodes}, {1: edges}, {0: edges}, {0: nodes}, {0: graphs}),
-            dynamo=True,
-            external_data=False,
-            verbose=False,
-        )
-    model = cast(Any, program).model_proto
-    metadata = {
-        "version": METADATA_VERSION,
-        "encoding": trained.encoding,
-        "domains": list(trained.domains),
-        "checkpoint": str(trained.path),
-    }
-    onnx.helper.set_model_props(model, {name: json.dumps(value) for name, value in metadata.items()})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
-        onnx.save(model, temporary)
+    from learn.model.checkpoints import load
+    from learn.model.export import export_onnx
 
-
-def export(config: DictConfig) -> Path:
-    """Export as `conf/export.yaml` describes.
-
-    Args:
-        config: the composed configuration.
-
-    Returns:
-        The file written.
-
-    Raises:
-        EpigymError: when the checkpoint or the format is wrong.
-    """
-    values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
-    if values["format"] != "onnx":
-        raise EpigymError(unknown("format", values["format"], ["onnx"]))
-    trained = load(values["checkpoint"])
-    path = Path(values["path"]) if values["path"] else trained.path.with_suffix(".onnx")
-    export_onnx(trained, path)
+    path = settings.path or settings.checkpoint.with_suffix(".onnx")
+    export_onnx(load(settings.checkpoint), path)
     logger.info("%s", path)
-    return path
+
+
+main = partial(run, export, Export, "learn.export")
 
 
 if __name__ == "__main__":
-    run(export, "export")
+    main()

@@ -1,125 +1,55 @@
-"""Train a regressor: `python -m learn.train encoding=hash domain=coin_in_the_box`."""
+"""Train a regressor on labelled e-states.
+
+Everything goes into the folder of the run: checkpoints, metrics, pictures, the settings, and run.json at the end.
+"""
 
 from __future__ import annotations
 
 import logging
-import time
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
 
-import numpy as np
-import torch
-from lightning import seed_everything
-from numpy.typing import NDArray
-from omegaconf import DictConfig, OmegaConf
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
-
-from epigym.errors import EpigymError
-from learn.command import run
-from learn.data.collecting import collect, summary
-from learn.data.problems import domains_of, listed, training_problems
-from learn.model.runs import RUN_FILE
-from learn.training.loaders import RolloutData
-from learn.training.pictures import draw_curves, draw_errors, draw_predictions
-from learn.training.report import baselines, best_row, column, joined, read_history, write_history, write_record
-from learn.training.trainer import CHECKPOINTS, WaitingTime, make_module, make_trainer
+from epigym.command import ProblemSettings, run
+from learn.data.explorers import ExplorerSettings
+from learn.training.options import Training, given
 
 logger = logging.getLogger(__name__)
 
 
-def train(config: DictConfig) -> dict[str, float]:
-    """Train as `conf/train.yaml` describes and write everything into `run_dir`.
+@dataclass(frozen=True, kw_only=True)
+class Train(ProblemSettings, Training):
+    """The settings, see `conf/train.yaml`."""
 
-    Args:
-        config: the composed configuration.
+    domain: list[str]
+    problem: list[str]
+    explorer: ExplorerSettings
+    outputs: Path = field(metadata={"written": True})
 
-    Returns:
-        The metrics of the best checkpoint, and those of two baselines; nothing in the helping processes of a
-        distributed run.
+
+def train(settings: Train) -> None:
+    """Make the data sets, train, and show how well the regressor predicts.
 
     Raises:
         EpigymError: when a problem, a setting or a stored data set is wrong, or training ends before it is validated.
     """
-    start = time.perf_counter()
-    values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
-    run_dir = Path(values["run_dir"])
-    run_dir.mkdir(parents=True, exist_ok=True)
-    OmegaConf.save(config, run_dir / "config.yaml", resolve=True)
+    from rich.console import Console
 
-    problems = training_problems(listed(values["domain"]), listed(values["problem"]))
-    sets = collect(problems, values["semantics"], values["explorer"], values["encoding"], Path(values["outputs"]))
+    from learn.data.collecting import collect, summary
+    from learn.data.problems import training_problems
+    from learn.training.fitting import metrics_table, train
+
+    problems = training_problems(settings.domain, settings.problem)
+    sets = collect(problems, settings.reading, settings.explorer, given(settings.encoding), settings.outputs)
     Console().print(summary(sets))
-
-    seed_everything(values["seed"], workers=True, verbose=False)
-    data = RolloutData(sets, seed=values["seed"], **values["data"])
-    domains = domains_of(problems)
-    module = make_module(values, domains, problems)
-    distance = torch.from_numpy(column(data.train, "distance"))
-    module.regressor.start_at(float(module.target.normalise(distance).mean()))
-    waiting = WaitingTime()
-    trainer = make_trainer(values, run_dir, waiting)
-    logger.info("training on %s samples, validating on %s", f"{len(data.train):,}", f"{len(data.validation):,}")
-    trainer.fit(module, data, ckpt_path=values["ckpt_path"], weights_only=True)
-
-    best = run_dir / CHECKPOINTS / "best.ckpt"
-    if not best.exists():
-        raise EpigymError(
-            f"training ended after {trainer.global_step} steps, before the first validation: give it more, or validate "
-            "earlier with +trainer.val_check_interval"
-        )
-    outputs = trainer.predict(module, data.val_dataloader(), ckpt_path=best, weights_only=True)
-    if not trainer.is_global_zero:
-        return {}
-    _draw(*joined(cast(Any, outputs)), run_dir)
-    metrics = _metrics(data, run_dir) | {"train/waiting_share": waiting.share}
-    record = {
-        "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
-        "checkpoint": str(best.relative_to(run_dir)),
-        "domains": domains,
-        "problems": problems,
-        "encoding": values["encoding"]["name"],
-        "seed": values["seed"],
-        "seconds": time.perf_counter() - start,
-        "metrics": metrics,
-        "data_sets": [str(item.folder) for item in sets],
-    }
-    write_record(record, run_dir / RUN_FILE)
-    Console().print(_metrics_table(metrics))
-    logger.info("%.0f s, %.0f %% of the steps waiting for data", record["seconds"], 100 * waiting.share)
-    logger.info("checkpoint, metrics and pictures: %s", run_dir)
-    return metrics
+    metrics = train(settings, sets, problems, settings.semantics)
+    if metrics:
+        Console().print(metrics_table(metrics))
+        logger.info("checkpoint, metrics and pictures: %s", settings.run_dir)
 
 
-def _metrics(data: RolloutData, run_dir: Path) -> dict[str, float]:
-    """Write the history of the run; return the metrics of the best checkpoint and of the baselines."""
-    history = read_history(run_dir / "csv" / "metrics.csv")
-    write_history(history, run_dir / "metrics.csv")
-    draw_curves(history, run_dir / "curves.png")
-    metrics = dict(best_row(history))
-    counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
-    return metrics | counts | {"epochs": history[-1]["epoch"] + 1} | baselines(data.train, data.validation)
-
-
-def _draw(predicted: NDArray[np.floating], true: NDArray[np.floating], run_dir: Path) -> None:
-    """Draw the validation samples; in a distributed run those of the first process."""
-    draw_predictions(predicted, true, run_dir / "predictions.png")
-    draw_errors(predicted, true, run_dir / "errors.png")
-
-
-def _metrics_table(metrics: dict[str, float]) -> Table:
-    """The regressor beside the baselines."""
-    table = Table(box=SIMPLE, title="errors on the validation samples, in steps", pad_edge=False)
-    for name in ("predictor", "MAE", "RMSE", "R²", "within half a step"):
-        table.add_column(name, justify="left" if name == "predictor" else "right")
-    rows = (("val", "regressor"), ("median", "median distance"), ("open_goals", "open goals"))
-    for key, name in rows:
-        mae, rmse, r2, near = (metrics[f"{key}/{metric}"] for metric in ("mae", "rmse", "r2", "within_half"))
-        table.add_row(name, f"{mae:.3f}", f"{rmse:.3f}", f"{r2:.3f}", f"{near:.1%}")
-    return table
+main = partial(run, train, Train, "learn.train")
 
 
 if __name__ == "__main__":
-    run(train, "train")
+    main()

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Sequence
 from time import perf_counter
 
+from epigym.command import ExitCode, line
 from epigym.errors import EpigymError, LimitError
 from epigym.problem import load_problem
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
-from search.command import ExitCode
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from search.planning.plans import unverified
@@ -46,7 +46,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     draft = unverified(options.plan)
     draft.unlink(missing_ok=True)  # of an earlier search
     job = Job("plan", _plan, (options.spec, options.plan, seconds, memory))
-    [ending] = supervise([job], parallel=1, wall_limit=seconds, memory_limit=memory)
+    try:
+        [ending] = supervise([job], parallel=1, wall_limit=seconds, memory_limit=memory)
+    except KeyboardInterrupt as error:
+        print(f"error: {line(error)}", file=sys.stderr)
+        sys.exit(ExitCode.INTERRUPTED)
     code, message = ending.value or (
         ExitCode.FAILURE if ending.failure is SearchStatus.ERROR else ExitCode.LIMIT,
         ending.message,
@@ -61,11 +65,11 @@ def _plan(spec: str, plan_file: str, seconds: float, memory: int) -> tuple[ExitC
     """Read, search, write; the exit code and one line about it."""
     start = perf_counter()
     try:
-        task = load_problem(spec=spec)
+        task = load_problem(spec)
         limits = Limits(time_limit=max(seconds - (perf_counter() - start), 0.0), memory_limit=memory)
         result = find_plan(task, Configuration.of("portfolio"), limits, plan_file)
     except (EpigymError, OSError) as error:
-        return ExitCode.BAD_INPUT, f"error: {error}"
+        return ExitCode.after(error), f"error: {line(error)}"
     return ExitCode.of(result.status), _summary(result, perf_counter() - start)
 
 

@@ -1,64 +1,84 @@
-"""Run a grid of searches: `python -m search.evaluate suite=standard agents=[bfs,hfs] heuristics=[open_goals]`."""
+"""Run a grid of searches, each in a process of its own, and keep every outcome in a file of its own.
+
+Started again, it goes on where it was. The table results.csv is derived from the outcomes at the end.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from omegaconf import DictConfig
+from epigym.command import ExitCode, Settings, run
+from epigym.language import Semantics
 
-from search.agents.limits import Limits, memory_bytes
-from search.command import ExitCode, plain, run
-from search.evaluation import running
-from search.evaluation.cell import Cell
-from search.evaluation.grid import cells_of, configurations_of
-from search.evaluation.suites import named_problems, problems_of
+if TYPE_CHECKING:
+    from search.evaluation.cell import Cell
 
 
-def evaluate(config: DictConfig) -> ExitCode:
-    """Search as `conf/evaluate.yaml` describes and keep every outcome in a file of its own.
+@dataclass(frozen=True, kw_only=True)
+class Evaluate(Settings):
+    """The settings, see `conf/evaluate.yaml`."""
 
-    A run that was interrupted, at whatever moment, goes on where it was when it is started again. A cell that
-    fails is a row with its status. `results.csv` is derived from the cells at the end.
+    name: str
+    suffix: str
+    suite: dict[str, Any]
+    per_domain: int | None = field(metadata={"minimum": 1})
+    folder: Path = field(metadata={"written": True})
+    agents: list[str | dict[str, Any]]
+    heuristics: list[str | dict[str, Any]]
+    problems: list[str]
+    semantics: Semantics
+    max_expanded: int | None = field(metadata={"minimum": 0})
+    time_limit: float = field(metadata={"minimum": 0})
+    grace: float = field(metadata={"minimum": 0})
+    memory_limit: int | str = field(metadata={"check": "search.agents.limits:memory_bytes"})
+    parallel: int = field(metadata={"minimum": 1})
+    retry: bool
+    shard: str | None
 
-    Args:
-        config: the composed `conf/evaluate.yaml`.
+
+def evaluate(settings: Evaluate) -> ExitCode:
+    """Search, and write the table of what is finished.
 
     Raises:
-        EpigymError: when a suite, an agent, a heuristic or a limit is wrong.
+        EpigymError: when a suite, an agent or a heuristic is wrong.
     """
-    values = plain(config)
-    running.evaluate(
-        cells(values),
-        Path(values["folder"]),
-        part=values["shard"],
-        wall_limit=values["time_limit"] + values["grace"],
-        memory_limit=memory_bytes(values["memory_limit"]),
-        parallel=values["parallel"],
-        retry=values["retry"],
+    from search.agents.limits import memory_bytes
+    from search.evaluation.running import evaluate
+
+    evaluate(
+        cells(settings),
+        settings.folder,
+        part=settings.shard,
+        parallel=settings.parallel,
+        wall_limit=settings.time_limit + settings.grace,
+        memory_limit=memory_bytes(settings.memory_limit),
+        retry=settings.retry,
     )
     return ExitCode.SUCCESS
 
 
-def cells(values: dict[str, Any]) -> list[Cell]:
-    """The grid of problems and configurations that a configuration file describes.
+def cells(settings: Evaluate) -> list[Cell]:
+    """The grid of problems and configurations.
 
     Raises:
         EpigymError: when a name is unknown, or a file of a suite is missing.
     """
-    semantics = values["semantics"]
-    problems = named_problems(values["problems"], semantics)
-    limits = Limits(values["max_expanded"], values["time_limit"], memory_bytes(values["memory_limit"]))
+    from search.agents.limits import Limits, memory_bytes
+    from search.evaluation.grid import cells_of, configurations_of
+    from search.evaluation.suites import named_problems, problems_of
+
+    problems = named_problems(settings.problems, settings.semantics)
     return cells_of(
-        problems or problems_of(values["suite"], values["per_domain"], semantics),
-        configurations_of(values["agents"], values["heuristics"]),
-        limits,
+        problems or problems_of(settings.suite, settings.per_domain, settings.semantics),
+        configurations_of(settings.agents, settings.heuristics),
+        Limits(settings.max_expanded, settings.time_limit, memory_bytes(settings.memory_limit)),
     )
 
 
-def main() -> None:
-    """Run as a Hydra app; exit codes: 0 when every cell has an outcome, 64 and up bad input."""
-    run(evaluate, "evaluate")
+main = partial(run, evaluate, Evaluate, "search.evaluate")
 
 
 if __name__ == "__main__":

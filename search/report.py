@@ -1,52 +1,60 @@
-"""Tables and figures of evaluations: `python -m search.report outputs/evaluate/standard`."""
+"""Write the tables and figures of evaluations; arguments that are not options are the folders of the runs."""
 
 from __future__ import annotations
 
 import itertools
 import logging
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn
 
-from omegaconf import DictConfig
-from rich.console import Console
-
-from search.command import ExitCode, plain, run
-from search.reports.outcomes import read_outcomes
-from search.reports.published import published
-from search.reports.tables import totals
-from search.reports.writing import checked, on_screen, write_report
+from epigym.command import Settings, run
 
 logger = logging.getLogger("search.report")
 
 
-def report(config: DictConfig) -> ExitCode:
-    """Write the tables and figures that `conf/report.yaml` describes.
+@dataclass(frozen=True, kw_only=True)
+class Report(Settings):
+    """The settings, see `conf/report.yaml`."""
 
-    Args:
-        config: the composed `conf/report.yaml`.
+    runs: list[str] = field(metadata={"exists": True})
+    folder: Path = field(metadata={"written": True})
+    published: list[str]
+    configurations: list[str]
+    baseline: str | None
+    pairs: list[list[str]]
+
+
+def report(settings: Report) -> None:
+    """Write and show what was found.
 
     Raises:
         EpigymError: when a run, a configuration or a published experiment is unknown.
     """
-    values = plain(config)
-    outcomes = read_outcomes(values["runs"], published(values["published"]))
-    if values["configurations"]:
-        outcomes = outcomes.of(checked(values["configurations"], outcomes))
-    folder = Path(values["folder"])
-    write_report(folder, outcomes, values["baseline"], values["pairs"])
+    from rich.console import Console
+
+    from search.reports.outcomes import read_outcomes
+    from search.reports.published import published
+    from search.reports.tables import totals
+    from search.reports.writing import checked, on_screen, write_report
+
+    outcomes = read_outcomes(settings.runs, published(settings.published))
+    if settings.configurations:
+        outcomes = outcomes.of(checked(settings.configurations, outcomes))
+    write_report(settings.folder, outcomes, settings.baseline, settings.pairs)
     Console().print(on_screen(totals(outcomes)))
-    logger.info("tables and figures: %s", folder)
-    return ExitCode.SUCCESS
+    logger.info("tables and figures: %s", settings.folder)
 
 
-def main() -> None:
-    """Run as a Hydra app; arguments that are not options are the folders of the runs."""
+def main() -> NoReturn:
+    """Run the command."""
     runs = list(
         itertools.takewhile(lambda argument: "=" not in argument and not argument.startswith("-"), sys.argv[1:])
     )
     if runs:
         sys.argv[1 : 1 + len(runs)] = [f"runs=[{','.join(runs)}]"]
-    run(report, "report")
+    run(report, Report, "search.report")
 
 
 if __name__ == "__main__":

@@ -1,59 +1,66 @@
-"""Search for a plan: `python -m search.solve problem=coin_in_the_box/pl_7 agent=bfs`."""
+"""Search for a plan, re-execute it independently, and show what the search needed.
+
+Writes result.json into the folder of the run, and compare.json for the configuration compared with.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
+from typing import Any
 
-from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig
-from rich.console import Console
-
-from search.agents.limits import Limits
-from search.agents.result import write_json
-from search.command import ExitCode, plain, run
-from search.planning.configuration import Configuration
-from search.planning.planner import find_plan
-from search.problem import configured_task
-from search.reports.display import show_results
+from epigym.command import ExitCode, ProblemSettings, run
 
 
-def solve(config: DictConfig) -> ExitCode:
-    """Search as `conf/solve.yaml` describes; print and write what was found.
+@dataclass(frozen=True, kw_only=True)
+class Solve(ProblemSettings):
+    """The settings, see `conf/solve.yaml`."""
 
-    Writes `result.json` into the run folder, `compare.json` for the configuration compared with, and the
-    plan as a JSON array of action names into `plan_file` when that is given and a plan was found and verified.
+    problem: str
+    agent: str | dict[str, Any]
+    heuristic: str | dict[str, Any] | None
+    compare: str | None
+    plan_file: str | None = field(metadata={"written": True})
+    max_expanded: int | None = field(metadata={"minimum": 0})
+    time_limit: float | None = field(metadata={"minimum": 0})
+    memory_limit: int | str | None = field(metadata={"check": "search.agents.limits:memory_bytes"})
 
-    Args:
-        config: the composed `conf/solve.yaml`.
+
+def solve(settings: Solve) -> ExitCode:
+    """Search; print and write what was found, the plan as a JSON array of action names into `plan_file`.
 
     Raises:
-        EpigymError: when the problem, the agent, the heuristic or a limit is wrong.
+        EpigymError: when the problem, the agent or the heuristic is wrong.
     """
-    values = plain(config)
-    configurations = [Configuration.of(values["agent"], values["heuristic"])]
-    if values["compare"]:
-        configurations.append(Configuration.parse(values["compare"]))
-    limits = Limits(values["max_expanded"], values["time_limit"], values["memory_limit"])
+    from rich.console import Console
+
+    from epigym.problem import load_problem
+    from search.agents.limits import Limits
+    from search.agents.result import write_json
+    from search.planning.configuration import Configuration
+    from search.planning.planner import find_plan
+    from search.reports.display import show_results
+
+    configurations = [Configuration.of(settings.agent, settings.heuristic)]
+    if settings.compare:
+        configurations.append(Configuration.parse(settings.compare))
+    limits = Limits(settings.max_expanded, settings.time_limit, settings.memory_limit)
     start = perf_counter()
-    task = configured_task(values)
+    task = load_problem(settings.problem, settings.reading)
     load_seconds = perf_counter() - start
     results = [
         replace(find_plan(task, configuration, limits, plan_file), load_seconds=load_seconds)
-        for configuration, plan_file in zip(configurations, (values["plan_file"], None), strict=False)
+        for configuration, plan_file in zip(configurations, (settings.plan_file, None), strict=False)
     ]
 
     show_results(Console(), results)
-    folder = Path(HydraConfig.get().runtime.output_dir)
     for name, result in zip(("result", "compare"), results, strict=False):
-        write_json(folder / f"{name}.json", result.to_dict())
+        write_json(settings.run_dir / f"{name}.json", result.to_dict())
     return ExitCode.of(results[0].status)
 
 
-def main() -> None:
-    """Run as a Hydra app; exit codes: 0 solved, 11 unsolvable, 12 a limit, 64 and up bad input."""
-    run(solve, "solve")
+main = partial(run, solve, Solve, "search.solve")
 
 
 if __name__ == "__main__":

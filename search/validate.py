@@ -1,28 +1,35 @@
-"""Re-execute a plan: `python -m search.validate problem=coin_in_the_box/pl_7 plan=plan.json`."""
+"""Re-execute a plan, and say whether it is valid and, if not, at which step and why."""
 
 from __future__ import annotations
 
-from omegaconf import DictConfig
-from rich.console import Console
+from dataclasses import dataclass
+from functools import partial
 
-from epigym.reference import validate
-from search.command import ExitCode, plain, run
-from search.planning.plans import read_plan
-from search.problem import configured_task
+from epigym.command import ExitCode, ProblemSettings, run
 
 
-def check(config: DictConfig) -> ExitCode:
-    """Say whether a plan is valid and, if not, at which step and why.
+@dataclass(frozen=True, kw_only=True)
+class Validate(ProblemSettings):
+    """The settings, see `conf/validate.yaml`."""
 
-    Args:
-        config: the composed `conf/validate.yaml`; `plan` is a list of action names, or a JSON file of one.
+    problem: str
+    plan: list[str] | str
+
+
+def check(settings: Validate) -> ExitCode:
+    """Say whether a plan is valid.
 
     Raises:
         EpigymError: when the problem or the plan cannot be read.
     """
-    values = plain(config)
-    task = configured_task(values)
-    plan = values["plan"] if isinstance(values["plan"], list) else read_plan(values["plan"])
+    from rich.console import Console
+
+    from epigym.problem import load_problem
+    from epigym.reference import validate
+    from search.planning.plans import read_plan
+
+    plan = read_plan(settings.plan) if isinstance(settings.plan, str) else settings.plan
+    task = load_problem(settings.problem, settings.reading)
     validation = validate(task, plan)
     console = Console(soft_wrap=True, highlight=False, markup=False)
     if not validation.valid:
@@ -34,9 +41,7 @@ def check(config: DictConfig) -> ExitCode:
     return ExitCode.SUCCESS
 
 
-def main() -> None:
-    """Run as a Hydra app; exit codes: 0 valid, 1 not valid, 64 and up bad input."""
-    run(check, "validate")
+main = partial(run, check, Validate, "search.validate")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.drawing.lines import Line, draw_lines
-from epigym.errors import EpigymError
+from epigym.errors import UsageError
 from epigym.files import replacing
 from epigym.model import KripkeModel
 
@@ -70,11 +70,11 @@ def write(model: KripkeModel, path: Path) -> None:
     """Write the picture to `path`; the suffix says how: `.svg`, `.png` or `.dot`.
 
     Raises:
-        EpigymError: for any other suffix.
+        UsageError: for any other suffix.
     """
     pictures = {".svg": lambda: svg(model).encode(), ".png": lambda: png(model), ".dot": lambda: dot(model).encode()}
     if path.suffix not in pictures:
-        raise EpigymError(f"cannot draw to {path}: the name must end in {', '.join(pictures)}")
+        raise UsageError(f"cannot draw to {path}: the name must end in {', '.join(pictures)}")
     picture = pictures[path.suffix]()
     with replacing(path) as temporary:
         temporary.write_bytes(picture)

@@ -18,7 +18,7 @@ from epigym.formula import TRUE, Formula, and_, conjuncts, considers_possible
 from epigym.language import Semantics, parse_formula
 from epigym.model import KripkeModel
 from epigym.names import unknown
-from epigym.problem import load_problem
+from epigym.problem import Reading, load_problem
 from epigym.space import StateSpace
 from epigym.task import EState, Task
 
@@ -287,11 +287,10 @@ class ProblemEnv(EpistemicEnv):
     """The environment of a problem file, or of any instance of a domain; see `EpistemicEnv`.
 
     Args:
-        path: a problem file, or `domain/instance` such as `coin_in_the_box/pl_5`.
+        path: a problem file (mA*, EPDDL or JSON), or `domain/instance` such as `coin_in_the_box/pl_5`.
         semantics: the reading of mA*, see `epigym.language.parse_mastar`.
         domain_file: the domain of an EPDDL problem.
         libraries: the action-type libraries of an EPDDL problem.
-        spec: instead of `path`, a JSON file: an EPDDL specification or a ground EPDDL task.
         plank_compat: whether to read EPDDL as its official toolkit does.
         **options: arguments of `EpistemicEnv`.
 
@@ -302,17 +301,14 @@ class ProblemEnv(EpistemicEnv):
 
     def __init__(
         self,
-        path: str | None = None,
+        path: str,
         *,
         semantics: Semantics = "default",
         domain_file: str | None = None,
         libraries: Iterable[str] = (),
-        spec: str | None = None,
         plank_compat: bool = False,
         **options: Any,
     ) -> None:
         """Read the problem."""
-        task = load_problem(
-            path, semantics, domain_file=domain_file, libraries=libraries, spec=spec, plank_compat=plank_compat
-        )
-        super().__init__(task, **options)
+        reading = Reading(semantics, domain_file, libraries, plank_compat)  # type: ignore[arg-type]
+        super().__init__(load_problem(path, reading), **options)

@@ -8,8 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
-from epigym.language import Semantics
-from epigym.problem import load_problem
+from epigym.problem import Reading, load_problem
 from learn.data.dataset import DataSet, cached
 from learn.data.explorers import ExplorerSettings
 from learn.data.progress import visits
@@ -17,8 +16,8 @@ from learn.data.progress import visits
 
 def collect(
     problems: Sequence[str],
-    semantics: Semantics,
-    explorer: Mapping[str, Any],
+    reading: Reading,
+    explorer: ExplorerSettings,
     encoding: Mapping[str, Any],
     outputs: Path,
 ) -> list[DataSet]:
@@ -26,20 +25,19 @@ def collect(
 
     Args:
         problems: files, or instances as `domain/instance`.
-        semantics: the reading of mA*.
-        explorer: keyword arguments of `ExplorerSettings`.
+        reading: how files are read.
+        explorer: how their state spaces are explored.
         encoding: keyword arguments of `epigym.encoding.Encoder`.
         outputs: the cache is the folder `rollouts` there.
 
     Raises:
         EpigymError: when a problem, a setting or a stored data set is wrong.
     """
-    settings = ExplorerSettings(**explorer)
     sets = []
     for problem in problems:
-        task = load_problem(problem, semantics)
-        with visits(f"exploring {problem}", settings.max_visited) as on_visit:
-            sets.append(cached(task, settings, encoding, outputs / "rollouts", on_visit))
+        task = load_problem(problem, reading)
+        with visits(f"exploring {problem}", explorer.max_visited) as on_visit:
+            sets.append(cached(task, explorer, encoding, outputs / "rollouts", on_visit))
     return sets
 
 

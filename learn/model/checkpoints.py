@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from epigym.errors import CheckpointError
+from epigym.errors import CheckpointError, MissingCheckpointError
+from epigym.targets import make
 from learn.model.regressor import Regressor
 from learn.model.target import Target
 
@@ -41,11 +42,12 @@ def load(path: str | os.PathLike[str]) -> Trained:
     """Read a checkpoint that `learn.train` wrote.
 
     Raises:
-        CheckpointError: when it is missing, damaged, or not of this program.
+        MissingCheckpointError: when there is no such file.
+        CheckpointError: when it is damaged, or not of this program.
     """
     file = Path(path)
     if not file.is_file():
-        raise CheckpointError(f"there is no checkpoint {file}: train one with `python -m learn.train domain=…`")
+        raise MissingCheckpointError(f"there is no checkpoint {file}: train one with `python -m learn.train domain=…`")
     try:
         content = torch.load(file, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError, OSError) as error:
@@ -59,7 +61,7 @@ def load(path: str | os.PathLike[str]) -> Trained:
                 f"{HYPERPARAMETER_VERSION}): train it again"
             )
         target = Target(**parameters["target"])
-        regressor = Regressor(parameters["encoding"]["width"], margin=target.beta, **parameters["network"])
+        regressor = make(parameters["network"], Regressor, parameters["encoding"]["width"], margin=target.beta)
         prefix = "regressor."
         state = content["state_dict"].items()
         regressor.load_state_dict({key.removeprefix(prefix): value for key, value in state if key.startswith(prefix)})

@@ -15,14 +15,11 @@ from torch.optim.lr_scheduler import CosineAnnealingLR
 from torchmetrics import Metric
 
 from epigym.errors import EpigymError
-from epigym.names import unknown
+from epigym.targets import make
 from learn.model.batches import Batch
 from learn.model.checkpoints import HYPERPARAMETER_VERSION
 from learn.model.regressor import Regressor
 from learn.model.target import Target
-
-SCHEDULES = ("constant", "cosine")
-"""Of the learning rate."""
 
 
 class StepErrors(Metric):
@@ -76,9 +73,10 @@ class DistanceModule(LightningModule):
 
     Args:
         encoding: keyword arguments of `epigym.encoding.Encoder`.
-        network: keyword arguments of `Regressor`, less `width` and `margin`.
+        network: keyword arguments of `Regressor`, less `width` and `margin`; or `_target_`, a class that is called
+            and used like it (`forward_shared`, `start_at`), and its own.
         target: keyword arguments of `Target`.
-        optimizer: keyword arguments of `torch.optim.AdamW`.
+        optimizer: keyword arguments of `torch.optim.AdamW`; or `_target_`, another class, and its own.
         schedule: `constant`, or `cosine` for a learning rate that falls to zero over the steps of the training.
         domains: domains that the training problems belong to.
         problems: names of the training problems.
@@ -99,17 +97,10 @@ class DistanceModule(LightningModule):
         semantics: str = "default",
         version: int = HYPERPARAMETER_VERSION,
     ) -> None:
-        """Make the network.
-
-        Raises:
-            EpigymError: when there is no such schedule.
-        """
         super().__init__()
-        if schedule not in SCHEDULES:
-            raise EpigymError(unknown("schedule", schedule, SCHEDULES))
         self.save_hyperparameters()
         self.target = Target(**target)
-        self.regressor = Regressor(encoding["width"], margin=self.target.beta, **network)
+        self.regressor = make(network, Regressor, encoding["width"], margin=self.target.beta)
         self.optimizer_settings = dict(optimizer)
         self.schedule = schedule
         self.errors = StepErrors()
@@ -142,14 +133,14 @@ class DistanceModule(LightningModule):
         return self(batch), batch.distance
 
     def configure_optimizers(self) -> OptimizerLRScheduler:
-        """AdamW, with the schedule of its learning rate.
+        """The optimizer, with the schedule of its learning rate.
 
         Raises:
             EpigymError: when the learning rate shall fall over a training without an end.
         """
-        optimizer = torch.optim.AdamW(self.parameters(), **self.optimizer_settings)
+        optimizer = make(self.optimizer_settings, torch.optim.AdamW, self.parameters())
         if self.schedule == "constant":
-            return optimizer
+            return optimizer  # type: ignore[no-any-return]
         steps = self.trainer.estimated_stepping_batches
         if steps == math.inf:
             raise EpigymError("model.schedule=cosine needs an end: set trainer.max_epochs or trainer.max_steps")

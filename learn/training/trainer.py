@@ -5,77 +5,101 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lightning import Callback, LightningModule, Trainer
+from lightning import Callback, LightningDataModule, LightningModule, Trainer
+from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from epigym.errors import UsageError
+from epigym.targets import make
 from learn.model.target import Target
 from learn.training.module import DistanceModule
+from learn.training.options import Training, given
 
 CHECKPOINTS = "checkpoints"
 """Folder of `best.ckpt` and `last.ckpt` in the folder of a run."""
+LAST = "last"
 
 
-def make_module(values: Mapping[str, Any], domains: Sequence[str], problems: Sequence[str]) -> DistanceModule:
-    """The module that `conf/train.yaml` describes.
+def make_module(settings: Training, domains: Sequence[str], problems: Sequence[str], semantics: str) -> DistanceModule:
+    """The module of a training.
 
     Args:
-        values: the resolved configuration.
+        settings: of the training.
         domains: that the training problems belong to.
         problems: names of the training problems.
+        semantics: the reading of mA* that they were read under.
     """
-    target = Target.between(**values["model"]["target"])
+    target = Target.between(**given(settings.model.target))
     return DistanceModule(
-        encoding=values["encoding"],
-        network=values["model"]["network"],
+        encoding=given(settings.encoding),
+        network=settings.model.network,
         target={"max_distance": target.max_distance, "alpha": target.alpha, "beta": target.beta},
-        optimizer=values["model"]["optimizer"],
-        schedule=values["model"]["schedule"],
+        optimizer=settings.model.optimizer,
+        schedule=settings.model.schedule,
         domains=list(domains),
         problems=list(problems),
-        semantics=values["semantics"],
+        semantics=semantics,
     )
 
 
-def make_trainer(values: Mapping[str, Any], run_dir: Path, *extra: Callback) -> Trainer:
-    """The trainer that `conf/train.yaml` describes: best checkpoint, early stopping, logs, one progress bar.
+def make_trainer(settings: Training, *extra: Callback) -> Trainer:
+    """The trainer of a training: best checkpoint, early stopping, logs, one progress bar, and what the user adds.
 
     Args:
-        values: the resolved configuration.
-        run_dir: where checkpoints and logs go.
+        settings: of the training.
         *extra: further callbacks.
     """
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", ".*does not have many workers.*")  # batches are cut in this process on purpose
     warnings.filterwarnings("ignore", ".*treespec.*is deprecated.*")  # between Lightning and PyTorch
+    run_dir = settings.run_dir
     checkpoints: dict[str, Any] = {"dirpath": run_dir / CHECKPOINTS, "enable_version_counter": False}
     callbacks: list[Callback] = [
         ModelCheckpoint(filename="best", monitor="val/loss", **checkpoints),
         # `save_last` would write only when the monitored loss improves.
-        ModelCheckpoint(filename="last", monitor=None, **checkpoints),
-        EarlyStopping(monitor="val/loss", patience=values["patience"], strict=False),  # a training may end earlier
+        ModelCheckpoint(filename=LAST, monitor=None, **checkpoints),
+        # A training may end earlier.
+        EarlyStopping(monitor="val/loss", patience=settings.patience, strict=False),
         TrainingProgress(),
         *extra,
+        *(make(one, None) for one in settings.callbacks),
     ]
     loggers = [
         CSVLogger(run_dir, name="csv", version=""),
         TensorBoardLogger(run_dir, name="tensorboard", version="", default_hp_metric=False),
+        *(make(one, None) for one in settings.loggers),
     ]
-    return Trainer(
-        **values["trainer"],
-        callbacks=callbacks,
-        logger=loggers,
-        default_root_dir=run_dir,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        num_sanity_val_steps=0,
-        log_every_n_steps=1,
-    )
+    ours: dict[str, Any] = {
+        "default_root_dir": run_dir,
+        "enable_progress_bar": False,
+        "enable_model_summary": False,
+        "num_sanity_val_steps": 0,
+        "log_every_n_steps": 1,
+    }
+    try:
+        return Trainer(**{**ours, **given(settings.trainer)}, callbacks=callbacks, logger=loggers)
+    except (ImportError, TypeError, ValueError, MisconfigurationException) as error:
+        raise UsageError(f"trainer: {error}") from error
+
+
+def fit(trainer: Trainer, module: DistanceModule, data: LightningDataModule, ckpt_path: str | None) -> None:
+    """Train, going on from a checkpoint when one is named.
+
+    Raises:
+        KeyboardInterrupt: when it was interrupted; the message says how to go on.
+    """
+    try:
+        trainer.fit(module, data, ckpt_path=ckpt_path, weights_only=True)
+    except SystemExit:  # how Lightning ends after a KeyboardInterrupt
+        last = Path(trainer.default_root_dir, CHECKPOINTS, f"{LAST}.ckpt")
+        remedy = f"go on with ckpt_path={last}" if last.exists() else "no epoch was finished, nothing is kept"
+        raise KeyboardInterrupt(remedy) from None
 
 
 class TrainingProgress(Callback):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +12,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from epigym.errors import UsageError
 from epigym.names import unknown
+from epigym.targets import find
 
 T = TypeVar("T")
 
@@ -79,10 +79,7 @@ def check(what: str, make: Callable[..., Any], settings: Mapping[str, Any], give
 
 
 def _own(kind: str, path: str, base: type) -> Callable[..., Any]:
-    try:
-        found = pkgutil.resolve_name(path)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"{kind}: cannot find _target_={path!r}: {error}") from None
+    found = find(path)
     if not isinstance(found, type) or not issubclass(found, base):
         raise UsageError(f"{kind}: _target_={path!r} is no class that derives from {base.__module__}.{base.__name__}")
     return found

@@ -165,7 +165,7 @@ def test_the_svg_has_the_worlds_and_lines() -> None:
 
 
 def test_pictures_are_deterministic() -> None:
-    model = StateSpace(load_problem("grapevine", "default")).model(0)
+    model = StateSpace(load_problem("grapevine")).model(0)
     assert drawing.svg(model) == drawing.svg(model)
     assert drawing.png(model) == drawing.png(model)
 

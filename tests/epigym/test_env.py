@@ -20,7 +20,7 @@ from epigym.envs.env import EpistemicEnv
 from epigym.errors import EpigymError, ParseError, TaskError
 from epigym.formula import believes, fluent
 from epigym.language import parse_mastar
-from epigym.problem import load_problem
+from epigym.problem import Reading, load_problem
 from epigym.space import StateSpace
 
 DOMAIN_IDS = [f"epi/{domain.env_id_name}-v0" for domain in domains.DOMAINS.values()]
@@ -272,7 +272,7 @@ def test_cloning_and_restoring_replays_the_same_trajectory() -> None:
 
 
 def test_agents_who_consider_nothing_possible_are_named() -> None:
-    task = load_problem("coin_in_the_box/pl_3", semantics="update_model")
+    task = load_problem("coin_in_the_box/pl_3", Reading("update_model"))
     env = EpistemicEnv(task)
     _, info = env.reset(seed=0)
     assert info["collapsed_agents"] == ()

@@ -13,7 +13,7 @@ import domains
 from epigym.errors import EpigymError
 from epigym.language import ground_json, load
 from epigym.language.epddl import ground_epddl
-from epigym.problem import load_problem
+from epigym.problem import Reading, load_problem
 from epigym.reference import validate
 from tests.helpers.epddl_problem import PLANS, Files, write_problem
 
@@ -24,37 +24,38 @@ def files(tmp_path: Path) -> Files:
 
 
 def test_files_a_specification_and_ground_json_are_the_same_problem(files: Files, tmp_path: Path) -> None:
-    task = load_problem(str(files.problem), domain_file=str(files.domain), libraries=[str(files.library)])
+    reading = Reading(domain_file=str(files.domain), libraries=str(files.library))  # type: ignore[arg-type]  # of one
+    task = load_problem(str(files.problem), reading)
     ground_json.dump(ground_epddl(files.problem, files.domain, [files.library]), tmp_path / "ground.json")
     for again in (
         load(files.problem, domain_file=files.domain, libraries=[files.library]),
-        load_problem(spec=str(files.spec)),
         load_problem(str(files.spec)),
-        load_problem(spec=str(tmp_path / "ground.json")),
+        load_problem(str(tmp_path / "ground.json")),
     ):
         assert again.name == task.name == "coin-1"
         assert (again.fluents, again.agents) == (("open", "tail"), ("Ann", "Bob"))
         assert [action.name for action in again.actions] == [action.name for action in task.actions]
         assert all(validate(again, plan).valid for plan in PLANS)
         assert not validate(again, ["lift_Ann", "look_Bob"]).valid
-    assert load_problem(spec=str(files.spec)) == task
+    assert load_problem(str(files.spec)) == task
 
 
 @pytest.mark.filterwarnings("ignore::epigym.language.epddl.readings.ReadingWarning")
 def test_the_toolkits_reading_can_be_asked_for(files: Files, tmp_path: Path) -> None:
     lift = ":action lift :parameters (?i - agent)"
     files.domain.write_text(files.domain.read_text().replace(lift, ":action lift :parameters ()"))
-    assert "lift" in {action.name for action in load_problem(spec=str(files.spec)).actions}
-    assert "lift" not in {action.name for action in load_problem(spec=str(files.spec), plank_compat=True).actions}
-    env = gymnasium.make("epi/Problem-v0", spec=str(files.spec), plank_compat=True)
+    assert "lift" in {action.name for action in load_problem(str(files.spec)).actions}
+    toolkits = load_problem(str(files.spec), Reading(plank_compat=True))
+    assert "lift" not in {action.name for action in toolkits.actions}
+    env = gymnasium.make("epi/Problem-v0", path=str(files.spec), plank_compat=True)
     assert "lift" not in env.reset()[1]["action_names"]
 
 
 def test_an_environment_of_an_epddl_problem(files: Files) -> None:
     by_files = gymnasium.make(
-        "epi/Problem-v0", path=str(files.problem), domain_file=str(files.domain), libraries=[str(files.library)]
+        "epi/Problem-v0", path=str(files.problem), domain_file=str(files.domain), libraries=str(files.library)
     )
-    by_spec = gymnasium.make("epi/Problem-v0", spec=str(files.spec))
+    by_spec = gymnasium.make("epi/Problem-v0", path=str(files.spec))
     for env in (by_files, by_spec):
         _, info = env.reset(seed=0)
         for name in PLANS[0]:
@@ -66,13 +67,10 @@ def test_an_environment_of_an_epddl_problem(files: Files) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "give either a problem or a spec$"),
-        ({"problem": "{problem}", "spec": "{spec}"}, "not both"),
-        ({"spec": "{problem}"}, "coin-1.epddl: a spec is a .json file"),
-        ({"spec": "{folder}/none.json"}, "none.json: No such file"),
-        ({"spec": "{spec}", "domain_file": "{domain}"}, "coin-1.json: domain_file does not apply to a JSON file"),
-        ({"spec": "{spec}", "libraries": ["{library}"]}, "libraries does not apply"),
-        ({"spec": "{spec}", "semantics": "efp"}, "semantics does not apply"),
+        ({"problem": "{folder}/none.json"}, "no such problem file: .*none.json"),
+        ({"problem": "{spec}", "domain_file": "{domain}"}, "coin-1.json: domain_file does not apply to a JSON file"),
+        ({"problem": "{spec}", "libraries": ["{library}"]}, "libraries does not apply"),
+        ({"problem": "{spec}", "semantics": "efp"}, "semantics does not apply"),
         ({"problem": "{problem}"}, "needs its domain: give domain_file"),
         ({"problem": "{problem}", "domain_file": "{domain}", "semantics": "efp"}, "does not apply to an EPDDL"),
         ({"problem": "{problem}", "domain_file": "{folder}/no.epddl"}, "no.epddl: No such file"),
@@ -97,8 +95,10 @@ def test_arguments_that_do_not_go_together(
             return [filled(item) for item in value]
         return value.format(**places) if isinstance(value, str) else value
 
+    values = {name: filled(value) for name, value in arguments.items()}
+    problem, reading = values.pop("problem"), Reading(**values)
     with pytest.raises(EpigymError, match=message):
-        load_problem(**{name: filled(value) for name, value in arguments.items()})
+        load_problem(problem, reading)
 
 
 @pytest.mark.parametrize(
@@ -115,4 +115,4 @@ def test_arguments_that_do_not_go_together(
 def test_json_that_is_no_problem(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "task.json").write_text(content)
     with pytest.raises(EpigymError, match=message):
-        load_problem(spec=str(tmp_path / "task.json"))
+        load_problem(str(tmp_path / "task.json"))

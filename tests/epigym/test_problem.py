@@ -11,8 +11,9 @@ import pytest
 import domains
 import epigym
 from epigym.__main__ import main
+from epigym.command import ExitCode
 from epigym.errors import EpigymError
-from epigym.problem import domain_problem, load_problem
+from epigym.problem import Reading, domain_problem, load_problem
 
 
 def test_an_instance_a_domain_and_a_file_are_found(tmp_path: Path) -> None:
@@ -24,7 +25,7 @@ def test_an_instance_a_domain_and_a_file_are_found(tmp_path: Path) -> None:
     assert (by_path.actions, by_path.initial, by_path.goal) == (instance.actions, instance.initial, instance.goal)
     assert load_problem("grapevine").agents == ("a", "b", "c")
     assert len(domain_problem("grapevine", agents=4).agents) == 4
-    assert load_problem("coin_in_the_box/pl_5", "update_model").actions != instance.actions
+    assert load_problem("coin_in_the_box/pl_5", Reading("update_model")).actions != instance.actions
 
 
 def test_a_file_wins_over_a_domain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +51,7 @@ def test_a_problem_that_does_not_exist_is_explained(name: str, message: str) -> 
 
 def test_an_unknown_reading_is_named_and_not_taken_for_a_missing_file() -> None:
     with pytest.raises(EpigymError, match=r"^(?!no such file).*'defualt'.*did you mean 'default'"):
-        load_problem("coin_in_the_box/pl_5", "defualt")  # type: ignore[arg-type]
+        load_problem("coin_in_the_box/pl_5", Reading("defualt"))  # type: ignore[arg-type]
 
 
 def test_show_draws_and_sums_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,20 +73,29 @@ def test_show_names_the_picture_after_the_problem(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "message", "code"),
     [
-        (["grapvine"], "did you mean 'grapevine'"),
-        (["grapevine", "agent=3"], "did you mean 'agents'"),
-        (["grapevine", "3"], "a parameter is given as name=value, got '3'"),
-        (["grapevine", "out=picture.jpg"], "must end in .svg, .png, .dot"),
-        (["grapevine", "out=missing/picture.png"], "missing"),
+        (["grapvine"], "did you mean 'grapevine'", ExitCode.NO_INPUT),
+        (["grapevine", "agent=3"], "did you mean 'agents'", ExitCode.USAGE),
+        (["grapevine", "3"], "a parameter is given as name=value, got '3'", ExitCode.USAGE),
+        (["grapevine", "out=picture.jpg"], "must end in .svg, .png, .dot", ExitCode.USAGE),
+        (
+            ["grapevine", "out=missing/picture.png"],
+            "cannot write missing/picture.png: No such file",
+            ExitCode.CANNOT_WRITE,
+        ),
     ],
 )
 def test_show_explains_bad_input(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: list[str],
+    message: str,
+    code: ExitCode,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["show", *words]) == 64
+    assert main(["show", *words]) == code
     assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 

@@ -1,22 +1,25 @@
-"""Small data sets, and configurations composed from the real files."""
+"""Small data sets, and settings composed from the real files."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
-from hydra import compose, initialize_config_module
-from omegaconf import DictConfig
 
+from epigym.problem import Reading
 from learn.data.collecting import collect
 from learn.data.dataset import DataSet
+from learn.data.explorers import ExplorerSettings
+from learn.train import Train, train
+from tests.helpers.commands import composed
 
 PROBLEM = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
 HASH = {"name": "hash", "width": 64}
 
-Compose = Callable[..., DictConfig]
+Fit = Callable[..., dict[str, float]]
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -27,17 +30,18 @@ def one_thread() -> None:
 @pytest.fixture(scope="session")
 def small_set(tmp_path_factory: pytest.TempPathFactory) -> DataSet:
     """The data set of a small problem under the hash encoding."""
-    (data,) = collect([PROBLEM], "default", {"name": "exhaustive"}, HASH, tmp_path_factory.mktemp("outputs"))
+    (data,) = collect([PROBLEM], Reading(), ExplorerSettings("exhaustive"), HASH, tmp_path_factory.mktemp("outputs"))
     return data
 
 
 @pytest.fixture
-def compose_config(tmp_path: Path) -> Compose:
-    """Composes `conf/<name>.yaml` with overrides, for a run in a folder of its own."""
+def fit(tmp_path: Path) -> Fit:
+    """Trains as the command does with some overrides, in a folder `run`; returns the metrics of the run."""
 
-    def make(name: str, *overrides: str, run: str = "run") -> DictConfig:
-        folders = [f"outputs={tmp_path}", f"run_dir={tmp_path / run}"]
-        with initialize_config_module("conf", version_base="1.3"):
-            return compose(name, [*folders, *overrides])
+    def make(*overrides: str, run: str = "run") -> dict[str, float]:
+        folder = tmp_path / run
+        train(composed(Train, "train", f"outputs={tmp_path}", f"run_dir={folder}", *overrides))
+        metrics: dict[str, float] = json.loads((folder / "run.json").read_text())["metrics"]
+        return metrics
 
     return make

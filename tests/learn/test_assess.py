@@ -8,16 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import learn.assess
+import learn.assess as door
 from epigym.errors import EpigymError
 from epigym.problem import load_problem
-from learn.assess import assess, predict
 from learn.data.dataset import DataSet
 from learn.data.explorers import ExplorerSettings, explore
 from learn.model.checkpoints import Trained
 from learn.model.scorer import RegressorScorer
+from learn.training import assessment
+from learn.training.assessment import predict
+from tests.helpers.commands import composed
 from tests.helpers.trained import random_regressor
-from tests.learn.conftest import PROBLEM, Compose
+from tests.learn.conftest import PROBLEM
 
 UNSOLVABLE = "selective_communication/10_8_pl_9"
 
@@ -33,52 +35,58 @@ def test_predictions_are_the_scores_of_the_states(small_set: DataSet) -> None:
 @pytest.fixture
 def doubling(monkeypatch: pytest.MonkeyPatch) -> None:
     """A regressor that predicts twice the true distance."""
-    monkeypatch.setattr(learn.assess, "chosen", lambda path, domain: "some.ckpt")
-    monkeypatch.setattr(learn.assess, "load", lambda path: replace(random_regressor(), path=Path(path)))
+    monkeypatch.setattr(assessment, "chosen", lambda path, domain: "some.ckpt")
+    monkeypatch.setattr(assessment, "load", lambda path: replace(random_regressor(), path=Path(path)))
 
     def double(trained: Trained, data: DataSet) -> np.ndarray:
         return 2 * data.samples.distance.astype(np.float32)
 
-    monkeypatch.setattr(learn.assess, "predict", double)
+    monkeypatch.setattr(assessment, "predict", double)
+
+
+def run(folder: Path, *overrides: str) -> list[dict[str, str]]:
+    """Assess in a folder; the rows of the table."""
+    door.assess(composed(door.Assess, "assess", f"outputs={folder}", f"run_dir={folder / 'run'}", *overrides))
+    with (folder / "run" / "assessment.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 @pytest.mark.usefixtures("doubling")
-def test_errors_and_ranks_of_a_whole_problem(compose_config: Compose, tmp_path: Path, small_set: DataSet) -> None:
-    (row,) = assess(compose_config("assess", f"problem={PROBLEM}", "explorer=exhaustive"))
+def test_errors_and_ranks_of_a_whole_problem(tmp_path: Path, small_set: DataSet) -> None:
+    (row,) = run(tmp_path, f"problem={PROBLEM}", "explorer=exhaustive")
     distance, open_goals = small_set.samples.distance, small_set.samples.open_goals
-    assert row["samples"] == len(distance)
-    assert row["steps"] == distance.max()
-    assert row["MAE"] == pytest.approx(distance.mean())
-    assert row["SUB MAE"] == pytest.approx(np.abs(distance - open_goals).mean())
-    assert row["R²"] == pytest.approx(1 - np.square(distance).sum() / np.square(distance - distance.mean()).sum())
-    assert row["rank"] == pytest.approx(1)
-    assert 0 < row["SUB rank"] < 1
-    with (tmp_path / "run" / "assessment.csv").open(newline="") as file:
-        (stored,) = csv.DictReader(file)
-    assert stored["problem"] == PROBLEM
+    assert row["problem"] == PROBLEM
+    numbers = {name: float(value) for name, value in row.items() if name not in ("problem", "encoding")}
+    assert numbers["samples"] == len(distance)
+    assert numbers["steps"] == distance.max()
+    assert numbers["MAE"] == pytest.approx(distance.mean())
+    assert numbers["SUB MAE"] == pytest.approx(np.abs(distance - open_goals).mean())
+    assert numbers["R²"] == pytest.approx(1 - np.square(distance).sum() / np.square(distance - distance.mean()).sum())
+    assert numbers["rank"] == pytest.approx(1)
+    assert 0 < numbers["SUB rank"] < 1
     name = PROBLEM.replace("/", "_")
     pictures = {path.name for path in (tmp_path / "run").glob("*.png")}
     assert pictures == {f"{name}_predictions.png", f"{name}_errors.png"}
 
 
 @pytest.mark.usefixtures("doubling")
-def test_problems_without_a_goal_are_left_out(compose_config: Compose, caplog: pytest.LogCaptureFixture) -> None:
+def test_problems_without_a_goal_are_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        (row,) = assess(compose_config("assess", f"problem=[{UNSOLVABLE},{PROBLEM}]", "explorer=exhaustive"))
+        (row,) = run(tmp_path, f"problem=[{UNSOLVABLE},{PROBLEM}]", "explorer=exhaustive")
     assert row["problem"] == PROBLEM
     assert f"{UNSOLVABLE} is left out: no goal of" in caplog.text
     with pytest.raises(EpigymError, match="no problem is left"):
-        assess(compose_config("assess", f"problem={UNSOLVABLE}", "explorer=exhaustive"))
+        run(tmp_path, f"problem={UNSOLVABLE}", "explorer=exhaustive")
 
 
 @pytest.mark.usefixtures("doubling")
-def test_a_wrong_problem_is_an_error(compose_config: Compose) -> None:
+def test_a_wrong_problem_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(EpigymError, match="nowhere"):
-        assess(compose_config("assess", f"problem=[{PROBLEM},grapevine/nowhere]", "explorer=exhaustive"))
+        run(tmp_path, f"problem=[{PROBLEM},grapevine/nowhere]", "explorer=exhaustive")
 
 
-def test_something_to_test_on_is_needed(compose_config: Compose) -> None:
+def test_something_to_test_on_is_needed() -> None:
     with pytest.raises(EpigymError, match="nothing to test on"):
-        assess(compose_config("assess"))
+        door.assess(composed(door.Assess, "assess"))
     with pytest.raises(EpigymError, match="did you mean 'grapevine'"):
-        assess(compose_config("assess", "domain=grapevin"))
+        door.assess(composed(door.Assess, "assess", "domain=grapevin"))

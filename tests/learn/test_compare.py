@@ -5,10 +5,10 @@ import json
 from pathlib import Path
 
 import pytest
-from omegaconf import OmegaConf
 
-from epigym.errors import EpigymError
-from learn.compare import COLUMNS, compare
+from epigym.errors import MissingError
+from learn.compare import Compare, compare
+from learn.training.comparison import COLUMNS
 
 
 def finish(folder: Path, domain: str, encoding: str, r2: float) -> None:
@@ -26,16 +26,15 @@ def test_runs_become_rows_by_domain_and_encoding(
     finish(tmp_path / "runs" / "0", "grapevine", "map", 0.25)
     finish(tmp_path / "runs" / "1", "grapevine", "hash", 0.75)
     finish(tmp_path / "runs" / "2", "assembly_line", "map", float("nan"))
-    rows = compare(OmegaConf.create({"runs": str(tmp_path / "runs"), "run_dir": str(tmp_path / "out")}))
-    assert [(row["trained on"], row["encoding"]) for row in rows] == [
+    compare(Compare(run_dir=tmp_path / "out", debug=False, runs=tmp_path / "runs"))
+    assert "grapevine" in capsys.readouterr().out
+    with (tmp_path / "out" / "comparison.csv").open(newline="") as file:
+        stored = list(csv.DictReader(file))
+    assert [(row["trained on"], row["encoding"]) for row in stored] == [
         ("assembly_line", "map"),
         ("grapevine", "hash"),
         ("grapevine", "map"),
     ]
-    assert rows[1]["R²"] == 0.75
-    assert "grapevine" in capsys.readouterr().out
-    with (tmp_path / "out" / "comparison.csv").open(newline="") as file:
-        stored = list(csv.DictReader(file))
     assert [row["R²"] for row in stored] == ["nan", "0.75", "0.25"]
     assert stored[0].keys() >= {"MAE", "median MAE", "SUB MAE", "epochs", "samples", "waiting"}
     heading, marks, *lines = (tmp_path / "out" / "comparison.md").read_text().splitlines()
@@ -45,5 +44,5 @@ def test_runs_become_rows_by_domain_and_encoding(
 
 
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EpigymError, match="no finished run"):
-        compare(OmegaConf.create({"runs": str(tmp_path), "run_dir": str(tmp_path)}))
+    with pytest.raises(MissingError, match="no finished run"):
+        compare(Compare(run_dir=tmp_path, debug=False, runs=tmp_path))

@@ -11,7 +11,7 @@ import pytest
 
 from epigym.encoding import ENCODINGS, Encoder
 from epigym.errors import EpigymError
-from epigym.problem import load_problem
+from epigym.problem import Reading, load_problem
 from epigym.space import StateSpace
 from learn.data.dataset import DataSet, Samples, cached, load, make_samples, save
 from learn.data.explorers import ExplorerSettings, explore
@@ -120,7 +120,7 @@ def test_task_fingerprint_sees_every_part() -> None:
         replace(task, actions=task.actions[:-1]),
         replace(task, actions=(replace(task.actions[0], name="other"), *task.actions[1:])),
         replace(task, actions=(replace(task.actions[0], applicability=task.goal[0]), *task.actions[1:])),
-        load_problem(PROBLEM, "update_model"),
+        load_problem(PROBLEM, Reading("update_model")),
         load_problem("collaboration_communication/2_2_3_pl_4"),
     ]
     assert len({task_fingerprint(variant) for variant in [task, *variants]}) == 7

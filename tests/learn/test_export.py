@@ -5,12 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from omegaconf import OmegaConf
 
-from epigym.errors import CheckpointError, EpigymError
+from epigym.errors import CheckpointError
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from learn.export import StepRegressor, export, export_onnx
+from learn.model.export import StepRegressor, export_onnx
 from learn.model.onnx_scorer import INPUTS, OnnxScorer
 from learn.model.scorer import RegressorScorer
 from tests.helpers.trained import random_regressor
@@ -65,7 +64,7 @@ def test_one_file_is_written_and_knows_its_encoding(exported: Path) -> None:
     assert OnnxScorer(exported, space).encoding == {"name": "hash", "width": 64}
 
 
-def test_wrong_files_and_formats_are_refused(tmp_path: Path) -> None:
+def test_wrong_files_are_refused(tmp_path: Path) -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_3"))
     with pytest.raises(CheckpointError, match="there is no exported regressor"):
         OnnxScorer(tmp_path / "missing.onnx", space)
@@ -73,5 +72,3 @@ def test_wrong_files_and_formats_are_refused(tmp_path: Path) -> None:
     broken.write_bytes(b"nothing")
     with pytest.raises(CheckpointError, match=r"not a regressor of learn\.export"):
         OnnxScorer(broken, space)
-    with pytest.raises(EpigymError, match="unknown format 'tflite'"):
-        export(OmegaConf.create({"checkpoint": "x", "format": "tflite", "path": None}))

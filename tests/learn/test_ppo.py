@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import gymnasium
 import pytest
 import torch
-from hydra import compose, initialize_config_module
 
 import epigym
+from learn.ppo import Ppo, train
+from tests.helpers.commands import composed
 
-ppo = pytest.importorskip("learn.ppo", exc_type=ModuleNotFoundError)
+ppo = pytest.importorskip("learn.training.reinforcement", exc_type=ModuleNotFoundError)
 
 
-def test_the_trained_agent_plays_a_shortest_plan(tmp_path: Path) -> None:
+def test_the_trained_agent_plays_a_shortest_plan(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     overrides = ["problem.instance=pl_3", "steps=6000", "progress=false", f"run_dir={tmp_path}"]
-    with initialize_config_module("conf", version_base="1.3"):
-        config = compose("ppo", overrides=overrides)
-    assert ppo.train(config) == {"return": -3.0, "optimum": -3.0}
+    with caplog.at_level(logging.INFO):
+        train(composed(Ppo, "ppo", *overrides))
+    assert "the agent's return is -3, the best possible one -3" in caplog.text
     assert (tmp_path / "agent.zip").exists()
 
 

@@ -7,7 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_module
+from hydra import compose, initialize_config_dir
+
+import learn.training.options  # noqa: F401 - names the options of the trainer
+from epigym.packages import PLACE
 
 PROBLEM = "collaboration_communication/2_2_3_pl_6"
 
@@ -30,7 +33,7 @@ def test_submitit_trains_in_a_process_of_its_own(tmp_path: Path) -> None:
 )
 def test_launchers_are_configured(launcher: str, plugin: str, option: str) -> None:
     pytest.importorskip(f"hydra_plugins.hydra_{plugin}" + ("_launcher" if plugin == "joblib" else ""))
-    with initialize_config_module("conf", version_base="1.3"):
+    with initialize_config_dir(str(PLACE / "conf"), version_base="1.3"):
         config = compose("train", [f"hydra/launcher={launcher}"], return_hydra_config=True)
     assert plugin in config.hydra.launcher._target_
     assert config.hydra.launcher[option] > 0

@@ -36,7 +36,7 @@ def test_a_plan_is_written_that_is_valid(files: Files, tmp_path: Path) -> None:
     assert (code, output.startswith("coin-1: plan of 2 actions")) == (0, True), output
     plan = json.loads((tmp_path / "plan.json").read_text())
     assert plan in PLANS
-    assert validate(load_problem(spec=str(files.spec)), plan).valid
+    assert validate(load_problem(str(files.spec)), plan).valid
 
 
 def test_without_a_plan_there_is_no_file(files: Files, tmp_path: Path) -> None:
@@ -80,6 +80,10 @@ def test_bad_input_is_one_line_and_leaves_an_old_plan_alone(files: Files, tmp_pa
     assert "coin-1.epddl:6:" in output
     assert "did you mean 'tail'" in output
     assert (tmp_path / "plan.json").read_text() == "[]"
+    assert call("search.competition", "gone.json", tmp_path / "plan.json") == (
+        66,
+        "error: no such problem file: gone.json\n",
+    )
 
 
 def test_wrong_usage_and_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,7 +102,7 @@ def test_the_command_is_installed() -> None:
 def test_solve_and_validate_take_epddl_files_and_specifications(files: Files, tmp_path: Path) -> None:
     folder = f"hydra.run.dir={tmp_path}/run"
     by_files = (f"problem={files.problem}", f"domain_file={files.domain}", f"libraries=[{files.library}]", folder)
-    by_spec = (f"spec={files.spec}", folder)
+    by_spec = (f"problem={files.spec}", folder)
     plan = tmp_path / "plan.json"
     for words in (by_files, by_spec):
         code, output = call("search.solve", *words, f"plan_file={plan}")
@@ -109,5 +113,3 @@ def test_solve_and_validate_take_epddl_files_and_specifications(files: Files, tm
         plan.unlink()
     code, output = call("search.validate", *by_spec, "plan=[lift_Ann,shout_Bob]")
     assert (code, "not valid: step 2: action 'shout_Bob' is not applicable" in output) == (1, True)
-    code, output = call("search.solve", *by_files, f"spec={files.spec}")
-    assert (code, "not both" in output) == (65, True)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from epigym.errors import UsageError
@@ -18,22 +17,21 @@ from epigym.space import StateSpace
 from search.agents import AGENTS
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
-from search.evaluate import cells
+from search.evaluate import Evaluate, cells
+from search.evaluation.cell import Cell
 from search.heuristics import HEURISTICS
 from search.planning.configuration import PORTFOLIO, Configuration
 from search.planning.planner import find_plan
+from search.solve import Solve
 from tests.helpers.benchmark_files import SHARED
+from tests.helpers.commands import composed
 from tests.helpers.tasks import coin
 
 CONF = Path(__file__).parents[2] / "conf"
 
 
-def composed(name: str, *overrides: str) -> dict[str, Any]:
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = compose(name, overrides=list(overrides))
-    values = OmegaConf.to_container(config, resolve=True)
-    assert isinstance(values, dict)
-    return values
+def grid(*overrides: str) -> list[Cell]:
+    return cells(composed(Evaluate, "evaluate", *overrides))
 
 
 def options(group: str) -> set[str]:
@@ -58,14 +56,14 @@ def test_options_name_every_setting_with_its_default(group: str, registry: dict[
 
 
 def test_the_defaults_of_the_command_are_those_of_the_library() -> None:
-    values = composed("solve", "problem=x")
-    assert Limits(values["max_expanded"], values["time_limit"], values["memory_limit"]) == Limits()
+    values = composed(Solve, "solve", "problem=x")
+    assert Limits(values.max_expanded, values.time_limit, values.memory_limit) == Limits()
 
 
 @pytest.mark.parametrize("agent", sorted([*AGENTS, PORTFOLIO]))
 def test_every_agent_can_be_chosen(agent: str) -> None:
-    values = composed("solve", "problem=x", f"agent={agent}", "heuristic=l_pg")
-    configuration = Configuration.of(values["agent"], values["heuristic"])
+    values = composed(Solve, "solve", "problem=x", f"agent={agent}", "heuristic=l_pg")
+    configuration = Configuration.of(values.agent, values.heuristic)
     assert configuration.names[0] == agent
     assert agent == PORTFOLIO or configuration.make_agent().name == agent
 
@@ -80,8 +78,7 @@ def test_every_agent_can_be_chosen(agent: str) -> None:
     ],
 )
 def test_experiments_are_the_grids_of_the_paper(experiment: str, configurations: list[str], problems: int) -> None:
-    values = composed("evaluate", f"experiment={experiment}")
-    found = cells(values)
+    found = grid(f"experiment={experiment}")
     assert list(dict.fromkeys(cell.configuration.label for cell in found)) == configurations
     assert len({cell.problem.name for cell in found}) == problems
     assert len(found) == problems * len(configurations)
@@ -89,7 +86,7 @@ def test_experiments_are_the_grids_of_the_paper(experiment: str, configurations:
 
 
 def test_the_planning_graph_experiment_has_every_heuristic_of_hefp() -> None:
-    found = cells(composed("evaluate", "experiment=planning_graph"))
+    found = grid("experiment=planning_graph")
     labels = {cell.configuration.label for cell in found}
     assert {f"hfs/{name}" for name in ("gnn", "open_goals", "c_pg", "l_pg", "s_pg")} < labels
     assert len({cell.problem.name for cell in found}) == 75
@@ -98,12 +95,12 @@ def test_the_planning_graph_experiment_has_every_heuristic_of_hefp() -> None:
 @pytest.mark.reference
 def test_the_competition_is_planned_without_learning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
-    found = cells(composed("evaluate", "experiment=competition"))
+    found = grid("experiment=competition")
     assert len(found) == 2 * 100
     assert {cell.configuration.label for cell in found} == {"bfs", "portfolio"}
     assert {(cell.limits.time_limit, cell.limits.memory_limit) for cell in found} == {(60, 2**33)}
     assert not any("gnn" in str(cell.configuration) for cell in found)
-    toolkit = cells(composed("evaluate", "experiment=competition", "suite=epddl", "time_limit=600"))
+    toolkit = grid("experiment=competition", "suite=epddl", "time_limit=600")
     assert (len(toolkit), {cell.limits.time_limit for cell in toolkit}) == (2 * 19, {600})
 
 
@@ -119,8 +116,10 @@ OF_FILES = {"competition"}  # experiments on the public EPDDL problems
 )
 def test_experiments_can_be_small(experiment: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
-    whole, small = (composed("evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small"))
-    assert small["folder"] == whole["folder"] + "_small"
+    whole, small = (
+        composed(Evaluate, "evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small")
+    )
+    assert str(small.folder) == f"{whole.folder}_small"
     found = cells(small)
     assert {cell.limits.time_limit for cell in found} <= {10}
     assert len(found) <= len(cells(whole))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_module
 
 from epigym.problem import load_problem
-from learn.train import train
+from learn.train import Train, train
 from search.agents.result import SearchStatus
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
+from tests.helpers.commands import composed
 from tests.helpers.epddl_problem import PROBLEM, write_problem
 
 LARGER = PROBLEM.replace("Ann Bob", "Ann Bob Cid Dee").replace("coin-1", "coin-2")
@@ -21,11 +21,9 @@ LARGER = PROBLEM.replace("Ann Bob", "Ann Bob Cid Dee").replace("coin-1", "coin-2
 def test_a_regressor_of_one_epddl_problem_guides_the_search_on_another(tmp_path: Path, encoding: str) -> None:
     spec = write_problem(tmp_path).spec
     chosen = [f"problem={spec}", f"encoding={encoding}", "trainer=cpu", "trainer.max_epochs=1", "explorer=exhaustive"]
-    with initialize_config_module("conf", version_base="1.3"):
-        config = compose("train", [*chosen, f"outputs={tmp_path}", f"run_dir={tmp_path}/run"])
-    train(config)
+    train(composed(Train, "train", *chosen, f"outputs={tmp_path}", f"run_dir={tmp_path}/run"))
     (tmp_path / "larger").mkdir()
-    larger = load_problem(spec=str(write_problem(tmp_path / "larger", LARGER).spec))
+    larger = load_problem(str(write_problem(tmp_path / "larger", LARGER).spec))
     gnn = {"name": "gnn", "checkpoint": str(tmp_path / "run" / "checkpoints" / "best.ckpt")}
     result = find_plan(larger, Configuration.of("hfs_star", gnn))
     assert (result.status, result.heuristic, result.actions) == (SearchStatus.SOLVED, "gnn", 12)

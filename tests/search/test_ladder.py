@@ -10,15 +10,18 @@ import pytest
 import domains
 from domains.registry import LADDER
 from domains.suites import SUITES
+from epigym.errors import UsageError
 from epigym.formula import TRUE, considers_possible
 from epigym.language import parse_mastar
 from epigym.space import StateSpace
-from search import ladder
+from search import ladder as command
 from search.agents.breadth_first import BreadthFirst
+from search.evaluation import ladder
+from search.evaluation.ladder import Quarry, Rung
 from search.evaluation.ladder_sizes import SIZES, Sizes
-from search.ladder import Quarry, Rung
+from tests.helpers.commands import composed
 
-RUNGS = ladder.read()
+RUNGS = ladder.read(LADDER)
 
 
 @pytest.mark.parametrize("domain", ["assembly_line", "coin_in_the_box", "grapevine"])
@@ -100,16 +103,25 @@ def test_a_search_without_a_plan_decides_the_rungs_whose_goals_it_has_not_met() 
     assert [rung.instance for rung in ladder.measure([easy, vain], 60.0, "8GiB")] == ["scaling_02"]
 
 
-def test_the_command_measures_every_rung(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_rung_of_a_table_is_measured_there(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     rungs = [_rung(1, "B(b, tail)"), _rung(2, "B(a, -tail)"), _rung(3, "B(c, tail)"), _rung(4, "B(b, -tail)")]
     ladder.write(rungs, path)
-    monkeypatch.setattr(ladder.read, "__defaults__", (path,))
-    monkeypatch.setattr(ladder.write, "__defaults__", (path,))
-    ladder.main(["coin_in_the_box", "--time-limit", "60"])
+    ladder.climb(["coin_in_the_box"], path, fresh=False, time_limit=60.0, memory_limit="8GiB", parallel=1)
     measured = ladder.read(path)
     assert [rung.instance for rung in measured] == [rung.instance for rung in rungs]
     assert [rung.status for rung in measured] == ["solved", "unsolvable", "solved", "unsolvable"]
+
+
+def test_the_command_writes_a_table_of_its_own(tmp_path: Path) -> None:
+    before, out = LADDER.read_bytes(), tmp_path / "ladder" / "scaling.csv"
+    command.ladder(composed(command.Ladder, "ladder", "domain=grapevine", f"out={out}", "time_limit=0"))
+    table = ladder.read(out)
+    assert [rung.instance for rung in table] == [rung.instance for rung in RUNGS]
+    assert {rung.status for rung in table if rung.domain == "grapevine"} == {"time_limit"}
+    assert LADDER.read_bytes() == before
+    with pytest.raises(UsageError, match="did you mean 'grapevine'"):
+        command.ladder(composed(command.Ladder, "ladder", "domain=grapevin"))
 
 
 def vars_of(rung: Rung) -> dict[str, str]:

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import matplotlib.image
 import pytest
-from hydra import compose, initialize_config_module
-from omegaconf import OmegaConf
 
 from epigym.errors import EpigymError, MissingError
 from search.agents.result import SearchStatus
+from search.evaluate import Evaluate
 from search.evaluation.cell import COLUMNS
 from search.evaluation.suites import problems_of
 from search.reports import figures
@@ -22,6 +21,7 @@ from search.reports.outcomes import Outcome, Outcomes, read_outcomes
 from search.reports.published import published
 from search.reports.tables import instances, left_out, number, summary, totals
 from search.reports.writing import write_report
+from tests.helpers.commands import composed
 
 SOLVED, TIME_LIMIT = SearchStatus.SOLVED, SearchStatus.TIME_LIMIT
 
@@ -268,9 +268,8 @@ def test_the_published_tables_cover_the_suites(shared: Path, monkeypatch: pytest
     monkeypatch.setenv("EPIGYM_SHARED", str(shared))
     for suite, name, solved in (("epddl", "plank_results", 15), ("ipc", "ipc2026_published", 39)):
         found = {outcome.problem: outcome for outcome in published([str(shared / f"benchmarks/reference/{name}.csv")])}
-        with initialize_config_module("conf", version_base=None):
-            choice = OmegaConf.to_container(compose("evaluate", overrides=[f"suite={suite}"]).suite, resolve=True)
-        problems = [problem.name for problem in problems_of(choice, None, "default")]
+        suite_of = composed(Evaluate, "evaluate", f"suite={suite}").suite
+        problems = [problem.name for problem in problems_of(suite_of, None, "default")]
         assert set(problems) <= set(found)
         assert sum(found[problem].is_solved for problem in problems) == solved
 
@@ -284,4 +283,4 @@ def test_the_command_takes_runs_as_arguments(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "scatter_bfs_hfs.pdf").is_file()
     wrong = subprocess.run([*command[:4], "baseline=bsf"], cwd=tmp_path, capture_output=True, text=True)
     assert wrong.returncode == 65
-    assert "unknown configuration 'bsf': did you mean 'bfs'?" in wrong.stdout
+    assert "unknown configuration 'bsf': did you mean 'bfs'?" in wrong.stderr

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from epigym.command import ExitCode
 from search.agents.result import SearchResult, SearchStatus, write_json
-from search.command import ExitCode
 
 SOLVED = SearchResult(
     status=SearchStatus.SOLVED,

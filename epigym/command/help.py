@@ -1,0 +1,86 @@
+"""What the commands say about themselves: their docstrings and the comments of their configuration files."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any, cast
+
+from omegaconf import OmegaConf
+
+from epigym.command.codes import ExitCode
+from epigym.packages import PLACE
+
+_CONF = PLACE / "conf"
+
+
+def doors(room: str) -> dict[str, str]:
+    """The commands of `learn` or `search` by module, such as `search.solve`, with a line about each."""
+    names = [f"{room}.{module.name}" for module in iter_modules([str(PLACE / room)]) if not module.ispkg]
+    return {name: _docstring(name).partition("\n")[0] for name in names if not name.endswith("__main__")}
+
+
+def listing(commands: dict[str, str], prefix: str) -> str:
+    """The commands below each other, each with its line, as `prefix` starts them."""
+    width = max(map(len, commands))
+    return "\n".join(f"  {prefix}{name:<{width}}  {line}" for name, line in commands.items())
+
+
+def page(door: str) -> str:
+    """The help of a command: what it does, examples, its values with their comments, its groups, the exit codes."""
+    name = door.partition(".")[2]
+    defaults = [entry for entry in _defaults(name) if entry != "_self_"]
+    files = [name, *reversed([entry for entry in defaults if isinstance(entry, str)])]
+    values = [line for file in files for line in _read(file)[1]]
+    groups = [_group(*one) for entry in defaults if isinstance(entry, dict) for one in entry.items()]
+    codes = [f"{code.value:>3}  {code.meaning}" for code in ExitCode]
+    parts = {
+        "": [_docstring(door)],
+        "Examples": _read(name)[0],
+        "Values (name=value)": values,
+        "Groups (group=option)": groups,
+        "Several runs": ["-m runs the command once for each of name=value,value; --hydra-help shows more"],
+        "Exit codes": codes,
+    }
+    texts = [(f"{title}:\n" + textwrap.indent("\n".join(lines), "  ")) if title else lines[0]
+             for title, lines in parts.items() if lines]  # fmt: skip
+    return "\n\n".join(texts)
+
+
+def _docstring(module: str) -> str:
+    """The docstring of a module, which is not imported."""
+    spec = find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    return ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
+
+
+def _defaults(name: str) -> list[str | dict[str, str | None]]:
+    content = OmegaConf.to_container(OmegaConf.load(_CONF / f"{name}.yaml"))
+    return cast(dict[str, Any], content).get("defaults", [])  # type: ignore[no-any-return]
+
+
+def _read(name: str) -> tuple[list[str], list[str]]:
+    """The comments at the head of a configuration file, and the lines of its values."""
+    lines = (_CONF / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
+    head = next((number for number, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    return [line.removeprefix("#").strip() for line in lines[:head]], list(_values(lines[head:]))
+
+
+def _values(lines: list[str]) -> Iterator[str]:
+    """The lines but those of the keys `defaults` and `hydra`, which say how Hydra works."""
+    ours = True
+    for line in lines:
+        if line and not line[0].isspace():
+            ours = not line.startswith(("defaults:", "hydra:"))
+        if ours and line:
+            yield line
+
+
+def _group(name: str, option: str | None) -> str:
+    options = ", ".join(sorted(file.stem for file in (_CONF / name).glob("*.yaml")))
+    return f"{name}: {options}" + (f" (default {option})" if option else "")

@@ -1,0 +1,103 @@
+"""The one way in which commands run: compose, check, call, and say in one line what went wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from importlib import import_module
+from typing import Any, NoReturn, TypeVar
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from hydra.types import RunMode
+from omegaconf import DictConfig
+from omegaconf.errors import ConfigTypeError, OmegaConfBaseException
+
+from epigym.command.codes import ExitCode, line
+from epigym.command.help import page
+from epigym.command.settings import Settings, read
+from epigym.errors import UsageError
+from epigym.names import unknown
+from epigym.packages import PLACE, check_place
+
+S = TypeVar("S", bound=Settings)
+
+
+def run(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> NoReturn:
+    """Run `task` with the settings of the command line, and exit with the code that says how it ended.
+
+    Whatever goes wrong is one line on standard error; `debug=true` shows the traceback. In a multirun only errors
+    set a code, after all jobs have run.
+
+    Args:
+        task: what the command does, from its settings to an exit code; None is success.
+        settings: what its configuration is checked against before it is called.
+        door: the module, such as `search.solve`, whose configuration is `conf/solve.yaml`.
+    """
+    if task.__module__ == "__main__":  # the same by a name under which other processes find them
+        module = import_module(door)
+        task, settings = getattr(module, task.__name__), getattr(module, settings.__name__)
+    arguments = sys.argv[1:]
+    if not {"-h", "--help"}.isdisjoint(arguments):
+        print(page(door))
+        sys.exit(ExitCode.SUCCESS)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: whoever has processes stops them
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # errors reach this function
+    try:
+        check_place("learn", "search")
+        code = _composed(task, settings, door)
+    except (Exception, KeyboardInterrupt) as error:
+        if "debug=true" in arguments:
+            raise
+        known = _explained(error, settings)
+        print(f"error: {line(known)}", file=sys.stderr)
+        code = ExitCode.after(known)
+    sys.exit(code)
+
+
+def _composed(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> ExitCode:
+    """Compose the configuration and call the task; its exit code."""
+    code: ExitCode | None = None
+    failure: Exception | None = None
+
+    def job(config: DictConfig) -> Any:
+        nonlocal code, failure
+        if HydraConfig.get().mode is RunMode.MULTIRUN:  # Hydra runs the other jobs before it raises an error
+            return task(read(config, settings))
+        try:
+            code = task(read(config, settings))
+        except Exception as error:
+            failure = error
+        return None
+
+    job.__module__ = door  # names the job after the door
+    hydra.main(version_base="1.3", config_path=str(PLACE / "conf"), config_name=door.partition(".")[2])(job)()
+    if failure is not None:
+        raise failure
+    return code or ExitCode.SUCCESS
+
+
+def _explained(error: BaseException, settings: type[Any]) -> BaseException:
+    """What composing a configuration ran into, as a usage error that suggests what was meant."""
+    if isinstance(error, MissingConfigException) and error.options and error.missing_cfg_file:
+        group, _, option = error.missing_cfg_file.rpartition("/")
+        return UsageError(unknown(group, option, error.options))
+    if isinstance(error, OverrideParseException):
+        return UsageError(f"{error.override!r} cannot be read as name=value: check brackets, blanks and quotes")
+    cause = error.__cause__ if isinstance(error, HydraException) else None
+    if isinstance(cause, ConfigTypeError):
+        return UsageError(f"{cause.full_key}: a list is replaced by a list only, such as [first,second]")
+    if isinstance(cause, OmegaConfBaseException) and cause.parent_node is not None:
+        prefix = str(cause.full_key).rpartition(".")[0]
+        names = [f"{prefix}.{name}" if prefix else str(name) for name in cause.parent_node]
+        return UsageError(unknown("setting", str(cause.full_key), names))
+    if isinstance(error, HydraException) and (quoted := re.match(r"Could not .*?'(.+?)'", str(error))):
+        return UsageError(unknown("setting", quoted[1], [entry.name for entry in fields(settings)]))
+    if isinstance(error, HydraException | OmegaConfBaseException):
+        return UsageError(str(error).splitlines()[0])
+    return error

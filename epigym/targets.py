@@ -1,0 +1,60 @@
+"""Objects of a class that a configuration may name, as `_target_: module.Class`, in place of ours."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from epigym.errors import UsageError
+
+TARGET = "_target_"
+
+
+def make(settings: Mapping[str, Any], default: Callable[..., Any] | None, /, *args: Any, **given: Any) -> Any:
+    """Call the class that the settings name, or else the default one.
+
+    Args:
+        settings: keyword arguments, and under `_target_` the class; null for the default one.
+        default: the class to take when none is named; None when one must be.
+        *args: further arguments.
+        **given: further keyword arguments.
+
+    Raises:
+        UsageError: when there is no such class, or it does not take the arguments.
+    """
+    own = {name: value for name, value in settings.items() if name != TARGET}
+    target = settings.get(TARGET)
+    if target is None and default is None:
+        raise UsageError(f"{dict(settings)}: name a class as _target_: module.Class")
+    called = default if target is None else find(target)
+    assert called is not None
+    try:
+        return called(*args, **given, **own)
+    except TypeError as error:
+        remedy = "leave a setting of ours out with a ~ before its name"
+        raise UsageError(f"{target or called.__name__}: {error}; {remedy}") from error
+
+
+def check(settings: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
+    """Find the classes that settings name.
+
+    Raises:
+        UsageError: when there is none of a name.
+    """
+    for one in [settings] if isinstance(settings, Mapping) else settings:
+        if one.get(TARGET) is not None:
+            find(one[TARGET])
+
+
+def find(target: str) -> Callable[..., Any]:
+    """The class or function called `module.name`.
+
+    Raises:
+        UsageError: when there is none.
+    """
+    module, _, name = target.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(f"_target_={target}: {error}; give module.Class of something that can be imported") from None

@@ -1,0 +1,88 @@
+"""Regressors as ONNX files, which run without PyTorch."""
+
+from __future__ import annotations
+
+import json
+import logging
+import warnings
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.export import Dim
+
+from epigym.errors import EpigymError
+from epigym.files import replacing
+from learn.model.checkpoints import Trained
+from learn.model.onnx_scorer import INPUTS, METADATA_VERSION
+
+
+class StepRegressor(nn.Module):
+    """The regressor with its output in steps.
+
+    Args:
+        trained: the regressor and its target.
+    """
+
+    def __init__(self, trained: Trained) -> None:
+        """Wrap a regressor."""
+        super().__init__()
+        self.regressor = trained.regressor
+        self.target = trained.target
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, graph: Tensor, graph_mask: Tensor) -> Tensor:
+        """Predicted distances in steps, float32[k]; see `Regressor.forward` for the inputs."""
+        return self.target.steps(self.regressor(x, edge_index, edge_attr, graph, graph_mask))
+
+
+def export_onnx(trained: Trained, path: Path) -> None:
+    """Write a regressor as one ONNX file whose numbers of nodes, edges and graphs are free.
+
+    Its metadata carry the encoding, the domains and a format version. The file appears complete or not at all.
+
+    Args:
+        trained: the regressor.
+        path: the file to write.
+
+    Raises:
+        EpigymError: when the packages of the extra `export` are missing.
+    """
+    try:
+        import onnx
+        import onnxscript  # noqa: F401 - the exporter needs it
+    except ModuleNotFoundError as error:
+        raise EpigymError(f"export needs the package {error.name}: pip install 'epigym[export]'") from None
+    nodes, edges, graphs = Dim("nodes"), Dim("edges"), Dim("graphs")
+    example = (
+        torch.zeros(5, trained.encoding["width"]),
+        torch.tensor([[0, 1, 2, 3], [1, 2, 1, 4]]),
+        torch.zeros(4, 1),
+        torch.tensor([0, 0, 0, 1, 1]),
+        torch.zeros(2),
+    )
+    for name in ("onnx_ir", "onnxscript", "torch.onnx"):
+        logging.getLogger(name).setLevel(logging.ERROR)  # they tell of every node
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = torch.onnx.export(
+            StepRegressor(trained).eval(),
+            example,
+            input_names=INPUTS,
+            output_names=("steps",),
+            dynamic_shapes=({0: nodes}, {1: edges}, {0: edges}, {0: nodes}, {0: graphs}),
+            dynamo=True,
+            external_data=False,
+            verbose=False,
+        )
+    model = cast(Any, program).model_proto
+    metadata = {
+        "version": METADATA_VERSION,
+        "encoding": trained.encoding,
+        "domains": list(trained.domains),
+        "checkpoint": str(trained.path),
+    }
+    onnx.helper.set_model_props(model, {name: json.dumps(value) for name, value in metadata.items()})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary:
+        onnx.save(model, temporary)

@@ -1,0 +1,110 @@
+"""Testing a regressor on problems it was not trained on.
+
+The validation samples of a training are other e-states of its own problems. Here the samples are those of whole
+problems, explored and labelled in the same way, so that the errors are those that a search meets.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torchmetrics.functional import spearman_corrcoef
+
+from epigym.errors import EpigymError
+from epigym.problem import Reading, load_problem
+from learn.data.collecting import collect
+from learn.data.dataset import DataSet, NoGoalError
+from learn.data.explorers import ExplorerSettings
+from learn.model.checkpoints import Trained, load
+from learn.model.runs import chosen
+from learn.training.loaders import Selection
+from learn.training.pictures import draw_errors, draw_predictions
+from learn.training.report import step_errors
+
+logger = logging.getLogger(__name__)
+
+_BATCH = 256
+
+
+def assess(
+    problems: Sequence[str],
+    reading: Reading,
+    explorer: ExplorerSettings,
+    checkpoint: str | None,
+    outputs: Path,
+    folder: Path,
+) -> list[dict[str, Any]]:
+    """Compare predicted with exact distances, beside the open goals; draw two pictures for every problem.
+
+    A problem of which no goal is found is left out with a warning.
+
+    Args:
+        problems: files, or instances as `domain/instance`.
+        reading: how files are read.
+        explorer: how their state spaces are explored.
+        checkpoint: `{domain}` in it stands for the problem's domain; None for the newest run trained on that domain.
+        outputs: where data sets are cached.
+        folder: where the pictures go.
+
+    Returns:
+        One row per problem: its samples, R², MAE and rank correlation (Spearman's) of the regressor with the distance,
+        MAE and rank correlation of the number of open goals; a correlation is not a number where all
+        distances or all predictions are equal.
+
+    Raises:
+        EpigymError: when a problem, a setting, a checkpoint or a stored data set is wrong, or no problem is left.
+    """
+    rows = []
+    for problem in problems:
+        trained = load(chosen(checkpoint, load_problem(problem, reading).domain))
+        try:
+            (data,) = collect([problem], reading, explorer, trained.encoding, outputs)
+        except NoGoalError as error:
+            logger.warning("%s is left out: %s", problem, error)
+            continue
+        predicted = predict(trained, data)
+        true = data.samples.distance.astype(np.float32)
+        name = problem.replace("/", "_")
+        draw_predictions(predicted, true, folder / f"{name}_predictions.png")
+        draw_errors(predicted, true, folder / f"{name}_errors.png")
+        rows.append({"problem": problem, "encoding": trained.encoding["name"], **_row(predicted, true, data)})
+    if not rows:
+        raise EpigymError("no problem is left to test on")
+    return rows
+
+
+@torch.inference_mode()
+def predict(trained: Trained, data: DataSet) -> NDArray[np.float32]:
+    """float32[k]: the predicted number of steps of the k samples of a data set."""
+    samples = Selection([data], [np.arange(len(data.samples))], gradients=False)
+    outputs = []
+    for start in range(0, len(samples), _BATCH):
+        batch = samples.__getitems__(range(start, min(start + _BATCH, len(samples))))
+        outputs.append(trained.target.steps(trained.regressor.forward_shared(batch)))
+    return torch.cat(outputs).numpy()
+
+
+def _row(predicted: NDArray[np.float32], true: NDArray[np.float32], data: DataSet) -> dict[str, Any]:
+    open_goals = data.samples.open_goals.astype(np.float32)
+    ours, counts = (step_errors(torch.from_numpy(one), torch.from_numpy(true)) for one in (predicted, open_goals))
+    return {
+        "samples": len(true),
+        "steps": int(true.max()),
+        "R²": ours["r2"],
+        "MAE": ours["mae"],
+        "rank": _rank_correlation(predicted, true),
+        "SUB MAE": counts["mae"],
+        "SUB rank": _rank_correlation(open_goals, true),
+    }
+
+
+def _rank_correlation(predicted: NDArray[np.float32], true: NDArray[np.float32]) -> float:
+    if len(np.unique(predicted)) == 1 or len(np.unique(true)) == 1:
+        return float("nan")
+    return float(spearman_corrcoef(torch.from_numpy(predicted), torch.from_numpy(true)))

@@ -1,0 +1,116 @@
+"""A training from its data sets to the record of a finished run."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import torch
+from lightning import seed_everything
+from numpy.typing import NDArray
+from rich.box import SIMPLE
+from rich.table import Table
+
+from epigym.errors import EpigymError
+from epigym.files import write_text
+from learn.data.dataset import DataSet
+from learn.data.problems import domains_of
+from learn.model.runs import RUN_FILE
+from learn.training.loaders import RolloutData
+from learn.training.options import Training, as_yaml, given
+from learn.training.pictures import draw_curves, draw_errors, draw_predictions
+from learn.training.report import baselines, best_row, column, joined, read_history, write_history, write_record
+from learn.training.trainer import CHECKPOINTS, WaitingTime, fit, make_module, make_trainer
+
+logger = logging.getLogger(__name__)
+
+
+def train(settings: Training, sets: Sequence[DataSet], problems: Sequence[str], semantics: str) -> dict[str, float]:
+    """Train a regressor and write everything into the folder of the run.
+
+    Args:
+        settings: of the training.
+        sets: what to learn from.
+        problems: the names of their problems.
+        semantics: the reading of mA* that they were read under.
+
+    Returns:
+        The metrics of the best checkpoint, and those of two baselines; nothing in the helping processes of a
+        distributed run.
+
+    Raises:
+        EpigymError: when a setting is wrong, or training ends before it is validated.
+        KeyboardInterrupt: when it was interrupted; the message says how to go on.
+    """
+    start = time.perf_counter()
+    run_dir = settings.run_dir
+    write_text(run_dir / "config.yaml", as_yaml(settings))
+    seed_everything(settings.seed, workers=True, verbose=False)
+    data = RolloutData(sets, seed=settings.seed, **given(settings.data))
+    domains = domains_of(problems)
+    module = make_module(settings, domains, problems, semantics)
+    distance = torch.from_numpy(column(data.train, "distance"))
+    module.regressor.start_at(float(module.target.normalise(distance).mean()))
+    waiting = WaitingTime()
+    trainer = make_trainer(settings, waiting)
+    logger.info("training on %s samples, validating on %s", f"{len(data.train):,}", f"{len(data.validation):,}")
+    fit(trainer, module, data, settings.ckpt_path)
+
+    best = run_dir / CHECKPOINTS / "best.ckpt"
+    if not best.exists():
+        raise EpigymError(
+            f"training ended after {trainer.global_step} steps, before the first validation: give it more, or validate "
+            "earlier with trainer.val_check_interval"
+        )
+    outputs = trainer.predict(module, data.val_dataloader(), ckpt_path=best, weights_only=True)
+    if not trainer.is_global_zero:
+        return {}
+    _draw(*joined(cast(Any, outputs)), run_dir)
+    metrics = _metrics(data, run_dir) | {"train/waiting_share": waiting.share}
+    record = {
+        "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
+        "checkpoint": str(best.relative_to(run_dir)),
+        "domains": domains,
+        "problems": list(problems),
+        "encoding": settings.encoding.name,
+        "seed": settings.seed,
+        "seconds": time.perf_counter() - start,
+        "metrics": metrics,
+        "data_sets": [str(item.folder) for item in sets],
+    }
+    write_record(record, run_dir / RUN_FILE)
+    logger.info("%.0f s, %.0f %% of the steps waiting for data", record["seconds"], 100 * waiting.share)
+    return metrics
+
+
+def _metrics(data: RolloutData, run_dir: Path) -> dict[str, float]:
+    """Write the history of the run; return the metrics of the best checkpoint and of the baselines."""
+    history = read_history(run_dir / "csv" / "metrics.csv")
+    write_history(history, run_dir / "metrics.csv")
+    draw_curves(history, run_dir / "curves.png")
+    metrics = dict(best_row(history))
+    counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
+    return metrics | counts | {"epochs": history[-1]["epoch"] + 1} | baselines(data.train, data.validation)
+
+
+def _draw(predicted: NDArray[np.floating], true: NDArray[np.floating], run_dir: Path) -> None:
+    """Draw the validation samples; in a distributed run those of the first process."""
+    draw_predictions(predicted, true, run_dir / "predictions.png")
+    draw_errors(predicted, true, run_dir / "errors.png")
+
+
+def metrics_table(metrics: dict[str, float]) -> Table:
+    """The regressor beside the baselines."""
+    table = Table(box=SIMPLE, title="errors on the validation samples, in steps", pad_edge=False)
+    for name in ("predictor", "MAE", "RMSE", "R²", "within half a step"):
+        table.add_column(name, justify="left" if name == "predictor" else "right")
+    rows = (("val", "regressor"), ("median", "median distance"), ("unsatisfied", "unsatisfied subgoals"))
+    for key, name in rows:
+        mae, rmse, r2, near = (metrics[f"{key}/{metric}"] for metric in ("mae", "rmse", "r2", "within_half"))
+        table.add_row(name, f"{mae:.3f}", f"{rmse:.3f}", f"{r2:.3f}", f"{near:.1%}")
+    return table

@@ -1,0 +1,132 @@
+"""What a training can be told, without PyTorch."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from hydra.core.config_store import ConfigStore
+from omegaconf import OmegaConf
+
+UNSET: Any = "???"
+"""The value of an option that was not given."""
+_CLASS = {"check": "epigym.targets:check"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainerOptions:
+    """The options of `lightning.Trainer` but callbacks and loggers; only those that are given reach it."""
+
+    accelerator: str = UNSET
+    strategy: str = UNSET
+    devices: int | str | list[int] = UNSET
+    num_nodes: int = field(default=UNSET, metadata={"minimum": 1})
+    precision: int | str | None = UNSET
+    fast_dev_run: bool | int = UNSET
+    max_epochs: int | None = field(default=UNSET, metadata={"minimum": -1})
+    min_epochs: int | None = field(default=UNSET, metadata={"minimum": 0})
+    max_steps: int = field(default=UNSET, metadata={"minimum": -1})
+    min_steps: int | None = field(default=UNSET, metadata={"minimum": 0})
+    max_time: str | dict[str, int] | None = UNSET
+    limit_train_batches: int | float | None = field(default=UNSET, metadata={"minimum": 0})
+    limit_val_batches: int | float | None = field(default=UNSET, metadata={"minimum": 0})
+    limit_test_batches: int | float | None = field(default=UNSET, metadata={"minimum": 0})
+    limit_predict_batches: int | float | None = field(default=UNSET, metadata={"minimum": 0})
+    overfit_batches: int | float = field(default=UNSET, metadata={"minimum": 0})
+    val_check_interval: int | float | str | dict[str, int] | None = UNSET
+    check_val_every_n_epoch: int | None = field(default=UNSET, metadata={"minimum": 1})
+    num_sanity_val_steps: int | None = UNSET
+    log_every_n_steps: int | None = field(default=UNSET, metadata={"minimum": 0})
+    enable_checkpointing: bool | None = UNSET
+    enable_progress_bar: bool | None = UNSET
+    enable_model_summary: bool | None = UNSET
+    accumulate_grad_batches: int = field(default=UNSET, metadata={"minimum": 1})
+    gradient_clip_val: int | float | None = field(default=UNSET, metadata={"minimum": 0})
+    gradient_clip_algorithm: str | None = UNSET
+    deterministic: bool | str | None = UNSET
+    benchmark: bool | None = UNSET
+    inference_mode: bool = UNSET
+    use_distributed_sampler: bool = UNSET
+    profiler: str | None = UNSET
+    detect_anomaly: bool = UNSET
+    barebones: bool = UNSET
+    plugins: Any = UNSET
+    sync_batchnorm: bool = UNSET
+    reload_dataloaders_every_n_epochs: int = field(default=UNSET, metadata={"minimum": 0})
+    default_root_dir: str | None = UNSET
+    enable_autolog_hparams: bool = UNSET
+    model_registry: str | None = UNSET
+
+
+# Beneath the files of `conf/trainer`, so that a command line knows every option.
+ConfigStore.instance().store("options", {entry.name: UNSET for entry in fields(TrainerOptions)}, group="trainer")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncodingOptions:
+    """The arguments of an encoder; those after the width are of `bitmask` only."""
+
+    name: Literal["map", "hash", "bitmask"]
+    width: int = field(metadata={"minimum": 1})
+    repetition_bits: int = field(default=UNSET, metadata={"minimum": 0})
+    fluent_bits: int = field(default=UNSET, metadata={"minimum": 0})
+    goal_bits: int = field(default=UNSET, metadata={"minimum": 0})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetOptions:
+    """The arguments of `Target.between`."""
+
+    max_distance: int = field(metadata={"minimum": 1})
+    margin: float = field(metadata={"minimum": 0, "maximum": 0.5})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """Network, target, optimizer and schedule, see `conf/model`."""
+
+    network: dict[str, Any] = field(metadata=_CLASS)
+    target: TargetOptions
+    optimizer: dict[str, Any] = field(metadata=_CLASS)
+    schedule: Literal["constant", "cosine"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataOptions:
+    """The arguments of `RolloutData`."""
+
+    batch_size: int = field(metadata={"minimum": 1})
+    max_class_share: float = field(metadata={"minimum": 0, "maximum": 1})
+    validation_share: float = field(metadata={"minimum": 0, "maximum": 1})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """A training, see `conf/train.yaml`."""
+
+    run_dir: Path
+    encoding: EncodingOptions
+    model: ModelOptions
+    trainer: TrainerOptions
+    data: DataOptions
+    seed: int = field(metadata={"minimum": 0})
+    ckpt_path: str | None = field(metadata={"exists": True})
+    patience: int = field(metadata={"minimum": 1})
+    callbacks: list[dict[str, Any]] = field(metadata=_CLASS)
+    loggers: list[dict[str, Any]] = field(metadata=_CLASS)
+
+
+def given(options: Any) -> dict[str, Any]:
+    """The options of an instance of one of these classes that were given, by name."""
+    values = {entry.name: getattr(options, entry.name) for entry in fields(options)}
+    return {name: value for name, value in values.items() if value != UNSET}
+
+
+def as_yaml(training: Training) -> str:
+    """Everything that a training was told, as text."""
+
+    def plain(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {name: str(value) if isinstance(value, Path) else value for name, value in pairs if value != UNSET}
+
+    return OmegaConf.to_yaml(OmegaConf.create(asdict(training, dict_factory=plain)))

@@ -1,0 +1,18 @@
+"""The settings of a command as its command line would give them."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from hydra import compose, initialize_config_dir
+
+from epigym.command import Settings, read
+from epigym.packages import PLACE
+
+S = TypeVar("S", bound=Settings)
+
+
+def composed(kind: type[S], name: str, *overrides: str) -> S:
+    """The settings of `conf/<name>.yaml` with overrides."""
+    with initialize_config_dir(str(PLACE / "conf"), version_base="1.3"):
+        return read(compose(name, ["run_dir=outputs", *overrides]), kind)

@@ -1,0 +1,252 @@
+"""The command runner: what is wrong is one line and an exit code, before any work is done."""
+
+from __future__ import annotations
+
+import ast
+import errno
+import logging
+import signal
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from importlib import import_module
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+import pytest
+
+from epigym.__main__ import main
+from epigym.command import ExitCode, Settings, run
+from epigym.command.help import doors, page
+from epigym.errors import EpigymError, MissingError
+from epigym.packages import PLACE, check_place
+from epigym.problem import Reading
+from search.evaluate import Evaluate
+from search.solve import Solve
+from tests.helpers.commands import composed
+from tests.helpers.tasks import COIN
+
+DOORS = [door for room in ("learn", "search") for door in doors(room) if door != "search.competition"]
+Outcome = tuple[int, str, str]
+Call = Callable[..., Outcome]
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Call]:
+    """Runs a command in this process and in a folder of its own: its exit code, output and errors."""
+    (tmp_path / "coin.txt").write_text(COIN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "")
+    handlers, level = logging.root.handlers[:], logging.root.level
+    signals = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def start(door: str, *arguments: str, command: Callable[[], object] | None = None) -> Outcome:
+        monkeypatch.setattr(sys, "argv", [door, *arguments])
+        with pytest.raises(SystemExit) as stop:
+            (command or import_module(door).main)()
+        output, errors = capfd.readouterr()
+        return int(stop.value.code or 0), output, errors
+
+    yield start
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
+    for number, handler in signals.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize(
+    ("door", "arguments", "code", "message"),
+    [
+        ("search.solve", "time_limit=abc", ExitCode.USAGE, "time_limit=abc: expected a number"),
+        ("search.solve", "time_limit=-1", ExitCode.USAGE, "time_limit=-1: expected at least 0"),
+        ("search.solve", "time_limit=nan", ExitCode.USAGE, "time_limit=nan: expected at least 0"),
+        ("search.solve", "max_expanded=1.5", ExitCode.USAGE, "max_expanded=1.5: expected a whole number"),
+        ("search.solve", "max_expanded=true", ExitCode.USAGE, "max_expanded=true: expected a whole number"),
+        ("search.solve", "plank_compat=maybe", ExitCode.USAGE, "plank_compat=maybe: expected true or false"),
+        ("search.solve", "memory_limit=much", ExitCode.USAGE, "memory_limit='much' is not an amount of memory"),
+        ("search.solve", "semantics=defualt", ExitCode.USAGE, "did you mean 'default'?"),
+        ("search.solve", "agnet=bfs", ExitCode.USAGE, "unknown setting 'agnet': did you mean 'agent'?"),
+        ("search.solve", "+agnet=bfs", ExitCode.USAGE, "unknown setting 'agnet': did you mean 'agent'?"),
+        ("search.solve", "~agnet", ExitCode.USAGE, "unknown setting 'agnet': did you mean 'agent'?"),
+        ("search.solve", "agent=bsf", ExitCode.USAGE, "unknown agent 'bsf': did you mean 'bfs'?"),
+        ("search.solve", "agent=portfolio agent.menbers=[]", ExitCode.USAGE, "did you mean 'agent.members' or"),
+        ("search.solve", "encoding=hash", ExitCode.USAGE, "unknown setting 'encoding'"),
+        ("search.solve", "agent=[", ExitCode.USAGE, "'agent=[' cannot be read as name=value"),
+        ("search.solve", "problem=???", ExitCode.USAGE, "problem is not given: add problem=…"),
+        ("search.solve", "problem=${nothing}", ExitCode.USAGE, "problem: Interpolation key 'nothing' not found"),
+        ("search.solve", "problem=gone.txt", ExitCode.NO_INPUT, "no such problem file: gone.txt"),
+        ("search.solve", "domain_file=gone.epddl", ExitCode.NO_INPUT, "domain_file=gone.epddl: there is no such file"),
+        ("search.solve", "plank_compat=true", ExitCode.BAD_INPUT, "coin.txt: plank_compat does not apply to mA*"),
+        ("search.solve", "run_dir=coin.txt/run", ExitCode.CANNOT_WRITE, "coin.txt/run: coin.txt is not a folder"),
+        ("search.solve", "hydra.run.dir=coin.txt/run", ExitCode.CANNOT_WRITE, "coin.txt/run: Not a directory"),
+        ("search.solve", "plan_file=coin.txt/plan", ExitCode.CANNOT_WRITE, "cannot write coin.txt/plan: "),
+        ("search.evaluate", "parallel=two", ExitCode.USAGE, "parallel=two: expected a whole number"),
+        ("search.evaluate", "parallel=0", ExitCode.USAGE, "parallel=0: expected at least 1"),
+        ("search.evaluate", "agents={name:bfs}", ExitCode.USAGE, "agents: a list is replaced by a list only"),
+        ("search.evaluate", "folder=coin.txt/cells", ExitCode.CANNOT_WRITE, "cannot write coin.txt/cells"),
+        ("search.validate", "problem=coin.txt plan=gone.json", ExitCode.NO_INPUT, "cannot read the plan 'gone.json'"),
+        ("search.report", "runs=gone", ExitCode.NO_INPUT, "gone"),
+        ("learn.train", "trainer.max_epochs=abc", ExitCode.USAGE, "trainer.max_epochs=abc: expected a whole number"),
+        ("learn.train", "trainer.max_epoch=3", ExitCode.USAGE, "did you mean 'trainer.max_epochs'"),
+        ("learn.train", "data.batch_size=0", ExitCode.USAGE, "data.batch_size=0: expected at least 1"),
+        ("learn.train", "data.validation_share=2", ExitCode.USAGE, "data.validation_share=2: expected at most 1"),
+        ("learn.train", "explorer.max_visited=0", ExitCode.USAGE, "explorer: max_visited must be at least 1"),
+        ("learn.train", "encoding.width=wide", ExitCode.USAGE, "encoding.width=wide: expected a whole number"),
+        ("learn.train", "callbacks=some", ExitCode.USAGE, "callbacks=some: expected a mapping"),
+        ("learn.train", "ckpt_path=gone.ckpt", ExitCode.NO_INPUT, "ckpt_path=gone.ckpt: there is no such file"),
+        ("learn.export", "checkpoint=gone.ckpt", ExitCode.NO_INPUT, "checkpoint=gone.ckpt: there is no such file"),
+        ("learn.compare", "runs=gone", ExitCode.NO_INPUT, "runs=gone: there is no such file or folder"),
+    ],
+)
+def test_what_is_wrong_is_one_line_before_any_work_is_done(
+    call: Call, tmp_path: Path, door: str, arguments: str, code: ExitCode, message: str
+) -> None:
+    problem = ["problem=coin.txt"] if door == "search.solve" else []
+    found, _, errors = call(door, *problem, *arguments.split(" "))
+    assert found == code
+    assert errors.startswith("error: ")
+    assert message in errors
+    assert errors.count("\n") == 1
+    written = [path for path in tmp_path.rglob("*") if path.is_file() and ".hydra" not in path.parts]
+    assert {path.name for path in written} <= {"coin.txt", f"{door.partition('.')[2]}.log"}
+
+
+def test_what_stands_alone_is_a_list_of_one() -> None:
+    settings = composed(Evaluate, "evaluate", "agents=bfs", "heuristics=l_pg", "problems=ok.txt")
+    assert (settings.agents, settings.heuristics, settings.problems) == (["bfs"], ["l_pg"], ["ok.txt"])
+    reading = composed(Solve, "solve", "problem=x", "libraries=kinds.epddl").reading
+    assert reading == Reading(libraries=("kinds.epddl",)) == Reading(libraries="kinds.epddl")  # type: ignore[arg-type]
+
+
+def test_numbers_are_of_the_type_that_is_asked_for() -> None:
+    settings = composed(Solve, "solve", "problem=7", "time_limit=5", "memory_limit=1024", "max_expanded=null")
+    assert (settings.problem, settings.max_expanded) == ("7", None)
+    assert (settings.time_limit, type(settings.time_limit)) == (5, float)
+    assert (settings.memory_limit, type(settings.memory_limit)) == (1024, int)
+
+
+def test_a_full_disk_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, *arguments: object, **options: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    code, _, errors = call("search.solve", "problem=coin.txt", "agent=bfs", "run_dir=out")
+    assert (code, errors.count("\n")) == (ExitCode.CANNOT_WRITE, 1)
+    assert errors.startswith("error: cannot write out/")
+    assert "No space left on device" in errors
+
+
+def fails(settings: Settings) -> None:
+    raise ZeroDivisionError("by zero")
+
+
+def test_an_error_of_the_program_is_one_line_and_a_traceback_only_on_demand(call: Call) -> None:
+    def command() -> None:
+        run(fails, Solve, "search.solve")
+
+    code, _, errors = call("search.solve", "problem=coin.txt", command=command)
+    assert (code, errors.count("\n")) == (ExitCode.FAILURE, 1)
+    assert "ZeroDivisionError: by zero (add debug=true for the traceback)" in errors
+    sys.argv = ["search.solve", "problem=coin.txt", "debug=true"]
+    with pytest.raises(ZeroDivisionError):
+        command()
+
+
+def test_the_other_runs_of_a_sweep_are_done_before_an_error_is_raised(call: Call, tmp_path: Path) -> None:
+    code, _, errors = call("search.solve", "-m", "problem=gone.txt,coin.txt", "agent=bfs")
+    assert code == ExitCode.NO_INPUT
+    assert "error: no such problem file: gone.txt\n" in errors
+    assert "Traceback" not in errors
+    assert [path.parent.name for path in tmp_path.glob("outputs/solve/*/*/result.json")] == ["1"]
+
+
+def test_the_configuration_of_the_user_is_left_alone(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "__init__.py").touch()
+    (tmp_path / "conf" / "validate.yaml").write_text("nonsense: 1\n")
+    code, output, _ = call("search.validate", "problem=coin.txt", "plan=[lift,look,shout]")
+    assert (code, output) == (0, "valid: 3 actions reach the goal of coin\n")
+
+
+@pytest.mark.parametrize("name", ["learn", "search", "domains"])
+def test_a_package_that_hides_ours_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").touch()
+    check_place(name)
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(sys, "meta_path", [PathFinder])
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(EpigymError, match=f"{tmp_path}/{name} hides the package '{name}' of epigym, .* rename it"):
+        check_place(name)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_help_tells_everything_about_a_command(door: str) -> None:
+    text, module = page(door), import_module(door)
+    assert text.startswith(module.__doc__.strip())
+    assert f"\n  python -m {door}" in text
+    [settings] = [kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == door]
+    for name in {entry.name for entry in fields(settings)} - {"suffix", "per_domain"}:  # which the group `size` holds
+        assert f"\n  {name}:" in text
+    for code in ExitCode:
+        assert f" {code.value}  {code.meaning}" in text
+    assert "hydra:" not in text.replace("${hydra:", "")
+
+
+def test_help_lists_the_groups_of_its_command_only() -> None:
+    groups = page("learn.train").partition("Groups")[2]
+    assert "\n  encoding: bitmask, hash, map (default hash)\n" in groups
+    assert "\n  recipe: short\n" in groups
+    assert "agent" not in groups
+
+
+def test_commands_answer_without_torch(tmp_path: Path) -> None:
+    code = "\n".join(
+        [
+            "import sys",
+            *(f"import {door}" for door in DOORS),
+            "sys.argv = ['train', 'trainer.max_epochs=abc', 'hydra.run.dir=.', 'hydra/job_logging=none']",
+            "try: learn.train.main()",
+            "except SystemExit as stop: print(stop.code)",
+            "print(*{'torch', 'lightning', 'matplotlib', 'rich'} & set(sys.modules))",
+        ]
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "64\n\n"
+
+
+@pytest.mark.parametrize("room", ["learn", "search"])
+def test_a_room_lists_its_commands(room: str) -> None:
+    listed = subprocess.run([sys.executable, "-m", room], capture_output=True, text=True, check=True).stdout
+    names = {path.stem for path in (PLACE / room).glob("*.py")} - {"__init__", "__main__"}
+    assert len(listed.splitlines()) == len(names)
+    for name in names:
+        summary = ast.get_docstring(ast.parse((PLACE / room / f"{name}.py").read_text())).partition("\n")[0]
+        assert any(line.split("  ")[1] == f"python -m {room}.{name}" for line in listed.splitlines())
+        assert summary in listed
+
+
+def test_one_command_has_all_the_others(call: Call, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    listed = capfd.readouterr().out
+    assert {line.split()[1] for line in listed.splitlines()} == {
+        *(door.partition(".")[2] for door in [*DOORS, "search.competition"]), "show", "domains",
+    }  # fmt: skip
+    assert main(["slove"]) == ExitCode.USAGE
+    assert "did you mean 'solve'" in capfd.readouterr().err
+    assert main(["domains", "list"]) == 0
+    assert "grapevine" in capfd.readouterr().out
+    code, output, _ = call("epigym", "validate", "problem=coin.txt", "plan=[lift,look]", command=main)
+    assert (code, output.startswith("not valid: ")) == (ExitCode.INVALID_PLAN, True)
+    scripts = tomllib.loads((PLACE / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts["epigym"] == "epigym.__main__:main"
+
+
+def test_exit_codes_follow_the_kind_of_an_error() -> None:
+    assert ExitCode.after(MissingError()) == 66
+    assert ExitCode.after(EpigymError()) == 65
+    assert ExitCode.after(PermissionError()) == 73
+    assert ExitCode.after(KeyboardInterrupt()) == 130
+    assert ExitCode.after(ValueError()) == 70

@@ -24,8 +24,8 @@ BASICS = "epigym.errors epigym.names epigym.files epigym.formula epigym.task"
 STATES = f"{BASICS} epigym.language epigym.packing epigym.model epigym.space"
 # All that rooms of `learn` and `search` may import of `epigym`: everything but the command runner and the door.
 EPIGYM = (
-    f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.reference epigym.problem "
-    "epigym.drawing epigym.encoding epigym.walks epigym.envs"
+    f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.reference "
+    "epigym.problem epigym.drawing epigym.encoding epigym.walks epigym.envs"
 )
 
 # Each room with the rooms that it may import. `epigym` is the package itself, `epigym._core` the extension.
@@ -36,6 +36,7 @@ TABLE = {
     "epigym.names": "domains",
     "epigym.files": "epigym.errors",
     "epigym.packages": "epigym.errors",
+    "epigym.targets": "epigym.errors",
     "epigym.formula": "epigym.errors epigym.names",
     "epigym.task": "epigym.errors epigym.names epigym.formula",
     "epigym.language": BASICS,
@@ -45,10 +46,10 @@ TABLE = {
     "epigym.rows": "epigym._core",
     "epigym.model": f"{BASICS} epigym.language epigym.packing epigym._core",
     "epigym.drawing": f"{BASICS} epigym.model",
-    "epigym.space": f"{BASICS} epigym.language epigym.packing epigym.model epigym.growing epigym._core",
+    "epigym.space": f"{BASICS} epigym.language epigym.packing epigym.model epigym._core",
     "epigym.problem": f"domains {BASICS} epigym.language",
     "epigym.encoding": f"{STATES} epigym.growing epigym.rows epigym._core",
-    "epigym.walks": f"{STATES} epigym.growing",
+    "epigym.walks": STATES,
     "epigym.envs": f"domains {STATES} epigym.problem epigym.encoding epigym.walks",
     "epigym.command": f"{BASICS} epigym.packages epigym.language epigym.problem",
     EPIGYM_DOOR: f"{EPIGYM} epigym.command",

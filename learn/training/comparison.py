@@ -15,8 +15,8 @@ COLUMNS = {
     "RMSE": "val/rmse",
     "within ½": "val/within_half",
     "median MAE": "median/mae",
-    "SUB MAE": "unsatisfied/mae",
-    "SUB R²": "unsatisfied/r2",
+    "SUB MAE": "open_goals/mae",
+    "SUB R²": "open_goals/r2",
     "waiting": "train/waiting_share",
 }
 """Headings of the table and the metrics below them; errors in steps on the validation samples."""

@@ -109,7 +109,7 @@ def metrics_table(metrics: dict[str, float]) -> Table:
     table = Table(box=SIMPLE, title="errors on the validation samples, in steps", pad_edge=False)
     for name in ("predictor", "MAE", "RMSE", "R²", "within half a step"):
         table.add_column(name, justify="left" if name == "predictor" else "right")
-    rows = (("val", "regressor"), ("median", "median distance"), ("unsatisfied", "unsatisfied subgoals"))
+    rows = (("val", "regressor"), ("median", "median distance"), ("open_goals", "open goals"))
     for key, name in rows:
         mae, rmse, r2, near = (metrics[f"{key}/{metric}"] for metric in ("mae", "rmse", "r2", "within_half"))
         table.add_row(name, f"{mae:.3f}", f"{rmse:.3f}", f"{r2:.3f}", f"{near:.1%}")

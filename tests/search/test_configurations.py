@@ -169,7 +169,7 @@ def test_configurations_are_read_from_text_and_mappings() -> None:
             None,
             "member of the portfolio needs the setting agent",
         ),
-        ({"_target_": "gone.Mine"}, None, "agent: cannot find _target_='gone.Mine': No module named 'gone'"),
+        ({"_target_": "gone.Mine"}, None, "_target_=gone.Mine: No module named 'gone'; give module.Class"),
         ({"_target_": "os.getcwd"}, None, "'os.getcwd' is no class that derives from search.agents.agent.Agent"),
         ("hfs", {"_target_": "decimal.Decimal"}, "derives from search.heuristics.heuristic.Heuristic"),
     ],
@@ -229,10 +229,10 @@ def test_agents_and_heuristics_can_be_classes_of_ones_own() -> None:
 
 @pytest.mark.usefixtures("own")
 def test_the_command_line_takes_classes_of_ones_own() -> None:
-    values = composed("solve", "problem=x", "agent={_target_: foreign.Deep, least: 1}", "heuristic=l_pg")
-    assert Configuration.of(values["agent"], values["heuristic"]).label == "Deep"
-    values = composed("solve", "problem=x", "agent=hfs", "heuristic={_target_: foreign.Mine, scale: 2}")
-    assert Configuration.of(values["agent"], values["heuristic"]).heuristic == {"_target_": "foreign.Mine", "scale": 2}
+    values = composed(Solve, "solve", "problem=x", "agent={_target_: foreign.Deep, least: 1}", "heuristic=l_pg")
+    assert Configuration.of(values.agent, values.heuristic).label == "Deep"
+    values = composed(Solve, "solve", "problem=x", "agent=hfs", "heuristic={_target_: foreign.Mine, scale: 2}")
+    assert Configuration.of(values.agent, values.heuristic).heuristic == {"_target_": "foreign.Mine", "scale": 2}
 
 
 @pytest.mark.usefixtures("own")

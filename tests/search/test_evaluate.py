@@ -367,6 +367,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
         [*command, problems, "memory_limit=2GiB", "hydra.verbose=search.evaluate", *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
     )
 
@@ -459,5 +460,5 @@ def test_a_suite_of_epddl_files(tmp_path: Path) -> None:
     assert [row["other_outcomes"] for row in read_table(tmp_path / "outputs" / "evaluate" / "coins")] == ["1", "1"]
     missing = start(tmp_path, *chosen, "suite.folder=gone")
     output, _ = missing.communicate()
-    assert missing.returncode == 65
+    assert missing.returncode == 66
     assert "suite coins: gone does not exist; set suite.folder" in output

@@ -147,7 +147,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """A checkpoint, and the same weights exported beside it."""
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
-    from learn.export import export_onnx
+    from learn.model.export import export_onnx
 
     checkpoint = write_checkpoint(tmp_path_factory.mktemp("run") / "best.ckpt")
     export_onnx(load(checkpoint), checkpoint.with_suffix(".onnx"))

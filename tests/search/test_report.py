@@ -282,5 +282,5 @@ def test_the_command_takes_runs_as_arguments(tmp_path: Path) -> None:
     assert "| published BFS |" in (tmp_path / "out" / "totals.md").read_text()
     assert (tmp_path / "out" / "scatter_bfs_hfs.pdf").is_file()
     wrong = subprocess.run([*command[:4], "baseline=bsf"], cwd=tmp_path, capture_output=True, text=True)
-    assert wrong.returncode == 65
+    assert wrong.returncode == 64
     assert "unknown configuration 'bsf': did you mean 'bfs'?" in wrong.stderr

@@ -228,7 +228,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> No
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_says_what_is_kept_and_leaves_no_process_behind(problems: Path, number: int) -> None:
-    running = start(problems, "folder=cut", "agents=[bfs]", "problems=[coin.txt,epistemic_gossip/scaling_16]")
+    running = start(problems, "folder=cut", "agents=[bfs]", "problems=[coin.txt,epistemic_gossip/scaling_15]")
     assert running.stdout is not None
     next(line for line in running.stdout if " - finished " in line)
     children: list[psutil.Process] = []

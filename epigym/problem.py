@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import domains
-from epigym.errors import EpigymError, MissingError, UsageError
+from epigym.errors import MissingError, UsageError
 from epigym.language import Semantics, load, parse_mastar
 from epigym.task import Task
 
@@ -46,7 +46,7 @@ def load_problem(problem: str, reading: Reading = Reading()) -> Task:
     Raises:
         ParseError: when the file is wrong, naming the place.
         MissingError: when there is neither such a file nor such an instance (close names are suggested).
-        EpigymError: when the reading does not apply to the file.
+        UsageError: when the reading does not apply to the problem.
     """
     path = Path(problem)
     if path.is_file():
@@ -58,7 +58,7 @@ def load_problem(problem: str, reading: Reading = Reading()) -> Task:
     except domains.DomainError as error:
         raise MissingError(f"no such file as {problem!r}, and {error}") from None
     if replace(reading, semantics="default") != Reading():
-        raise EpigymError(f"{problem} is no EPDDL problem: domain_file, libraries and plank_compat do not apply to it")
+        raise UsageError(f"{problem} is no EPDDL problem: domain_file, libraries and plank_compat do not apply to it")
     return domain_problem(problem, reading.semantics)
 
 

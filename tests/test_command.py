@@ -79,6 +79,7 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
         ("search.solve", "problem=gone.txt", ExitCode.NO_INPUT, "no such problem file: gone.txt"),
         ("search.solve", "domain_file=gone.epddl", ExitCode.NO_INPUT, "domain_file=gone.epddl: there is no such file"),
         ("search.solve", "plank_compat=true", ExitCode.USAGE, "coin.txt: plank_compat does not apply to mA*"),
+        ("search.validate", "problem=coin.txt plan=coin.txt", ExitCode.BAD_INPUT, "the plan 'coin.txt' is not JSON"),
         ("search.solve", "run_dir=coin.txt/run", ExitCode.CANNOT_WRITE, "coin.txt/run: coin.txt is not a folder"),
         ("search.solve", "hydra.run.dir=coin.txt/run", ExitCode.CANNOT_WRITE, "coin.txt/run: Not a directory"),
         ("search.solve", "plan_file=coin.txt/plan", ExitCode.CANNOT_WRITE, "cannot write coin.txt/plan: "),

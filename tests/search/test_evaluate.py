@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import platform
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from epigym import _core, language, space
@@ -369,6 +372,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,
     )
 
 
@@ -430,6 +434,30 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> No
     assert len(finished(start(problems, "folder=killed"))) == 2
     corrected = [row for row in read_table(problems / "killed") if row["problem"] == "wrong.txt"]
     assert [(row["status"], row["other_outcomes"]) for row in corrected] == [("solved", "1")] * 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_says_what_is_kept_and_leaves_no_process_behind(problems: Path, number: int) -> None:
+    running = start(problems, "folder=cut", "agents=[bfs]", "problems=[coin.txt,epistemic_gossip/scaling_15]")
+    assert running.stdout is not None
+    next(line for line in running.stdout if " - finished " in line)
+    children: list[psutil.Process] = []
+    while not any(child.children() for child in children):  # the server of the processes has one
+        children = psutil.Process(running.pid).children(recursive=True)
+    if number == signal.SIGINT:
+        os.killpg(running.pid, number)  # as a terminal does
+    else:
+        running.send_signal(number)
+    rest = running.stdout.read()
+    running.stdout.close()
+    assert running.wait() == 130
+    assert rest.partition("error: ")[2] == (
+        "interrupted: what is finished is kept in cut: start the command again to go on, "
+        "or see it with `python -m search.report cut`\n"
+    )
+    assert "Traceback" not in rest
+    gone, alive = psutil.wait_procs(children, timeout=30)
+    assert (len(gone) > 0, alive) == (True, [])
 
 
 def test_limits_are_rows_too(problems: Path) -> None:

@@ -36,7 +36,6 @@ class GraphSpace(Graph):
     """
 
     def __init__(self, width: int = 64, seed: int | np.random.Generator | None = None) -> None:
-        """Make the space of nodes of `width` bits."""
         super().__init__(Box(0, 1, (width,), np.uint8), Discrete(LABELS), seed)
         self.width = width
 

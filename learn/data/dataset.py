@@ -5,9 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
-import shutil
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -21,6 +18,7 @@ from safetensors.numpy import save_file
 
 from epigym.encoding import Encoder
 from epigym.errors import EpigymError
+from epigym.files import replacing, write_json
 from epigym.rows import GoalPart, Rows
 from epigym.task import Task
 from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep
@@ -166,19 +164,16 @@ def cached(
 def save(samples: Samples, metadata: Mapping[str, Any], folder: Path) -> None:
     """Store samples in a new folder, which appears complete or not at all."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    temporary.chmod(0o755)
     try:
-        save_file(_arrays(samples), temporary / _ARRAYS)
-        complete = {"format_version": FORMAT_VERSION, **metadata, "sha256": {_ARRAYS: _sha256(temporary / _ARRAYS)}}
-        (temporary / _METADATA).write_text(json.dumps(complete, indent=2) + "\n")
-        os.replace(temporary, folder)
+        with replacing(folder) as temporary:
+            temporary.mkdir()
+            save_file(_arrays(samples), temporary / _ARRAYS)
+            checksums = {_ARRAYS: _sha256(temporary / _ARRAYS)}
+            write_json(temporary / _METADATA, {"format_version": FORMAT_VERSION, **metadata, "sha256": checksums})
     except OSError:
         if not folder.exists():
             raise
         logger.info("%s was stored by another process in the meantime", folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def load(folder: Path) -> DataSet:

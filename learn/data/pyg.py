@@ -27,7 +27,6 @@ class PygDataSet(Dataset):  # type: ignore[misc]  # PyG is not typed
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        """Open the data set."""
         self.samples = load(Path(folder)).samples
         super().__init__()
 

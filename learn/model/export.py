@@ -26,7 +26,6 @@ class StepRegressor(nn.Module):
     """
 
     def __init__(self, trained: Trained) -> None:
-        """Wrap a regressor."""
         super().__init__()
         self.regressor = trained.regressor
         self.target = trained.target

@@ -54,7 +54,6 @@ class ResidualBlock(nn.Module):
     """Linear, BatchNorm, ReLU, Dropout, Linear, BatchNorm, skip, ReLU."""
 
     def __init__(self, size: int, dropout: float) -> None:
-        """Make a block of this size."""
         super().__init__()
         self.inner = nn.Sequential(
             nn.Linear(size, size),

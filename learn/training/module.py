@@ -39,7 +39,6 @@ class StepErrors(Metric):
     near: Tensor
 
     def __init__(self, **settings: Any) -> None:
-        """Start with no samples."""
         super().__init__(**settings)
         for name in ("count", "absolute", "squared", "total", "total_squared", "near"):
             self.add_state(name, torch.zeros((), dtype=torch.float64), dist_reduce_fx="sum")

@@ -106,7 +106,6 @@ class TrainingProgress(Callback):
     """One bar for the whole training, with the newest validation metrics."""
 
     def __init__(self) -> None:
-        """Make the bar; it appears when training starts."""
         columns = (TextColumn("training"), BarColumn(20), TextColumn("{task.description}"), TimeElapsedColumn())
         self._progress = Progress(*columns)
 
@@ -145,7 +144,6 @@ class WaitingTime(Callback):
     """
 
     def __init__(self) -> None:
-        """Start with no steps."""
         self.waiting = 0.0
         self.working = 0.0
         self._since = 0.0

@@ -8,6 +8,7 @@
 
 #include <mutex>
 
+#include "relaxation.hpp"
 #include "rows.hpp"
 #include "space.hpp"
 
@@ -56,6 +57,13 @@ struct SharedQuery {
         : owner(shared), query(shared.space, std::move(formulas), std::move(roots)) {}
     SharedSpace& owner;
     Query query;
+};
+
+// A relaxation and the space whose lock it shares.
+struct SharedRelaxation {
+    SharedRelaxation(SharedSpace& shared, RelaxationData data) : owner(shared), relaxation(shared.space, std::move(data)) {}
+    SharedSpace& owner;
+    Relaxation relaxation;
 };
 
 template <class T>
@@ -294,6 +302,34 @@ NB_MODULE(_core, m) {
                         self.query.holds(span_of(ids)[k], out.data() + k * count);
                 });
                 return out;
+            },
+            "ids"_a);
+
+    nb::class_<SharedRelaxation>(m, "Relaxation", "A delete relaxation of a task, evaluated in e-states of a space.")
+        .def(
+            "__init__",
+            [](SharedRelaxation* self, SharedSpace& space, const FormulaLists& formulas, const std::vector<int>& kind,
+               std::vector<std::int32_t> formula, Numbers child_ptr, Numbers child, Numbers adder_ptr,
+               Numbers requirement, Numbers op, Numbers action, Numbers op_requirement, Numbers goal) {
+                std::vector<RelaxationData::Kind> kinds;
+                for (int number : kind) kinds.push_back(static_cast<RelaxationData::Kind>(number));
+                new (self) SharedRelaxation(
+                    space, {to_formulas(formulas), std::move(kinds), std::move(formula), std::move(child_ptr),
+                            std::move(child), std::move(adder_ptr), std::move(requirement), std::move(op),
+                            std::move(action), std::move(op_requirement), std::move(goal)});
+            },
+            "space"_a, "formulas"_a, "kind"_a, "formula"_a, "child_ptr"_a, "child"_a, "adder_ptr"_a, "requirement"_a,
+            "op"_a, "action"_a, "op_requirement"_a, "goal"_a, nb::keep_alive<1, 2>())
+        .def(
+            "evaluate",
+            [](SharedRelaxation& self, const Ids& ids) {
+                Relaxed out;
+                self.owner.locked([&](Space&) {
+                    for (StateId id : span_of(ids)) self.relaxation.evaluate(id, out);
+                });
+                return std::make_tuple(to_numpy(std::move(out.h_add)), to_numpy(std::move(out.h_ff)),
+                                       to_numpy(std::move(out.helpful_ptr)), to_numpy(std::move(out.helpful)),
+                                       to_numpy(std::move(out.added_ptr)), to_numpy(std::move(out.added)));
             },
             "ids"_a);
 

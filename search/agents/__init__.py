@@ -9,6 +9,7 @@ from search.agents.agent import Agent
 from search.agents.best_first import bfws, hfs, hfs_star, wa_star
 from search.agents.breadth_first import BreadthFirst
 from search.agents.depth_first import DepthFirst, IterativeDeepening
+from search.agents.preferring import Preferring
 from search.heuristics.registry import maker
 
 AGENTS: Mapping[str, Callable[..., Agent]] = {
@@ -17,6 +18,7 @@ AGENTS: Mapping[str, Callable[..., Agent]] = {
     "hfs_star": hfs_star,
     "wa_star": wa_star,
     "bfws": bfws,
+    "hfs_preferred": Preferring,
     "dfs": DepthFirst,
     "idfs": IterativeDeepening,
 }

@@ -60,7 +60,7 @@ class BestFirst(Agent):
                 continue
             depth_of = dict(popped)
             depths = [depth_of[state] + 1 for state in run.predecessors(fresh).tolist()]
-            scores = _thousandths(heuristic, fresh)
+            scores = thousandths(heuristic.name, fresh, heuristic.score(fresh))
             priorities = order(fresh, _STEP * np.array(depths), scores)
             for entry in zip(priorities.tolist(), scores.tolist(), fresh.tolist(), depths, strict=True):
                 heapq.heappush(frontier, entry)
@@ -100,9 +100,9 @@ def _novel_first(space: StateSpace) -> Order:
     return lambda ids, depths, scores: novelty.classes(ids, scores / _STEP)
 
 
-def _thousandths(heuristic: Heuristic, ids: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Scores rounded to thousandths, so that the rounding noise of a batch cannot change the order."""
-    scores = np.rint(heuristic.score(ids) * _STEP)
-    if np.isnan(scores).any():
-        raise EpigymError(f"heuristic {heuristic.name!r} scored e-state {ids[np.isnan(scores)][0]} as not a number")
-    return scores
+def thousandths(name: str, ids: NDArray[np.int32], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores of e-states rounded to thousandths, so that the rounding noise of a batch cannot change the order."""
+    rounded: NDArray[np.float64] = np.rint(scores * _STEP)
+    if np.isnan(rounded).any():
+        raise EpigymError(f"heuristic {name!r} scored e-state {ids[np.isnan(rounded)][0]} as not a number")
+    return rounded

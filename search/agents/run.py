@@ -93,6 +93,10 @@ class SearchRun:
         """int64[k]: the e-state from which each of `ids` (int32[k], seen, not the initial one) was reached first."""
         return self._via[ids] // self._n_actions
 
+    def actions(self, ids: NDArray[np.int32]) -> NDArray[np.int64]:
+        """int64[k]: the action by which each of `ids` (int32[k], seen, not the initial one) was reached first."""
+        return self._via[ids] % self._n_actions
+
     def plan(self) -> tuple[str, ...] | None:
         """Names of the actions that lead to the goal by the ways remembered, or None without a goal."""
         if self.goal is None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from epigym.space import StateSpace
+from search.heuristics.belief_relaxation import AdditiveCost, RelaxedPlan
 from search.heuristics.gnn import Gnn
 from search.heuristics.heuristic import Heuristic
 from search.heuristics.open_goals import DividedGoals, OpenGoals
@@ -18,6 +19,8 @@ HEURISTICS: Mapping[str, Callable[..., Heuristic]] = {
     "c_pg": EntailedLevels,
     "l_pg": GraphLength,
     "s_pg": GoalLevels,
+    "h_add": AdditiveCost,
+    "h_ff": RelaxedPlan,
     "gnn": Gnn,
 }
 

@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+class Evaluation(NamedTuple):
+    """What a heuristic says of k e-states.
+
+    Attributes:
+        scores: float64[k], as `Heuristic.score` gives them.
+        preferred_ptr: int64[k + 1], where the preferred actions of each e-state start.
+        preferred: int32[p], actions that lead towards the goal, as far as the heuristic can tell.
+    """
+
+    scores: NDArray[np.float64]
+    preferred_ptr: NDArray[np.int64]
+    preferred: NDArray[np.int32]
 
 
 class Heuristic(ABC):
@@ -14,10 +29,12 @@ class Heuristic(ABC):
     Attributes:
         name: in messages and, where nothing else is said, in tables.
         checkpoint: the file a learned heuristic was read from, empty for any other.
+        prefers: whether it also prefers actions.
     """
 
     name: str = "own"
     checkpoint: str = ""
+    prefers: bool = False
 
     @abstractmethod
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -25,3 +42,7 @@ class Heuristic(ABC):
 
         The lower the better; infinity puts an e-state last.
         """
+
+    def evaluate(self, ids: NDArray[np.int32]) -> Evaluation:
+        """Scores and preferred actions of the e-states `ids` (int32[k]); without preferences none."""
+        return Evaluation(self.score(ids), np.zeros(len(ids) + 1, dtype=np.int64), np.empty(0, dtype=np.int32))

@@ -28,6 +28,7 @@ class AtLeast:
 
 
 Count = Annotated[int, AtLeast(1)]
+Natural = Annotated[int, AtLeast(0)]
 
 
 def maker(

@@ -49,6 +49,7 @@ class TableHeuristic:
     """Scores read from a table; remembers the batches it was asked for."""
 
     checkpoint = ""
+    prefers = False
 
     def __init__(self, scores: Mapping[int, float], name: str = "table") -> None:
         self.name = name

@@ -1,0 +1,162 @@
+#include "relaxation.hpp"
+
+#include <limits>
+
+namespace epi {
+
+namespace {
+
+// The transposition of a ragged table with so many targets: which rows hold each target.
+void transpose(std::size_t targets, const std::vector<std::uint32_t>& ptr, const std::vector<std::uint32_t>& flat,
+               std::vector<std::uint32_t>& out_ptr, std::vector<std::uint32_t>& out) {
+    out_ptr.assign(targets + 1, 0);
+    for (auto target : flat) ++out_ptr[target + 1];
+    for (std::size_t t = 0; t < targets; ++t) out_ptr[t + 1] += out_ptr[t];
+    out.resize(flat.size());
+    auto next = out_ptr;
+    for (std::uint32_t row = 0; row + 1 < ptr.size(); ++row)
+        for (auto k = ptr[row]; k < ptr[row + 1]; ++k) out[next[flat[k]]++] = row;
+}
+
+}  // namespace
+
+Relaxation::Relaxation(const Space& space, RelaxationData data)
+    : space_(&space), data_(std::move(data)), evaluators_(data_.formulas, space.task().fluents, space.task().agents) {
+    const auto nodes = data_.kind.size();
+    transpose(nodes, data_.child_ptr, data_.child, parent_ptr_, parent_);
+    transpose(nodes, data_.adder_ptr, data_.requirement, added_ptr_, adds_);
+    is_goal_.assign(nodes, 0);
+    for (Node node : data_.goal) goals_ += is_goal_[node]++ == 0;
+    for (Node node = 0; node < nodes; ++node) {
+        children_.push_back(data_.child_ptr[node + 1] - data_.child_ptr[node]);
+        if (data_.formula[node] != RelaxationData::kNoFormula) with_formula_.push_back(node);
+        else if (children_.back() == 0) empty_.push_back(node);
+    }
+    sum_.resize(nodes);
+    used_.assign(space.task().actions.actions.size(), 0);
+    wanted_.assign(nodes, 0);
+}
+
+// Sums that outgrow 64 bits are as good as infinite.
+void Relaxation::push(Node node, Cost cost) {
+    if (cost >= cost_[node]) return;
+    cost_[node] = cost;
+    queue_.push(cost, node);
+}
+
+// Fixes the cost of a node and tells those that depend on it.
+void Relaxation::settle(Node node, Cost cost) {
+    settled_[node] = 1;
+    cost_[node] = cost;
+    if (is_goal_[node]) --open_goals_;
+    for (auto k = parent_ptr_[node]; k < parent_ptr_[node + 1]; ++k) {
+        const Node parent = parent_[k];
+        if (settled_[parent]) continue;
+        if (data_.kind[parent] == RelaxationData::Kind::Any) {
+            push(parent, cost);
+        } else {
+            sum_[parent] = sum_[parent] > kInfinite - cost ? kInfinite : sum_[parent] + cost;
+            if (--missing_[parent] == 0) push(parent, sum_[parent]);
+        }
+    }
+    for (auto k = added_ptr_[node]; k < added_ptr_[node + 1]; ++k)
+        if (!settled_[adds_[k]]) push(adds_[k], cost + 1);
+}
+
+// Settles nodes in the order of their costs until the goal is settled, or nothing is left.
+void Relaxation::reach() {
+    open_goals_ = goals_;
+    // First whatever holds or follows from what holds, then the rest.
+    for (std::size_t at = 0; at < stack_.size(); ++at) {
+        const Node node = stack_[at];
+        if (!settled_[node]) settle(node, 0);
+    }
+    Cost last = 0;  // also what costs as much as the goal is settled, so that ties are seen
+    while (!queue_.empty() && (open_goals_ > 0 || queue_.lowest() <= last)) {
+        last = queue_.lowest();
+        const Node node = queue_.pop();
+        if (!settled_[node]) settle(node, last);
+    }
+}
+
+void Relaxation::need(Node node) {
+    if (wanted_[node] || cost_[node] == 0) return;
+    wanted_[node] = 1;
+    touched_.push_back(node);
+    stack_.push_back(node);
+}
+
+// Collects the relaxed plan of cheapest supporters; false when the goal is out of reach.
+bool Relaxation::extract() {
+    if (open_goals_ > 0) return false;
+    stack_.clear();
+    for (Node node : data_.goal) need(node);
+    while (!stack_.empty()) {
+        const Node node = stack_.back();
+        stack_.pop_back();
+        const auto first = data_.child_ptr[node], end = data_.child_ptr[node + 1];
+        switch (data_.kind[node]) {
+            case RelaxationData::Kind::All:
+                for (auto k = first; k < end; ++k) need(data_.child[k]);
+                break;
+            case RelaxationData::Kind::Any:
+                for (auto k = first; k < end; ++k) {
+                    if (!settled_[data_.child[k]] || cost_[data_.child[k]] != cost_[node]) continue;
+                    need(data_.child[k]);
+                    break;
+                }
+                break;
+            case RelaxationData::Kind::Fact:
+                for (auto k = data_.adder_ptr[node]; k < data_.adder_ptr[node + 1]; ++k) {
+                    const Node requirement = data_.requirement[k];
+                    if (!settled_[requirement] || cost_[requirement] + 1 != cost_[node]) continue;
+                    const auto op = data_.op[k], action = data_.action[op];
+                    const Node own = data_.op_requirement[op];
+                    if (used_[action] == 0) used_actions_.push_back(action);
+                    used_[action] |= settled_[own] && cost_[own] == 0 ? 3 : 1;
+                    need(requirement);
+                    break;
+                }
+                break;
+        }
+    }
+    return true;
+}
+
+void Relaxation::evaluate(StateId id, Relaxed& out) {
+    const auto nodes = data_.kind.size();
+    cost_.assign(nodes, kInfinite);
+    settled_.assign(nodes, 0);
+    missing_ = children_;
+    std::fill(sum_.begin(), sum_.end(), 0);
+    queue_.clear();
+    stack_ = empty_;
+    evaluators_.with(space_->packed(id), [&](auto& state) {
+        for (Node node : with_formula_)
+            if (state.truths.holds(static_cast<FormulaId>(data_.formula[node]))) stack_.push_back(node);
+    });
+    reach();
+    double total = 0;
+    for (Node node : data_.goal)
+        total += settled_[node] ? static_cast<double>(cost_[node]) : std::numeric_limits<double>::infinity();
+    out.h_add.push_back(total);
+    if (extract()) {
+        std::sort(used_actions_.begin(), used_actions_.end());
+        for (auto action : used_actions_)
+            if (used_[action] & 2) out.helpful.push_back(static_cast<std::int32_t>(action));
+        std::sort(touched_.begin(), touched_.end());
+        for (Node node : touched_)
+            if (data_.kind[node] == RelaxationData::Kind::Fact) out.added.push_back(static_cast<std::int32_t>(node));
+        out.h_ff.push_back(static_cast<double>(used_actions_.size()));
+    } else {
+        out.h_ff.push_back(std::numeric_limits<double>::infinity());
+    }
+    out.helpful_ptr.push_back(static_cast<std::int64_t>(out.helpful.size()));
+    out.added_ptr.push_back(static_cast<std::int64_t>(out.added.size()));
+    for (auto action : used_actions_) used_[action] = 0;
+    for (Node node : touched_) wanted_[node] = 0;
+    used_actions_.clear();
+    touched_.clear();
+}
+
+}  // namespace epi

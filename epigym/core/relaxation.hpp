@@ -1,0 +1,123 @@
+// A delete relaxation over facts that are formulas: costs, relaxed plans and helpful actions of e-states.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "space.hpp"
+
+namespace epi {
+
+// What a relaxation is made of. Nodes stand for facts and for what operators and goals require.
+struct RelaxationData {
+    enum class Kind : std::uint8_t { Fact, Any, All };
+    static constexpr std::int32_t kNoFormula = -1;
+
+    Formulas formulas;
+    std::vector<Kind> kind;                // per node: a fact, the cheapest child, or the sum of the children
+    std::vector<std::int32_t> formula;     // per node: it costs nothing where this formula holds
+    std::vector<std::uint32_t> child_ptr;  // nodes + 1
+    std::vector<std::uint32_t> child;
+    // Ways to add facts, fact after fact, in the order in which ties are broken.
+    std::vector<std::uint32_t> adder_ptr;    // nodes + 1; empty for what is no fact
+    std::vector<std::uint32_t> requirement;  // per adder: the node that it requires
+    std::vector<std::uint32_t> op;           // per adder: the operator
+    std::vector<std::uint32_t> action;       // per operator
+    std::vector<std::uint32_t> op_requirement;  // per operator: the node without the conditions of what it adds
+    std::vector<std::uint32_t> goal;         // nodes
+};
+
+// The relaxations of some e-states; ragged lists have one more pointer than e-states.
+struct Relaxed {
+    std::vector<double> h_add, h_ff;  // infinite where the goal is out of reach
+    std::vector<std::int64_t> helpful_ptr{0}, added_ptr{0};
+    std::vector<std::int32_t> helpful;  // actions of the relaxed plan whose requirement holds, ascending
+    std::vector<std::int32_t> added;    // facts that the relaxed plan adds, as nodes, ascending
+};
+
+// A queue of nodes whose costs are whole numbers and never below the cost popped last (a radix heap: Ahuja, Mehlhorn,
+// Orlin & Tarjan 1990).
+class CostQueue {
+public:
+    void clear() {
+        for (auto& bucket : buckets_) bucket.clear();
+        last_ = size_ = 0;
+    }
+    bool empty() const { return size_ == 0; }
+    void push(std::uint64_t cost, std::uint32_t node) {
+        buckets_[bucket_of(cost)].emplace_back(cost, node);
+        ++size_;
+    }
+    // The cost that pop() will return.
+    std::uint64_t lowest() {
+        if (buckets_[0].empty()) refill();
+        return last_;
+    }
+    std::uint32_t pop() {
+        lowest();
+        const auto node = buckets_[0].back().second;
+        buckets_[0].pop_back();
+        --size_;
+        return node;
+    }
+
+private:
+    std::size_t bucket_of(std::uint64_t cost) const { return static_cast<std::size_t>(std::bit_width(cost ^ last_)); }
+    void refill() {
+        std::size_t b = 1;
+        while (buckets_[b].empty()) ++b;
+        last_ = std::min_element(buckets_[b].begin(), buckets_[b].end())->first;
+        for (const auto& entry : buckets_[b]) buckets_[bucket_of(entry.first)].push_back(entry);
+        buckets_[b].clear();
+    }
+
+    std::array<std::vector<std::pair<std::uint64_t, std::uint32_t>>, 65> buckets_;
+    std::uint64_t last_ = 0;
+    std::size_t size_ = 0;
+};
+
+class Relaxation {
+public:
+    Relaxation(const Space& space, RelaxationData data);
+    Relaxation(const Relaxation&) = delete;
+    Relaxation& operator=(const Relaxation&) = delete;
+
+    // Throws std::out_of_range when an id is unknown.
+    void evaluate(StateId id, Relaxed& out);
+
+private:
+    using Node = std::uint32_t;
+    using Cost = std::uint64_t;
+    static constexpr Cost kInfinite = ~Cost{0};
+
+    void reach();
+    void push(Node node, Cost cost);
+    void settle(Node node, Cost cost);
+    bool extract();
+    void need(Node node);
+
+    const Space* space_;
+    RelaxationData data_;
+    Evaluators evaluators_;
+    std::vector<Node> with_formula_, empty_;             // nodes with a formula; conjunctions of nothing
+    std::vector<std::uint32_t> parent_ptr_, added_ptr_;  // nodes + 1
+    std::vector<Node> parent_, adds_;                    // conjunctions and disjunctions over a node; facts it lets add
+    std::vector<std::uint32_t> children_;                // per node
+
+    // Of the e-state at hand.
+    std::vector<Cost> cost_, sum_;
+    std::vector<std::uint32_t> missing_;
+    std::vector<std::uint8_t> settled_, wanted_, is_goal_;
+    CostQueue queue_;
+    std::size_t open_goals_ = 0, goals_ = 0;
+    std::vector<Node> stack_, touched_;
+    std::vector<std::uint8_t> used_;  // per action: 1 in the relaxed plan, 2 helpful
+    std::vector<std::uint32_t> used_actions_;
+};
+
+}  // namespace epi

@@ -1,0 +1,59 @@
+"""`h_add` and `h_ff`: costs in the relaxation over belief literals, with its helpful actions."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.relaxation import Relaxation, Relaxed
+from epigym.space import StateSpace
+from search.heuristics.heuristic import Evaluation, Heuristic
+
+
+class _Relaxing(Heuristic):
+    """A heuristic that reads its scores off `epigym.relaxation`; infinite where that does not reach the goal.
+
+    Args:
+        space: where the e-states live.
+    """
+
+    prefers = True
+
+    def __init__(self, space: StateSpace) -> None:
+        self._relaxation = Relaxation(space)
+
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        """float64[k]: the cost of the goal from each of `ids` (int32[k])."""
+        return self._scores(self._relaxation(ids))
+
+    def evaluate(self, ids: NDArray[np.int32]) -> Evaluation:
+        """The same with the helpful actions: those of the relaxed plan that can be applied at once."""
+        relaxed = self._relaxation(ids)
+        return Evaluation(self._scores(relaxed), relaxed.helpful_ptr, relaxed.helpful)
+
+    @staticmethod
+    @abstractmethod
+    def _scores(relaxed: Relaxed) -> NDArray[np.float64]:
+        """float64[k]: the scores among what was computed."""
+
+
+class AdditiveCost(_Relaxing):
+    """`h_add`: the sum of the subgoals' costs, as if they were independent."""
+
+    name = "h_add"
+
+    @staticmethod
+    def _scores(relaxed: Relaxed) -> NDArray[np.float64]:
+        return relaxed.h_add
+
+
+class RelaxedPlan(_Relaxing):
+    """`h_ff`: the number of actions of a relaxed plan."""
+
+    name = "h_ff"
+
+    @staticmethod
+    def _scores(relaxed: Relaxed) -> NDArray[np.float64]:
+        return relaxed.h_ff

@@ -1,0 +1,96 @@
+"""Greedy search with a queue of preferred actions, on explicit graphs and with the relaxation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from epigym.errors import UsageError
+from epigym.problem import load_problem
+from search.agents import make_agent
+from search.agents.limits import Limits
+from search.agents.result import SearchStatus
+from search.heuristics.heuristic import Evaluation
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
+from tests.helpers.graph_space import GraphSpace, TableHeuristic
+from tests.helpers.tasks import SOLVABLE, hopeless
+
+
+class Preferences(TableHeuristic):
+    """Scores and preferred actions, as positions among the sorted names of the actions, read from tables."""
+
+    prefers = True
+
+    def __init__(self, scores: Mapping[int, float], liked: Mapping[int, list[int]]) -> None:
+        super().__init__(scores)
+        self.liked = liked
+
+    def evaluate(self, ids: NDArray[np.int32]) -> Evaluation:
+        rows = [self.liked.get(state, []) for state in ids.tolist()]
+        return Evaluation(
+            self.score(ids), np.cumsum([0, *map(len, rows)]), np.array([a for row in rows for a in row], dtype=np.int32)
+        )
+
+
+# From 0 action a leads to 1, which scores worse than 2 behind b; the goal lies behind 1.
+EDGES = {0: [("a", 1), ("b", 2)], 1: [("a", 3)], 2: [("a", 4), ("b", 5)], 3: [("a", 9)], 4: [("a", 6)], 5: [("a", 7)]}
+SCORES = {1: 5.0, 2: 1.0, 3: 5.0, 4: 1.0, 5: 1.0, 6: 1.0, 7: 1.0}
+
+
+def expanded(liked: Mapping[int, list[int]], **settings: int) -> list[int]:
+    space = GraphSpace(EDGES, [9])
+    result = make_agent("hfs_preferred", **settings).search(space, Preferences(SCORES, liked))
+    assert (result.status, result.plan) == (SearchStatus.SOLVED, ("a", "a", "a"))
+    return space.expanded
+
+
+def test_the_queues_take_turns() -> None:
+    assert expanded({0: [0], 1: [0]}) == [0, 1, 2, 3]  # all: 0; preferred: 1; all: 2; preferred: 3
+
+
+def test_without_preferred_actions_it_is_greedy_search() -> None:
+    assert expanded({}) == [0, 2, 4, 5, 6, 7, 1, 3]
+
+
+def test_the_boost_gives_turns_after_progress() -> None:
+    space = GraphSpace({0: [("a", 1), ("b", 2)], 1: [("a", 3)], 2: [("a", 4)], 3: [("a", 5)], 5: [("a", 9)]}, [9])
+    liked = {0: [0], 1: [0], 3: [0], 5: [0]}
+    scores = {1: 5.0, 2: 1.0, 3: 5.0, 4: 1.0, 5: 5.0}
+    make_agent("hfs_preferred", boost=10).search(space, Preferences(scores, liked))
+    assert space.expanded == [0, 1, 3, 5]
+
+
+def test_infinite_scores_come_last_and_the_search_is_complete() -> None:
+    space = GraphSpace({0: [("a", 1), ("b", 2)], 1: [("a", 9)]}, [9])
+    result = make_agent("hfs_preferred").search(space, Preferences({1: np.inf, 2: 1.0}, {}))
+    assert (result.status, space.expanded) == (SearchStatus.SOLVED, [0, 2, 1])
+    nothing = make_agent("hfs_preferred").search(GraphSpace({0: [("a", 1)]}, []), Preferences({}, {}))
+    assert nothing.status is SearchStatus.UNSOLVABLE
+
+
+def test_a_heuristic_that_prefers_nothing_is_refused() -> None:
+    with pytest.raises(UsageError, match="needs a heuristic that prefers actions, for example heuristic=h_add"):
+        make_agent("hfs_preferred").search(GraphSpace(EDGES, [9]), TableHeuristic(SCORES))
+
+
+@pytest.mark.parametrize("heuristic", ["h_add", "h_ff"])
+@pytest.mark.parametrize("name", sorted(SOLVABLE))
+def test_plans_are_found_and_valid(name: str, heuristic: str) -> None:
+    result = find_plan(SOLVABLE[name](), Configuration.of("hfs_preferred", heuristic))
+    assert result.status is SearchStatus.SOLVED
+
+
+def test_a_task_without_a_plan_is_exhausted_although_the_relaxation_is_blind() -> None:
+    result = find_plan(hopeless(), Configuration.of("hfs_preferred", "h_add"))
+    assert result.status is SearchStatus.UNSOLVABLE
+
+
+@pytest.mark.parametrize(("problem", "nodes", "length"), [("grapevine/3_pl_4", 4, 4), ("coin_in_the_box/pl_7", 14, 7)])
+def test_known_counts(problem: str, nodes: int, length: int) -> None:
+    limits = Limits(max_expanded=1000)
+    result = find_plan(load_problem(problem), Configuration.of("hfs_preferred", "h_add"), limits)
+    assert (result.expanded, result.plan_length) == (nodes, length)

@@ -225,7 +225,7 @@ class Relaxation:
 
     def _operators(self, index: int) -> Iterator[Operator]:
         action = self.task.actions[index]
-        choices = [(event,) for event in action.designated]
+        choices: list[tuple[int, ...]] = [(event,) for event in action.designated]
         if len(action.designated) > 1:
             choices.append(action.designated)
         for events in choices:
@@ -306,8 +306,8 @@ class Relaxation:
                 for after in _reached(action, event, inner, types):
                     happens = considers_possible(agent, action.events[after].precondition)
                     possible = [Way(possible=frozenset({_below(above, happens)}))]
-                    added = self._ways(action, after, denied, types, (*above, inner))
-                    found += all_of([*observed, possible, added])
+                    denials = self._ways(action, after, denied, types, (*above, inner))
+                    found += all_of([*observed, possible, denials])
         return list(dict.fromkeys(found))
 
 
@@ -369,7 +369,7 @@ class Guidance:
         self._relaxation = relaxation
         self._holds = Evaluation(relaxation.task.agents, estate).holds
         self._costs: dict[Formula, float] = {}
-        self._facts = self._fixpoint()
+        self._added = self._fixpoint()
         self.h_add = sum(map(self.cost, relaxation.goal))
         self.plan: dict[Formula, Supporter] = {}
         if self.h_add < inf:
@@ -390,22 +390,22 @@ class Guidance:
         return min((self._option(formula, option) for option in options(formula)), default=inf)
 
     def _option(self, formula: Formula, option: Formula) -> float:
-        return self._facts.get(formula, inf) if option is formula else self.cost(option)
+        return self._added.get(formula, inf) if option is formula else self.cost(option)
 
     def _support(self, supporter: Supporter) -> float:
         return 1 + self.cost(supporter.requirement) if all(map(self._holds, supporter.possible)) else inf
 
     def _fixpoint(self) -> dict[Formula, float]:
         """The costs of the facts that do not hold, lowered until they support each other."""
-        self._facts = {fact: inf for fact in self._relaxation.facts if not self._holds(fact)}
+        self._added = {fact: inf for fact in self._relaxation.facts if not self._holds(fact)}
         while True:
             self._costs.clear()
             lowered = {
-                fact: min(map(self._support, self._relaxation.supporters(fact)), default=inf) for fact in self._facts
+                fact: min(map(self._support, self._relaxation.supporters(fact)), default=inf) for fact in self._added
             }
-            if lowered == self._facts:
+            if lowered == self._added:
                 return lowered
-            self._facts = lowered
+            self._added = lowered
 
     def _need(self, formula: Formula) -> None:
         """Put into the plan what makes `formula` true most cheaply, the first of several."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from math import inf
 
@@ -195,7 +195,7 @@ class Relaxation:
         }
         self._guarantees = cache(guarantees)
         self.supporters = cache(self._supporters)
-        self.at = cache(self._at)
+        self.at = lru_cache(maxsize=16)(self._at)
         self.facts = self._relevant()
 
     def h_add(self, estate: EState) -> float:

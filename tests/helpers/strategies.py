@@ -242,3 +242,81 @@ def random_estate(rng: random.Random, worlds: int, fluents: Sequence[str], agent
         successors=tuple(relation() for _ in agents),
         designated=tuple(sorted(rng.sample(range(worlds), rng.randint(1, 2)))),
     )
+
+
+# An event that happens, another one instead, and nothing: who sees, notices, suspects or misses what happens.
+WATCHING = {
+    "sees": ({0}, {1}, {2}),
+    "notices": ({0, 1}, {0, 1}, {2}),
+    "suspects": ({0, 2}, {1, 2}, {2}),
+    "misses": ({2}, {2}, {2}),
+}
+
+
+def telling_task(rng: random.Random, fluents: Sequence[str] = FLUENTS, agents: Sequence[str] = AGENTS) -> Task:
+    """A task of actions as people write them, whose goal is often some steps away; hypothesis finds few of those."""
+    count = rng.randint(3, 10)
+    return Task(
+        name="telling",
+        fluents=tuple(fluents),
+        agents=tuple(agents),
+        actions=tuple(_telling_action(rng, f"act{k}", fluents, agents) for k in range(count)),
+        initial=random_estate(rng, rng.randint(2, 5), fluents, agents),
+        goal=tuple(_belief(rng, rng.randint(0, 2), fluents, agents) for _ in range(rng.randint(1, 2))),
+    )
+
+
+def _telling_action(rng: random.Random, name: str, fluents: Sequence[str], agents: Sequence[str]) -> Action:
+    """A change, something sensed or announced, or both at once."""
+
+    def told() -> Formula:
+        return _belief(rng, rng.choice([0, 0, 1]), fluents, agents)
+
+    def condition() -> Formula:
+        return TRUE if rng.random() < 0.6 else told()
+
+    def effects() -> tuple[Effect, ...]:
+        changes = rng.choices(fluents, k=rng.choice([0, 1, 1, 2, 3]))
+        return tuple(Effect(changed, rng.random() < 0.5, condition()) for changed in changes)
+
+    contents = [
+        TRUE,
+        TRUE,
+        told(),
+        and_(told(), told()),
+        or_(told(), and_(told(), told())),
+        or_(actually(told()), told()),
+    ]
+    content = rng.choice(contents)
+    kinds = ["sees", "sees", *WATCHING]
+    return Action(
+        name=name,
+        applicability=condition(),
+        events=(Event("yes", content, effects()), Event("no", not_(content), effects()), Event("nothing")),
+        designated=rng.choice([(0,), (0, 1)]),
+        relations={kind: tuple(map(frozenset, rows)) for kind, rows in WATCHING.items()},
+        observability=tuple(
+            (*((told(), rng.choice(kinds)) for _ in range(rng.choice([0, 0, 1, 2]))), (TRUE, rng.choice(kinds)))
+            for _ in agents
+        ),
+    )
+
+
+def _belief(rng: random.Random, depth: int, fluents: Sequence[str], agents: Sequence[str]) -> Formula:
+    """A literal below beliefs, now and then a doubt, common, of everybody, or of a disjunction."""
+    if depth == 0:
+        return literal(rng.choice(fluents), rng.random() < 0.5)
+    inner = _belief(rng, depth - 1, fluents, agents)
+    agent = rng.choice(agents)
+    return rng.choice(
+        [
+            believes(agent, inner),
+            believes(agent, inner),
+            believes(agent, inner),
+            believes(agent, or_(inner, _belief(rng, depth - 1, fluents, agents))),
+            not_(believes(agent, inner)),
+            common(agents, inner),
+            everybody(agents, inner),
+            not_(common(agents, inner)),
+        ]
+    )

@@ -44,7 +44,7 @@ class Condition(NamedTuple):
 
     def below(self, op: Op, agents: tuple[str, ...]) -> Condition:
         """The condition of what is added below a B or C."""
-        return self if self.now else Condition(_modal(op, agents, self.formula))
+        return Condition(_modal(op, agents, self.formula), self.now)
 
 
 Alternative = tuple[Types, tuple[Condition, ...]]
@@ -264,7 +264,9 @@ class _Builder:
                 reached = (condition.formula for condition in conditions if not condition.now)
                 needed = and_(own, *map(self.normal, (*reached, *chosen)))
                 if needed is not FALSE:
-                    now = tuple(dict.fromkeys(condition.formula for condition in conditions if condition.now))
+                    now = tuple(
+                        dict.fromkeys(self.normal(condition.formula) for condition in conditions if condition.now)
+                    )
                     yield self._operators[key], self._with(needed, now)
 
     def _with(self, needed: Formula, now: tuple[Formula, ...]) -> int:
@@ -451,9 +453,10 @@ class _Actions:
                         if _is_literal(piece) and not piece.fluents() & touched:
                             add(piece, others)
                 continue
-            for piece in _conjuncts(self._builder.normal(part)):
-                if piece is not TRUE and not (_is_literal(piece) and piece.fluents() & touched):
-                    add(piece, TRUE)
+            if (part.children[0] if part.op is Op.NOT else part).op is not Op.ACTUALLY:
+                for piece in _conjuncts(self._builder.normal(part)):
+                    if piece is not TRUE and not (_is_literal(piece) and piece.fluents() & touched):
+                        add(piece, TRUE)
         return found
 
 

@@ -25,7 +25,6 @@ from epigym.formula import (
     common,
     conjuncts,
     considers_possible,
-    everybody,
     literal,
     not_,
     or_,
@@ -33,12 +32,11 @@ from epigym.formula import (
 from epigym.reference import Evaluation
 from epigym.task import Action, EState, Event, Task
 
-GROUPS = (Op.EVERYBODY, Op.COMMON)
-BELIEFS = (Op.BELIEVES, *GROUPS)
+BELIEFS = (Op.BELIEVES, Op.COMMON)
 
 
 def normal_form(formula: Formula) -> Formula:
-    """Negations pushed inwards, beliefs distributed over conjunction, and no `actually` left."""
+    """Negations pushed inwards, beliefs distributed over conjunction, E as conjunction of B, and no `actually` left."""
     return _normal(_normal(formula, read=False), read=True)
 
 
@@ -51,7 +49,8 @@ def _normal(formula: Formula, positive: bool = True, *, read: bool) -> Formula:
             parts = [_normal(child, positive, read=read) for child in formula.children]
             return and_(*parts) if (formula.op is Op.AND) is positive else or_(*parts)
         case Op.BELIEVES | Op.EVERYBODY | Op.COMMON:
-            parts = [_believed(formula, part) for part in conjuncts(_normal(formula.children[0], read=read))]
+            inside = conjuncts(_normal(formula.children[0], read=read))
+            parts = conjuncts(and_(*(_believed(formula, part) for part in inside)))
             return and_(*parts) if positive else or_(*map(not_, parts))
         case Op.ACTUALLY:
             inner = formula.children[0]
@@ -65,11 +64,9 @@ def _normal(formula: Formula, positive: bool = True, *, read: bool) -> Formula:
 
 def _believed(box: Formula, part: Formula) -> Formula:
     """The belief `box` in `part` instead; what is actually so does not depend on who believes it."""
-    if box.op is Op.EVERYBODY:
-        return everybody(box.agents, part)
     if _unnegated(part).op is Op.ACTUALLY:
         return part
-    return believes(box.agents[0], part) if box.op is Op.BELIEVES else common(box.agents, part)
+    return common(box.agents, part) if box.op is Op.COMMON else and_(*(believes(agent, part) for agent in box.agents))
 
 
 def _unnegated(formula: Formula) -> Formula:
@@ -96,11 +93,9 @@ def alternatives(formula: Formula) -> list[Formula]:
             return list(formula.children)
         case Op.BELIEVES:
             return [normal_form(believes(formula.agents[0], other)) for other in alternatives(formula.children[0])]
-        case Op.EVERYBODY:
-            return [and_(*_each_believes(formula))]
         case Op.NOT if inner.op is Op.BELIEVES:
             return [normal_form(believes(inner.agents[0], not_(inner.children[0])))]
-        case Op.NOT if inner.op in GROUPS:
+        case Op.NOT if inner.op is Op.COMMON:
             return [not_(belief) for belief in _each_believes(inner)]
         case _:
             return []
@@ -108,12 +103,6 @@ def alternatives(formula: Formula) -> list[Formula]:
 
 def _each_believes(group: Formula) -> list[Formula]:
     return [believes(agent, group.children[0]) for agent in group.agents]
-
-
-def parts(formula: Formula) -> tuple[Formula, ...]:
-    """The conjunction flattened, what everybody believes included; nothing occurs in it twice."""
-    flat = (and_(*_each_believes(part)) if part.op is Op.EVERYBODY else part for part in conjuncts(formula))
-    return conjuncts(and_(*flat))
 
 
 def guarantees(event: Event) -> list[tuple[Formula, Formula]]:
@@ -252,7 +241,7 @@ class Relaxation:
             action = self.task.actions[operator.action]
             for types in self._types(action, fact):
                 for way in all_of([self._ways(action, event, fact, types) for event in operator.events]):
-                    requirement = and_(*parts(and_(operator.requirement, way.needs)))
+                    requirement = and_(operator.requirement, way.needs)
                     found[Supporter(operator, requirement, way.possible)] = None
         return [supporter for supporter in found if supporter.requirement is not FALSE]
 
@@ -289,15 +278,13 @@ class Relaxation:
                 found += all_of(map(ways, formula.children))
             case Op.OR:
                 found += [way for part in formula.children for way in ways(part)]
-            case Op.EVERYBODY:
-                found += all_of(map(ways, _each_believes(formula)))
             case Op.BELIEVES | Op.COMMON:
                 observed = [[self._observes(action, agent, types[agent])] for agent in formula.agents]
                 if reached := _reached(action, event, formula, types):
                     below = (*above, formula)
                     added = [self._ways(action, after, formula.children[0], types, below) for after in reached]
                     found += all_of([*observed, *added])
-            case Op.NOT if inner.op in GROUPS:
+            case Op.NOT if inner.op is Op.COMMON:
                 found += [way for belief in _each_believes(inner) for way in ways(not_(belief))]
             case Op.NOT if inner.op is Op.BELIEVES and formula in self._doubts:
                 [agent] = inner.agents
@@ -349,7 +336,7 @@ def _formulas(task: Task) -> Iterator[Formula]:
 
 def _facts(formula: Formula) -> Iterator[Formula]:
     """The facts that the cost of a formula may depend on."""
-    for part in parts(formula):
+    for part in conjuncts(formula):
         for option in options(part):
             if option is part:
                 yield part
@@ -386,7 +373,7 @@ class Guidance:
         if self._holds(formula):
             return 0
         if formula.op is Op.AND:
-            return sum(map(self.cost, parts(formula)))
+            return sum(map(self.cost, conjuncts(formula)))
         return min((self._option(formula, option) for option in options(formula)), default=inf)
 
     def _option(self, formula: Formula, option: Formula) -> float:
@@ -412,7 +399,7 @@ class Guidance:
         if self._holds(formula):
             return
         if formula.op is Op.AND:
-            for part in parts(formula):
+            for part in conjuncts(formula):
                 self._need(part)
             return
         best = min(options(formula), key=lambda option: self._option(formula, option))

@@ -19,8 +19,8 @@ SHORT = {
     "learn.assess": "explorer.max_visited=60",
     "learn.ppo": "steps=1024",
     "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=500",
-    "learn.train": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64 trainer.max_steps=100 trainer.val_check_interval=50"
-    " trainer.check_val_every_n_epoch=null",
+    "learn.train": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64 trainer.max_steps=100"
+    " trainer.val_check_interval=50 trainer.check_val_every_n_epoch=null",
     "learn.train -m": "explorer.max_visited=20000 explorer.max_kept=500 data.batch_size=32 trainer.max_steps=1"
     " trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
     "search.evaluate": "per_domain=1 time_limit=1 shard=0/30",
@@ -111,6 +111,8 @@ def execute(command: Command, folder: Path, log: Path) -> None:
     output = os.open(log, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
     os.dup2(output, 1)
     os.dup2(output, 2)
+    if "hydra/launcher=local" in command.arguments:  # its workers wait for the end of a whole interpreter
+        os.execv(sys.executable, [sys.executable, "-m", command.module, *command.short])
     sys.argv[1:] = command.short
     sys.path.insert(0, str(folder))
     runpy.run_module(command.module, run_name="__main__", alter_sys=True)

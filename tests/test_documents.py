@@ -8,11 +8,14 @@ import re
 import runpy
 import shlex
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hydra import compose, initialize_config_dir
 
+from epigym.packages import PLACE
 from tests.helpers.benchmark_files import ROOT, SHARED
 
 SHORT = {
@@ -37,7 +40,7 @@ PROMISED = {
     "learn.train": "outputs/train/**/checkpoints/best.ckpt",
     "search.competition": "plan.json",
     "search.evaluate": "outputs/evaluate/*/results.csv",
-    "search.ladder": "draw=false domain=assembly_line time_limit=0.05",  # drawing the goals of one domain takes minutes
+    "search.ladder": "outputs/ladder/scaling.csv",
     "search.report": "outputs/report/*/*.md",
     "search.solve": "outputs/solve/*/result.json",
 }
@@ -145,6 +148,15 @@ def run_all(shown: list[str], tmp_path: Path) -> None:
         assert missing == [], f"{text}\n{said[-2000:]}"
 
 
+def examples(file: Path) -> list[str]:
+    """The commands in the comments of a configuration file."""
+    text = file.read_text(encoding="utf-8").replace("\\\n#", " ")
+    return re.findall(rf"^# *({STARTS}.+?)(?:  #.*)?$", text, flags=re.MULTILINE)
+
+
+EXAMPLES = [command for file in sorted((ROOT / "conf").rglob("*.yaml")) for command in examples(file)]
+
+
 @pytest.mark.parametrize("documents", GROUPS, ids=" ".join)
 def test_commands_run(documents: list[str], tmp_path: Path) -> None:
     run_all([command for name in documents for command in commands(name) if not is_public(command)], tmp_path)
@@ -154,6 +166,17 @@ def test_commands_run(documents: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize("document", [name for name in DOCUMENTS if any(map(is_public, commands(name)))])
 def test_commands_on_public_files_run(document: str, tmp_path: Path) -> None:
     run_all([command for command in commands(document) if is_public(command)], tmp_path)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_of_the_configuration_compose(example: str) -> None:
+    command = Command.of(example)
+    import_module(command.module)  # declares what its configuration builds on
+    values = [value for value in command.arguments if "=" in value and not value.startswith("hydra")]
+    if "-m" in command.arguments:  # its first job
+        values = [value if "[" in value else value.split(",")[0] for value in values]
+    with initialize_config_dir(str(PLACE / "conf"), version_base="1.3"):
+        assert compose(command.module.partition(".")[2], values)  # refuses what it does not know
 
 
 def test_no_command_is_left_out() -> None:

@@ -146,6 +146,8 @@ def run_all(shown: list[str], tmp_path: Path) -> None:
             pattern for pattern, old in zip(command.promised, before, strict=True) if stamps(folder, pattern) <= old
         ]
         assert missing == [], f"{text}\n{said[-2000:]}"
+        tables = [table.read_text(encoding="utf-8") for table in folder.glob("outputs/evaluate/*/results.csv")]
+        assert [row for table in tables for row in table.splitlines() if ",error," in row] == []
 
 
 def examples(file: Path) -> list[str]:

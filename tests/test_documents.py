@@ -24,8 +24,8 @@ SHORT = {
     "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=500",
     "learn.train": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64 trainer.max_steps=100"
     " trainer.val_check_interval=50 trainer.check_val_every_n_epoch=null",
-    "learn.train -m": "explorer.max_visited=20000 explorer.max_kept=500 data.batch_size=32 trainer.max_steps=1"
-    " trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
+    "learn.train -m": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200 data.batch_size=32"
+    " trainer.max_steps=1 trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
     "search.evaluate": "per_domain=1 time_limit=1 shard=0/30",
     "search.ladder": "draw=false domain=assembly_line time_limit=0.05",  # drawing the goals of one domain takes minutes
 }

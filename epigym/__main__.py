@@ -52,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return ExitCode.USAGE
     sys.argv = [f"epigym {name}", *rest]
+    sys.path.insert(0, str(Path.cwd()))  # where `python -m` too looks for classes of the user's
     return int(import_module(commands[name]).main() or ExitCode.SUCCESS)
 
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tomllib
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from importlib import import_module
@@ -39,6 +40,8 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
     (tmp_path / "coin.txt").write_text(COIN)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HYDRA_FULL_ERROR", "")
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
     handlers, level = logging.root.handlers[:], logging.root.level
     signals = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
@@ -241,6 +244,8 @@ def test_one_command_has_all_the_others(call: Call, capfd: pytest.CaptureFixture
     assert "grapevine" in capfd.readouterr().out
     code, output, _ = call("epigym", "validate", "problem=coin.txt", "plan=[lift,look]", command=main)
     assert (code, output.startswith("not valid: ")) == (ExitCode.INVALID_PLAN, True)
+    Path("beside.py").write_text("from search.agents.breadth_first import BreadthFirst as Mine")
+    assert call("epigym", "solve", "problem=coin.txt", "agent={_target_: beside.Mine}", command=main)[0] == 0
     scripts = tomllib.loads((PLACE / "pyproject.toml").read_text())["project"]["scripts"]
     assert scripts["epigym"] == "epigym.__main__:main"
 

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import fields
 from importlib import import_module
@@ -47,6 +48,7 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> N
         print(page(door))
         sys.exit(ExitCode.SUCCESS)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: whoever has processes stops them
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
     os.environ["HYDRA_FULL_ERROR"] = "1"  # errors reach this function
     try:
         check_place("learn", "search")

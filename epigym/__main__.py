@@ -57,7 +57,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def show(arguments: Sequence[str]) -> int:
     """Draw the initial e-state of a problem and sum the problem up."""
-    options = _parser().parse_args(arguments)
+    try:
+        options = _parser().parse_args(arguments)
+    except SystemExit as stop:  # how argparse ends
+        return ExitCode.USAGE if stop.code else ExitCode.SUCCESS
     try:
         parameters = domains.read_parameters(options.parameters)
         semantics = parameters.pop("semantics", "default")

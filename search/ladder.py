@@ -20,7 +20,7 @@ class Ladder(Settings):
 
     domain: list[str]
     draw: bool
-    out: Path = field(metadata={"written": True})
+    out: Path = field(metadata={"written": "file"})
     time_limit: float = field(metadata={"minimum": 0})
     memory_limit: str = field(metadata={"check": "search.agents.limits:memory_bytes"})
     parallel: int = field(metadata={"minimum": 1})

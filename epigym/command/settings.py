@@ -4,14 +4,12 @@ Beside its type, the metadata of a field may hold rules for a value that is not 
 
 - `minimum` and `maximum` of a number;
 - `exists`: the value names a file or folder that must be there, or is a list of such names;
-- `written`: it names a file or folder that will be written;
+- `written`: it names a `file` or a `folder` that will be written;
 - `check`: a function, as `module:name`, that raises an `EpigymError` for a wrong value.
 """
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -23,6 +21,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from epigym.errors import EpigymError, MissingError, UsageError
+from epigym.files import check_writable
 from epigym.language import Semantics
 from epigym.names import unknown
 from epigym.problem import Reading
@@ -41,7 +40,7 @@ _KINDS: dict[Any, str] = {
 class Settings:
     """What every command has, see `conf/base.yaml`."""
 
-    run_dir: Path = field(metadata={"written": True})
+    run_dir: Path = field(metadata={"written": "folder"})
     debug: bool
 
 
@@ -89,7 +88,7 @@ def _made(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
             continue
         made[name] = _typed(value, hints[name], place)
         if made[name] is not None:
-            _check(made[name], entry.metadata, f"{place}={_shown(value)}")
+            _check(made[name], entry.metadata, place, _shown(value))
     try:
         return kind(**made)
     except EpigymError as error:
@@ -138,28 +137,19 @@ def _shown(value: Any) -> str:
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _check(value: Any, rules: Mapping[str, Any], place: str) -> None:
+def _check(value: Any, rules: Mapping[str, Any], place: str, shown: str) -> None:
     minimum, maximum, check = rules.get("minimum"), rules.get("maximum"), rules.get("check")
     if isinstance(value, int | float) and minimum is not None and not value >= minimum:
-        raise UsageError(f"{place}: expected at least {minimum}")
+        raise UsageError(f"{place}={shown}: expected at least {minimum}")
     if isinstance(value, int | float) and maximum is not None and not value <= maximum:
-        raise UsageError(f"{place}: expected at most {maximum}")
+        raise UsageError(f"{place}={shown}: expected at most {maximum}")
     for name in (value if isinstance(value, list) else [value]) if rules.get("exists") else ():
         if not Path(name).exists():
-            raise MissingError(f"{place}: there is no such file or folder")
-    if rules.get("written"):
-        _writable(Path(value))
+            raise MissingError(f"{place}={name}: there is no such file or folder")
+    if "written" in rules:
+        check_writable(value, is_folder=rules["written"] == "folder")
     if check is not None:
         try:
             resolve_name(check)(value)
         except EpigymError as error:
             raise UsageError(f"{place}: {error}") from None
-
-
-def _writable(path: Path) -> None:
-    """Raise the error that writing there would raise."""
-    there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
-    if there != path and not there.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, f"{there.name} is not a folder", str(path))
-    if not os.access(there, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -30,12 +30,14 @@ from learn.training.trainer import CHECKPOINTS, WaitingTime, fit, make_module, m
 logger = logging.getLogger(__name__)
 
 
-def train(settings: Training, sets: Sequence[DataSet], problems: Sequence[str], semantics: str) -> dict[str, float]:
+def train(
+    settings: Training, collect: Callable[[], Sequence[DataSet]], problems: Sequence[str], semantics: str
+) -> dict[str, float]:
     """Train a regressor and write everything into the folder of the run.
 
     Args:
         settings: of the training.
-        sets: what to learn from.
+        collect: what to learn from; called when the settings have proved to be right.
         problems: the names of their problems.
         semantics: the reading of mA* that they were read under.
 
@@ -51,13 +53,14 @@ def train(settings: Training, sets: Sequence[DataSet], problems: Sequence[str], 
     run_dir = settings.run_dir
     write_text(run_dir / "config.yaml", as_yaml(settings))
     seed_everything(settings.seed, workers=True, verbose=False)
-    data = RolloutData(sets, seed=settings.seed, **given(settings.data))
     domains = domains_of(problems)
     module = make_module(settings, domains, problems, semantics)
-    distance = torch.from_numpy(column(data.train, "distance"))
-    module.regressor.start_at(float(module.target.normalise(distance).mean()))
     waiting = WaitingTime()
     trainer = make_trainer(settings, waiting)
+    sets = collect()
+    data = RolloutData(sets, seed=settings.seed, **given(settings.data))
+    distance = torch.from_numpy(column(data.train, "distance"))
+    module.regressor.start_at(float(module.target.normalise(distance).mean()))
     logger.info("training on %s samples, validating on %s", f"{len(data.train):,}", f"{len(data.validation):,}")
     fit(trainer, module, data, settings.ckpt_path)
 

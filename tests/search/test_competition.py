@@ -58,7 +58,7 @@ def test_limits_come_from_the_environment(files: Files, tmp_path: Path) -> None:
     [
         ({"EPIGYM_TIME_LIMIT": "soon"}, "EPIGYM_TIME_LIMIT='soon' is not a positive number of seconds"),
         ({"EPIGYM_TIME_LIMIT": "nan"}, "EPIGYM_TIME_LIMIT='nan' is not a positive number of seconds"),
-        ({"EPIGYM_MEMORY_LIMIT": "much"}, "EPIGYM_MEMORY_LIMIT: memory_limit='much' is not an amount of memory"),
+        ({"EPIGYM_MEMORY_LIMIT": "much"}, "EPIGYM_MEMORY_LIMIT: 'much' is not an amount of memory"),
     ],
 )
 def test_limits_that_are_none(

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
-UNSET: Any = "???"
-"""The value of an option that was not given."""
+from epigym.values import UNSET
+
 _CLASS = {"check": "epigym.targets:check"}
 
 

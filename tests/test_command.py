@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from epigym.__main__ import main
-from epigym.command import ExitCode, Settings, run
+from epigym.command import ExitCode, Settings, line, run
 from epigym.command.help import doors, page
 from epigym.errors import EpigymError, MissingError
 from epigym.packages import PLACE, check_place
@@ -268,3 +268,4 @@ def test_exit_codes_follow_the_kind_of_an_error() -> None:
     assert ExitCode.after(PermissionError()) == 73
     assert ExitCode.after(KeyboardInterrupt()) == 130
     assert ExitCode.after(ValueError()) == 70
+    assert line(ValueError("one\ntwo")) == "ValueError: one (add debug=true for the traceback)"

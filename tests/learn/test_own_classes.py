@@ -170,7 +170,7 @@ def test_an_interrupted_training_says_how_to_go_on(
 def test_what_a_training_does_not_take_shows_before_anything_is_explored(
     tmp_path: Path, override: str, message: str
 ) -> None:
-    (tmp_path / "broken.ckpt").write_text("broken")
+    (tmp_path / "broken.ckpt").write_text("x")
     settings = composed(Train, "train", f"run_dir={tmp_path}", override.replace("{}", str(tmp_path)))
 
     def collect() -> list[DataSet]:

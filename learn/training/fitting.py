@@ -9,10 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import torch
 from lightning import seed_everything
-from numpy.typing import NDArray
 from rich.box import SIMPLE
 from rich.table import Table
 
@@ -73,7 +71,9 @@ def train(
     outputs = trainer.predict(module, data.val_dataloader(), ckpt_path=best, weights_only=True)
     if not trainer.is_global_zero:
         return {}
-    _draw(*joined(cast(Any, outputs)), run_dir)
+    predicted, true = joined(cast(Any, outputs))  # in a distributed run those of the first process
+    draw_predictions(predicted, true, run_dir / "predictions.png")
+    draw_errors(predicted, true, run_dir / "errors.png")
     metrics = _metrics(data, run_dir) | {"train/waiting_share": waiting.share}
     record = {
         "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
@@ -99,12 +99,6 @@ def _metrics(data: RolloutData, run_dir: Path) -> dict[str, float]:
     metrics = dict(best_row(history))
     counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
     return metrics | counts | {"epochs": history[-1]["epoch"] + 1} | baselines(data.train, data.validation)
-
-
-def _draw(predicted: NDArray[np.floating], true: NDArray[np.floating], run_dir: Path) -> None:
-    """Draw the validation samples; in a distributed run those of the first process."""
-    draw_predictions(predicted, true, run_dir / "predictions.png")
-    draw_errors(predicted, true, run_dir / "errors.png")
 
 
 def metrics_table(metrics: dict[str, float]) -> Table:

@@ -14,8 +14,8 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import groupby
 from pathlib import Path
@@ -270,11 +270,10 @@ def climb(
 
     Raises:
         EpigymError: when the process of a search dies.
-        KeyboardInterrupt: when it was interrupted; the message says what is kept.
     """
     if not table.exists():
         write(read(LADDER), table)
-    with _kept(table), Progress() as progress:
+    with Progress() as progress:
         for domain in chosen:
             if fresh:
                 _store(draw(domain), table)
@@ -293,15 +292,6 @@ def climb(
                         names = {rung.instance for rung in ending.value}
                         groups.append([rung for rung in ending.job.key if rung.instance not in names])
                 groups = [group for group in groups if group]
-
-
-@contextmanager
-def _kept(table: Path) -> Iterator[None]:
-    """Say after an interruption what it left."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"the rungs measured until now are in {table}") from None
 
 
 def _store(rungs: Iterable[Rung], table: Path) -> None:

@@ -185,4 +185,4 @@ def test_an_interrupted_measurement_says_what_is_kept(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(ladder, "supervise", interrupted)
     with pytest.raises(KeyboardInterrupt, match=rf"until now are in {tmp_path}/table\.csv"):
-        ladder.climb(["grapevine"], tmp_path / "table.csv", fresh=False, time_limit=1, memory_limit="1GiB", parallel=1)
+        command.ladder(composed(command.Ladder, "ladder", "domain=grapevine", f"out={tmp_path}/table.csv"))

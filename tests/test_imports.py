@@ -24,7 +24,7 @@ BASICS = "epigym.errors epigym.names epigym.files epigym.formula epigym.task"
 STATES = f"{BASICS} epigym.language epigym.packing epigym.model epigym.space"
 # All that rooms of `learn` and `search` may import of `epigym`: everything but the command runner and the door.
 EPIGYM = (
-    f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.reference "
+    f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.values epigym.reference "
     "epigym.problem epigym.drawing epigym.encoding epigym.walks epigym.envs"
 )
 
@@ -37,6 +37,7 @@ TABLE = {
     "epigym.files": "epigym.errors",
     "epigym.packages": "epigym.errors",
     "epigym.targets": "epigym.errors",
+    "epigym.values": "epigym.errors epigym.names epigym.files",
     "epigym.formula": "epigym.errors epigym.names",
     "epigym.task": "epigym.errors epigym.names epigym.formula",
     "epigym.language": BASICS,
@@ -51,7 +52,7 @@ TABLE = {
     "epigym.encoding": f"{STATES} epigym.growing epigym.rows epigym._core",
     "epigym.walks": STATES,
     "epigym.envs": f"domains {STATES} epigym.problem epigym.encoding epigym.walks",
-    "epigym.command": f"{BASICS} epigym.packages epigym.language epigym.problem",
+    "epigym.command": f"{BASICS} epigym.packages epigym.language epigym.problem epigym.values",
     EPIGYM_DOOR: f"{EPIGYM} epigym.command",
     "learn": "",
     "learn.data": EPIGYM,

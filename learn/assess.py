@@ -33,9 +33,9 @@ def assess(settings: Assess) -> None:
     Raises:
         EpigymError: when a problem, a setting, a checkpoint or a stored data set is wrong.
     """
-    from learn.data.problems import test_problems
+    from learn.data.problems import named
 
-    problems = test_problems(settings.domain, settings.problem)
+    problems = named("test", settings.domain, settings.problem)
 
     from rich.console import Console
 

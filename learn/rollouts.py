@@ -32,9 +32,11 @@ def rollouts(settings: Rollouts) -> None:
     Raises:
         EpigymError: when a problem, a setting or a stored data set is wrong.
     """
-    from learn.data.problems import training_problems
+    from epigym.problem import load_problem
+    from learn.data.problems import named
 
-    problems = training_problems(settings.domain, settings.problem)
+    problems = named("train", settings.domain, settings.problem)
+    tasks = [load_problem(problem, settings.reading) for problem in problems]
 
     from rich.console import Console
 
@@ -42,7 +44,7 @@ def rollouts(settings: Rollouts) -> None:
     from learn.training.pictures import draw_rollout
 
     settings.run_dir.mkdir(parents=True, exist_ok=True)
-    sets = collect(problems, settings.reading, settings.explorer, given(settings.encoding), settings.outputs)
+    sets = collect(tasks, settings.explorer, given(settings.encoding), settings.outputs)
     for data in sets:
         name = data.metadata["task"].replace("/", "_")
         draw_rollout(data.metadata["counts"], data.metadata["task"], settings.run_dir / f"{name}.png")

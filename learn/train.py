@@ -37,9 +37,11 @@ def train(settings: Train) -> None:
     Raises:
         EpigymError: when a problem, a setting or a stored data set is wrong, or training ends before it is validated.
     """
-    from learn.data.problems import training_problems
+    from epigym.problem import load_problem
+    from learn.data.problems import named
 
-    problems = training_problems(settings.domain, settings.problem)
+    problems = named("train", settings.domain, settings.problem)
+    tasks = [load_problem(problem, settings.reading) for problem in problems]
 
     from rich.console import Console
 
@@ -47,12 +49,12 @@ def train(settings: Train) -> None:
     from learn.training.fitting import metrics_table, train
 
     def data_sets() -> list[DataSet]:
-        encoding = given(settings.encoding)
-        sets = collect(problems, settings.reading, settings.explorer, encoding, settings.outputs)
+        sets = collect(tasks, settings.explorer, given(settings.encoding), settings.outputs)
         Console().print(summary(sets))
         return sets
 
-    metrics = train(settings, data_sets, problems, settings.semantics)
+    domains = list(dict.fromkeys(task.domain for task in tasks if task.domain))
+    metrics = train(settings, data_sets, domains, problems, settings.semantics)
     if metrics:
         Console().print(metrics_table(metrics))
         logger.info("checkpoint, metrics and pictures: %s", settings.run_dir)

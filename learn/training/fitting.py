@@ -17,7 +17,6 @@ from rich.table import Table
 from epigym.errors import EpigymError
 from epigym.files import write_text
 from learn.data.dataset import DataSet
-from learn.data.problems import domains_of
 from learn.model.runs import RUN_FILE
 from learn.training.loaders import RolloutData
 from learn.training.options import Training, as_yaml, given
@@ -29,13 +28,18 @@ logger = logging.getLogger(__name__)
 
 
 def train(
-    settings: Training, collect: Callable[[], Sequence[DataSet]], problems: Sequence[str], semantics: str
+    settings: Training,
+    collect: Callable[[], Sequence[DataSet]],
+    domains: Sequence[str],
+    problems: Sequence[str],
+    semantics: str,
 ) -> dict[str, float]:
     """Train a regressor and write everything into the folder of the run.
 
     Args:
         settings: of the training.
         collect: what to learn from; called when the settings have proved to be right.
+        domains: that their problems belong to.
         problems: the names of their problems.
         semantics: the reading of mA* that they were read under.
 
@@ -51,7 +55,6 @@ def train(
     run_dir = settings.run_dir
     write_text(run_dir / "config.yaml", as_yaml(settings))
     seed_everything(settings.seed, workers=True, verbose=False)
-    domains = domains_of(problems)
     module = make_module(settings, domains, problems, semantics)
     waiting = WaitingTime()
     trainer = make_trainer(settings, waiting)
@@ -78,7 +81,7 @@ def train(
     record = {
         "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
         "checkpoint": str(best.relative_to(run_dir)),
-        "domains": domains,
+        "domains": list(domains),
         "problems": list(problems),
         "encoding": settings.encoding.name,
         "seed": settings.seed,

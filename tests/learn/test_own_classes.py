@@ -177,4 +177,4 @@ def test_what_a_training_does_not_take_shows_before_anything_is_explored(
         raise AssertionError("explored")
 
     with pytest.raises(EpigymError, match=message):
-        train(settings, collect, [PROBLEM], "default")
+        train(settings, collect, [], [PROBLEM], "default")

@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --constraint constraints.txt
 
-DEMO_TRAIN = python -m learn.train recipe=short encoding=bitmask domain=coin_in_the_box
+DEMO_TRAIN = python -m learn.train recipe=short encoding=bitmask domain=coin_in_the_box run_dir=outputs/train/coin
 DEMO_SOLVE = python -m search.solve problem=coin_in_the_box/pl_7 agent=hfs_star heuristic=gnn compare=bfs
 
 .PHONY: demo test core bench

@@ -22,8 +22,8 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0, or 64 for bad input."""
-    options = _parser().parse_args(arguments)
     try:
+        options = _parser().parse_args(arguments)
         match options.command:
             case "write":
                 parameters = domains.read_parameters(options.parameters)
@@ -35,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except domains.DomainError as error:
         print(f"error: {error}", file=sys.stderr)
         return 64
+    except SystemExit as stop:  # how argparse ends
+        return 64 if stop.code else 0
     return 0
 
 

@@ -33,11 +33,11 @@ _HELP = ("-h", "--help")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command by its name, and return or exit with its code."""
     name, *rest = (sys.argv[1:] if arguments is None else arguments) or _HELP
-    commands = {door.partition(".")[2]: door for room in ("search", "learn") for door in doors(room)}
+    lines = doors("search") | doors("learn")
+    commands = {door.partition(".")[2]: door for door in lines}
     others = {"show": "Draw the initial e-state of a problem and sum the problem up.",
               "domains": "List domains, their parameters and suites, and write the text of a problem."}  # fmt: skip
     if name in _HELP:
-        lines = {name: line for room in ("search", "learn") for name, line in doors(room).items()}
         print(listing({name: lines[door] for name, door in commands.items()} | others, "epigym "))
         return ExitCode.SUCCESS
     if name == "show":
@@ -52,12 +52,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return ExitCode.USAGE
     sys.argv = [f"epigym {name}", *rest]
+    sys.path.insert(0, str(Path.cwd()))  # where `python -m` too looks for classes of the user's
     return int(import_module(commands[name]).main() or ExitCode.SUCCESS)
 
 
 def show(arguments: Sequence[str]) -> int:
     """Draw the initial e-state of a problem and sum the problem up."""
-    options = _parser().parse_args(arguments)
+    try:
+        options = _parser().parse_args(arguments)
+    except SystemExit as stop:  # how argparse ends
+        return ExitCode.USAGE if stop.code else ExitCode.SUCCESS
     try:
         parameters = domains.read_parameters(options.parameters)
         semantics = parameters.pop("semantics", "default")

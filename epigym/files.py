@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
@@ -67,6 +68,19 @@ def replacing(path: AnyPath) -> Iterator[Path]:
             shutil.rmtree(temporary)
         else:
             temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: AnyPath, *, is_folder: bool = False) -> None:
+    """Raise the OSError that writing a file or folder there would raise."""
+    path = Path(path)
+    there = next(one for one in (path, *path.absolute().parents) if one.exists())
+    is_folder = is_folder or there != path
+    if there.is_dir() and not is_folder:
+        raise IsADirectoryError(errno.EISDIR, f"{there.name} is a folder", str(path))
+    if is_folder and not there.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, f"{there.name} is not a folder", str(path))
+    if not os.access(there, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
 def write_text(path: AnyPath, text: str) -> None:

@@ -37,14 +37,16 @@ def make(settings: Mapping[str, Any], default: Callable[..., Any] | None, /, *ar
 
 
 def check(settings: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
-    """Find the classes that settings name.
+    """Find the class that settings may name, or those that each of a list must name.
 
     Raises:
-        UsageError: when there is none of a name.
+        UsageError: when there is none of a name, or no name.
     """
     for one in [settings] if isinstance(settings, Mapping) else settings:
         if one.get(TARGET) is not None:
             find(one[TARGET])
+        elif one is not settings:
+            raise UsageError(f"{dict(one)}: name a class as _target_: module.Class")
 
 
 def find(target: str) -> Callable[..., Any]:

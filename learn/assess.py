@@ -24,7 +24,7 @@ class Assess(ProblemSettings):
     problem: list[str]
     checkpoint: str | None
     explorer: ExplorerSettings
-    outputs: Path = field(metadata={"written": True})
+    outputs: Path = field(metadata={"written": "folder"})
 
 
 def assess(settings: Assess) -> None:
@@ -33,14 +33,16 @@ def assess(settings: Assess) -> None:
     Raises:
         EpigymError: when a problem, a setting, a checkpoint or a stored data set is wrong.
     """
+    from learn.data.problems import named
+
+    problems = named("test", settings.domain, settings.problem)
+
     from rich.console import Console
 
-    from learn.data.problems import test_problems
     from learn.training.assessment import assess
     from learn.training.tables import write_table
 
     settings.run_dir.mkdir(parents=True, exist_ok=True)
-    problems = test_problems(settings.domain, settings.problem)
     rows = assess(
         problems, settings.reading, settings.explorer, settings.checkpoint, settings.outputs, settings.run_dir
     )

@@ -17,7 +17,7 @@ class Export(Settings):
     """The settings, see `conf/export.yaml`."""
 
     checkpoint: Path = field(metadata={"exists": True})
-    path: Path | None = field(metadata={"written": True})
+    path: Path | None = field(metadata={"written": "file"})
 
 
 def export(settings: Export) -> None:

@@ -13,13 +13,21 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
+class Padding:
+    """The arguments of `epigym.PaddedObservation`."""
+
+    max_nodes: int = field(metadata={"minimum": 1})
+    max_edges: int = field(metadata={"minimum": 1})
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ppo(Settings):
     """The settings, see `conf/ppo.yaml`."""
 
     env: str
     problem: dict[str, Any]
     max_episode_steps: int = field(metadata={"minimum": 1})
-    padding: dict[str, Any]
+    padding: Padding
     envs: int = field(metadata={"minimum": 1})
     steps: int = field(metadata={"minimum": 1})
     seed: int = field(metadata={"minimum": 0})
@@ -31,17 +39,21 @@ def train(settings: Ppo) -> None:
     """Train, and compare with the shortest plan.
 
     Raises:
-        EpigymError: when there is no such environment or problem, or a package is missing.
+        EpigymError: when there is no such environment or problem, or an argument is wrong.
     """
+    import gymnasium
+
+    from epigym import PaddedObservation
     from learn.training.reinforcement import train
 
     result = train(
-        settings.env,
-        settings.problem,
+        lambda: PaddedObservation(
+            gymnasium.make(settings.env, max_episode_steps=settings.max_episode_steps, **settings.problem),
+            settings.padding.max_nodes,
+            settings.padding.max_edges,
+        ),
         settings.ppo,
         settings.run_dir / "agent.zip",
-        max_episode_steps=settings.max_episode_steps,
-        padding=settings.padding,
         envs=settings.envs,
         steps=settings.steps,
         seed=settings.seed,

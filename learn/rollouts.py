@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from epigym.command import ProblemSettings, run
-from epigym.files import write_text
+from epigym.files import write_json
 from learn.data.explorers import ExplorerSettings
 from learn.training.options import EncodingOptions, given
 
@@ -24,7 +23,7 @@ class Rollouts(ProblemSettings):
     problem: list[str]
     explorer: ExplorerSettings
     encoding: EncodingOptions
-    outputs: Path = field(metadata={"written": True})
+    outputs: Path = field(metadata={"written": "folder"})
 
 
 def rollouts(settings: Rollouts) -> None:
@@ -33,19 +32,23 @@ def rollouts(settings: Rollouts) -> None:
     Raises:
         EpigymError: when a problem, a setting or a stored data set is wrong.
     """
+    from epigym.problem import load_problem
+    from learn.data.problems import named
+
+    problems = named("train", settings.domain, settings.problem)
+    tasks = [load_problem(problem, settings.reading) for problem in problems]
+
     from rich.console import Console
 
     from learn.data.collecting import collect, summary
-    from learn.data.problems import training_problems
     from learn.training.pictures import draw_rollout
 
     settings.run_dir.mkdir(parents=True, exist_ok=True)
-    problems = training_problems(settings.domain, settings.problem)
-    sets = collect(problems, settings.reading, settings.explorer, given(settings.encoding), settings.outputs)
+    sets = collect(tasks, settings.explorer, given(settings.encoding), settings.outputs)
     for data in sets:
         name = data.metadata["task"].replace("/", "_")
         draw_rollout(data.metadata["counts"], data.metadata["task"], settings.run_dir / f"{name}.png")
-        write_text(settings.run_dir / f"{name}.json", json.dumps(dict(data.metadata), indent=2) + "\n")
+        write_json(settings.run_dir / f"{name}.json", dict(data.metadata))
         logger.info("%s: %s", data.metadata["task"], data.folder)
     Console().print(summary(sets))
 

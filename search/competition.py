@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from epigym.command import ExitCode, line
-from epigym.errors import EpigymError, LimitError
+from epigym.errors import EpigymError, LimitError, UsageError
+from epigym.files import check_writable
 from epigym.problem import load_problem
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
@@ -40,11 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(ExitCode.USAGE if stop.code else ExitCode.SUCCESS)
     try:
         seconds, memory = _limits(os.environ.get("EPIGYM_TIME_LIMIT"), os.environ.get("EPIGYM_MEMORY_LIMIT"))
-    except LimitError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(ExitCode.USAGE)
-    draft = unverified(options.plan)
-    draft.unlink(missing_ok=True)  # of an earlier search
+        check_writable(options.plan)
+        draft = unverified(options.plan)
+        draft.unlink(missing_ok=True)  # of an earlier search
+    except (UsageError, OSError) as error:
+        print(f"error: {line(error)}", file=sys.stderr)
+        sys.exit(ExitCode.after(error))
     job = Job("plan", _plan, (options.spec, options.plan, seconds, memory))
     try:
         [ending] = supervise([job], parallel=1, wall_limit=seconds, memory_limit=memory)
@@ -82,18 +84,18 @@ def _limits(seconds: str | None, memory: str | None) -> tuple[float, int]:
     """Seconds and bytes.
 
     Raises:
-        LimitError: when a text is no such amount.
+        UsageError: when a text is no such amount.
     """
     try:
         time_limit = DEFAULT_SECONDS if seconds is None else float(seconds)
     except ValueError:
         time_limit = 0.0
     if not time_limit > 0:
-        raise LimitError(f"EPIGYM_TIME_LIMIT={seconds!r} is not a positive number of seconds")
+        raise UsageError(f"EPIGYM_TIME_LIMIT={seconds!r} is not a positive number of seconds")
     try:
         return time_limit, memory_bytes(memory)
     except LimitError as error:
-        raise LimitError(f"EPIGYM_MEMORY_LIMIT: {error}") from None
+        raise UsageError(f"EPIGYM_MEMORY_LIMIT: {error}") from None
 
 
 def _parser() -> argparse.ArgumentParser:

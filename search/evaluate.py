@@ -25,7 +25,7 @@ class Evaluate(Settings):
     suffix: str
     suite: dict[str, Any]
     per_domain: int | None = field(metadata={"minimum": 1})
-    folder: Path = field(metadata={"written": True})
+    folder: Path = field(metadata={"written": "folder"})
     agents: list[str | dict[str, Any]]
     heuristics: list[str | dict[str, Any]]
     problems: list[str]

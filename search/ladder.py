@@ -20,7 +20,7 @@ class Ladder(Settings):
 
     domain: list[str]
     draw: bool
-    out: Path = field(metadata={"written": True})
+    out: Path = field(metadata={"written": "file"})
     time_limit: float = field(metadata={"minimum": 0})
     memory_limit: str = field(metadata={"check": "search.agents.limits:memory_bytes"})
     parallel: int = field(metadata={"minimum": 1})
@@ -31,6 +31,7 @@ def ladder(settings: Ladder) -> None:
 
     Raises:
         UsageError: when there is no such domain.
+        KeyboardInterrupt: when it was interrupted; the message says what is kept.
     """
     from search.evaluation.ladder import climb
     from search.evaluation.ladder_sizes import SIZES
@@ -38,14 +39,17 @@ def ladder(settings: Ladder) -> None:
     for name in settings.domain:
         if name not in SIZES:
             raise UsageError(unknown("domain", name, SIZES))
-    climb(
-        settings.domain or list(SIZES),
-        settings.out,
-        fresh=settings.draw,
-        time_limit=settings.time_limit,
-        memory_limit=settings.memory_limit,
-        parallel=settings.parallel,
-    )
+    try:
+        climb(
+            settings.domain or list(SIZES),
+            settings.out,
+            fresh=settings.draw,
+            time_limit=settings.time_limit,
+            memory_limit=settings.memory_limit,
+            parallel=settings.parallel,
+        )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"the rungs measured until now are in {settings.out}") from None
 
 
 main = partial(run, ladder, Ladder, "search.ladder")

@@ -19,7 +19,7 @@ class Report(Settings):
     """The settings, see `conf/report.yaml`."""
 
     runs: list[str] = field(metadata={"exists": True})
-    folder: Path = field(metadata={"written": True})
+    folder: Path = field(metadata={"written": "folder"})
     published: list[str]
     configurations: list[str]
     baseline: str | None

@@ -21,7 +21,7 @@ class Solve(ProblemSettings):
     agent: str | dict[str, Any]
     heuristic: str | dict[str, Any] | None
     compare: str | None
-    plan_file: str | None = field(metadata={"written": True})
+    plan_file: str | None = field(metadata={"written": "file"})
     max_expanded: int | None = field(metadata={"minimum": 0})
     time_limit: float | None = field(metadata={"minimum": 0})
     memory_limit: int | str | None = field(metadata={"check": "search.agents.limits:memory_bytes"})
@@ -35,9 +35,9 @@ def solve(settings: Solve) -> ExitCode:
     """
     from rich.console import Console
 
+    from epigym.files import write_json
     from epigym.problem import load_problem
     from search.agents.limits import Limits
-    from search.agents.result import write_json
     from search.planning.configuration import Configuration
     from search.planning.planner import find_plan
     from search.reports.display import show_results

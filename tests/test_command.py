@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tomllib
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from importlib import import_module
@@ -18,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from epigym.__main__ import main
-from epigym.command import ExitCode, Settings, run
+from epigym.command import ExitCode, Settings, line, run
 from epigym.command.help import doors, page
 from epigym.errors import EpigymError, MissingError
 from epigym.packages import PLACE, check_place
@@ -39,6 +40,8 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
     (tmp_path / "coin.txt").write_text(COIN)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HYDRA_FULL_ERROR", "")
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
     handlers, level = logging.root.handlers[:], logging.root.level
     signals = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
@@ -65,7 +68,7 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
         ("search.solve", "max_expanded=1.5", ExitCode.USAGE, "max_expanded=1.5: expected a whole number"),
         ("search.solve", "max_expanded=true", ExitCode.USAGE, "max_expanded=true: expected a whole number"),
         ("search.solve", "plank_compat=maybe", ExitCode.USAGE, "plank_compat=maybe: expected true or false"),
-        ("search.solve", "memory_limit=much", ExitCode.USAGE, "memory_limit='much' is not an amount of memory"),
+        ("search.solve", "memory_limit=much", ExitCode.USAGE, "memory_limit: 'much' is not an amount of memory"),
         ("search.solve", "semantics=defualt", ExitCode.USAGE, "did you mean 'default'?"),
         ("search.solve", "agnet=bfs", ExitCode.USAGE, "unknown setting 'agnet': did you mean 'agent'?"),
         ("search.solve", "+agnet=bfs", ExitCode.USAGE, "unknown setting 'agnet': did you mean 'agent'?"),
@@ -79,15 +82,25 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
         ("search.solve", "problem=gone.txt", ExitCode.NO_INPUT, "no such problem file: gone.txt"),
         ("search.solve", "domain_file=gone.epddl", ExitCode.NO_INPUT, "domain_file=gone.epddl: there is no such file"),
         ("search.solve", "plank_compat=true", ExitCode.USAGE, "coin.txt: plank_compat does not apply to mA*"),
-        ("search.validate", "problem=coin.txt plan=coin.txt", ExitCode.BAD_INPUT, "the plan 'coin.txt' is not JSON"),
+        ("search.validate", "problem=coin.txt plan=coin.txt", ExitCode.BAD_INPUT, ": not JSON"),
         ("search.solve", "run_dir=coin.txt/run", ExitCode.CANNOT_WRITE, "coin.txt/run: coin.txt is not a folder"),
         ("search.solve", "hydra.run.dir=coin.txt/run", ExitCode.CANNOT_WRITE, "coin.txt/run: Not a directory"),
         ("search.solve", "plan_file=coin.txt/plan", ExitCode.CANNOT_WRITE, "cannot write coin.txt/plan: "),
+        ("search.solve", "plan_file=outputs", ExitCode.CANNOT_WRITE, "cannot write outputs: outputs is a folder"),
+        ("search.solve", "run_dir=coin.txt", ExitCode.CANNOT_WRITE, "cannot write coin.txt: coin.txt is not a folder"),
+        ("search.solve", "--debgu", ExitCode.USAGE, "unknown option '--debgu'"),
+        ("search.solve", "--config-name", ExitCode.USAGE, "--config-name/-cn: expected one argument"),
+        ("search.evaluate", "problems=coin.txt agents=[]", ExitCode.USAGE, "agents: nothing to search with"),
         ("search.evaluate", "parallel=two", ExitCode.USAGE, "parallel=two: expected a whole number"),
         ("search.evaluate", "parallel=0", ExitCode.USAGE, "parallel=0: expected at least 1"),
         ("search.evaluate", "agents={name:bfs}", ExitCode.USAGE, "agents: a list is replaced by a list only"),
         ("search.evaluate", "folder=coin.txt/cells", ExitCode.CANNOT_WRITE, "cannot write coin.txt/cells"),
-        ("search.validate", "problem=coin.txt plan=gone.json", ExitCode.NO_INPUT, "cannot read the plan 'gone.json'"),
+        (
+            "search.validate",
+            "problem=coin.txt plan=gone.json",
+            ExitCode.NO_INPUT,
+            "gone.json: No such file",
+        ),
         ("search.report", "runs=gone", ExitCode.NO_INPUT, "gone"),
         ("learn.train", "trainer.max_epochs=abc", ExitCode.USAGE, "trainer.max_epochs=abc: expected a whole number"),
         ("learn.train", "trainer.max_epoch=3", ExitCode.USAGE, "did you mean 'trainer.max_epochs'"),
@@ -96,6 +109,9 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
         ("learn.train", "explorer.max_visited=0", ExitCode.USAGE, "explorer: max_visited must be at least 1"),
         ("learn.train", "encoding.width=wide", ExitCode.USAGE, "encoding.width=wide: expected a whole number"),
         ("learn.train", "callbacks=some", ExitCode.USAGE, "callbacks=some: expected a mapping"),
+        ("learn.train", "callbacks=[{a:1}]", ExitCode.USAGE, "{'a': 1}: name a class as _target_: module.Class"),
+        ("learn.train", "seed=4294967296", ExitCode.USAGE, "seed=4294967296: expected at most 4294967295"),
+        ("learn.ppo", "padding.max_nodes=0", ExitCode.USAGE, "padding.max_nodes=0: expected at least 1"),
         ("learn.train", "ckpt_path=gone.ckpt", ExitCode.NO_INPUT, "ckpt_path=gone.ckpt: there is no such file"),
         ("learn.export", "checkpoint=gone.ckpt", ExitCode.NO_INPUT, "checkpoint=gone.ckpt: there is no such file"),
         ("learn.compare", "runs=gone", ExitCode.NO_INPUT, "runs=gone: there is no such file or folder"),
@@ -188,7 +204,11 @@ def test_help_tells_everything_about_a_command(door: str) -> None:
     text, module = page(door), import_module(door)
     assert text.startswith(module.__doc__.strip())
     assert f"\n  python -m {door}" in text
-    [settings] = [kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == door]
+    [settings] = [
+        kind
+        for kind in vars(module).values()
+        if isinstance(kind, type) and issubclass(kind, Settings) and kind.__module__ == door
+    ]
     for name in {entry.name for entry in fields(settings)} - {"suffix", "per_domain"}:  # which the group `size` holds
         assert f"\n  {name}:" in text
     for code in ExitCode:
@@ -241,6 +261,8 @@ def test_one_command_has_all_the_others(call: Call, capfd: pytest.CaptureFixture
     assert "grapevine" in capfd.readouterr().out
     code, output, _ = call("epigym", "validate", "problem=coin.txt", "plan=[lift,look]", command=main)
     assert (code, output.startswith("not valid: ")) == (ExitCode.INVALID_PLAN, True)
+    Path("beside.py").write_text("from search.agents.breadth_first import BreadthFirst as Mine")
+    assert call("epigym", "solve", "problem=coin.txt", "agent={_target_: beside.Mine}", command=main)[0] == 0
     scripts = tomllib.loads((PLACE / "pyproject.toml").read_text())["project"]["scripts"]
     assert scripts["epigym"] == "epigym.__main__:main"
 
@@ -251,3 +273,4 @@ def test_exit_codes_follow_the_kind_of_an_error() -> None:
     assert ExitCode.after(PermissionError()) == 73
     assert ExitCode.after(KeyboardInterrupt()) == 130
     assert ExitCode.after(ValueError()) == 70
+    assert line(ValueError("one\ntwo")) == "ValueError: one (add debug=true for the traceback)"

@@ -24,8 +24,8 @@ BASICS = "epigym.errors epigym.names epigym.files epigym.formula epigym.task"
 STATES = f"{BASICS} epigym.language epigym.packing epigym.model epigym.space"
 # All that rooms of `learn` and `search` may import of `epigym`: everything but the command runner and the door.
 EPIGYM = (
-    f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.reference "
-    "epigym.problem epigym.drawing epigym.encoding epigym.walks epigym.envs"
+    f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.values epigym.reference "
+    "epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.walks epigym.envs"
 )
 
 # Each room with the rooms that it may import. `epigym` is the package itself, `epigym._core` the extension.
@@ -37,6 +37,7 @@ TABLE = {
     "epigym.files": "epigym.errors",
     "epigym.packages": "epigym.errors",
     "epigym.targets": "epigym.errors",
+    "epigym.values": "epigym.errors epigym.names epigym.files",
     "epigym.formula": "epigym.errors epigym.names",
     "epigym.task": "epigym.errors epigym.names epigym.formula",
     "epigym.language": BASICS,
@@ -50,8 +51,9 @@ TABLE = {
     "epigym.problem": f"domains {BASICS} epigym.language",
     "epigym.encoding": f"{STATES} epigym.growing epigym.rows epigym._core",
     "epigym.walks": STATES,
+    "epigym.relaxation": f"{STATES} epigym._core",
     "epigym.envs": f"domains {STATES} epigym.problem epigym.encoding epigym.walks",
-    "epigym.command": f"{BASICS} epigym.packages epigym.language epigym.problem",
+    "epigym.command": f"{BASICS} epigym.packages epigym.language epigym.problem epigym.values",
     EPIGYM_DOOR: f"{EPIGYM} epigym.command",
     "learn": "",
     "learn.data": EPIGYM,

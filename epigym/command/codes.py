@@ -61,4 +61,5 @@ def line(error: BaseException) -> str:
         return f"cannot write {error.filename or ''}: {error.strerror or error}".replace(" :", ":")
     if isinstance(error, EpigymError):
         return str(error)
-    return f"{type(error).__name__}: {error} (add debug=true for the traceback)"
+    first = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {first} (add debug=true for the traceback)"

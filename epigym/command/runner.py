@@ -6,12 +6,15 @@ import os
 import re
 import signal
 import sys
+import warnings
+from argparse import ArgumentError
 from collections.abc import Callable
 from dataclasses import fields
 from importlib import import_module
 from typing import Any, NoReturn, TypeVar
 
 import hydra
+from hydra._internal.utils import get_args_parser
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from hydra.types import RunMode
@@ -47,9 +50,11 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> N
         print(page(door))
         sys.exit(ExitCode.SUCCESS)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: whoever has processes stops them
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
     os.environ["HYDRA_FULL_ERROR"] = "1"  # errors reach this function
     try:
         check_place("learn", "search")
+        _check_options(arguments)
         code = _composed(task, settings, door)
     except (Exception, KeyboardInterrupt) as error:
         if "debug=true" in arguments:
@@ -58,6 +63,18 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> N
         print(f"error: {line(known)}", file=sys.stderr)
         code = ExitCode.after(known)
     sys.exit(code)
+
+
+def _check_options(arguments: list[str]) -> None:
+    """Refuse options that Hydra would refuse with a page of its own."""
+    parser = get_args_parser()
+    parser.exit_on_error = False
+    try:
+        _, others = parser.parse_known_args(arguments)
+    except ArgumentError as error:
+        raise UsageError(str(error)) from None
+    if others:
+        raise UsageError(unknown("option", others[0], parser._option_string_actions))
 
 
 def _composed(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> ExitCode:

@@ -8,15 +8,14 @@ from typing import Any
 
 from rich.table import Table
 
-from epigym.problem import Reading, load_problem
+from epigym.task import Task
 from learn.data.dataset import DataSet, cached
 from learn.data.explorers import ExplorerSettings
 from learn.data.progress import visits
 
 
 def collect(
-    problems: Sequence[str],
-    reading: Reading,
+    tasks: Sequence[Task],
     explorer: ExplorerSettings,
     encoding: Mapping[str, Any],
     outputs: Path,
@@ -24,19 +23,17 @@ def collect(
     """The data sets of some problems, from the cache where they are.
 
     Args:
-        problems: files, or instances as `domain/instance`.
-        reading: how files are read.
+        tasks: the problems.
         explorer: how their state spaces are explored.
         encoding: keyword arguments of `epigym.encoding.Encoder`.
         outputs: the cache is the folder `rollouts` there.
 
     Raises:
-        EpigymError: when a problem, a setting or a stored data set is wrong.
+        EpigymError: when a setting or a stored data set is wrong.
     """
     sets = []
-    for problem in problems:
-        task = load_problem(problem, reading)
-        with visits(f"exploring {problem}", explorer.max_visited) as on_visit:
+    for task in tasks:
+        with visits(f"exploring {task.name}", explorer.max_visited) as on_visit:
             sets.append(cached(task, explorer, encoding, outputs / "rollouts", on_visit))
     return sets
 

@@ -52,9 +52,9 @@ class ExplorerSettings:
         """Check the values."""
         if self.name not in EXPLORERS:
             raise EpigymError(unknown("explorer", self.name, EXPLORERS))
-        for name in ("max_visited", "max_kept", "max_depth"):
-            if getattr(self, name) < 1:
-                raise EpigymError(f"{name} must be at least 1, got {getattr(self, name)}")
+        for name, least in (("max_visited", 1), ("max_kept", 1), ("max_depth", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise EpigymError(f"{name} must be at least {least}, got {getattr(self, name)}")
         if not 0 <= self.discard_factor <= 1:
             raise EpigymError(f"discard_factor is a probability, got {self.discard_factor}")
 

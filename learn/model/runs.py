@@ -44,7 +44,7 @@ def finished_runs(outputs: str | os.PathLike[str] = "outputs") -> list[FinishedR
         try:
             run = json.loads(record.read_text(encoding="utf-8"))
             beats = run["metrics"]["val/mae"] < run["metrics"]["median/mae"]
-            entry = FinishedRun(run["finished"], record.parent / run["checkpoint"], tuple(run["domains"]), beats)
+            entry = FinishedRun(str(run["finished"]), record.parent / run["checkpoint"], tuple(run["domains"]), beats)
         except (OSError, ValueError, KeyError, TypeError) as error:
             _warn(record, repr(error))
             continue

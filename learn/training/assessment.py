@@ -61,10 +61,11 @@ def assess(
         EpigymError: when a problem, a setting, a checkpoint or a stored data set is wrong, or no problem is left.
     """
     rows = []
-    for problem in problems:
-        trained = load(chosen(checkpoint, load_problem(problem, reading).domain))
+    tasks = [load_problem(problem, reading) for problem in problems]
+    for problem, task in zip(problems, tasks, strict=True):
+        trained = load(chosen(checkpoint, task.domain))
         try:
-            (data,) = collect([problem], reading, explorer, trained.encoding, outputs)
+            (data,) = collect([task], explorer, trained.encoding, outputs)
         except NoGoalError as error:
             logger.warning("%s is left out: %s", problem, error)
             continue

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import logging
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from epigym.errors import MissingError
+from epigym.errors import EpigymError, MissingError
+from epigym.files import read_json
 from learn.model.runs import RUN_FILE
+
+logger = logging.getLogger(__name__)
 
 COLUMNS = {
     "R²": "val/r2",
@@ -22,25 +26,22 @@ COLUMNS = {
 """Headings of the table and the metrics below them; errors in steps on the validation samples."""
 
 
-def read_runs(folder: Path) -> list[dict[str, Any]]:
-    """The records of all finished runs below a folder, by domains and encoding.
-
-    Raises:
-        MissingError: when there is none.
-    """
-    records = [json.loads(path.read_text()) for path in sorted(folder.rglob(RUN_FILE))]
-    if not records:
-        raise MissingError(f"there is no finished run below {folder}: expected some {RUN_FILE} of learn.train")
-    return sorted(records, key=lambda record: (record["domains"], record["problems"], record["encoding"]))
-
-
 def compare(folder: Path) -> list[dict[str, Any]]:
-    """One row for every finished run below a folder.
+    """One row for every finished run below a folder, by domains and encoding; a damaged record is skipped, and named.
 
     Raises:
         MissingError: when there is none.
     """
-    return [_row(record) for record in read_runs(folder)]
+    rows = []
+    for path in sorted(folder.rglob(RUN_FILE)):
+        try:
+            record = read_json(path)
+            rows.append(((record["domains"], record["problems"], record["encoding"]), _row(record)))
+        except (EpigymError, KeyError, TypeError, ValueError) as error:
+            logger.warning("skipped the damaged record of a run, %s: %r", path, error)
+    if not rows:
+        raise MissingError(f"there is no finished run below {folder}: expected some {RUN_FILE} of learn.train")
+    return [row for _, row in sorted(rows, key=itemgetter(0))]
 
 
 def _row(record: dict[str, Any]) -> dict[str, Any]:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import torch
 from lightning import seed_everything
-from numpy.typing import NDArray
 from rich.box import SIMPLE
 from rich.table import Table
 
 from epigym.errors import EpigymError
 from epigym.files import write_text
 from learn.data.dataset import DataSet
-from learn.data.problems import domains_of
 from learn.model.runs import RUN_FILE
 from learn.training.loaders import RolloutData
 from learn.training.options import Training, as_yaml, given
@@ -30,12 +27,19 @@ from learn.training.trainer import CHECKPOINTS, WaitingTime, fit, make_module, m
 logger = logging.getLogger(__name__)
 
 
-def train(settings: Training, sets: Sequence[DataSet], problems: Sequence[str], semantics: str) -> dict[str, float]:
+def train(
+    settings: Training,
+    collect: Callable[[], Sequence[DataSet]],
+    domains: Sequence[str],
+    problems: Sequence[str],
+    semantics: str,
+) -> dict[str, float]:
     """Train a regressor and write everything into the folder of the run.
 
     Args:
         settings: of the training.
-        sets: what to learn from.
+        collect: what to learn from; called when the settings have proved to be right.
+        domains: that their problems belong to.
         problems: the names of their problems.
         semantics: the reading of mA* that they were read under.
 
@@ -51,13 +55,13 @@ def train(settings: Training, sets: Sequence[DataSet], problems: Sequence[str], 
     run_dir = settings.run_dir
     write_text(run_dir / "config.yaml", as_yaml(settings))
     seed_everything(settings.seed, workers=True, verbose=False)
-    data = RolloutData(sets, seed=settings.seed, **given(settings.data))
-    domains = domains_of(problems)
     module = make_module(settings, domains, problems, semantics)
-    distance = torch.from_numpy(column(data.train, "distance"))
-    module.regressor.start_at(float(module.target.normalise(distance).mean()))
     waiting = WaitingTime()
     trainer = make_trainer(settings, waiting)
+    sets = collect()
+    data = RolloutData(sets, seed=settings.seed, **given(settings.data))
+    distance = torch.from_numpy(column(data.train, "distance"))
+    module.regressor.start_at(float(module.target.normalise(distance).mean()))
     logger.info("training on %s samples, validating on %s", f"{len(data.train):,}", f"{len(data.validation):,}")
     fit(trainer, module, data, settings.ckpt_path)
 
@@ -70,12 +74,14 @@ def train(settings: Training, sets: Sequence[DataSet], problems: Sequence[str], 
     outputs = trainer.predict(module, data.val_dataloader(), ckpt_path=best, weights_only=True)
     if not trainer.is_global_zero:
         return {}
-    _draw(*joined(cast(Any, outputs)), run_dir)
+    predicted, true = joined(cast(Any, outputs))  # in a distributed run those of the first process
+    draw_predictions(predicted, true, run_dir / "predictions.png")
+    draw_errors(predicted, true, run_dir / "errors.png")
     metrics = _metrics(data, run_dir) | {"train/waiting_share": waiting.share}
     record = {
         "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
         "checkpoint": str(best.relative_to(run_dir)),
-        "domains": domains,
+        "domains": list(domains),
         "problems": list(problems),
         "encoding": settings.encoding.name,
         "seed": settings.seed,
@@ -96,12 +102,6 @@ def _metrics(data: RolloutData, run_dir: Path) -> dict[str, float]:
     metrics = dict(best_row(history))
     counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
     return metrics | counts | {"epochs": history[-1]["epoch"] + 1} | baselines(data.train, data.validation)
-
-
-def _draw(predicted: NDArray[np.floating], true: NDArray[np.floating], run_dir: Path) -> None:
-    """Draw the validation samples; in a distributed run those of the first process."""
-    draw_predictions(predicted, true, run_dir / "predictions.png")
-    draw_errors(predicted, true, run_dir / "errors.png")
 
 
 def metrics_table(metrics: dict[str, float]) -> Table:

@@ -11,6 +11,7 @@ from lightning import LightningModule
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 from torch.nn.functional import mse_loss
+from torch.optim import Optimizer
 from torch.optim.lr_scheduler import CosineAnnealingLR
 from torchmetrics import Metric
 
@@ -131,15 +132,19 @@ class DistanceModule(LightningModule):
         """Predicted and true distances in steps, float32[k] each."""
         return self(batch), batch.distance
 
+    def make_optimizer(self) -> Optimizer:
+        """The optimizer of all parameters."""
+        return make(self.optimizer_settings, torch.optim.AdamW, self.parameters())  # type: ignore[no-any-return]
+
     def configure_optimizers(self) -> OptimizerLRScheduler:
         """The optimizer, with the schedule of its learning rate.
 
         Raises:
             EpigymError: when the learning rate shall fall over a training without an end.
         """
-        optimizer = make(self.optimizer_settings, torch.optim.AdamW, self.parameters())
+        optimizer = self.make_optimizer()
         if self.schedule == "constant":
-            return optimizer  # type: ignore[no-any-return]
+            return optimizer
         steps = self.trainer.estimated_stepping_batches
         if steps == math.inf:
             raise EpigymError("model.schedule=cosine needs an end: set trainer.max_epochs or trainer.max_steps")

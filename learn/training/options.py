@@ -9,8 +9,8 @@ from typing import Any, Literal
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
-UNSET: Any = "???"
-"""The value of an option that was not given."""
+from epigym.values import UNSET
+
 _CLASS = {"check": "epigym.targets:check"}
 
 
@@ -110,7 +110,7 @@ class Training:
     model: ModelOptions
     trainer: TrainerOptions
     data: DataOptions
-    seed: int = field(metadata={"minimum": 0})
+    seed: int = field(metadata={"minimum": 0, "maximum": 2**32 - 1})  # NumPy's seeds
     ckpt_path: str | None = field(metadata={"exists": True})
     patience: int = field(metadata={"minimum": 1})
     callbacks: list[dict[str, Any]] = field(metadata=_CLASS)

@@ -8,7 +8,7 @@ reads them, and the environment's `action_masks` keep it to applicable actions.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,7 +20,7 @@ from torch_geometric.nn import GINEConv, global_mean_pool
 
 import epigym
 from epigym.envs.env import EpistemicEnv
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, UsageError
 from epigym.walks import breadth_first
 
 try:
@@ -66,13 +66,10 @@ class GraphFeatures(BaseFeaturesExtractor):
 
 
 def train(
-    env: str,
-    problem: Mapping[str, Any],
+    make: Callable[[], epigym.PaddedObservation],
     agent: Mapping[str, Any],
     path: Path,
     *,
-    max_episode_steps: int,
-    padding: Mapping[str, Any],
     envs: int,
     steps: int,
     seed: int,
@@ -81,12 +78,9 @@ def train(
     """Train an agent, keep it, and compare it with the shortest plan.
 
     Args:
-        env: the environment.
-        problem: its arguments.
+        make: makes the environment.
         agent: arguments of `MaskablePPO`.
         path: where the agent is kept.
-        max_episode_steps: after so many actions an episode ends.
-        padding: arguments of `epigym.PaddedObservation`.
         envs: number of environments that play side by side.
         steps: of all environments together.
         seed: of the agent and the environments.
@@ -96,22 +90,20 @@ def train(
         `return`: of the episode that the trained agent plays; `optimum`: minus the length of a shortest plan.
 
     Raises:
-        EpigymError: when the problem is wrong.
-        gymnasium.error.Error: when there is no such environment.
+        EpigymError: when the environment cannot be made, or the agent does not take its arguments.
     """
     torch.set_num_threads(1)
-
-    def make() -> epigym.PaddedObservation:
-        return epigym.PaddedObservation(gymnasium.make(env, max_episode_steps=max_episode_steps, **problem), **padding)
-
-    learner = MaskablePPO(
-        "MultiInputPolicy",
-        make_vec_env(make, n_envs=envs, seed=seed),
-        policy_kwargs={"features_extractor_class": GraphFeatures, "net_arch": [64]},
-        seed=seed,
-        device="cpu",
-        **agent,
-    )
+    try:
+        learner = MaskablePPO(
+            "MultiInputPolicy",
+            make_vec_env(make, n_envs=envs, seed=seed),
+            policy_kwargs={"features_extractor_class": GraphFeatures, "net_arch": [64]},
+            seed=seed,
+            device="cpu",
+            **agent,
+        )
+    except (AssertionError, TypeError, ValueError, gymnasium.error.Error) as error:
+        raise UsageError(f"env, problem or ppo: {error}") from error
     learner.learn(steps, progress_bar=progress)
     learner.save(path)
     return {"return": play(learner, make()), "optimum": float(-shortest_plan(cast(EpistemicEnv, make().unwrapped)))}

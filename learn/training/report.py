@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
@@ -14,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from epigym.files import write_rows, write_text
+from epigym.files import write_json, write_rows
 from learn.training.loaders import Selection
 from learn.training.module import StepErrors
 
@@ -82,8 +81,7 @@ def column(selection: Selection, name: str) -> NDArray[Any]:
 def write_record(record: Mapping[str, Any], path: Path) -> None:
     """Write the record of a finished run with the versions it ran under; the file appears complete or not at all."""
     versions = {name: version(name) for name in ("epigym", "lightning", "numpy", "torch", "torch-geometric")}
-    text = json.dumps({**record, "versions": {"python": platform.python_version(), **versions}}, indent=2)
-    write_text(path, text + "\n")
+    write_json(path, {**record, "versions": {"python": platform.python_version(), **versions}})
 
 
 def joined(predictions: Iterable[tuple[torch.Tensor, torch.Tensor]]) -> tuple[NDArray[Any], NDArray[Any]]:

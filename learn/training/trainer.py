@@ -5,18 +5,19 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lightning import Callback, LightningDataModule, LightningModule, Trainer
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
-from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger
+from lightning.pytorch.loggers import CSVLogger, Logger, TensorBoardLogger
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from epigym.errors import UsageError
-from epigym.targets import make
+from epigym.errors import CheckpointError, UsageError
+from epigym.targets import TARGET, make
+from learn.model.checkpoints import load
 from learn.model.target import Target
 from learn.training.module import DistanceModule
 from learn.training.options import Training, given
@@ -34,9 +35,13 @@ def make_module(settings: Training, domains: Sequence[str], problems: Sequence[s
         domains: that the training problems belong to.
         problems: names of the training problems.
         semantics: the reading of mA* that they were read under.
+
+    Raises:
+        UsageError: when the network or the optimizer does not take its arguments.
+        CheckpointError: when training cannot go on from a checkpoint.
     """
     target = Target.between(**given(settings.model.target))
-    return DistanceModule(
+    module = DistanceModule(
         encoding=given(settings.encoding),
         network=settings.model.network,
         target={"max_distance": target.max_distance, "alpha": target.alpha, "beta": target.beta},
@@ -46,6 +51,15 @@ def make_module(settings: Training, domains: Sequence[str], problems: Sequence[s
         problems=list(problems),
         semantics=semantics,
     )
+    module.make_optimizer()  # wrong arguments show before anything is explored
+    if settings.ckpt_path is not None:
+        try:
+            module.regressor.load_state_dict(load(settings.ckpt_path).regressor.state_dict())
+        except RuntimeError:
+            raise CheckpointError(
+                f"{settings.ckpt_path} is of another encoding or network than this training"
+            ) from None
+    return module
 
 
 def make_trainer(settings: Training, *extra: Callback) -> Trainer:
@@ -68,12 +82,12 @@ def make_trainer(settings: Training, *extra: Callback) -> Trainer:
         EarlyStopping(monitor="val/loss", patience=settings.patience, strict=False),
         TrainingProgress(),
         *extra,
-        *(make(one, None) for one in settings.callbacks),
+        *(_made(one, Callback) for one in settings.callbacks),
     ]
     loggers = [
         CSVLogger(run_dir, name="csv", version=""),
         TensorBoardLogger(run_dir, name="tensorboard", version="", default_hp_metric=False),
-        *(make(one, None) for one in settings.loggers),
+        *(_made(one, Logger) for one in settings.loggers),
     ]
     ours: dict[str, Any] = {
         "default_root_dir": run_dir,
@@ -88,6 +102,14 @@ def make_trainer(settings: Training, *extra: Callback) -> Trainer:
         raise UsageError(f"trainer: {error}") from error
 
 
+def _made(settings: Mapping[str, Any], kind: type[Any]) -> Any:
+    """An object of a class of the user's."""
+    made = make(settings, None)
+    if not isinstance(made, kind):
+        raise UsageError(f"_target_={settings[TARGET]}: expected a class that derives from Lightning's {kind.__name__}")
+    return made
+
+
 def fit(trainer: Trainer, module: DistanceModule, data: LightningDataModule, ckpt_path: str | None) -> None:
     """Train, going on from a checkpoint when one is named.
 
@@ -97,6 +119,8 @@ def fit(trainer: Trainer, module: DistanceModule, data: LightningDataModule, ckp
     try:
         trainer.fit(module, data, ckpt_path=ckpt_path, weights_only=True)
     except SystemExit:  # how Lightning ends after a KeyboardInterrupt
+        if not trainer.is_global_zero:
+            raise
         last = Path(trainer.default_root_dir, CHECKPOINTS, f"{LAST}.ckpt")
         remedy = f"go on with ckpt_path={last}" if last.exists() else "no epoch was finished, nothing is kept"
         raise KeyboardInterrupt(remedy) from None

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from epigym.errors import EpigymError, UsageError
 from epigym.space import StateSpace
+from epigym.values import AtLeast, Count
 from search.agents.agent import Agent
 from search.agents.novelty import Novelty
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
-from search.heuristics.registry import AtLeast, Count
 
 _STEP = 1000.0  # scores are ordered in thousandths of a step
 

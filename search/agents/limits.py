@@ -102,7 +102,7 @@ def memory_bytes(limit: int | str | None) -> int:
         return int(_FREE_SHARE * psutil.virtual_memory().available)
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", str(limit), re.IGNORECASE)
     if match is None:
-        raise LimitError(f"memory_limit={limit!r} is not an amount of memory; write bytes, or a text such as 8GiB")
+        raise LimitError(f"{limit!r} is not an amount of memory; write bytes, or a text such as 8GiB")
     return int(float(match[1]) * _UNITS[match[2].upper()])
 
 

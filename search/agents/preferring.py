@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym.errors import UsageError
+from epigym.values import AtLeast
 from search.agents.agent import Agent
 from search.agents.best_first import thousandths
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
-from search.heuristics.registry import Natural
 
 _ALL, _PREFERRED = range(2)
 
@@ -37,7 +38,7 @@ class Preferring(Agent):
     name = "hfs_preferred"
     is_informed = True
 
-    boost: Natural = 0
+    boost: Annotated[int, AtLeast(0)] = 0
 
     def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
         if heuristic is None or not heuristic.prefers:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import enum
-import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
-
-from epigym.files import write_text
 
 
 class SearchStatus(enum.StrEnum):
@@ -117,8 +113,3 @@ class SearchResult:
 def joined_label(agent: str, heuristic: str | None) -> str:
     """An agent with its heuristic as tables name them, such as `hfs/open_goals`."""
     return agent if heuristic is None else f"{agent}/{heuristic}"
-
-
-def write_json(path: str | os.PathLike[str], data: object) -> None:
-    """Write `data` as JSON; readers see the old file or the whole new one, never a part."""
-    write_text(path, json.dumps(data, indent=2) + "\n")

@@ -50,6 +50,8 @@ class Board:
     ) -> None:
         """Draw the end."""
         self._live.stop()
+        if not self._live.console.is_terminal:
+            self._live.console.line()
 
     def watch(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """The jobs, whose keys are positions of cells, each shown as running when it is taken."""

@@ -12,8 +12,9 @@ from time import perf_counter
 from typing import Any
 
 from epigym.errors import EpigymError
+from epigym.files import write_json
 from search.agents.limits import Limits, memory_bytes
-from search.agents.result import SearchResult, SearchStatus, write_json
+from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.fingerprint import fingerprint
 from search.evaluation.suites import Problem
 from search.planning.configuration import Configuration

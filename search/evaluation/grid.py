@@ -34,7 +34,7 @@ def configurations_of(agents: Sequence[Choice], heuristics: Sequence[Choice]) ->
     """Every informed agent with every heuristic; a blind agent stands alone.
 
     Raises:
-        UsageError: when two configurations have the same label, or a choice is wrong.
+        UsageError: when there is no agent, two configurations have the same label, or a choice is wrong.
     """
     found: dict[str, Configuration] = {}
     for agent, heuristic in itertools.product(agents, heuristics or (None,)):
@@ -42,6 +42,8 @@ def configurations_of(agents: Sequence[Choice], heuristics: Sequence[Choice]) ->
         other = found.setdefault(configuration.label, configuration)
         if other != configuration:
             raise UsageError(f"two configurations are called {other.label!r}; give one of them a label")
+    if not found:
+        raise UsageError("agents: nothing to search with: name one agent at least")
     return list(found.values())
 
 

@@ -15,10 +15,9 @@ import csv
 import json
 import math
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import groupby
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from rich.progress import Progress
 
 import domains
 from domains.registry import LADDER
+from epigym.errors import EpigymError
 from epigym.files import write_rows
 from epigym.formula import and_, conjuncts
 from epigym.language import parse_formula, parse_mastar
@@ -39,6 +39,7 @@ from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.evaluation.ladder_sizes import SIZES
+from search.planning.processes import Job, supervise
 
 _FIRST_EFFORT = 1000
 _GROWTH = 2.5
@@ -266,10 +267,13 @@ def climb(
         time_limit: seconds of search per rung.
         memory_limit: of the process per rung.
         parallel: rungs measured at the same time.
+
+    Raises:
+        EpigymError: when the process of a search dies.
     """
     if not table.exists():
         write(read(LADDER), table)
-    with ProcessPoolExecutor(parallel, get_context("spawn"), max_tasks_per_child=1) as pool, Progress() as progress:
+    with Progress() as progress:
         for domain in chosen:
             if fresh:
                 _store(draw(domain), table)
@@ -277,13 +281,16 @@ def climb(
             bar = progress.add_task(domain, total=len(rungs))
             groups = [list(group) for _, group in groupby(rungs, key=_same_problem)]
             while groups:
-                jobs = [pool.submit(measure, group, time_limit, memory_limit) for group in groups]
-                for job, group in zip(jobs, groups, strict=True):
-                    measured = job.result()
-                    _store(measured, table)
-                    progress.advance(bar, len(measured))
-                    names = {rung.instance for rung in measured}
-                    group[:] = [rung for rung in group if rung.instance not in names]
+                jobs = [Job(group, measure, (group, time_limit, memory_limit)) for group in groups]
+                groups = []
+                with closing(supervise(jobs, parallel=parallel)) as endings:
+                    for ending in endings:
+                        if ending.failure:
+                            raise EpigymError(f"{domain}/{ending.job.key[0].instance}: {ending.message}")
+                        _store(ending.value, table)
+                        progress.advance(bar, len(ending.value))
+                        names = {rung.instance for rung in ending.value}
+                        groups.append([rung for rung in ending.job.key if rung.instance not in names])
                 groups = [group for group in groups if group]
 
 

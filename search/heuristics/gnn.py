@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace
+from epigym.values import Count
 from learn.model.runs import chosen, finished_runs
 from learn.model.scoring import open_scorer
 from search.heuristics.heuristic import Heuristic
-from search.heuristics.registry import Count
 
 
 class Gnn(Heuristic):

@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import partial
-from math import inf
-from types import NoneType, UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Any, TypeVar
 
 from epigym.errors import UsageError
 from epigym.names import unknown
 from epigym.targets import find
+from epigym.values import typed
 
 T = TypeVar("T")
 
 _NO_SETTINGS = ("name", "_target_", "label")
-_PLAIN = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", NoneType: "null"}
-
-
-@dataclass(frozen=True, slots=True)
-class AtLeast:
-    """In an annotation: the least value of a setting, which is finite."""
-
-    least: float
-
-
-Count = Annotated[int, AtLeast(1)]
-Natural = Annotated[int, AtLeast(0)]
 
 
 def maker(
@@ -55,28 +41,26 @@ def maker(
         if name not in known:
             raise UsageError(unknown(kind, name, known))
         make = known[name]
-    check(f"{kind} {name!r}", make, settings, given)
-    return partial(make, **settings)
+    return partial(make, **check(f"{kind} {name!r}", make, settings, given))
 
 
-def check(what: str, make: Callable[..., Any], settings: Mapping[str, Any], given: int = 0) -> None:
-    """Hold settings against the names and annotations of a signature's parameters, the first `given` left out.
+def check(what: str, make: Callable[..., Any], settings: Mapping[str, Any], given: int = 0) -> dict[str, Any]:
+    """The settings as the annotations of a signature's parameters ask for them, the first `given` left out.
 
     Raises:
         UsageError: when one is unknown, missing, of the wrong type or out of range.
     """
     parameters = {parameter.name: parameter for parameter in _parameters(make)[given:]}
     is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-    for name, value in settings.items():
+    for name in settings:
         if name not in parameters and not is_open:
             raise UsageError(unknown(f"setting of {what}", name, parameters))
-        hint = parameters[name].annotation if name in parameters else Any
-        if not _fits(value, hint):
-            raise UsageError(f"{what}: {name}={value!r} must be {_described(hint)}")
     for name, parameter in parameters.items():
         is_needed = parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
         if is_needed and name not in settings:
             raise UsageError(f"{what} needs the setting {name}")
+    hints = {name: parameter.annotation for name, parameter in parameters.items()}
+    return {name: typed(value, hints.get(name, Any), f"{what}: {name}") for name, value in settings.items()}
 
 
 def _own(kind: str, path: str, base: type) -> Callable[..., Any]:
@@ -92,34 +76,3 @@ def _parameters(make: Callable[..., Any]) -> list[inspect.Parameter]:
     except NameError:  # annotations that are there for type checkers only
         signature = inspect.signature(make)
     return list(signature.parameters.values())
-
-
-def _fits(value: object, hint: Any) -> bool:
-    """Whether a value is of a type that a setting's annotation names; types that are not plain are not looked at."""
-    kind, parts = get_origin(hint), get_args(hint)
-    if kind is Annotated:
-        return _fits(value, parts[0]) and all(bound.least <= value < inf for bound in _bounds(parts))  # type: ignore[operator]
-    if kind in (Union, UnionType):
-        return any(_fits(value, part) for part in parts)
-    if kind is Sequence:
-        return isinstance(value, (list, tuple)) and all(_fits(item, parts[0]) for item in value)
-    if kind is Mapping:
-        return isinstance(value, Mapping)
-    if isinstance(value, bool):
-        return hint not in (int, float, str, NoneType)
-    if hint is float:
-        return isinstance(value, (int, float))
-    return hint not in _PLAIN or isinstance(value, hint)
-
-
-def _described(hint: Any) -> str:
-    kind, parts = get_origin(hint), get_args(hint)
-    if kind is Annotated:
-        return " and ".join([_described(parts[0]), *(f"at least {bound.least}" for bound in _bounds(parts))])
-    if kind in (Union, UnionType):
-        return " or ".join(map(_described, parts))
-    return {Sequence: "a list", Mapping: "a mapping"}.get(kind) or _PLAIN.get(hint, str(hint))
-
-
-def _bounds(parts: Iterable[Any]) -> list[AtLeast]:
-    return [part for part in parts if isinstance(part, AtLeast)]

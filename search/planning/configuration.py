@@ -55,8 +55,7 @@ class Configuration:
         agent = _settings("agent", agent, (*AGENTS, PORTFOLIO))
         if agent.get("name") == PORTFOLIO:
             own: dict[str, Any] = {key: agent.pop(key) for key in ("name", "label") if key in agent}
-            check(f"agent {PORTFOLIO!r}", _members_of, agent)
-            return cls(own, members=_members_of(**agent))
+            return cls(own, members=_members_of(**check(f"agent {PORTFOLIO!r}", _members_of, agent)))
         if not make_agent(**agent).is_informed:
             return cls(agent)
         if heuristic is None:

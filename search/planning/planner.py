@@ -6,10 +6,11 @@ import os
 from dataclasses import replace
 from time import perf_counter
 
+from epigym.files import write_json
 from epigym.reference import validate
 from epigym.task import Task
 from search.agents.limits import Limits
-from search.agents.result import SearchResult, SearchStatus, write_json
+from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
 from search.planning.plans import unverified
 from search.planning.portfolio import search_in_parallel

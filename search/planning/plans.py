@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
-from epigym.errors import EpigymError, MissingError
+from epigym.errors import EpigymError
+from epigym.files import read_json
 
 
 def unverified(file: str | os.PathLike[str]) -> Path:
@@ -21,13 +21,7 @@ def read_plan(file: str | os.PathLike[str]) -> list[str]:
         MissingError: when there is no such file.
         EpigymError: when it is not a JSON array of names.
     """
-    name = os.fspath(file)
-    try:
-        plan = json.loads(Path(name).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise MissingError(f"cannot read the plan {name!r}: {error.strerror}") from None
-    except ValueError as error:
-        raise EpigymError(f"the plan {name!r} is not JSON: {error}") from None
+    plan = read_json(file)
     if not isinstance(plan, list) or not all(isinstance(action, str) for action in plan):
-        raise EpigymError(f"the plan {name!r} must be a JSON array of action names")
+        raise EpigymError(f"{file}: a plan is a JSON array of action names")
     return plan

@@ -175,7 +175,6 @@ class _Process:
 
 def _enter(sender: Connection, job: Job) -> None:
     """What a new process does: make the call and send its value, or the exception, to the parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group: the parent ends its processes
     threading.Thread(target=_die_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends its children
     try:

@@ -52,3 +52,8 @@ def test_wrong_input_exits_with_64(arguments: list[str], message: str, capsys: p
     captured = capsys.readouterr()
     assert captured.err == message
     assert captured.out == ""
+
+
+def test_wrong_usage_has_the_code_of_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sho"]) == 64
+    assert "invalid choice: 'sho'" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from epigym.problem import Reading
+from epigym.problem import load_problem
 from learn.data.collecting import collect
 from learn.data.dataset import DataSet
 from learn.data.explorers import ExplorerSettings
@@ -30,7 +30,7 @@ def one_thread() -> None:
 @pytest.fixture(scope="session")
 def small_set(tmp_path_factory: pytest.TempPathFactory) -> DataSet:
     """The data set of a small problem under the hash encoding."""
-    (data,) = collect([PROBLEM], Reading(), ExplorerSettings("exhaustive"), HASH, tmp_path_factory.mktemp("outputs"))
+    (data,) = collect([load_problem(PROBLEM)], ExplorerSettings("exhaustive"), HASH, tmp_path_factory.mktemp("outputs"))
     return data
 
 

@@ -86,7 +86,7 @@ def test_a_wrong_problem_is_an_error(tmp_path: Path) -> None:
 
 
 def test_something_to_test_on_is_needed() -> None:
-    with pytest.raises(EpigymError, match="nothing to test on"):
+    with pytest.raises(EpigymError, match="no problem is named"):
         door.assess(composed(door.Assess, "assess"))
     with pytest.raises(EpigymError, match="did you mean 'grapevine'"):
         door.assess(composed(door.Assess, "assess", "domain=grapevin"))

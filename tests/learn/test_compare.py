@@ -9,6 +9,7 @@ import pytest
 from epigym.errors import MissingError
 from learn.compare import Compare, compare
 from learn.training.comparison import COLUMNS
+from learn.training.comparison import compare as rows
 
 
 def finish(folder: Path, domain: str, encoding: str, r2: float) -> None:
@@ -46,3 +47,12 @@ def test_runs_become_rows_by_domain_and_encoding(
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match="no finished run"):
         compare(Compare(run_dir=tmp_path, debug=False, runs=tmp_path))
+
+
+def test_a_damaged_record_is_named_and_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    finish(tmp_path / "0", "grapevine", "map", 0.25)
+    for number, damaged in enumerate(("{", "[]", "{}")):
+        (tmp_path / f"damaged{number}").mkdir()
+        (tmp_path / f"damaged{number}" / "run.json").write_text(damaged)
+    assert [row["trained on"] for row in rows(tmp_path)] == ["grapevine"]
+    assert caplog.text.count("skipped the damaged record of a run") == 3

@@ -15,10 +15,13 @@ import pytest
 import torch
 from lightning import Trainer
 
-from epigym.errors import UsageError
+from epigym.errors import EpigymError, UsageError
+from learn.data.dataset import DataSet
 from learn.model.checkpoints import load
-from learn.train import main
+from learn.train import Train, main
+from learn.training.fitting import train
 from learn.training.options import TrainerOptions
+from tests.helpers.commands import composed
 from tests.learn.conftest import PROBLEM, Fit
 
 OWN = """
@@ -153,3 +156,25 @@ def test_an_interrupted_training_says_how_to_go_on(
             main()
         assert ended.value.code == 0
         assert json.loads((tmp_path / "run" / "run.json").read_text())["metrics"]["epochs"] == 3
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("model.optimizer.lr=abc", "AdamW: "),
+        ("callbacks=[{_target_: collections.OrderedDict}]", "derives from Lightning's Callback"),
+        ("trainer.accelerator=abacus", "trainer: .*abacus"),
+        ("ckpt_path={}/broken.ckpt", "broken.ckpt is not a readable checkpoint"),
+    ],
+)
+def test_what_a_training_does_not_take_shows_before_anything_is_explored(
+    tmp_path: Path, override: str, message: str
+) -> None:
+    (tmp_path / "broken.ckpt").write_text("x")
+    settings = composed(Train, "train", f"run_dir={tmp_path}", override.replace("{}", str(tmp_path)))
+
+    def collect() -> list[DataSet]:
+        raise AssertionError("explored")
+
+    with pytest.raises(EpigymError, match=message):
+        train(settings, collect, [], [PROBLEM], "default")

@@ -19,7 +19,7 @@ from epigym.problem import load_problem
 from epigym.space import StateSpace
 from learn.data.dataset import DataSet
 from learn.data.dataset import load as load_set
-from learn.data.problems import training_problems
+from learn.data.problems import named
 from learn.model.checkpoints import load
 from learn.model.runs import newest
 from learn.model.scoring import open_scorer
@@ -227,13 +227,13 @@ def test_unusable_checkpoints_are_refused(tmp_path: Path) -> None:
 
 
 def test_problems_of_several_domains_are_pooled() -> None:
-    names = training_problems(["collaboration_communication", "grapevine"], ["coin_in_the_box/pl_3"])
+    names = named("train", ["collaboration_communication", "grapevine"], ["coin_in_the_box/pl_3"])
     assert {name.partition("/")[0] for name in names} == {"collaboration_communication", "grapevine", "coin_in_the_box"}
     assert names[-1] == "coin_in_the_box/pl_3"
     with pytest.raises(EpigymError, match="did you mean 'grapevine'"):
-        training_problems(["grapevin"], [])
-    with pytest.raises(EpigymError, match="nothing to learn from"):
-        training_problems([], [])
+        named("train", ["grapevin"], [])
+    with pytest.raises(EpigymError, match="no problem is named"):
+        named("train", [], [])
 
 
 @pytest.mark.parametrize("encoding", ["map", "hash", "bitmask"])

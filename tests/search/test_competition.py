@@ -58,7 +58,7 @@ def test_limits_come_from_the_environment(files: Files, tmp_path: Path) -> None:
     [
         ({"EPIGYM_TIME_LIMIT": "soon"}, "EPIGYM_TIME_LIMIT='soon' is not a positive number of seconds"),
         ({"EPIGYM_TIME_LIMIT": "nan"}, "EPIGYM_TIME_LIMIT='nan' is not a positive number of seconds"),
-        ({"EPIGYM_MEMORY_LIMIT": "much"}, "EPIGYM_MEMORY_LIMIT: memory_limit='much' is not an amount of memory"),
+        ({"EPIGYM_MEMORY_LIMIT": "much"}, "EPIGYM_MEMORY_LIMIT: 'much' is not an amount of memory"),
     ],
 )
 def test_limits_that_are_none(
@@ -113,3 +113,14 @@ def test_solve_and_validate_take_epddl_files_and_specifications(files: Files, tm
         plan.unlink()
     code, output = call("search.validate", *by_spec, "plan=[lift_Ann,shout_Bob]")
     assert (code, "not valid: step 2: action 'shout_Bob' is not applicable" in output) == (1, True)
+
+
+def test_a_plan_file_that_cannot_be_written_is_refused_before_anything_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        competition.main(["gone.json", str(tmp_path)])
+    assert (stop.value.code, capsys.readouterr().err) == (
+        73,
+        f"error: cannot write {tmp_path}: {tmp_path.name} is a folder\n",
+    )

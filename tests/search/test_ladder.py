@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,13 @@ def test_the_suite_is_the_table() -> None:
     assert LADDER.exists()
     assert set(SUITES["scaling"].test) == {f"{rung.domain}/{rung.instance}" for rung in RUNGS}
     assert not set(SUITES["scaling"].test) & set(SUITES["scaling"].train)
+
+
+def test_an_interrupted_measurement_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object, **options: object) -> Iterator[None]:
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(ladder, "supervise", interrupted)
+    with pytest.raises(KeyboardInterrupt, match=rf"until now are in {tmp_path}/table\.csv"):
+        command.ladder(composed(command.Ladder, "ladder", "domain=grapevine", f"out={tmp_path}/table.csv"))

@@ -69,7 +69,7 @@ def test_amounts_of_memory(text: int | str, count: int) -> None:
 
 @pytest.mark.parametrize("text", ["much", "8 XB", "-3", "GiB", ""])
 def test_what_is_not_an_amount_of_memory(text: str) -> None:
-    with pytest.raises(LimitError, match=r"memory_limit=.* write bytes, or a text such as 8GiB"):
+    with pytest.raises(LimitError, match=r"is not an amount of memory; write bytes, or a text such as 8GiB"):
         memory_bytes(text)
 
 

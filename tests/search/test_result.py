@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from epigym.command import ExitCode
-from search.agents.result import SearchResult, SearchStatus, write_json
+from epigym.files import write_json
+from search.agents.result import SearchResult, SearchStatus
 
 SOLVED = SearchResult(
     status=SearchStatus.SOLVED,
@@ -45,15 +46,6 @@ def test_the_file_names_what_users_look_for() -> None:
     assert UNSOLVED.to_dict()["plan_length"] is None
     assert (SOLVED.label, UNSOLVED.label) == ("hfs/open_goals", "bfs")
     assert SOLVED.total_seconds == 0.9375
-
-
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
-    file = tmp_path / "result.json"
-    write_json(file, {"old": 1})
-    with pytest.raises(TypeError):
-        write_json(file, {"new": object()})
-    assert json.loads(file.read_text()) == {"old": 1}
-    assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
 
 
 def test_exit_codes_say_how_a_search_ended() -> None:

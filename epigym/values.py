@@ -1,0 +1,150 @@
+"""Values of configurations, checked against the annotations of a dataclass or of a signature.
+
+Beside its type, the metadata of a field may hold rules for a value that is not null:
+
+- `minimum` and `maximum` of a number;
+- `exists`: the value names a file or folder that must be there, or is a list of such names;
+- `written`: it names a `file` or a `folder` that will be written;
+- `check`: a function, as `module:name`, that raises an `EpigymError` for a wrong value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from math import inf
+from pathlib import Path
+from pkgutil import resolve_name
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from epigym.errors import EpigymError, MissingError, UsageError
+from epigym.files import check_writable
+from epigym.names import unknown
+
+C = TypeVar("C")
+UNSET: Any = "???"
+"""What a configuration file writes for a value without a default, and the value of an option that was not given."""
+
+_KINDS: dict[Any, str] = {
+    int: "a whole number", float: "a number", bool: "true or false", str: "text", NoneType: "null",
+    list: "a list", tuple: "a list", dict: "a mapping",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """In an annotation: the least value of a setting, which is finite."""
+
+    least: float
+
+
+Count = Annotated[int, AtLeast(1)]
+
+
+def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
+    """A dataclass from values by name, each held against its field.
+
+    Args:
+        kind: the dataclass.
+        values: by name.
+        prefix: what stands before their names in messages, such as `data.`.
+
+    Raises:
+        UsageError: when a value is missing, unknown, of the wrong type or out of range; the message names it.
+        MissingError: when a file that must be there is not.
+        OSError: when a file or folder cannot be written.
+    """
+    known = {entry.name: entry for entry in fields(cast(Any, kind))}
+    for name in values:
+        if name not in known:
+            raise UsageError(unknown("setting", prefix + str(name), [prefix + one for one in known]))
+    hints, made = get_type_hints(kind), {}
+    for name, entry in known.items():
+        place, value = prefix + name, values.get(name, UNSET)
+        if isinstance(value, str) and value == UNSET:
+            if entry.default is MISSING:
+                raise UsageError(f"{place} is not given: add {place}=…")
+            continue
+        made[name] = typed(value, hints[name], place)
+        if made[name] is not None:
+            _check(made[name], entry.metadata, place, _shown(value))
+    try:
+        return kind(**made)
+    except EpigymError as error:
+        raise UsageError(f"{prefix.rstrip('.')}: {error}") from None
+
+
+def typed(value: Any, kind: Any, place: str) -> Any:
+    """The value as its annotation asks for it: what is no list is a list of one, a whole number is a number.
+
+    Types that configurations do not know are not looked at.
+
+    Raises:
+        UsageError: when the value is of another type or out of range; the message names its `place`.
+    """
+    origin, options = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _bounded(typed(value, options[0], place), options[1:], place)
+    if origin in (Union, UnionType):
+        return _first(value, options, place)
+    if origin is Literal:
+        if value in options:
+            return value
+        raise UsageError(unknown(place, str(value), options))
+    if origin in (list, Sequence) and value is not None:
+        items = value if isinstance(value, (list, tuple)) else [value]
+        return [typed(item, options[0], place) for item in items]
+    if is_dataclass(kind) and isinstance(value, Mapping):
+        return make(cast(type[Any], kind), value, place + ".")
+    plain = origin or kind
+    if plain not in (*_KINDS, Path, Mapping) and not is_dataclass(plain):
+        return value
+    if plain is Path:
+        return Path(typed(value, str, place))
+    if isinstance(value, bool) is (plain is bool):
+        if isinstance(value, plain):
+            return value
+        if (isinstance(value, int) and plain in (float, str)) or (isinstance(value, float) and plain is str):
+            return plain(value)
+    raise UsageError(f"{place}={_shown(value)}: expected {_KINDS.get(plain, 'a mapping')}")
+
+
+def _bounded(value: Any, bounds: Iterable[Any], place: str) -> Any:
+    for bound in bounds:
+        if isinstance(bound, AtLeast) and not bound.least <= value < inf:
+            raise UsageError(f"{place}={_shown(value)}: expected at least {bound.least}, and finite")
+    return value
+
+
+def _first(value: Any, options: tuple[Any, ...], place: str) -> Any:
+    """The value as the first of several types that takes it; when none does, the error of the first one."""
+    errors = []
+    for option in sorted(options, key=lambda option: not (isinstance(option, type) and type(value) is option)):
+        try:
+            return typed(value, option, place)
+        except UsageError as error:
+            errors.append(error)
+    raise errors[0]
+
+
+def _shown(value: Any) -> str:
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _check(value: Any, rules: Mapping[str, Any], place: str, shown: str) -> None:
+    minimum, maximum, check = rules.get("minimum"), rules.get("maximum"), rules.get("check")
+    if isinstance(value, int | float) and minimum is not None and not value >= minimum:
+        raise UsageError(f"{place}={shown}: expected at least {minimum}")
+    if isinstance(value, int | float) and maximum is not None and not value <= maximum:
+        raise UsageError(f"{place}={shown}: expected at most {maximum}")
+    for name in (value if isinstance(value, list) else [value]) if rules.get("exists") else ():
+        if not Path(name).exists():
+            raise MissingError(f"{place}={name}: there is no such file or folder")
+    if "written" in rules:
+        check_writable(value, is_folder=rules["written"] == "folder")
+    if check is not None:
+        try:
+            resolve_name(check)(value)
+        except EpigymError as error:
+            raise UsageError(f"{place}: {error}") from None

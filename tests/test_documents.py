@@ -1,0 +1,205 @@
+"""What the documents show works: the README's Python runs, and every command does as it is written, in its order."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+import runpy
+import shlex
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from epigym.packages import PLACE
+from tests.helpers.benchmark_files import ROOT, SHARED
+
+SHORT = {
+    "learn.assess": "explorer.max_visited=60",
+    "learn.ppo": "steps=1024",
+    "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=500",
+    "learn.train": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64 trainer.max_steps=100"
+    " trainer.val_check_interval=50 trainer.check_val_every_n_epoch=null",
+    "learn.train -m": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200 data.batch_size=32"
+    " trainer.max_steps=1 trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
+    "search.evaluate": "per_domain=1 time_limit=1 shard=0/30",
+    "search.ladder": "draw=false domain=assembly_line time_limit=0.05",  # drawing the goals of one domain takes minutes
+}
+"""What is added to the end of a command to make it short."""
+
+PROMISED = {
+    "learn.assess": "outputs/assess/*/assessment.csv",
+    "learn.compare": "outputs/compare/*/comparison.md",
+    "learn.export": "outputs/train/**/best.onnx",
+    "learn.ppo": "outputs/ppo/*/agent.zip",
+    "learn.rollouts": "outputs/explored/*/*.png",
+    "learn.train": "outputs/train/**/checkpoints/best.ckpt",
+    "search.competition": "plan.json",
+    "search.evaluate": "outputs/evaluate/*/results.csv",
+    "search.ladder": "outputs/ladder/scaling.csv",
+    "search.report": "outputs/report/*/*.md",
+    "search.solve": "outputs/solve/*/result.json",
+}
+"""What a command writes, beside the files that its arguments name."""
+
+SCRIPTS = {"epigym": "epigym", "epigym-plan": "search.competition"}
+STARTS = r"(?:\w+=\S+ |time |taskset --cpu-list \d+ )*(?:python -m|epigym(?:-plan)?) "
+SHOWN = re.compile(rf"^ {{4}}({STARTS}[^\n#>]+)|`({STARTS}[^`]+)`", flags=re.MULTILINE)
+ABSTRACT = "SPECFILE"  # stands for any file
+PUBLIC = ("../shared", "experiment=competition", "outputs/train/rescue")  # in commands that need the public files
+
+GROUPS = [["README.md"], ["docs/results/learning.md", "docs/results/evaluation.md"]]
+"""Documents whose commands run one after the other, as the later ones use what the earlier ones write."""
+
+PROCESSES = multiprocessing.get_context("forkserver")
+LINK = re.compile(r'(?:src="|\]\()((?!http)[^")#]+)')
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+DOCUMENTS = [str(path.relative_to(ROOT)) for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))]
+
+
+def commands(document: str) -> list[str]:
+    text = (ROOT / document).read_text(encoding="utf-8").replace("\\\n", " ")
+    shown = ["".join(groups).strip() for groups in SHOWN.findall(text)]
+    return [command for command in shown if ABSTRACT not in command]
+
+
+def is_public(command: str) -> bool:
+    return any(name in command for name in PUBLIC)
+
+
+class Command(NamedTuple):
+    """A command that a document shows.
+
+    Attributes:
+        module: that it starts.
+        arguments: as they are written.
+        environment: what it sets.
+    """
+
+    module: str
+    arguments: list[str]
+    environment: dict[str, str]
+
+    @classmethod
+    def of(cls, text: str) -> Command:
+        words = shlex.split(text)
+        start = next(place for place, word in enumerate(words) if word in ("python", *SCRIPTS))
+        environment = dict(word.split("=", 1) for word in words[:start] if "=" in word)
+        if words[start] == "python":
+            return cls(words[start + 2], words[start + 3 :], environment)
+        return cls(SCRIPTS[words[start]], words[start + 1 :], environment)
+
+    @property
+    def short(self) -> list[str]:
+        sweep = " -m" if "-m" in self.arguments else ""
+        return [*self.arguments, *shlex.split(SHORT.get(self.module + sweep, ""))]
+
+    @property
+    def promised(self) -> list[str]:
+        named = [
+            argument.split("=", 1)[1] for argument in self.arguments if argument.startswith(("out=", "plan_file="))
+        ]
+        return named + ([PROMISED[self.module]] if self.module in PROMISED else [])
+
+
+def execute(command: Command, folder: Path, log: Path) -> None:
+    """What a fresh process does: the command, in a folder of the user's, with its output in a file."""
+    os.chdir(folder)
+    os.environ.update(command.environment, EPIGYM_SHARED="../shared")
+    output = os.open(log, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    if "hydra/launcher=local" in command.arguments:  # its workers wait for the end of a whole interpreter
+        os.execv(sys.executable, [sys.executable, "-m", command.module, *command.short])
+    sys.argv[1:] = command.short
+    sys.path.insert(0, str(folder))
+    runpy.run_module(command.module, run_name="__main__", alter_sys=True)
+
+
+def stamps(folder: Path, pattern: str) -> set[tuple[Path, int]]:
+    return {(path, path.stat().st_mtime_ns) for path in folder.glob(pattern)}
+
+
+def run_all(shown: list[str], tmp_path: Path) -> None:
+    """Run commands one after the other in a folder like a checkout; each succeeds and writes what it promises."""
+    # Whatever takes long to import is imported once; every command is a process forked from there.
+    PROCESSES.set_forkserver_preload(["learn.training.fitting", "learn.training.assessment", "search.reports.writing"])
+    folder, log = tmp_path / "checkout", tmp_path / "log.txt"
+    folder.mkdir()
+    for name in ("docs", "domains"):
+        (folder / name).symlink_to(ROOT / name)
+    (tmp_path / "shared").symlink_to(SHARED)
+    for text in dict.fromkeys(shown):
+        command = Command.of(text)
+        before = [stamps(folder, pattern) for pattern in command.promised]
+        process = PROCESSES.Process(target=execute, args=(command, folder, log))
+        process.start()
+        process.join()
+        said = log.read_text(encoding="utf-8")
+        assert (process.exitcode, bool(said)) == (0, True), f"{text}\n{said[-2000:]}"
+        missing = [
+            pattern for pattern, old in zip(command.promised, before, strict=True) if stamps(folder, pattern) <= old
+        ]
+        assert missing == [], f"{text}\n{said[-2000:]}"
+        tables = [table.read_text(encoding="utf-8") for table in folder.glob("outputs/evaluate/*/results.csv")]
+        assert [row for table in tables for row in table.splitlines() if ",error," in row] == []
+
+
+def examples(file: Path) -> list[str]:
+    """The commands in the comments of a configuration file."""
+    text = file.read_text(encoding="utf-8").replace("\\\n#", " ")
+    return re.findall(rf"^# *({STARTS}.+?)(?:  #.*)?$", text, flags=re.MULTILINE)
+
+
+EXAMPLES = [command for file in sorted((ROOT / "conf").rglob("*.yaml")) for command in examples(file)]
+
+
+@pytest.mark.parametrize("documents", GROUPS, ids=" ".join)
+def test_commands_run(documents: list[str], tmp_path: Path) -> None:
+    run_all([command for name in documents for command in commands(name) if not is_public(command)], tmp_path)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("document", [name for name in DOCUMENTS if any(map(is_public, commands(name)))])
+def test_commands_on_public_files_run(document: str, tmp_path: Path) -> None:
+    run_all([command for command in commands(document) if is_public(command)], tmp_path)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_of_the_configuration_compose(example: str) -> None:
+    command = Command.of(example)
+    import_module(command.module)  # declares what its configuration builds on
+    values = [value for value in command.arguments if "=" in value and not value.startswith("hydra")]
+    if "-m" in command.arguments:  # its first job
+        values = [value if "[" in value else value.split(",")[0] for value in values]
+    with initialize_config_dir(str(PLACE / "conf"), version_base="1.3"):
+        assert compose(command.module.partition(".")[2], values)  # refuses what it does not know
+
+
+def test_no_command_is_left_out() -> None:
+    ours = [name for name in DOCUMENTS if not all(map(is_public, commands(name)))]
+    assert sorted(ours) == sorted(name for group in GROUPS for name in group)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.splitlines()[0])
+def test_python_blocks_run(block: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    exec(compile(block, "README.md", "exec"), {})
+
+
+def test_demo_runs_the_two_commands_of_the_readme() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    recipes = re.findall(r"^DEMO_\w+ = (.+)$", makefile, flags=re.MULTILINE)
+    assert len(recipes) == 2
+    assert set(recipes) <= set(commands("README.md"))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_linked_files_exist(document: str) -> None:
+    links = LINK.findall((ROOT / document).read_text(encoding="utf-8"))
+    assert [link for link in links if not (ROOT / document).parent.joinpath(link).exists()] == []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
+import json
 import re
-import runpy
 import shlex
+import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -55,7 +55,6 @@ PUBLIC = ("../shared", "experiment=competition", "outputs/train/rescue")  # in c
 GROUPS = [["README.md"], ["docs/results/learning.md", "docs/results/evaluation.md"]]
 """Documents whose commands run one after the other, as the later ones use what the earlier ones write."""
 
-PROCESSES = multiprocessing.get_context("forkserver")
 LINK = re.compile(r'(?:src="|\]\()((?!http)[^")#]+)')
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
@@ -107,28 +106,43 @@ class Command(NamedTuple):
         return named + ([PROMISED[self.module]] if self.module in PROMISED else [])
 
 
-def execute(command: Command, folder: Path, log: Path) -> None:
-    """What a fresh process does: the command, in a folder of the user's, with its output in a file."""
-    os.chdir(folder)
-    os.environ.update(command.environment, EPIGYM_SHARED="../shared")
-    output = os.open(log, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
-    os.dup2(output, 1)
-    os.dup2(output, 2)
-    if "hydra/launcher=local" in command.arguments:  # its workers wait for the end of a whole interpreter
-        os.execv(sys.executable, [sys.executable, "-m", command.module, *command.short])
-    sys.argv[1:] = command.short
-    sys.path.insert(0, str(folder))
-    runpy.run_module(command.module, run_name="__main__", alter_sys=True)
-
-
 def stamps(folder: Path, pattern: str) -> set[tuple[Path, int]]:
     return {(path, path.stat().st_mtime_ns) for path in folder.glob(pattern)}
 
 
-def run_all(shown: list[str], tmp_path: Path) -> None:
+Serve = Callable[[Command, Path, Path], int]
+"""Runs a command in a folder, with its output in a file, and tells its exit code."""
+
+
+@pytest.fixture(scope="module")
+def serve() -> Iterator[Serve]:
+    """Whatever takes long to import is imported once; every command is a process forked from there."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.helpers.command_server"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdin is not None
+    assert server.stdout is not None
+    requests, answers = server.stdin, server.stdout
+
+    def run(command: Command, folder: Path, log: Path) -> int:
+        environment = {**command.environment, "EPIGYM_SHARED": "../shared"}
+        request = {"module": command.module, "arguments": command.short, "environment": environment}
+        requests.write(json.dumps(request | {"folder": str(folder), "log": str(log)}) + "\n")
+        requests.flush()
+        return int(answers.readline())
+
+    yield run
+    requests.close()
+    server.wait()
+    answers.close()
+
+
+def run_all(shown: list[str], tmp_path: Path, serve: Serve) -> None:
     """Run commands one after the other in a folder like a checkout; each succeeds and writes what it promises."""
-    # Whatever takes long to import is imported once; every command is a process forked from there.
-    PROCESSES.set_forkserver_preload(["learn.training.fitting", "learn.training.assessment", "search.reports.writing"])
     folder, log = tmp_path / "checkout", tmp_path / "log.txt"
     folder.mkdir()
     for name in ("docs", "domains"):
@@ -137,11 +151,9 @@ def run_all(shown: list[str], tmp_path: Path) -> None:
     for text in dict.fromkeys(shown):
         command = Command.of(text)
         before = [stamps(folder, pattern) for pattern in command.promised]
-        process = PROCESSES.Process(target=execute, args=(command, folder, log))
-        process.start()
-        process.join()
+        code = serve(command, folder, log)
         said = log.read_text(encoding="utf-8")
-        assert (process.exitcode, bool(said)) == (0, True), f"{text}\n{said[-2000:]}"
+        assert (code, bool(said)) == (0, True), f"{text}\n{said[-2000:]}"
         missing = [
             pattern for pattern, old in zip(command.promised, before, strict=True) if stamps(folder, pattern) <= old
         ]
@@ -160,14 +172,14 @@ EXAMPLES = [command for file in sorted((ROOT / "conf").rglob("*.yaml")) for comm
 
 
 @pytest.mark.parametrize("documents", GROUPS, ids=" ".join)
-def test_commands_run(documents: list[str], tmp_path: Path) -> None:
-    run_all([command for name in documents for command in commands(name) if not is_public(command)], tmp_path)
+def test_commands_run(documents: list[str], tmp_path: Path, serve: Serve) -> None:
+    run_all([command for name in documents for command in commands(name) if not is_public(command)], tmp_path, serve)
 
 
 @pytest.mark.reference
 @pytest.mark.parametrize("document", [name for name in DOCUMENTS if any(map(is_public, commands(name)))])
-def test_commands_on_public_files_run(document: str, tmp_path: Path) -> None:
-    run_all([command for command in commands(document) if is_public(command)], tmp_path)
+def test_commands_on_public_files_run(document: str, tmp_path: Path, serve: Serve) -> None:
+    run_all([command for command in commands(document) if is_public(command)], tmp_path, serve)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

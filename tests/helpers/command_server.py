@@ -1,0 +1,54 @@
+"""Runs commands in processes forked from one that has imported what takes long (`tests.helpers.command_server`).
+
+Requests come as lines of JSON on standard input (module, arguments, environment, folder, log); the answer to each is a
+line with the exit code.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import runpy
+import sys
+from typing import Any
+
+SLOW = ("learn.training.fitting", "learn.training.assessment", "search.reports.writing")
+
+
+def execute(request: dict[str, Any]) -> int:
+    """Run a command in this process, in a folder of the user's, with its output in a file; its exit code."""
+    os.chdir(request["folder"])
+    os.environ.update(request["environment"])
+    output = os.open(request["log"], os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    if "hydra/launcher=local" in request["arguments"]:  # its workers wait for the end of a whole interpreter
+        os.execv(sys.executable, [sys.executable, "-m", request["module"], *request["arguments"]])
+    sys.argv[1:] = request["arguments"]
+    sys.path.insert(0, request["folder"])
+    try:
+        runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+def serve() -> None:
+    for name in SLOW:
+        importlib.import_module(name)
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                code = execute(json.loads(line))
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+if __name__ == "__main__":
+    serve()

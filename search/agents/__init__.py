@@ -9,7 +9,7 @@ from search.agents.agent import Agent
 from search.agents.best_first import bfws, hfs, hfs_star, wa_star
 from search.agents.breadth_first import BreadthFirst
 from search.agents.depth_first import DepthFirst, IterativeDeepening
-from search.agents.preferring import Preferring
+from search.agents.preferring import Lazy, Preferring
 from search.heuristics.registry import maker
 
 AGENTS: Mapping[str, Callable[..., Agent]] = {
@@ -19,6 +19,7 @@ AGENTS: Mapping[str, Callable[..., Agent]] = {
     "wa_star": wa_star,
     "bfws": bfws,
     "hfs_preferred": Preferring,
+    "lazy": Lazy,
     "dfs": DepthFirst,
     "idfs": IterativeDeepening,
 }

@@ -1,10 +1,15 @@
-"""`hfs_preferred`: greedy best-first search with a second queue for what the heuristic's preferred actions reach."""
+"""`hfs_preferred` and `lazy`: greedy best-first search with a second queue for what preferred actions reach.
+
+Source: Helmert, "The Fast Downward Planning System" (JAIR 26, 2006), section 5; Richter, Helmert, "Preferred
+Operators and Deferred Evaluation in Satisficing Planning" (ICAPS 2009).
+"""
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +25,37 @@ from search.heuristics.heuristic import Heuristic
 _ALL, _PREFERRED = range(2)
 
 
+class _Turns:
+    """Which of two queues is popped next: each in its turn, that of preferred actions more often after progress.
+
+    Args:
+        boost: how many turns in a row progress is worth.
+    """
+
+    def __init__(self, boost: int) -> None:
+        self._boost = boost
+        self._taken = [0, 0]
+        self._best = np.inf
+
+    def next(self, queues: Sequence[list[Any]]) -> int:
+        """The queue whose turn it is, of those that are not empty."""
+        chosen = min((queue for queue in (_ALL, _PREFERRED) if queues[queue]), key=lambda queue: self._taken[queue])
+        self._taken[chosen] += 1
+        return chosen
+
+    def report(self, score: float) -> None:
+        """An e-state with this score was met; progress is a score lower than all before."""
+        if score < self._best:
+            self._best = score
+            self._taken[_PREFERRED] -= self._boost
+
+
 @dataclass(frozen=True)
 class Preferring(Agent):
     """Expands in turn the best of all e-states and the best of those that a preferred action reached.
 
     Best is lowest h, then lowest id; every e-state is expanded once. Both queues hold all that falls to them, so the
     search is complete.
-
-    Source: Helmert, "The Fast Downward Planning System" (JAIR 26, 2006), section 5; Richter, Helmert, "Preferred
-    Operators and Deferred Evaluation in Satisficing Planning" (ICAPS 2009).
 
     Attributes:
         boost: how many turns in a row the queue of preferred actions gets whenever an e-state scores lower than all
@@ -41,29 +68,25 @@ class Preferring(Agent):
     boost: Annotated[int, AtLeast(0)] = 0
 
     def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
-        if heuristic is None or not heuristic.prefers:
-            raise UsageError(f"agent {self.name!r} needs a heuristic that prefers actions, for example heuristic=h_add")
+        heuristic = _preferring(self.name, heuristic)
         queues: tuple[list[tuple[float, int]], list[tuple[float, int]]] = ([(0.0, run.space.initial)], [])
-        turns = [0, 0]
-        best = np.inf
+        turns = _Turns(self.boost)
         expanded: set[int] = set()
-        preferred = dict(_preferred(heuristic, run.root)[1])
+        preferred = dict(_evaluated(heuristic, run.root)[1])
         while any(queues):
             if limit := run.budget.exceeded(run.expanded):
                 return limit
-            chosen = min((queue for queue in (_ALL, _PREFERRED) if queues[queue]), key=lambda queue: turns[queue])
-            turns[chosen] += 1
-            _, state = heapq.heappop(queues[chosen])
+            _, state = heapq.heappop(queues[turns.next(queues)])
             if state in expanded:
                 continue
             expanded.add(state)
             fresh = run.expand(np.array([state], dtype=np.int32))
             if run.goal is not None:
                 return SearchStatus.SOLVED
-            liked = preferred.pop(state)
+            liked = frozenset(preferred.pop(state))
             if len(fresh) == 0:
                 continue
-            scores, theirs = _preferred(heuristic, fresh)
+            scores, theirs = _evaluated(heuristic, fresh)
             preferred.update(theirs)
             for entry, action in zip(
                 zip(scores, fresh.tolist(), strict=True), run.actions(fresh).tolist(), strict=True
@@ -71,15 +94,80 @@ class Preferring(Agent):
                 heapq.heappush(queues[_ALL], entry)
                 if action in liked:
                     heapq.heappush(queues[_PREFERRED], entry)
-            if min(scores) < best:
-                best = min(scores)
-                turns[_PREFERRED] -= self.boost
+            turns.report(min(scores))
         return SearchStatus.UNSOLVABLE
 
 
-def _preferred(heuristic: Heuristic, ids: NDArray[np.int32]) -> tuple[list[float], list[tuple[int, frozenset[int]]]]:
+@dataclass(frozen=True)
+class Lazy(Agent):
+    """The same with deferred evaluation: a successor is built when its turn comes, under the score of its parent.
+
+    Of equal scores what was scored first comes first, and its actions in the order of declaration. An e-state counts
+    as generated when it is built, and as expanded when it is scored; whether it is a goal is asked when it is built.
+
+    Attributes:
+        boost: as of `Preferring`.
+    """
+
+    name = "lazy"
+    is_informed = True
+
+    boost: Annotated[int, AtLeast(0)] = 0
+
+    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+        heuristic = _preferring(self.name, heuristic)
+        queues: tuple[list[_Branch], list[_Branch]] = ([], [])
+        turns = _Turns(self.boost)
+        built: set[tuple[int, int]] = set()
+        state: int | None = run.space.initial
+        while True:
+            if limit := run.budget.exceeded(run.expanded):
+                return limit
+            if state is not None:
+                ids = np.array([state], dtype=np.int32)
+                (score,), ((_, liked),) = _evaluated(heuristic, ids)
+                run.expanded += 1
+                turns.report(score)
+                every = np.flatnonzero(run.space.applicable(ids)[0]).tolist()
+                for queue, actions in zip(queues, (every, liked), strict=True):
+                    if actions:
+                        heapq.heappush(queue, _Branch(score, run.expanded, state, actions[::-1]))
+            if not any(queues):
+                return SearchStatus.UNSOLVABLE
+            edge = _pop(queues[turns.next(queues)])
+            state = None if edge in built else run.build(*edge)
+            built.add(edge)
+            if run.goal is not None:
+                return SearchStatus.SOLVED
+
+
+class _Branch(NamedTuple):
+    """The actions of an e-state that are still to be tried, the next one last."""
+
+    score: float
+    number: int
+    state: int
+    actions: list[int]
+
+
+def _pop(queue: list[_Branch]) -> tuple[int, int]:
+    """The best e-state of a queue and its next action."""
+    branch = queue[0]
+    action = branch.actions.pop()
+    if not branch.actions:
+        heapq.heappop(queue)
+    return branch.state, action
+
+
+def _preferring(agent: str, heuristic: Heuristic | None) -> Heuristic:
+    if heuristic is None or not heuristic.prefers:
+        raise UsageError(f"agent {agent!r} needs a heuristic that prefers actions, for example heuristic=h_add")
+    return heuristic
+
+
+def _evaluated(heuristic: Heuristic, ids: NDArray[np.int32]) -> tuple[list[float], list[tuple[int, list[int]]]]:
     """Scores of e-states, and each with its preferred actions."""
     scores, ptr, actions = heuristic.evaluate(ids)
     parts = np.split(actions, ptr[1:-1])
-    liked = [(state, frozenset(part.tolist())) for state, part in zip(ids.tolist(), parts, strict=True)]
+    liked = [(state, part.tolist()) for state, part in zip(ids.tolist(), parts, strict=True)]
     return thousandths(heuristic.name, ids, scores).tolist(), liked

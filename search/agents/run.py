@@ -76,6 +76,21 @@ class SearchRun:
         self.distinct += len(fresh)
         return fresh
 
+    def build(self, state: int, action: int) -> int | None:
+        """Generate one successor of an e-state seen by this agent; a goal becomes `self.goal`.
+
+        Returns:
+            The successor, or None when this agent had seen it.
+        """
+        target = self.space.successor(state, action)
+        self.generated += 1
+        if self._room_for(len(self.space))[target] != _UNSEEN:
+            return None
+        self.reach(target, state, action)
+        if self.space.is_goal(np.array([target], dtype=np.int32))[0]:
+            self.goal = target
+        return target
+
     def _first_visits(self, target: NDArray[np.int32]) -> NDArray[np.bool_]:
         """bool[m]: which of `target` (int32[m]) are unseen and do not occur further to the left."""
         first = np.zeros(len(target), dtype=np.bool_)

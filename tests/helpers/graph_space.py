@@ -1,4 +1,4 @@
-"""An explicit graph in place of a state space: agents need to expand, to test goals and no more."""
+"""An explicit graph in place of a state space: agents need to expand, to build, to test goals and no more."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class GraphSpace:
         self._count = 1 + max((target for pairs in edges.values() for _, target in pairs), default=0)
         self.task = task_of(names)
         self.expanded: list[int] = []
+        self.built: list[int] = []
 
     def __len__(self) -> int:
         return self._count
@@ -40,6 +41,14 @@ class GraphSpace:
                 break
         columns = np.array(rows, dtype=np.int32).reshape(-1, 3).T
         return Transitions(*columns, is_new=np.zeros(len(rows), dtype=np.bool_))
+
+    def successor(self, state: int, action: int) -> int:
+        self.built.append(dict(self._edges[state])[action])
+        return self.built[-1]
+
+    def applicable(self, ids: ArrayLike) -> NDArray[np.bool_]:
+        rows = [dict(self._edges.get(state, ())) for state in np.asarray(ids).tolist()]
+        return np.array([[action in row for action in range(len(self.task.actions))] for row in rows])
 
     def is_goal(self, ids: ArrayLike) -> NDArray[np.bool_]:
         return np.isin(ids, self._goals)

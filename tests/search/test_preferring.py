@@ -72,20 +72,54 @@ def test_infinite_scores_come_last_and_the_search_is_complete() -> None:
     assert nothing.status is SearchStatus.UNSOLVABLE
 
 
-def test_a_heuristic_that_prefers_nothing_is_refused() -> None:
+@pytest.mark.parametrize("agent", ["hfs_preferred", "lazy"])
+def test_a_heuristic_that_prefers_nothing_is_refused(agent: str) -> None:
     with pytest.raises(UsageError, match="needs a heuristic that prefers actions, for example heuristic=h_add"):
-        make_agent("hfs_preferred").search(GraphSpace(EDGES, [9]), TableHeuristic(SCORES))
+        make_agent(agent).search(GraphSpace(EDGES, [9]), TableHeuristic(SCORES))
 
 
+@pytest.mark.parametrize(
+    ("liked", "built"),
+    [
+        # Those of 0, of 2, of 4 and of 5 (scored 1, in the order of scoring), then those of 1 and 3 (scored 5).
+        ({}, [1, 2, 4, 5, 6, 7, 3, 9]),
+        # All: 0a; preferred: 0a again; all: 0b; preferred: 1a; all: 2a; preferred: 3a.
+        ({0: [0], 1: [0], 3: [0]}, [1, 2, 3, 4, 9]),
+    ],
+)
+def test_lazy_builds_an_e_state_when_its_turn_comes(liked: Mapping[int, list[int]], built: list[int]) -> None:
+    space = GraphSpace(EDGES, [9])
+    result = make_agent("lazy").search(space, Preferences(SCORES, liked))
+    assert (result.status, result.plan) == (SearchStatus.SOLVED, ("a", "a", "a"))
+    assert space.built == built
+    assert result.generated == len(built)
+
+
+def test_lazy_counts_what_it_scores_as_expanded_and_builds_nothing_twice() -> None:
+    space = GraphSpace({0: [("a", 1), ("b", 2)], 1: [("a", 2), ("b", 0)], 2: [("a", 3)]}, [])
+    heuristic = Preferences({}, {0: [0, 1], 1: [0]})
+    result = make_agent("lazy").search(space, heuristic)
+    assert (result.status, result.expanded, result.distinct) == (SearchStatus.UNSOLVABLE, 4, 4)
+    assert sorted(space.built) == [0, 1, 2, 2, 3]  # every edge once
+    assert sorted(state for batch in heuristic.batches for state in batch) == [0, 1, 2, 3]
+
+
+def test_lazy_heeds_the_limits() -> None:
+    result = make_agent("lazy").search(GraphSpace(EDGES, [9]), Preferences(SCORES, {}), Limits(max_expanded=2))
+    assert (result.status, result.expanded) == (SearchStatus.EXPANSION_LIMIT, 2)
+
+
+@pytest.mark.parametrize("agent", ["hfs_preferred", "lazy"])
 @pytest.mark.parametrize("heuristic", ["h_add", "h_ff"])
 @pytest.mark.parametrize("name", sorted(SOLVABLE))
-def test_plans_are_found_and_valid(name: str, heuristic: str) -> None:
-    result = find_plan(SOLVABLE[name](), Configuration.of("hfs_preferred", heuristic))
+def test_plans_are_found_and_valid(name: str, heuristic: str, agent: str) -> None:
+    result = find_plan(SOLVABLE[name](), Configuration.of(agent, heuristic))
     assert result.status is SearchStatus.SOLVED
 
 
-def test_a_task_without_a_plan_is_exhausted_although_the_relaxation_is_blind() -> None:
-    result = find_plan(hopeless(), Configuration.of("hfs_preferred", "h_add"))
+@pytest.mark.parametrize("agent", ["hfs_preferred", "lazy"])
+def test_a_task_without_a_plan_is_exhausted_although_the_relaxation_is_blind(agent: str) -> None:
+    result = find_plan(hopeless(), Configuration.of(agent, "h_add"))
     assert result.status is SearchStatus.UNSOLVABLE
 
 

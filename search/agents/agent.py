@@ -17,10 +17,12 @@ class Agent(ABC):
     Attributes:
         name: in messages and, where nothing else is said, in tables.
         is_informed: whether the agent asks a heuristic.
+        needs_preferences: whether it asks for preferred actions too.
     """
 
     name: str = "own"
     is_informed: bool = False
+    needs_preferences: bool = False
 
     def search(
         self, space: StateSpace, heuristic: Heuristic | None = None, limits: Limits | None = None

@@ -64,6 +64,7 @@ class Preferring(Agent):
 
     name = "hfs_preferred"
     is_informed = True
+    needs_preferences = True
 
     boost: Annotated[int, AtLeast(0)] = 0
 
@@ -111,6 +112,7 @@ class Lazy(Agent):
 
     name = "lazy"
     is_informed = True
+    needs_preferences = True
 
     boost: Annotated[int, AtLeast(0)] = 0
 

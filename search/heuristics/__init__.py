@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from epigym.space import StateSpace
@@ -25,7 +26,7 @@ HEURISTICS: Mapping[str, Callable[..., Heuristic]] = {
 }
 
 
-def heuristic_maker(choice: Mapping[str, Any]) -> Callable[[StateSpace], Heuristic]:
+def heuristic_maker(choice: Mapping[str, Any]) -> partial[Heuristic]:
     """What makes the heuristic that a mapping chooses, as in `conf/heuristic/<name>.yaml`, for a space.
 
     Raises:

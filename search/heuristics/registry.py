@@ -19,7 +19,7 @@ _NO_SETTINGS = ("name", "_target_", "label")
 
 def maker(
     kind: str, choice: Mapping[str, Any], known: Mapping[str, Callable[..., T]], base: type, given: int = 0
-) -> Callable[..., T]:
+) -> partial[T]:
     """What makes a chosen thing, with its settings checked and bound.
 
     Args:

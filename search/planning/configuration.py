@@ -50,18 +50,23 @@ class Configuration:
         Settings that are not given come from the configuration files. A blind agent gets no heuristic.
 
         Raises:
-            UsageError: when a name or a setting is unknown, a value does not fit, or a heuristic is missing.
+            UsageError: when a name or a setting is unknown, a value does not fit, or a heuristic is missing or prefers
+                no actions though the agent needs that.
         """
         agent = _settings("agent", agent, (*AGENTS, PORTFOLIO))
         if agent.get("name") == PORTFOLIO:
             own: dict[str, Any] = {key: agent.pop(key) for key in ("name", "label") if key in agent}
             return cls(own, members=_members_of(**check(f"agent {PORTFOLIO!r}", _members_of, agent)))
-        if not make_agent(**agent).is_informed:
+        made = make_agent(**agent)
+        if not made.is_informed:
             return cls(agent)
         if heuristic is None:
             raise UsageError(f"agent {_name(agent)!r} needs a heuristic: choose one of {', '.join(HEURISTICS)}")
         heuristic = _settings("heuristic", heuristic, HEURISTICS)
-        heuristic_maker(heuristic)  # checks it
+        chosen = heuristic_maker(heuristic)  # checks it
+        if made.needs_preferences and not cast(type[Heuristic], chosen.func).prefers:
+            remedy = "needs a heuristic that prefers actions, for example h_add"
+            raise UsageError(f"agent {_name(agent)!r} {remedy}, not {_name(heuristic)!r}")
         return cls(agent, heuristic)
 
     @classmethod

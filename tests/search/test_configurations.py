@@ -62,7 +62,7 @@ def test_the_defaults_of_the_command_are_those_of_the_library() -> None:
 
 @pytest.mark.parametrize("agent", sorted([*AGENTS, PORTFOLIO]))
 def test_every_agent_can_be_chosen(agent: str) -> None:
-    values = composed(Solve, "solve", "problem=x", f"agent={agent}", "heuristic=l_pg")
+    values = composed(Solve, "solve", "problem=x", f"agent={agent}", "heuristic=h_add")
     configuration = Configuration.of(values.agent, values.heuristic)
     assert configuration.names[0] == agent
     assert agent == PORTFOLIO or configuration.make_agent().name == agent
@@ -143,6 +143,11 @@ def test_configurations_are_read_from_text_and_mappings() -> None:
         ({"nmae": "hfs"}, "l_pg", "unknown agent 'None': expected one of"),
         (3, None, "agent=3 must be a name, or a mapping of name and settings"),
         ("hfs", None, "agent 'hfs' needs a heuristic: choose one of open_goals, "),
+        (
+            "lazy",
+            "open_goals",
+            "agent 'lazy' needs a heuristic that prefers actions, for example h_add, not 'open_goals'",
+        ),
         ({"name": "bfs", "wait": 1}, None, "unknown setting of agent 'bfs' 'wait': there is none"),
         (
             {"name": "hfs", "expansion_per_batch": 2},

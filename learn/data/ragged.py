@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-_T = TypeVar("_T", bound=np.generic)
 
 
 def pointers(lengths: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -37,25 +35,6 @@ def positions(ptr: NDArray[np.integer], rows: NDArray[np.integer]) -> tuple[NDAr
     counts = ptr[rows + 1] - starts
     shifts = np.repeat(starts - pointers(counts)[:-1], counts)
     return shifts + np.arange(len(shifts)), counts
-
-
-def take(
-    ptr: NDArray[np.integer], flat: NDArray[_T], rows: NDArray[np.integer]
-) -> tuple[NDArray[np.int64], NDArray[_T]]:
-    """The pointer array, int64[r + 1], and the elements of some rows, int[r], of a flat ragged array."""
-    where, counts = positions(ptr, rows)
-    return pointers(counts), flat[where]
-
-
-def interleave(heads: NDArray[_T], tails: NDArray[_T], tail_counts: NDArray[np.int64]) -> NDArray[_T]:
-    """Rows that consist of equally long heads and of tails of different lengths, end to end."""
-    head_count = len(heads) // len(tail_counts)
-    starts = pointers(tail_counts + head_count)[:-1]
-    result = np.empty((len(heads) + len(tails), *heads.shape[1:]), dtype=heads.dtype)
-    is_head = np.zeros(len(result), dtype=np.bool_)
-    is_head[starts[:, None] + np.arange(head_count)] = True
-    result[is_head], result[~is_head] = heads, tails
-    return result
 
 
 def compact(array: NDArray[np.integer]) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from epigym.encoding import MAX_LABEL, Encoder
 from epigym.errors import CheckpointError, EpigymError
 from epigym.space import StateSpace
+from learn.data import ragged
 
 INPUTS = ("x", "edge_index", "edge_attr", "graph", "graph_mask")
 """Names of the inputs of an exported regressor, as `learn.model.regressor.Regressor.forward` describes them."""
@@ -44,7 +45,7 @@ class OnnxScorer:
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
         """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""
         batch = self._encoder.graphs(ids)
-        sizes = batch.node_ptr[1:] - batch.node_ptr[:-1]
+        sizes = ragged.lengths(batch.node_ptr)
         values = (
             batch.node_bits.astype(np.float32),
             batch.edge_index,

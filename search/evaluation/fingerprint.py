@@ -11,9 +11,9 @@ from dataclasses import asdict
 from importlib.util import find_spec
 from inspect import getsourcefile
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
 
+from epigym.targets import TARGET, find
 from search.agents.limits import Limits
 from search.evaluation.suites import Problem
 from search.heuristics.gnn import Gnn, good_checkpoints
@@ -68,8 +68,8 @@ def _files(choice: Mapping[str, Any], domain: str | None) -> Iterator[Path]:
             yield from filter(Path.is_file, map(Path, glob.glob(pattern)))
     if choice.get("name") == Gnn.name and choice["checkpoint"] is None:
         yield from good_checkpoints(domain)
-    if "_target_" in choice:
-        yield Path(str(getsourcefile(resolve_name(choice["_target_"]))))
+    if TARGET in choice:
+        yield Path(str(getsourcefile(find(choice[TARGET]))))
 
 
 def _digest(files: Iterable[Path]) -> list[str]:

@@ -108,6 +108,11 @@ class Formula:
         return frozenset(node.name for node in self.subformulas() if node.op is Op.FLUENT)
 
     @property
+    def unnegated(self) -> Formula:
+        """What a negation negates; any other formula itself."""
+        return self.children[0] if self.op is Op.NOT else self
+
+    @property
     def is_propositional(self) -> bool:
         """Whether no modality (`B`, `E`, `C`, `actually`) occurs."""
         return all(node.op < Op.BELIEVES for node in self.subformulas())

@@ -130,7 +130,7 @@ def _plain(formula: Formula) -> Formula:
 
 def _modal(op: Op, agents: tuple[str, ...], formula: Formula) -> Formula:
     """B, E or C before a formula that is no conjunction."""
-    if (formula.children[0] if formula.op is Op.NOT else formula).op is Op.ACTUALLY:
+    if formula.unnegated.op is Op.ACTUALLY:
         return formula
     if op is Op.COMMON:
         return common(agents, formula)
@@ -153,7 +153,7 @@ def _alternatives(formula: Formula) -> list[Formula]:
         return list(formula.children)
     if formula.op is Op.BELIEVES:
         return [normal(believes(formula.agents[0], part)) for part in _alternatives(formula.children[0])]
-    inner = formula.children[0] if formula.op is Op.NOT else formula
+    inner = formula.unnegated
     if inner.op is Op.BELIEVES and inner is not formula:
         return [normal(believes(inner.agents[0], not_(inner.children[0])))]
     if inner.op is Op.COMMON and inner is not formula:
@@ -167,7 +167,6 @@ class _Builder:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._normal: dict[Formula, Formula] = {}
-        self._depths: dict[Formula, int] = {}
         self.formulas: list[Formula] = []  # of the nodes
         self._number: dict[Formula, int] = {}
         self._now: dict[Formula, int] = {}  # what must hold now
@@ -182,7 +181,7 @@ class _Builder:
             if part.op is Op.NOT and part.children[0].op is not Op.FLUENT
         }
         needs = {*task.goal, *(need for model in self._models for need in model.needs())}
-        self._deepest = max((self._depth(self.normal(need)) for need in needs), default=0) + 1
+        self._deepest = max((self.normal(need).depth for need in needs), default=0) + 1
         self._adding: dict[Formula, dict[int, None]] = {}
         for number, model in enumerate(self._models):
             for formula in model.guaranteed:
@@ -200,12 +199,6 @@ class _Builder:
         if formula not in self._normal:
             self._normal[formula] = normal(formula)
         return self._normal[formula]
-
-    def _depth(self, formula: Formula) -> int:
-        if formula not in self._depths:
-            below = max(map(self._depth, formula.children), default=0)
-            self._depths[formula] = below + (Op.BELIEVES <= formula.op <= Op.COMMON)
-        return self._depths[formula]
 
     def node(self, formula: Formula) -> int:
         """The node of a formula in normal form."""
@@ -235,7 +228,7 @@ class _Builder:
         """The operators that add a fact and what each alternative requires, as nodes, in the order of ties."""
         fact = self.formulas[number]
         is_given = fact is FALSE or self._now.get(fact) == number
-        if self._kinds[number] != _FACT or is_given or self._depth(fact) > self._deepest:
+        if self._kinds[number] != _FACT or is_given or fact.depth > self._deepest:
             return []
         actions: dict[int, None] = {}
         for head in self._heads(fact):
@@ -450,15 +443,11 @@ class _Actions:
                 for alternative in part.children:
                     others = and_(*(not_(other) for other in part.children if other is not alternative))
                     for piece in _conjuncts(alternative):
-                        if _is_literal(piece) and not piece.fluents() & touched:
+                        if piece.unnegated.op is Op.FLUENT and not piece.fluents() & touched:
                             add(piece, others)
                 continue
-            if (part.children[0] if part.op is Op.NOT else part).op is not Op.ACTUALLY:
+            if part.unnegated.op is not Op.ACTUALLY:
                 for piece in _conjuncts(self._builder.normal(part)):
-                    if piece is not TRUE and not (_is_literal(piece) and piece.fluents() & touched):
+                    if piece is not TRUE and not (piece.unnegated.op is Op.FLUENT and piece.fluents() & touched):
                         add(piece, TRUE)
         return found
-
-
-def _is_literal(formula: Formula) -> bool:
-    return (formula.children[0] if formula.op is Op.NOT else formula).op is Op.FLUENT

@@ -140,8 +140,7 @@ def _constant(value: bool) -> Formula:
 
 def _atom(formula: Formula) -> Formula | None:
     """The fluent of a literal."""
-    inner = formula.children[0] if formula.op is Op.NOT else formula
-    return inner if inner.op is Op.FLUENT else None
+    return formula.unnegated if formula.unnegated.op is Op.FLUENT else None
 
 
 def _order(constraints: Iterable[frozenset[str]], fluents: list[str]) -> list[str]:

@@ -130,7 +130,7 @@ class PlanningGraph:
                 is_touched = noticing.issuperset(node.agents) and not touched.isdisjoint(node.children)
             if is_touched:
                 touched.add(node)
-        return [node for node in self.nodes if node in touched and (_atom(node).op in _MODAL)]
+        return [node for node in self.nodes if node in touched and (node.unnegated.op in _MODAL)]
 
 
 class _Layer(NamedTuple):
@@ -165,7 +165,7 @@ def _with_parts(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
     found: dict[Formula, None] = {}
     for formula in formulas:
         for node in formula.subformulas():
-            if node not in found and _atom(node).op is Op.ACTUALLY:
+            if node not in found and node.unnegated.op is Op.ACTUALLY:
                 found.update(dict.fromkeys(_with_parts(_parts(node))))
             found[node] = None
     return tuple(found)
@@ -175,14 +175,9 @@ def _parts(node: Formula) -> tuple[Formula, ...]:
     """The nodes that mark `node` when all of them (any, for a disjunction) are marked; none for an atom."""
     if node.op in (Op.AND, Op.OR, Op.ACTUALLY):
         return node.children
-    if _atom(node).op is Op.ACTUALLY:
-        return (not_(_atom(node).children[0]).negation_normal_form(),)
+    if node.unnegated.op is Op.ACTUALLY:
+        return (not_(node.unnegated.children[0]).negation_normal_form(),)
     return ()
-
-
-def _atom(node: Formula) -> Formula:
-    """The formula without its negation."""
-    return node.children[0] if node.op is Op.NOT else node
 
 
 def _designated(action: Action) -> list[Event]:

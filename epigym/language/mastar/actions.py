@@ -146,7 +146,7 @@ class ActionStatements:
 
 def _effect(formula: Formula, condition: Formula) -> Effect | None:
     """The effect of a literal; None when the formula is something else."""
-    atom = formula.children[0] if formula.op is Op.NOT else formula
+    atom = formula.unnegated
     if atom.op is not Op.FLUENT:
         return None
     return Effect(atom.name, formula is atom, condition)

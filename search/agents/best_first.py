@@ -47,6 +47,7 @@ class BestFirst(Agent):
         if heuristic is None:
             raise UsageError(f"agent {self.name!r} needs a heuristic, for example heuristic=open_goals")
         order = self.order(run.space)
+        heuristic.evaluate(run.root, *run.ways(run.root))  # it may remember how e-states were reached
         frontier = [(0.0, 0.0, run.space.initial, 0)]  # priority, score, e-state, depth
         while frontier:
             if limit := run.budget.exceeded(run.expanded):
@@ -59,8 +60,9 @@ class BestFirst(Agent):
             if len(fresh) == 0:
                 continue
             depth_of = dict(popped)
-            depths = [depth_of[state] + 1 for state in run.predecessors(fresh).tolist()]
-            scores = thousandths(heuristic.name, fresh, heuristic.score(fresh))
+            parents, actions = run.ways(fresh)
+            depths = [depth_of[state] + 1 for state in parents.tolist()]
+            scores = thousandths(heuristic.name, fresh, heuristic.evaluate(fresh, parents, actions).scores)
             priorities = order(fresh, _STEP * np.array(depths), scores)
             for entry in zip(priorities.tolist(), scores.tolist(), fresh.tolist(), depths, strict=True):
                 heapq.heappush(frontier, entry)

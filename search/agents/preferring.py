@@ -73,7 +73,7 @@ class Preferring(Agent):
         queues: tuple[list[tuple[float, int]], list[tuple[float, int]]] = ([(0.0, run.space.initial)], [])
         turns = _Turns(self.boost)
         expanded: set[int] = set()
-        preferred = dict(_evaluated(heuristic, run.root)[1])
+        preferred = dict(_evaluated(run, heuristic, run.root)[1])
         while any(queues):
             if limit := run.budget.exceeded(run.expanded):
                 return limit
@@ -87,11 +87,10 @@ class Preferring(Agent):
             liked = frozenset(preferred.pop(state))
             if len(fresh) == 0:
                 continue
-            scores, theirs = _evaluated(heuristic, fresh)
+            scores, theirs = _evaluated(run, heuristic, fresh)
             preferred.update(theirs)
-            for entry, action in zip(
-                zip(scores, fresh.tolist(), strict=True), run.actions(fresh).tolist(), strict=True
-            ):
+            _, actions = run.ways(fresh)
+            for entry, action in zip(zip(scores, fresh.tolist(), strict=True), actions.tolist(), strict=True):
                 heapq.heappush(queues[_ALL], entry)
                 if action in liked:
                     heapq.heappush(queues[_PREFERRED], entry)
@@ -127,11 +126,13 @@ class Lazy(Agent):
                 return limit
             if state is not None:
                 ids = np.array([state], dtype=np.int32)
-                (score,), ((_, liked),) = _evaluated(heuristic, ids)
+                (score,), ((_, liked),) = _evaluated(run, heuristic, ids)
                 run.expanded += 1
                 turns.report(score)
-                every = np.flatnonzero(run.space.applicable(ids)[0]).tolist()
-                for queue, actions in zip(queues, (every, liked), strict=True):
+                can = run.space.applicable(ids)[0]
+                for queue, actions in zip(
+                    queues, (np.flatnonzero(can).tolist(), [action for action in liked if can[action]]), strict=True
+                ):
                     if actions:
                         heapq.heappush(queue, _Branch(score, run.expanded, state, actions[::-1]))
             if not any(queues):
@@ -167,9 +168,11 @@ def _preferring(agent: str, heuristic: Heuristic | None) -> Heuristic:
     return heuristic
 
 
-def _evaluated(heuristic: Heuristic, ids: NDArray[np.int32]) -> tuple[list[float], list[tuple[int, list[int]]]]:
+def _evaluated(
+    run: SearchRun, heuristic: Heuristic, ids: NDArray[np.int32]
+) -> tuple[list[float], list[tuple[int, list[int]]]]:
     """Scores of e-states, and each with its preferred actions."""
-    scores, ptr, actions = heuristic.evaluate(ids)
+    scores, ptr, actions = heuristic.evaluate(ids, *run.ways(ids))
     parts = np.split(actions, ptr[1:-1])
     liked = [(state, part.tolist()) for state, part in zip(ids.tolist(), parts, strict=True)]
     return thousandths(heuristic.name, ids, scores).tolist(), liked

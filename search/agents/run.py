@@ -104,13 +104,12 @@ class SearchRun:
         self.distinct += int(via[state] == _UNSEEN)
         via[state] = predecessor * self._n_actions + action
 
-    def predecessors(self, ids: NDArray[np.int32]) -> NDArray[np.int64]:
-        """int64[k]: the e-state from which each of `ids` (int32[k], seen, not the initial one) was reached first."""
-        return self._via[ids] // self._n_actions
-
-    def actions(self, ids: NDArray[np.int32]) -> NDArray[np.int64]:
-        """int64[k]: the action by which each of `ids` (int32[k], seen, not the initial one) was reached first."""
-        return self._via[ids] % self._n_actions
+    def ways(self, ids: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How seen e-states, int32[k], were reached first: from where and how, int64[k]; -1 for the initial one."""
+        via = self._via[ids]
+        parents, actions = np.divmod(via, self._n_actions)
+        is_root = via == _ROOT
+        return np.where(is_root, -1, parents), np.where(is_root, -1, actions)
 
     def plan(self) -> tuple[str, ...] | None:
         """Names of the actions that lead to the goal by the ways remembered, or None without a goal."""

@@ -28,7 +28,7 @@ class _Relaxing(Heuristic):
         """float64[k]: the cost of the goal from each of `ids` (int32[k])."""
         return self._scores(self._relaxation(ids))
 
-    def evaluate(self, ids: NDArray[np.int32]) -> Evaluation:
+    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
         """The same with the helpful actions: those of the relaxed plan that can be applied at once."""
         relaxed = self._relaxation(ids)
         return Evaluation(self._scores(relaxed), relaxed.helpful_ptr, relaxed.helpful)

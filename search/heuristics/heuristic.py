@@ -26,6 +26,9 @@ class Evaluation(NamedTuple):
 class Heuristic(ABC):
     """Estimates how far e-states are from a goal; made for one state space, which is its first argument.
 
+    Agents call `evaluate`, once for every e-state that they meet, and for its parent before it. What depends on the
+    e-state alone and prefers nothing needs to say only how to `score`.
+
     Attributes:
         name: in messages and, where nothing else is said, in tables.
         checkpoint: the file a learned heuristic was read from, empty for any other.
@@ -43,6 +46,12 @@ class Heuristic(ABC):
         The lower the better; infinity puts an e-state last.
         """
 
-    def evaluate(self, ids: NDArray[np.int32]) -> Evaluation:
-        """Scores and preferred actions of the e-states `ids` (int32[k]); without preferences none."""
+    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
+        """Scores and preferred actions of e-states; without preferences none.
+
+        Args:
+            ids: int32[k], the e-states.
+            parents: int64[k], the e-state from which the agent reached each of them first; -1 for the initial one.
+            actions: int64[k], the action by which it did; -1 for the initial e-state.
+        """
         return Evaluation(self.score(ids), np.zeros(len(ids) + 1, dtype=np.int64), np.empty(0, dtype=np.int32))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from epigym.formula import TRUE
 from epigym.space import Transitions
 from epigym.task import Action, EState, Event, Task
+from search.heuristics.heuristic import Heuristic
 
 
 class GraphSpace:
@@ -54,11 +55,8 @@ class GraphSpace:
         return np.isin(ids, self._goals)
 
 
-class TableHeuristic:
+class TableHeuristic(Heuristic):
     """Scores read from a table; remembers the batches it was asked for."""
-
-    checkpoint = ""
-    prefers = False
 
     def __init__(self, scores: Mapping[int, float], name: str = "table") -> None:
         self.name = name

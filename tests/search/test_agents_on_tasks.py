@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from epigym.language import load
+from epigym.problem import load_problem
 from epigym.reference import validate
 from epigym.space import StateSpace
 from search.agents import AGENTS, make_agent
+from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics import HEURISTICS, make_heuristic
+from search.heuristics.heuristic import Evaluation, Heuristic
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from tests.helpers.benchmark_files import mastar_files, table
@@ -50,6 +55,43 @@ def test_breadth_first_finds_the_only_shortest_plans() -> None:
     bfs = make_agent("bfs")
     assert bfs.search(StateSpace(coin())).plan == ("lift", "look", "shout")
     assert bfs.search(StateSpace(counter())).plan == ("first", "second", "third", "undo")
+
+
+class Recorder(Heuristic):
+    """Scores everything alike, prefers every action and remembers how e-states were reached."""
+
+    prefers = True
+
+    def __init__(self, n_actions: int) -> None:
+        self.n_actions = n_actions
+        self.ways: list[tuple[int, int, int]] = []
+
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        return np.zeros(len(ids))
+
+    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
+        self.ways += zip(ids.tolist(), parents.tolist(), actions.tolist(), strict=True)
+        ptr = np.arange(len(ids) + 1) * self.n_actions
+        return Evaluation(self.score(ids), ptr, np.tile(np.arange(self.n_actions, dtype=np.int32), len(ids)))
+
+
+INFORMED = [name for name in sorted(AGENTS) if make_agent(**Configuration.of(name, "h_add").agent).is_informed]
+
+
+@pytest.mark.parametrize("agent", INFORMED)
+def test_heuristics_are_told_how_each_e_state_was_reached(agent: str) -> None:
+    task = load_problem("coin_in_the_box/pl_3")
+    space, heuristic = StateSpace(task), Recorder(len(task.actions))
+    made = make_agent(**Configuration.of(agent, "h_add").agent)
+    result = made.search(space, heuristic, Limits(max_expanded=30))
+    assert len(heuristic.ways) >= result.expanded
+    assert heuristic.ways[0] == (space.initial, -1, -1)
+    evaluated = {space.initial}
+    for state, parent, action in heuristic.ways[1:]:
+        assert parent in evaluated
+        assert space.successor(parent, action) == state
+        evaluated.add(state)
+    assert len(evaluated) == len(heuristic.ways)  # each once
 
 
 def test_open_goals_counts_what_is_missing() -> None:

@@ -117,14 +117,14 @@ def test_noise_below_a_thousandth_of_a_step_does_not_change_the_order() -> None:
 def test_each_expansion_is_scored_in_one_batch_of_new_states() -> None:
     heuristic = TableHeuristic({})
     make_agent("hfs").search(GraphSpace(DIAMOND, goals=[]), heuristic)
-    assert heuristic.batches == [[1, 2], [3], [4], [5], [6]]
+    assert heuristic.batches == [[0], [1, 2], [3], [4], [5], [6]]
 
 
 def test_several_expansions_share_a_batch() -> None:
     heuristic = TableHeuristic({1: 1, 2: 1})
     space = GraphSpace(DIAMOND, goals=[6])
     result = make_agent("hfs_star", expansions_per_batch=2).search(space, heuristic)
-    assert heuristic.batches == [[1, 2], [3, 4]]
+    assert heuristic.batches == [[0], [1, 2], [3, 4]]
     assert result.plan == ("b", "b", "b")
 
 

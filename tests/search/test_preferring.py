@@ -29,7 +29,7 @@ class Preferences(TableHeuristic):
         super().__init__(scores)
         self.liked = liked
 
-    def evaluate(self, ids: NDArray[np.int32]) -> Evaluation:
+    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
         rows = [self.liked.get(state, []) for state in ids.tolist()]
         return Evaluation(
             self.score(ids), np.cumsum([0, *map(len, rows)]), np.array([a for row in rows for a in row], dtype=np.int32)
@@ -102,6 +102,12 @@ def test_lazy_counts_what_it_scores_as_expanded_and_builds_nothing_twice() -> No
     assert (result.status, result.expanded, result.distinct) == (SearchStatus.UNSOLVABLE, 4, 4)
     assert sorted(space.built) == [0, 1, 2, 2, 3]  # every edge once
     assert sorted(state for batch in heuristic.batches for state in batch) == [0, 1, 2, 3]
+
+
+def test_lazy_does_not_try_preferred_actions_that_are_not_applicable() -> None:
+    space = GraphSpace({0: [("a", 1)], 1: [("b", 9)]}, [9])
+    result = make_agent("lazy").search(space, Preferences({}, {0: [1, 0], 1: [0]}))
+    assert (result.status, space.built) == (SearchStatus.SOLVED, [1, 9])
 
 
 def test_lazy_heeds_the_limits() -> None:

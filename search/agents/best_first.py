@@ -15,15 +15,16 @@ from epigym.errors import EpigymError, UsageError
 from epigym.space import StateSpace
 from epigym.values import AtLeast, Count
 from search.agents.agent import Agent
-from search.agents.novelty import Novelty
+from search.agents.novelty import Novelty, Progress
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
 
 _STEP = 1000.0  # scores are ordered in thousandths of a step
 
-Order = Callable[[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
-"""From new e-states, int32[k], their depths g and scores h, float64[k] in thousandths of a step, to priorities."""
+Order = Callable[[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+"""From new e-states, int32[k], and the parents that they were reached from, int64[k], with their depths g and scores h,
+float64[k] in thousandths of a step, to priorities, float64[k]. The initial e-state is the first, with parent -1."""
 
 
 @dataclass(frozen=True)
@@ -47,26 +48,25 @@ class BestFirst(Agent):
         if heuristic is None:
             raise UsageError(f"agent {self.name!r} needs a heuristic, for example heuristic=open_goals")
         order = self.order(run.space)
-        heuristic.evaluate(run.root, *run.ways(run.root))  # it may remember how e-states were reached
-        frontier = [(0.0, 0.0, run.space.initial, 0)]  # priority, score, e-state, depth
-        while frontier:
+        frontier: list[tuple[float, float, int, int]] = []  # priority, score, e-state, depth
+        fresh, depth_of = run.root, {-1: -1}
+        while True:
+            if len(fresh):
+                parents, actions = run.ways(fresh)
+                depths = [depth_of[state] + 1 for state in parents.tolist()]
+                scores = thousandths(heuristic.name, fresh, heuristic.evaluate(fresh, parents, actions).scores)
+                priorities = order(fresh, parents, _STEP * np.array(depths), scores)
+                for entry in zip(priorities.tolist(), scores.tolist(), fresh.tolist(), depths, strict=True):
+                    heapq.heappush(frontier, entry)
+            if not frontier:
+                return SearchStatus.UNSOLVABLE
             if limit := run.budget.exceeded(run.expanded):
                 return limit
             count = min(self.expansions_per_batch, run.budget.batch_size(run.expanded), len(frontier))
             popped = [heapq.heappop(frontier)[2:] for _ in range(count)]
-            fresh = run.expand(np.array([state for state, _ in popped], dtype=np.int32))
+            fresh, depth_of = run.expand(np.array([state for state, _ in popped], dtype=np.int32)), dict(popped)
             if run.goal is not None:
                 return SearchStatus.SOLVED
-            if len(fresh) == 0:
-                continue
-            depth_of = dict(popped)
-            parents, actions = run.ways(fresh)
-            depths = [depth_of[state] + 1 for state in parents.tolist()]
-            scores = thousandths(heuristic.name, fresh, heuristic.evaluate(fresh, parents, actions).scores)
-            priorities = order(fresh, _STEP * np.array(depths), scores)
-            for entry in zip(priorities.tolist(), scores.tolist(), fresh.tolist(), depths, strict=True):
-                heapq.heappush(frontier, entry)
-        return SearchStatus.UNSOLVABLE
 
 
 def hfs(expansions_per_batch: Count = 1) -> BestFirst:
@@ -84,22 +84,28 @@ def wa_star(weight: Annotated[float, AtLeast(0)], expansions_per_batch: Count = 
     return BestFirst(partial(_weighted, weight), "wa_star", expansions_per_batch)
 
 
-def bfws(expansions_per_batch: Count = 1) -> BestFirst:
-    """Best-first width search: what shows something new first, and lowest h first among that and among the rest."""
-    return BestFirst(_novel_first, "bfws", expansions_per_batch)
+def bfws(relaxed: bool = False, expansions_per_batch: Count = 1) -> BestFirst:
+    """Best-first width search: what shows something new first, and lowest h first among that and among the rest.
+
+    New among the e-states of the same h, or `relaxed`: among those of the same (#g, #r), see `Progress`.
+    """
+    return BestFirst(partial(_novel_first, relaxed), "bfws", expansions_per_batch)
 
 
 def _greedy(space: StateSpace) -> Order:
-    return lambda ids, depths, scores: scores
+    return lambda ids, parents, depths, scores: scores
 
 
 def _weighted(weight: float, space: StateSpace) -> Order:
-    return lambda ids, depths, scores: depths + weight * scores
+    return lambda ids, parents, depths, scores: depths + weight * scores
 
 
-def _novel_first(space: StateSpace) -> Order:
+def _novel_first(relaxed: bool, space: StateSpace) -> Order:
     novelty = Novelty(space)
-    return lambda ids, depths, scores: novelty.classes(ids, scores / _STEP)
+    if not relaxed:
+        return lambda ids, parents, depths, scores: novelty(ids, np.rint(scores / _STEP).tolist())
+    progress = Progress(space)
+    return lambda ids, parents, depths, scores: novelty(ids, progress(ids, parents))
 
 
 def thousandths(name: str, ids: NDArray[np.int32], scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.formula import Formula, believes, literal
-from epigym.space import StateSpace
+from epigym.formula import Formula, believes, divided, literal
+from epigym.relaxation import Relaxation
+from epigym.space import Query, StateSpace
 from epigym.task import Task
 
 
@@ -32,10 +34,10 @@ def _atoms(task: Task) -> Iterator[Formula]:
 class Novelty:
     """Tells the e-states of novelty 1 from the others: they make an atom true for the first time.
 
-    The first time among the e-states that have the same score, rounded to whole steps.
+    The first time among the e-states of the same class, such as those of the same score.
 
-    Source: Lipovetzky, Geffner, "Best-First Width Search" (AAAI 2017), with the novelty w_h cut off after 1 and the
-    atoms of a classical state extended by beliefs.
+    Source: Lipovetzky, Geffner, "Best-First Width Search" (AAAI 2017), with the novelty cut off after 1 and the atoms
+    of a classical state extended by beliefs.
 
     Args:
         space: where the e-states live.
@@ -44,15 +46,61 @@ class Novelty:
     def __init__(self, space: StateSpace) -> None:
         shown = atoms(space.task)
         self._truth = space.query(shown)
-        self._seen = defaultdict[float, NDArray[np.bool_]](lambda: np.zeros(len(shown), dtype=np.bool_))
+        self._seen = defaultdict[Hashable, NDArray[np.bool_]](lambda: np.zeros(len(shown), dtype=np.bool_))
 
-    def classes(self, ids: NDArray[np.int32], scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """float64[k]: 0 for novelty 1 and 1 for more, of `ids` (int32[k]) in their order, with float64[k] scores."""
+    def __call__(self, ids: NDArray[np.int32], classes: Iterable[Hashable]) -> NDArray[np.float64]:
+        """float64[k]: 0 for novelty 1 and 1 for more, of `ids` (int32[k]) in their order, each in its class."""
         truth = self._truth(ids)
-        classes = np.ones(len(ids))
-        for row, score in enumerate(np.rint(scores).tolist()):
-            seen = self._seen[score]
+        found = np.ones(len(ids))
+        for row, own in enumerate(classes):
+            seen = self._seen[own]
             if (truth[row] > seen).any():
-                classes[row] = 0.0
+                found[row] = 0.0
                 seen |= truth[row]
-        return classes
+        return found
+
+
+class Progress:
+    """The counters (#g, #r): parts of the goal that are open, and relaxed facts reached since the last part was.
+
+    The facts are those that a relaxed plan adds, from the e-state on the way where #g fell last or else from the
+    initial one; where the relaxation is blind there are none. The way is the one by which an e-state was reached first.
+
+    Source: Lipovetzky, Geffner, "Best-First Width Search" (AAAI 2017).
+
+    Args:
+        space: where the e-states live.
+    """
+
+    def __init__(self, space: StateSpace) -> None:
+        parts = (part for subgoal in space.task.goal for part in divided(subgoal.negation_normal_form()))
+        self._space = space
+        self._holds = space.query(dict.fromkeys(parts))
+        self._relaxation = Relaxation(space)
+        self._standing: dict[int, _Standing] = {}
+
+    def __call__(self, ids: NDArray[np.int32], parents: NDArray[np.int64]) -> list[tuple[int, int]]:
+        """(#g, #r) of `ids` (int32[k]), reached from `parents` (int64[k], asked before; -1 for the initial e-state)."""
+        open_parts = np.sum(~self._holds(ids), axis=1).tolist()
+        return [
+            self._classify(state, self._standing.get(parent), parts)
+            for state, parent, parts in zip(ids.tolist(), parents.tolist(), open_parts, strict=True)
+        ]
+
+    def _classify(self, state: int, before: _Standing | None, open_parts: int) -> tuple[int, int]:
+        if before is None or open_parts < before.open_parts:
+            added = self._relaxation([state]).added.tolist()
+            facts = self._space.query(self._relaxation.facts[fact] for fact in added)
+            standing = _Standing(open_parts, facts, np.zeros(len(added), dtype=np.bool_))
+        else:
+            standing = _Standing(open_parts, before.facts, before.reached | before.facts([state])[0])
+        self._standing[state] = standing
+        return open_parts, int(standing.reached.sum())
+
+
+class _Standing(NamedTuple):
+    """Of an e-state: #g, the query for the relaxed facts that count, and which of them were reached on the way."""
+
+    open_parts: int
+    facts: Query
+    reached: NDArray[np.bool_]

@@ -30,16 +30,21 @@ class _Turns:
 
     Args:
         boost: how many turns in a row progress is worth.
+        descent: whether the queue of preferred actions has all turns until it is empty for the first time.
     """
 
-    def __init__(self, boost: int) -> None:
+    def __init__(self, boost: int, descent: bool) -> None:
         self._boost = boost
+        self._descends = descent
         self._taken = [0, 0]
         self._best = np.inf
 
     def next(self, queues: Sequence[list[Any]]) -> int:
-        """The queue whose turn it is, of those that are not empty."""
-        chosen = min((queue for queue in (_ALL, _PREFERRED) if queues[queue]), key=lambda queue: self._taken[queue])
+        """The queue whose turn it is, of those that are not empty; of equals that of preferred actions."""
+        self._descends &= bool(queues[_PREFERRED])
+        if self._descends:
+            return _PREFERRED
+        chosen = min((queue for queue in (_PREFERRED, _ALL) if queues[queue]), key=lambda queue: self._taken[queue])
         self._taken[chosen] += 1
         return chosen
 
@@ -60,6 +65,8 @@ class Preferring(Agent):
     Attributes:
         boost: how many turns in a row the queue of preferred actions gets whenever an e-state scores lower than all
             before.
+        descent: whether it gets all turns until it is empty for the first time: first a search among preferred actions
+            only, as in FF, then the full one.
     """
 
     name = "hfs_preferred"
@@ -67,35 +74,36 @@ class Preferring(Agent):
     needs_preferences = True
 
     boost: Annotated[int, AtLeast(0)] = 0
+    descent: bool = False
 
     def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
         heuristic = _preferring(self.name, heuristic)
-        queues: tuple[list[tuple[float, int]], list[tuple[float, int]]] = ([(0.0, run.space.initial)], [])
-        turns = _Turns(self.boost)
-        expanded: set[int] = set()
+        queues: tuple[list[tuple[float, int]], list[tuple[float, int]]] = ([], [])
+        turns = _Turns(self.boost, self.descent)
         preferred = dict(_evaluated(run, heuristic, run.root)[1])
-        while any(queues):
+        expanded: set[int] = set()
+        state = run.space.initial
+        while True:
             if limit := run.budget.exceeded(run.expanded):
                 return limit
-            _, state = heapq.heappop(queues[turns.next(queues)])
-            if state in expanded:
-                continue
             expanded.add(state)
             fresh = run.expand(np.array([state], dtype=np.int32))
             if run.goal is not None:
                 return SearchStatus.SOLVED
             liked = frozenset(preferred.pop(state))
-            if len(fresh) == 0:
-                continue
-            scores, theirs = _evaluated(run, heuristic, fresh)
-            preferred.update(theirs)
-            _, actions = run.ways(fresh)
-            for entry, action in zip(zip(scores, fresh.tolist(), strict=True), actions.tolist(), strict=True):
-                heapq.heappush(queues[_ALL], entry)
-                if action in liked:
-                    heapq.heappush(queues[_PREFERRED], entry)
-            turns.report(min(scores))
-        return SearchStatus.UNSOLVABLE
+            if len(fresh):
+                scores, theirs = _evaluated(run, heuristic, fresh)
+                preferred.update(theirs)
+                _, actions = run.ways(fresh)
+                for entry, action in zip(zip(scores, fresh.tolist(), strict=True), actions.tolist(), strict=True):
+                    heapq.heappush(queues[_ALL], entry)
+                    if action in liked:
+                        heapq.heappush(queues[_PREFERRED], entry)
+                turns.report(min(scores))
+            while state in expanded:
+                if not any(queues):
+                    return SearchStatus.UNSOLVABLE
+                _, state = heapq.heappop(queues[turns.next(queues)])
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,7 @@ class Lazy(Agent):
 
     Attributes:
         boost: as of `Preferring`.
+        descent: the same.
     """
 
     name = "lazy"
@@ -114,11 +123,12 @@ class Lazy(Agent):
     needs_preferences = True
 
     boost: Annotated[int, AtLeast(0)] = 0
+    descent: bool = False
 
     def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
         heuristic = _preferring(self.name, heuristic)
         queues: tuple[list[_Branch], list[_Branch]] = ([], [])
-        turns = _Turns(self.boost)
+        turns = _Turns(self.boost, self.descent)
         built: set[tuple[int, int]] = set()
         state: int | None = run.space.initial
         while True:

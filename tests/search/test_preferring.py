@@ -64,6 +64,27 @@ def test_the_boost_gives_turns_after_progress() -> None:
     assert space.expanded == [0, 1, 3, 5]
 
 
+@pytest.mark.parametrize(
+    ("liked", "order"),
+    [
+        ({0: [0], 1: [0]}, [0, 1, 3]),
+        # 1 is a dead end of the descent; 2 belongs to the full search, in which preferred actions have turns again.
+        ({0: [0], 2: [0, 1], 4: [0]}, [0, 1, 2, 4, 5, 6, 7, 3]),
+    ],
+)
+def test_the_descent_tries_preferred_actions_only_until_there_are_none(
+    liked: Mapping[int, list[int]], order: list[int]
+) -> None:
+    assert expanded(liked, descent=True) == order
+
+
+def test_the_descent_of_lazy_builds_what_preferred_actions_reach_and_then_the_rest() -> None:
+    space = GraphSpace(EDGES, [9])
+    result = make_agent("lazy", descent=True).search(space, Preferences(SCORES, {0: [1], 2: [0]}))
+    assert (result.status, result.plan) == (SearchStatus.SOLVED, ("a", "a", "a"))
+    assert space.built == [2, 4, 1, 5, 6, 7, 3, 9]  # 0b and 2a; then the rest of 0, of 2, …
+
+
 def test_infinite_scores_come_last_and_the_search_is_complete() -> None:
     space = GraphSpace({0: [("a", 1), ("b", 2)], 1: [("a", 9)]}, [9])
     result = make_agent("hfs_preferred").search(space, Preferences({1: np.inf, 2: 1.0}, {}))
@@ -83,8 +104,8 @@ def test_a_heuristic_that_prefers_nothing_is_refused(agent: str) -> None:
     [
         # Those of 0, of 2, of 4 and of 5 (scored 1, in the order of scoring), then those of 1 and 3 (scored 5).
         ({}, [1, 2, 4, 5, 6, 7, 3, 9]),
-        # All: 0a; preferred: 0a again; all: 0b; preferred: 1a; all: 2a; preferred: 3a.
-        ({0: [0], 1: [0], 3: [0]}, [1, 2, 3, 4, 9]),
+        # Preferred: 0a; all: 0a again; preferred: 1a; all: 0b; preferred: 3a.
+        ({0: [0], 1: [0], 3: [0]}, [1, 3, 2, 9]),
     ],
 )
 def test_lazy_builds_an_e_state_when_its_turn_comes(liked: Mapping[int, list[int]], built: list[int]) -> None:

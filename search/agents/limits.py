@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import resource
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
 
@@ -38,6 +38,14 @@ class Limits:
     def start(self) -> Budget:
         """Start the clock."""
         return Budget(self)
+
+    def after(self, seconds: float) -> Limits:
+        """What is left when some seconds have passed."""
+        return self if self.time_limit is None else replace(self, time_limit=max(self.time_limit - seconds, 0.0))
+
+    def at_most(self, seconds: float) -> Limits:
+        """The same with a time limit that is no longer than this."""
+        return replace(self, time_limit=seconds if self.time_limit is None else min(self.time_limit, seconds))
 
 
 class Budget:

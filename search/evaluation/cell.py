@@ -82,9 +82,8 @@ class Cell:
         task = self.problem.load()
         load_seconds = perf_counter() - start
         limits = replace(self.limits, memory_limit=int(_INNER_SHARE * memory_bytes(self.limits.memory_limit)))
-        if limits.time_limit is not None:
-            limits = replace(limits, time_limit=max(limits.time_limit - load_seconds, 0.0))
-        return replace(find_plan(task, self.configuration, limits), load_seconds=load_seconds)
+        result = find_plan(task, self.configuration, limits.after(load_seconds))
+        return replace(result, load_seconds=load_seconds)
 
     def row(self, folder: Path) -> dict[str, str]:
         """The outcome as a row of the table, by `COLUMNS`; without an outcome its status is empty.

@@ -45,6 +45,7 @@ def fingerprint(content: str, problem: Problem, configuration: Configuration, li
         "problem": content,
         "reading": [problem.reading.semantics, problem.reading.plank_compat],
         "choices": [{key: value for key, value in choice.items() if key != "label"} for choice in choices],
+        "head_start": configuration.head_start,
         "files": [_digest(sorted(_files(choice, domain))) for choice in choices],
         "limits": asdict(limits),
         "program": _program(),

@@ -15,7 +15,6 @@ from search.evaluation.board import Board
 from search.evaluation.cell import Cell
 from search.evaluation.grid import shard, write_table
 from search.heuristics.gnn import Gnn, require_checkpoint
-from search.planning.configuration import Configuration
 from search.planning.processes import Job, supervise
 from search.planning.single import outcome
 
@@ -93,10 +92,4 @@ def _require_checkpoints(cells: Iterable[Cell]) -> None:
 
 def _modules(cells: Sequence[Cell]) -> list[str]:
     """What every process imports, this module's imports included."""
-    learned = any(_is_learned(cell.configuration) for cell in cells)
-    return ["search.evaluation.running", *(["torch"] if learned else [])]
-
-
-def _is_learned(configuration: Configuration) -> bool:
-    name = (configuration.heuristic or {}).get("name")
-    return name == Gnn.name or any(map(_is_learned, configuration.members))
+    return ["search.evaluation.running", *(["torch"] if any(cell.configuration.is_learned for cell in cells) else [])]

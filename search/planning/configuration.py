@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 from omegaconf import OmegaConf
 
 from epigym.errors import UsageError
 from epigym.names import unknown
 from epigym.space import StateSpace
+from epigym.values import AtLeast
 from search.agents import AGENTS, Agent, make_agent
 from search.agents.result import joined_label
 from search.heuristics import HEURISTICS, Heuristic, heuristic_maker
+from search.heuristics.gnn import Gnn
 from search.heuristics.registry import check
 
 PORTFOLIO = "portfolio"
@@ -34,6 +36,7 @@ class Configuration:
         heuristic: the same of the heuristic, or None for a blind agent; a class of one's own derives from
             `search.heuristics.Heuristic` and gets the space as its first argument.
         members: the configurations of a portfolio.
+        head_start: seconds that each member of a portfolio searches alone before all search side by side.
 
     Agent and heuristic may have a `label`, which stands for the name in tables: it tells apart what differs in settings
     only.
@@ -42,6 +45,7 @@ class Configuration:
     agent: Mapping[str, Any]
     heuristic: Mapping[str, Any] | None = None
     members: tuple[Configuration, ...] = ()
+    head_start: float = 0.0
 
     @classmethod
     def of(cls, agent: Choice, heuristic: Choice | None = None) -> Configuration:
@@ -56,7 +60,7 @@ class Configuration:
         agent = _settings("agent", agent, (*AGENTS, PORTFOLIO))
         if agent.get("name") == PORTFOLIO:
             own: dict[str, Any] = {key: agent.pop(key) for key in ("name", "label") if key in agent}
-            return cls(own, members=_members_of(**check(f"agent {PORTFOLIO!r}", _members_of, agent)))
+            return cls(own, None, *_portfolio(**check(f"agent {PORTFOLIO!r}", _portfolio, agent)))
         made = make_agent(**agent)
         if not made.is_informed:
             return cls(agent)
@@ -85,6 +89,11 @@ class Configuration:
         """A name for tables and files, such as `hfs/open_goals`."""
         return joined_label(*self.names)
 
+    @property
+    def is_learned(self) -> bool:
+        """Whether it, or a member, asks a regressor."""
+        return (self.heuristic or {}).get("name") == Gnn.name or any(member.is_learned for member in self.members)
+
     def make_agent(self) -> Agent:
         """The agent; a portfolio has none."""
         return make_agent(**self.agent)
@@ -108,14 +117,16 @@ def _settings(kind: str, choice: Choice, known: Collection[str]) -> dict[str, An
     return {**settings, **given}
 
 
-def _members_of(members: Sequence[Mapping[str, Any]]) -> tuple[Configuration, ...]:
-    """The configurations of a portfolio, each of an `agent` and, where that is informed, a `heuristic`."""
+def _portfolio(
+    members: Sequence[Mapping[str, Any]], head_start: Annotated[float, AtLeast(0)]
+) -> tuple[tuple[Configuration, ...], float]:
+    """The configurations of a portfolio, each of an `agent` and, where that is informed, a `heuristic`; its setting."""
     for member in members:
         check("a member of the portfolio", Configuration.of, member)
     found = tuple(Configuration.of(**member) for member in members)
     if not found or any(member.members for member in found):
         raise UsageError("agent 'portfolio' needs members, and none of them a portfolio itself")
-    return found
+    return found, head_start
 
 
 def _name(choice: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
 from search.planning.plans import unverified
-from search.planning.portfolio import search_in_parallel
+from search.planning.portfolio import search_in_portfolio
 from search.planning.single import search_alone
 
 
@@ -43,7 +43,7 @@ def find_plan(
     if plan_file is not None:
         unverified(plan_file).unlink(missing_ok=True)  # of an earlier search
     result = replace(
-        (search_in_parallel if configuration.members else search_alone)(task, configuration, limits),
+        (search_in_portfolio if configuration.members else search_alone)(task, configuration, limits),
         actions=len(task.actions),
         fluents=len(task.fluents),
         initial_worlds=len(task.initial.valuations),

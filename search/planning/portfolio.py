@@ -1,8 +1,12 @@
-"""The portfolio: several configurations on one problem in parallel processes; the first answer wins."""
+"""The portfolio: several configurations on one problem; the first answer wins.
+
+First each member has a moment of its own, one after the other in this process: most problems need no more, and to start
+processes takes longer. Then those that had too little time search side by side, each in its own process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from time import perf_counter
@@ -11,35 +15,68 @@ import psutil
 
 from epigym.task import Task
 from search.agents.limits import Limits, memory_bytes
-from search.agents.result import SearchResult
+from search.agents.result import SearchResult, SearchStatus
+from search.heuristics.gnn import Gnn, good_checkpoints
 from search.planning.configuration import Configuration
 from search.planning.processes import Job, supervise
-from search.planning.single import outcome, search_alone
+from search.planning.single import outcome, search_alone, search_or_fail
 
 _GRACE_SECONDS = 30.0  # for a member to start and to notice its own time limit
 
 
-def search_in_parallel(task: Task, configuration: Configuration, limits: Limits | None = None) -> SearchResult:
-    """Search with all members of a portfolio, each in its own process; the first to decide stops the others.
+def search_in_portfolio(task: Task, configuration: Configuration, limits: Limits | None = None) -> SearchResult:
+    """Search with the members of a portfolio until one decides.
 
-    The result has the counts of the member that decided, and the reports of all members that had ended by
-    then. A member that fails leaves the others running. Each gets an equal share of the memory that this process
-    leaves.
+    The result has the counts of the member that decided, and the last report of every member. One that fails leaves the
+    others running. All together may hold the memory of the limit: when they reach it, the one that holds most is
+    stopped. A member whose regressor is to be the newest of the domain is left out where there is none.
     """
-    limits = limits or Limits()
     start = perf_counter()
-    members = configuration.members
-    share = replace(limits, memory_limit=_free_bytes(limits) // len(members))
-    jobs = [Job(number, search_alone, (task, member, share)) for number, member in enumerate(members)]
-    wall_limit = None if limits.time_limit is None else limits.time_limit + _GRACE_SECONDS
-    reports: list[SearchResult] = []
-    running = supervise(jobs, parallel=len(jobs), wall_limit=wall_limit, preload=[search_alone.__module__])
+    members = [member for member in configuration.members if _has_model(member, task.domain)] or configuration.members
+    reports: dict[int, SearchResult] = {}
+    with closing(_reports(task, members, configuration.head_start, limits or Limits())) as running:
+        for number, report in running:
+            reports[number] = report
+            if report.status.is_decided:
+                break
+    return _combined(configuration, list(reports.values()), perf_counter() - start)
+
+
+def _reports(
+    task: Task, members: Sequence[Configuration], head_start: float, limits: Limits
+) -> Generator[tuple[int, SearchResult], None, None]:
+    """What members report, by their place: most of them twice, first of their moment and then of their process."""
+    start = perf_counter()
+    waiting = dict(enumerate(members))
+    for number, member in enumerate(members):
+        if member.is_learned or not head_start:
+            continue  # to load a regressor takes longer than a moment
+        report = search_or_fail(task, member, limits.after(perf_counter() - start).at_most(head_start))
+        if report.status is not SearchStatus.TIME_LIMIT:
+            del waiting[number]
+        yield number, report
+    left = limits.after(perf_counter() - start)
+    if left.time_limit == 0:
+        return
+    left = replace(left, memory_limit=_free_bytes(left))
+    jobs = [Job(number, search_alone, (task, member, left)) for number, member in waiting.items()]
+    running = supervise(
+        jobs,
+        parallel=len(jobs),
+        wall_limit=None if left.time_limit is None else left.time_limit + _GRACE_SECONDS,
+        shared_memory=memory_bytes(left.memory_limit),
+        preload=[search_alone.__module__],
+    )
     with closing(running) as endings:
         for ending in endings:
-            reports.append(outcome(ending, members[ending.job.key], task.name))
-            if reports[-1].status.is_decided:
-                break
-    return _combined(configuration, reports, perf_counter() - start)
+            yield ending.job.key, outcome(ending, members[ending.job.key], task.name)
+
+
+def _has_model(member: Configuration, domain: str) -> bool:
+    """Whether a member searches without a regressor, or with one that is named or there."""
+    heuristic = member.heuristic or {}
+    takes_newest = heuristic.get("name") == Gnn.name and heuristic["checkpoint"] is None
+    return not takes_newest or bool(good_checkpoints(domain))
 
 
 def _combined(configuration: Configuration, reports: Sequence[SearchResult], seconds: float) -> SearchResult:
@@ -50,6 +87,7 @@ def _combined(configuration: Configuration, reports: Sequence[SearchResult], sec
         first,
         agent=agent,
         heuristic=heuristic,
+        build_seconds=0.0,  # part of the search
         search_seconds=seconds,
         message=first.message or (f"decided by {first.label}" if first.status.is_decided else ""),
         members=tuple(reports),

@@ -70,6 +70,7 @@ def supervise(
     parallel: int,
     wall_limit: float | None = None,
     memory_limit: int | None = None,
+    shared_memory: int | None = None,
     preload: Sequence[str] = (),
 ) -> Generator[Ending, None, None]:
     """Run jobs, `parallel` at a time, and yield each as it ends.
@@ -81,6 +82,7 @@ def supervise(
         parallel: number of processes at a time.
         wall_limit: seconds until a process is killed.
         memory_limit: bytes of resident memory, its children's included, at which a process is killed.
+        shared_memory: bytes that all processes hold together at which the one that holds most is killed.
         preload: modules to import once for all processes; no effect when this process has had jobs before.
     """
     if multiprocessing.get_start_method() not in multiprocessing.get_all_start_methods():
@@ -101,6 +103,10 @@ def supervise(
                 if ending is not None:
                     del running[connection]
                     yield ending
+            if shared_memory is not None and sum(process.memory for process in running.values()) >= shared_memory:
+                connection, process = max(running.items(), key=lambda item: item[1].memory)
+                del running[connection]
+                yield process.stop(SearchStatus.MEMORY_LIMIT)
     finally:
         for process in running.values():
             process.kill()
@@ -111,6 +117,7 @@ class _Process:
 
     def __init__(self, job: Job) -> None:
         self.connection, sender = _CONTEXT.Pipe(duplex=False)
+        self.memory = 0  # bytes, as last seen
         self._job = job
         self._start = monotonic()
         self._peak = 0
@@ -133,11 +140,12 @@ class _Process:
 
     def check(self, wall_limit: float | None, memory_limit: int | None) -> Ending | None:
         """The ending of a process that exceeds a limit, which kills it, or None."""
-        self._peak = max(self._peak, self._look())
+        self.memory = self._look()
+        self._peak = max(self._peak, self.memory)
         if memory_limit is not None and self._peak >= memory_limit:
-            return self._killed(SearchStatus.MEMORY_LIMIT)
+            return self.stop(SearchStatus.MEMORY_LIMIT)
         if wall_limit is not None and monotonic() - self._start >= wall_limit:
-            return self._killed(SearchStatus.TIME_LIMIT)
+            return self.stop(SearchStatus.TIME_LIMIT)
         return None
 
     def kill(self) -> None:
@@ -148,7 +156,8 @@ class _Process:
         self._process.join()
         self.connection.close()
 
-    def _killed(self, limit: SearchStatus) -> Ending:
+    def stop(self, limit: SearchStatus) -> Ending:
+        """The ending of a process that is killed at a limit."""
         self.kill()
         return self._ending(limit, f"killed from outside at the {limit.replace('_', ' ')}")
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from time import perf_counter
 
+from epigym.errors import EpigymError
 from epigym.space import StateSpace
 from epigym.task import Task
 from search.agents.limits import Limits, peak_bytes
-from search.agents.result import SearchResult
+from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
 from search.planning.processes import Ending
 
@@ -30,19 +31,24 @@ def search_alone(task: Task, configuration: Configuration, limits: Limits | None
     )
 
 
+def search_or_fail(task: Task, configuration: Configuration, limits: Limits) -> SearchResult:
+    """The same; what fails is reported in place of being raised."""
+    try:
+        return search_alone(task, configuration, limits)
+    except EpigymError as error:
+        return _failed(configuration, task.name, SearchStatus.ERROR, str(error).partition("\n")[0])
+
+
 def outcome(ending: Ending, configuration: Configuration, problem: str) -> SearchResult:
     """The result of a search that a process made, or one that says how the process failed."""
-    agent, heuristic = configuration.names
     result = ending.value
     if not isinstance(result, SearchResult):
         assert ending.failure is not None
-        result = SearchResult(
-            status=ending.failure,
-            agent=agent,
-            problem=problem,
-            search_seconds=ending.seconds,
-            heuristic=heuristic,
-            message=ending.message,
-        )
+        result = replace(_failed(configuration, problem, ending.failure, ending.message), search_seconds=ending.seconds)
     peak = max(result.peak_bytes, ending.peak_bytes)
     return replace(result, peak_bytes=peak, cpu_seconds=ending.cpu_seconds)
+
+
+def _failed(configuration: Configuration, problem: str, status: SearchStatus, message: str) -> SearchResult:
+    agent, heuristic = configuration.names
+    return SearchResult(status=status, agent=agent, problem=problem, heuristic=heuristic, message=message)

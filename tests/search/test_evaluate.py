@@ -53,7 +53,7 @@ class Mine(Heuristic):
 
 class Deep(BestFirst):
     def __init__(self):
-        super().__init__(lambda space: lambda ids, depths, scores: -depths)
+        super().__init__(lambda space: lambda ids, parents, depths, scores: -depths)
 """
 LIMITS = Limits(None, 60.0, 1 << 30)
 

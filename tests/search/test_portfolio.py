@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,11 @@ from tests.helpers.tasks import coin, done, hopeless
 MEMBERS = ({"agent": "bfs"}, {"agent": "hfs", "heuristic": "open_goals"})
 
 
-def of(*members: dict[str, Any], **more: str) -> Configuration:
-    return Configuration.of({"name": "portfolio", "members": members, **more})
+UNTRAINED = {"agent": "hfs", "heuristic": {"name": "gnn", "checkpoint": "gone.ckpt", "label": "gone"}}
+
+
+def of(*members: dict[str, Any], **more: Any) -> Configuration:
+    return Configuration.of({"name": "portfolio", "head_start": 0, "members": members, **more})
 
 
 def test_the_default_members_solve_and_the_plan_is_checked() -> None:
@@ -52,20 +57,64 @@ def test_labels_stand_in_results_as_in_tables() -> None:
     assert result.message == "decided by greedy/graph"
 
 
-def test_members_share_the_memory_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = []
+NOBODY = Generator[Ending, None, None]
 
-    def supervise(jobs: list[Job], **_: object) -> Generator[Ending, None, None]:
-        given.extend(job.arguments[2].memory_limit for job in jobs)
+
+class Processes:
+    """In place of processes: remembers what was to run, and how, and lets nobody answer."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.jobs: list[Job] = []
+        self.limits: dict[str, Any] = {}
+        monkeypatch.setattr(portfolio, "supervise", self.supervise)
+
+    def supervise(self, jobs: list[Job], **limits: Any) -> NOBODY:
+        self.jobs, self.limits = jobs, limits
         yield from (Ending(job, None, SearchStatus.ERROR, "", "", 0.0, 0, 0.0) for job in jobs)
 
-    monkeypatch.setattr(portfolio, "supervise", supervise)
+
+def test_what_is_solved_in_a_moment_needs_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    processes = Processes(monkeypatch)
+    result = find_plan(coin(), of(*MEMBERS, head_start=60))
+    assert (result.status, result.message, processes.limits) == (SearchStatus.SOLVED, "decided by bfs", {})
+    assert [member.label for member in result.members] == ["bfs"]
+
+
+def test_who_had_too_little_time_goes_on_with_the_time_and_the_memory_that_are_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    processes = Processes(monkeypatch)
     used = psutil.Process().memory_info().rss
-    find_plan(coin(), of(*MEMBERS), Limits(memory_limit=3 * used))
-    assert given == [pytest.approx(used, rel=0.1)] * 2
+    limits = Limits(time_limit=500.0, memory_limit=3 * used)
+    find_plan(coin(), of(*MEMBERS, UNTRAINED, head_start=1e-9), limits)
+    labels = [(job.key, job.arguments[1].label) for job in processes.jobs]
+    assert labels == [(0, "bfs"), (1, "hfs/open_goals"), (2, "hfs/gone")]
+    assert processes.limits["shared_memory"] == pytest.approx(2 * used, rel=0.1)
+    for job in processes.jobs:
+        assert job.arguments[2].memory_limit == processes.limits["shared_memory"]
+        assert 490 < job.arguments[2].time_limit < 500
 
 
-UNTRAINED = {"agent": "hfs", "heuristic": {"name": "gnn", "checkpoint": "gone.ckpt", "label": "gone"}}
+def test_a_limit_of_expansions_is_not_given_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    processes = Processes(monkeypatch)
+    result = find_plan(coin(), of(*MEMBERS, head_start=60), Limits(max_expanded=1))
+    assert (result.status, processes.jobs) == (SearchStatus.EXPANSION_LIMIT, [])
+
+
+def test_the_newest_regressor_joins_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    processes = Processes(monkeypatch)
+    task = replace(coin(), domain="coin")
+    learned = {"agent": "hfs", "heuristic": "gnn"}
+    find_plan(task, of({"agent": "bfs"}, learned))
+    assert [job.arguments[1].label for job in processes.jobs] == ["bfs"]
+    run = Path("outputs/train/run")
+    run.mkdir(parents=True)
+    record = {"finished": "2026-01-01", "checkpoint": "best.ckpt", "domains": ["coin"]}
+    run.joinpath("run.json").write_text(json.dumps(record | {"metrics": {"val/mae": 1.0, "median/mae": 2.0}}))
+    run.joinpath("best.ckpt").touch()
+    find_plan(task, of({"agent": "bfs"}, learned))
+    assert [job.arguments[1].label for job in processes.jobs] == ["bfs", "hfs/gnn"]
 
 
 def test_a_failing_member_leaves_the_others_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,6 +57,21 @@ def test_memory_is_limited_from_outside() -> None:
     assert ending.peak_bytes >= 1 << 28
 
 
+def test_when_the_shared_memory_is_used_up_the_process_that_holds_most_is_killed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "started")
+    calls = [
+        Job("waits", jobs.wait_forever, (str(tmp_path / "started"),)),
+        Job("fills", jobs.fill_memory, (1 << 29,)),
+    ]
+    reader = threading.Thread(target=(tmp_path / "started").read_text)
+    reader.start()
+    with closing(supervise(calls, parallel=2, shared_memory=1 << 28)) as endings:
+        ending = next(endings)
+    reader.join()
+    assert (ending.job.key, ending.failure) == ("fills", SearchStatus.MEMORY_LIMIT)
+    assert ending.message == "killed from outside at the memory limit"
+
+
 def test_the_cpu_time_of_children_counts() -> None:
     job = Job("burn", jobs.burn_then_fill_memory, (0.3, 1 << 29))
     [ending] = supervise([job], parallel=1, memory_limit=1 << 28)

@@ -10,10 +10,14 @@ from numpy.typing import NDArray
 from epigym.relaxation import Relaxation, Relaxed
 from epigym.space import StateSpace
 from search.heuristics.heuristic import Evaluation, Heuristic
+from search.heuristics.open_goals import DividedGoals
 
 
 class _Relaxing(Heuristic):
     """A heuristic that reads its scores off `epigym.relaxation`; infinite where that does not reach the goal.
+
+    Where it does not reach the goal from the initial e-state, the relaxation is blind for the problem: then
+    `divided_goals` scores in its place, and no action is preferred.
 
     Args:
         space: where the e-states live.
@@ -23,13 +27,17 @@ class _Relaxing(Heuristic):
 
     def __init__(self, space: StateSpace) -> None:
         self._relaxation = Relaxation(space)
+        is_blind = np.isinf(self._relaxation([space.initial]).h_add[0])
+        self._instead = DividedGoals(space) if is_blind else None
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the cost of the goal from each of `ids` (int32[k])."""
-        return self._scores(self._relaxation(ids))
+        return self._scores(self._relaxation(ids)) if self._instead is None else self._instead.score(ids)
 
     def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
         """The same with the helpful actions: those of the relaxed plan that can be applied at once."""
+        if self._instead is not None:
+            return self._instead.evaluate(ids, parents, actions)
         relaxed = self._relaxation(ids)
         return Evaluation(self._scores(relaxed), relaxed.helpful_ptr, relaxed.helpful)
 

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from epigym.errors import UsageError
 from epigym.problem import load_problem
+from epigym.space import StateSpace
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
+from search.heuristics import make_heuristic
 from search.heuristics.heuristic import Evaluation
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
@@ -148,6 +150,18 @@ def test_plans_are_found_and_valid(name: str, heuristic: str, agent: str) -> Non
 def test_a_task_without_a_plan_is_exhausted_although_the_relaxation_is_blind(agent: str) -> None:
     result = find_plan(hopeless(), Configuration.of(agent, "h_add"))
     assert result.status is SearchStatus.UNSOLVABLE
+
+
+@pytest.mark.parametrize("name", ["h_add", "h_ff"])
+def test_where_the_relaxation_is_blind_the_open_parts_of_the_goal_are_counted(name: str) -> None:
+    space = StateSpace(hopeless())
+    ids = np.array([space.initial, *space.expand([space.initial]).target], dtype=np.int32)
+    ways = np.full(len(ids), -1)
+    heuristic, counted = make_heuristic(name, space), make_heuristic("divided_goals", space)
+    found = heuristic.evaluate(ids, ways, ways)
+    assert found.scores.tolist() == heuristic.score(ids).tolist() == counted.score(ids).tolist()
+    assert np.isfinite(found.scores).all()
+    assert len(found.preferred) == 0
 
 
 @pytest.mark.parametrize(("problem", "nodes", "length"), [("grapevine/3_pl_4", 4, 4), ("coin_in_the_box/pl_7", 14, 7)])

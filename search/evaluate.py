@@ -30,6 +30,7 @@ class Evaluate(Settings):
     heuristics: list[str | dict[str, Any]]
     problems: list[str]
     semantics: Semantics
+    anytime: bool
     max_expanded: int | None = field(metadata={"minimum": 0})
     time_limit: float = field(metadata={"minimum": 0})
     grace: float = field(metadata={"minimum": 0})
@@ -75,6 +76,7 @@ def cells(settings: Evaluate) -> list[Cell]:
         problems or problems_of(settings.suite, settings.per_domain, settings.semantics),
         configurations_of(settings.agents, settings.heuristics),
         Limits(settings.max_expanded, settings.time_limit, memory_bytes(settings.memory_limit)),
+        anytime=settings.anytime,
     )
 
 

@@ -21,6 +21,7 @@ class Solve(ProblemSettings):
     agent: str | dict[str, Any]
     heuristic: str | dict[str, Any] | None
     compare: str | None
+    anytime: bool
     plan_file: str | None = field(metadata={"written": "file"})
     max_expanded: int | None = field(metadata={"minimum": 0})
     time_limit: float | None = field(metadata={"minimum": 0})
@@ -50,7 +51,7 @@ def solve(settings: Solve) -> ExitCode:
     task = load_problem(settings.problem, settings.reading)
     load_seconds = perf_counter() - start
     results = [
-        replace(find_plan(task, configuration, limits, plan_file), load_seconds=load_seconds)
+        replace(find_plan(task, configuration, limits, plan_file, anytime=settings.anytime), load_seconds=load_seconds)
         for configuration, plan_file in zip(configurations, (settings.plan_file, None), strict=False)
     ]
 

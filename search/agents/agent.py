@@ -18,11 +18,13 @@ class Agent(ABC):
         name: in messages and, where nothing else is said, in tables.
         is_informed: whether the agent asks a heuristic.
         needs_preferences: whether it asks for preferred actions too.
+        finds_shortest: whether its plans are shortest plans.
     """
 
     name: str = "own"
     is_informed: bool = False
     needs_preferences: bool = False
+    finds_shortest: bool = False
 
     def search(
         self, space: StateSpace, heuristic: Heuristic | None = None, limits: Limits | None = None

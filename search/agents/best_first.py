@@ -20,7 +20,7 @@ from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
 
-_STEP = 1000.0  # scores are ordered in thousandths of a step
+STEP = 1000.0  # scores are ordered in thousandths of a step
 
 Order = Callable[[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 """From new e-states, int32[k], and the parents that they were reached from, int64[k], with their depths g and scores h,
@@ -55,7 +55,7 @@ class BestFirst(Agent):
                 parents, actions = run.ways(fresh)
                 depths = [depth_of[state] + 1 for state in parents.tolist()]
                 scores = thousandths(heuristic.name, fresh, heuristic.evaluate(fresh, parents, actions).scores)
-                priorities = order(fresh, parents, _STEP * np.array(depths), scores)
+                priorities = order(fresh, parents, STEP * np.array(depths), scores)
                 for entry in zip(priorities.tolist(), scores.tolist(), fresh.tolist(), depths, strict=True):
                     heapq.heappush(frontier, entry)
             if not frontier:
@@ -103,14 +103,14 @@ def _weighted(weight: float, space: StateSpace) -> Order:
 def _novel_first(relaxed: bool, space: StateSpace) -> Order:
     novelty = Novelty(space)
     if not relaxed:
-        return lambda ids, parents, depths, scores: novelty(ids, np.rint(scores / _STEP).tolist())
+        return lambda ids, parents, depths, scores: novelty(ids, np.rint(scores / STEP).tolist())
     progress = Progress(space)
     return lambda ids, parents, depths, scores: novelty(ids, progress(ids, parents))
 
 
 def thousandths(name: str, ids: NDArray[np.int32], scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Scores of e-states rounded to thousandths, so that the rounding noise of a batch cannot change the order."""
-    rounded: NDArray[np.float64] = np.rint(scores * _STEP)
+    rounded: NDArray[np.float64] = np.rint(scores * STEP)
     if np.isnan(rounded).any():
         raise EpigymError(f"heuristic {name!r} scored e-state {ids[np.isnan(rounded)][0]} as not a number")
     return rounded

@@ -15,6 +15,7 @@ class BreadthFirst(Agent):
 
     name = "bfs"
     is_informed = False
+    finds_shortest = True
 
     def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
         queue = deque([run.root])  # of arrays: the queue is their concatenation

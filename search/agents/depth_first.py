@@ -39,6 +39,7 @@ class IterativeDeepening(Agent):
 
     name = "idfs"
     is_informed = False
+    finds_shortest = True
 
     def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
         for most in itertools.count(1):

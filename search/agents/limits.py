@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import resource
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
@@ -64,6 +66,15 @@ class Budget:
     def seconds(self) -> float:
         """Seconds since the start."""
         return perf_counter() - self._start
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stop the clock for the time of a block."""
+        start = perf_counter()
+        yield
+        gone = perf_counter() - start
+        self._start += gone
+        self._deadline += gone
 
     def exceeded(self, expanded: int) -> SearchStatus | None:
         """The limit that ends the search now, after `expanded` expansions, or None."""

@@ -55,6 +55,8 @@ class SearchResult:
         actions: ground actions of the task; 0 when it was never read.
         fluents: fluents of the task.
         initial_worlds: worlds of the task's initial e-state, before contraction.
+        optimal: whether it is proved that no plan is shorter.
+        history: of each plan that was re-executed, the length and the seconds from the start of the first search on.
     """
 
     status: SearchStatus
@@ -78,6 +80,8 @@ class SearchResult:
     actions: int = 0
     fluents: int = 0
     initial_worlds: int = 0
+    optimal: bool = False
+    history: tuple[tuple[int, float], ...] = ()
 
     @property
     def label(self) -> str:
@@ -106,6 +110,7 @@ class SearchResult:
         values["status"] = SearchStatus(values["status"])
         values["plan"] = None if values["plan"] is None else tuple(values["plan"])
         values["collapsed_agents"] = tuple(values["collapsed_agents"])
+        values["history"] = tuple((length, seconds) for length, seconds in values["history"])
         values["members"] = tuple(cls.from_dict(member) for member in values["members"])
         return cls(**values)
 

@@ -23,8 +23,8 @@ from search.planning.planner import find_plan
 _INNER_SHARE = 0.95  # of the memory limit: a search that ends by itself knows how far it came
 _SHOWN = 8  # digits of a key in the name of a file
 COLUMNS = (
-    "domain", "problem", "configuration", "status", "plan_length", "expanded", "generated", "distinct",
-    "actions", "fluents", "initial_worlds", "load_seconds", "search_seconds", "total_seconds", "cpu_seconds",
+    "domain", "problem", "configuration", "status", "plan_length", "first_length", "optimal",
+    "expanded", "generated", "distinct", "actions", "fluents", "initial_worlds", "load_seconds", "search_seconds", "total_seconds", "cpu_seconds",
     "peak_bytes", "host", "processor", "collapsed_agents", "checkpoint", "message", "other_outcomes",
 )  # fmt: skip
 MEASURED = ("load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes", "host", "processor")
@@ -40,12 +40,14 @@ class Cell:
         configuration: agent and heuristic.
         limits: most nodes to expand, seconds to read, ground and search, and bytes of resident memory of the process,
             its children's included.
+        anytime: whether to go on after the first plan, for shorter ones.
         key: a hash of what the outcome depends on, see `search.evaluation.fingerprint`.
     """
 
     problem: Problem
     configuration: Configuration
     limits: Limits
+    anytime: bool
     key: str
 
     def file(self, folder: Path) -> Path:
@@ -74,7 +76,8 @@ class Cell:
         Raises:
             EpigymError: when the problem is wrong, or something that the outcome depends on is no longer what it was.
         """
-        if fingerprint(self.problem.digest(), self.problem, self.configuration, self.limits) != self.key:
+        content = self.problem.digest()
+        if fingerprint(content, self.problem, self.configuration, self.limits, self.anytime) != self.key:
             raise EpigymError(
                 "the problem, a file of the settings or the program has changed since the start: start again"
             )
@@ -82,7 +85,7 @@ class Cell:
         task = self.problem.load()
         load_seconds = perf_counter() - start
         limits = replace(self.limits, memory_limit=int(_INNER_SHARE * memory_bytes(self.limits.memory_limit)))
-        result = find_plan(task, self.configuration, limits.after(load_seconds))
+        result = find_plan(task, self.configuration, limits.after(load_seconds), anytime=self.anytime)
         return replace(result, load_seconds=load_seconds)
 
     def row(self, folder: Path) -> dict[str, str]:
@@ -98,7 +101,7 @@ class Cell:
         }
         if data := self._kept(folder):
             row |= {name: data[name] for name in ("host", "processor")} | _entries(
-                SearchResult.from_dict(data["result"])
+                SearchResult.from_dict(data["result"]), self.anytime
             )
         return row
 
@@ -117,15 +120,18 @@ class Cell:
         return sum(1 for path in mine.parent.glob("*.json") if path != mine and alike.fullmatch(path.name))
 
 
-def _entries(result: SearchResult) -> dict[str, str]:
+def _entries(result: SearchResult, anytime: bool) -> dict[str, str]:
     """What the table has of a result."""
-    is_counted = result.status.is_decided or result.status is SearchStatus.EXPANSION_LIMIT
+    was_cut = anytime and result.plan is not None and not result.optimal  # while it searched for a shorter plan
+    is_counted = not was_cut and (result.status.is_decided or result.status is SearchStatus.EXPANSION_LIMIT)
     counts = {name: str(getattr(result, name)) for name in ("expanded", "generated", "distinct") if is_counted}
     sizes = {name: str(getattr(result, name) or "") for name in ("actions", "fluents", "initial_worlds")}
     seconds = ("load_seconds", "search_seconds", "total_seconds", "cpu_seconds")
     return {
         "status": str(result.status),
         "plan_length": "" if result.plan_length is None else str(result.plan_length),
+        "first_length": str(result.history[0][0]) if result.history else "",
+        "optimal": str(result.optimal).lower() if result.history else "",
         **counts,
         **sizes,
         **{name: f"{getattr(result, name):.6f}" for name in seconds},

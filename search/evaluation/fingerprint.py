@@ -27,7 +27,7 @@ _SOURCES = {
 """What a search may run, by package; the built core counts as well."""
 
 
-def fingerprint(content: str, problem: Problem, configuration: Configuration, limits: Limits) -> str:
+def fingerprint(content: str, problem: Problem, configuration: Configuration, limits: Limits, anytime: bool) -> str:
     """A hash of everything that decides how a search ends, as it is now.
 
     That is the content of the problem, how it is read, the settings with the content of the files that they name, the
@@ -38,6 +38,7 @@ def fingerprint(content: str, problem: Problem, configuration: Configuration, li
         problem: what to solve.
         configuration: what to solve it with.
         limits: within which limits.
+        anytime: whether to go on after the first plan.
     """
     domain = None if problem.is_file else problem.domain  # what a file says about its domain is not looked at
     choices = list(_choices(configuration))
@@ -48,6 +49,7 @@ def fingerprint(content: str, problem: Problem, configuration: Configuration, li
         "head_start": configuration.head_start,
         "files": [_digest(sorted(_files(choice, domain))) for choice in choices],
         "limits": asdict(limits),
+        "anytime": anytime,
         "program": _program(),
     }
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()

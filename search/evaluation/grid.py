@@ -16,7 +16,9 @@ from search.evaluation.suites import Problem
 from search.planning.configuration import Choice, Configuration
 
 
-def cells_of(problems: Sequence[Problem], configurations: Sequence[Configuration], limits: Limits) -> list[Cell]:
+def cells_of(
+    problems: Sequence[Problem], configurations: Sequence[Configuration], limits: Limits, *, anytime: bool = False
+) -> list[Cell]:
     """Every configuration on every problem, as problems, files and program are now.
 
     Raises:
@@ -24,7 +26,7 @@ def cells_of(problems: Sequence[Problem], configurations: Sequence[Configuration
     """
     contents = {problem: problem.digest() for problem in problems}
     return [
-        Cell(problem, configuration, limits, fingerprint(content, problem, configuration, limits))
+        Cell(problem, configuration, limits, anytime, fingerprint(content, problem, configuration, limits, anytime))
         for problem, content in contents.items()
         for configuration in configurations
     ]

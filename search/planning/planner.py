@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 
 from epigym.files import write_json
@@ -12,8 +13,9 @@ from epigym.task import Task
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
+from search.planning.improving import improved
 from search.planning.plans import unverified
-from search.planning.portfolio import search_in_portfolio
+from search.planning.portfolio import decisive, search_in_portfolio
 from search.planning.single import search_alone
 
 
@@ -22,6 +24,8 @@ def find_plan(
     configuration: Configuration,
     limits: Limits | None = None,
     plan_file: str | os.PathLike[str] | None = None,
+    *,
+    anytime: bool = False,
 ) -> SearchResult:
     """Search for a plan of `task` and re-execute it independently before it is reported.
 
@@ -31,15 +35,20 @@ def find_plan(
         limits: when to give up; by default 600 s and 80 % of the free memory.
         plan_file: where to write the plan; until it has been re-executed, and for good when that fails, it is beside
             that file, see `search.planning.plans.unverified`.
+        anytime: whether to go on for shorter plans, see `search.planning.improving`; each takes the place of the one
+            before as soon as it has been re-executed.
 
     Returns:
-        The result; its status is `error` when the plan that was found is not valid.
+        The result; its status is `error` when a plan that was found is not valid.
 
     Raises:
         CheckpointError: when a learned heuristic cannot be loaded or does not fit the task.
         TaskError: when the task cannot be represented, or designated worlds disagree about an observer.
         OSError: when the plan cannot be written.
+        KeyboardInterrupt: when it was interrupted; after the first plan, the message says where the best one is.
     """
+    start = perf_counter()
+    limits = limits or Limits()
     if plan_file is not None:
         unverified(plan_file).unlink(missing_ok=True)  # of an earlier search
     result = replace(
@@ -50,15 +59,40 @@ def find_plan(
     )
     if result.plan is None:
         return result
+    verified = partial(_verified, task, plan_file, start)
+    result = verified(result)
+    if result.status is not SearchStatus.SOLVED:
+        return result
+    decider = decisive(configuration, result)
+    if decider.make_agent().finds_shortest:
+        return replace(result, optimal=True)
+    if not anytime:
+        return result
+    try:
+        return improved(task, decider, limits, result, verified)
+    except KeyboardInterrupt:
+        kept = "is lost: name a plan_file to keep it" if plan_file is None else f"is in {plan_file}"
+        raise KeyboardInterrupt(f"the best plan until now {kept}") from None
+
+
+def _verified(task: Task, plan_file: str | os.PathLike[str] | None, start: float, result: SearchResult) -> SearchResult:
+    """The result after its plan was re-executed and, if it is valid, written; `start` is when the search began."""
+    plan = result.plan
+    assert plan is not None
     if plan_file is not None:
-        write_json(unverified(plan_file), result.plan)
-    start = perf_counter()
-    validation = validate(task, result.plan)
-    result = replace(result, validation_seconds=perf_counter() - start, collapsed_agents=validation.collapsed)
+        write_json(unverified(plan_file), plan)
+    before = perf_counter()
+    validation = validate(task, plan)
+    now = perf_counter()
+    result = replace(
+        result,
+        validation_seconds=result.validation_seconds + now - before,
+        collapsed_agents=validation.collapsed,
+    )
     if not validation.valid:
         kept = "" if plan_file is None else f" (see {unverified(plan_file)})"
         message = f"{result.label} returned a plan that is not valid{kept}: {validation.reason}"
         return replace(result, status=SearchStatus.ERROR, message=message)
     if plan_file is not None:
         unverified(plan_file).replace(plan_file)
-    return result
+    return replace(result, history=(*result.history, (len(plan), now - start)))

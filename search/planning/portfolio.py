@@ -79,6 +79,12 @@ def _has_model(member: Configuration, domain: str) -> bool:
     return not takes_newest or bool(good_checkpoints(domain))
 
 
+def decisive(configuration: Configuration, result: SearchResult) -> Configuration:
+    """The member that decided `result`, of a portfolio; any other configuration itself."""
+    names = next(((each.agent, each.heuristic) for each in result.members if each.status.is_decided), None)
+    return next((member for member in configuration.members if member.names == names), configuration)
+
+
 def _combined(configuration: Configuration, reports: Sequence[SearchResult], seconds: float) -> SearchResult:
     """The report of the deciding member, else of the first that a limit ended, else of an error."""
     first = min(reports, key=lambda report: (not report.status.is_decided, not report.status.is_limit))

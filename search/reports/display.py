@@ -20,12 +20,17 @@ def show_results(console: Console, results: Sequence[SearchResult]) -> None:
     rows = {
         "status": [str(result.status) for result in results],
         "plan length": [_count(result.plan_length) for result in results],
+        "shortest": [_proof(result) for result in results],
+        "first plan": [_found(result, 0) for result in results],
+        "best plan": [_found(result, -1) for result in results],
         "expanded nodes": [_count(result.expanded) for result in results],
         "generated nodes": [_count(result.generated) for result in results],
         "distinct e-states": [_count(result.distinct) for result in results],
         "search time": [duration(result.search_seconds) for result in results],
         "total time": [duration(result.total_seconds) for result in results],
     }
+    if all(len(result.history) < 2 for result in results):
+        del rows["first plan"], rows["best plan"]
     for name, cells in rows.items():
         table.add_row(name, *cells)
     console.print(table)
@@ -55,6 +60,18 @@ def duration(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}" if seconds < 1000 * size else f"{seconds / size:,.0f} {unit}"
     return f"{seconds * 1e6:.0f} µs"
+
+
+def _found(result: SearchResult, number: int) -> str:
+    """A plan of the history: its length, and when it had been re-executed."""
+    if not result.history:
+        return "–"
+    length, seconds = result.history[number]
+    return f"{length:,} after {duration(seconds)}"
+
+
+def _proof(result: SearchResult) -> str:
+    return "–" if result.plan is None else "proved" if result.optimal else "not proved"
 
 
 def _count(number: int | None) -> str:

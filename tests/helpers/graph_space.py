@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from epigym.errors import TaskError
 from epigym.formula import TRUE
 from epigym.space import Transitions
 from epigym.task import Action, EState, Event, Task
@@ -44,7 +45,10 @@ class GraphSpace:
         return Transitions(*columns, is_new=np.zeros(len(rows), dtype=np.bool_))
 
     def successor(self, state: int, action: int) -> int:
-        self.built.append(dict(self._edges[state])[action])
+        targets = dict(self._edges.get(state, ()))
+        if action not in targets:
+            raise TaskError(f"action {action} is not applicable in {state}")
+        self.built.append(targets[action])
         return self.built[-1]
 
     def applicable(self, ids: ArrayLike) -> NDArray[np.bool_]:

@@ -59,6 +59,18 @@ def test_batches_last_a_tenth_of_a_second(monkeypatch: pytest.MonkeyPatch) -> No
         assert budget.batch_size(expanded) == size
 
 
+def test_the_clock_stands_still_in_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([10.0, 11.0, 99.0])  # the start, and both ends of the pause
+    monkeypatch.setattr(limits, "perf_counter", lambda: next(times))
+    budget = Limits(time_limit=3.0).start()
+    with budget.paused():
+        pass
+    monkeypatch.setattr(limits, "perf_counter", lambda: 100.0)
+    assert (budget.seconds, budget.exceeded(0)) == (2.0, None)
+    monkeypatch.setattr(limits, "perf_counter", lambda: 101.0)
+    assert budget.exceeded(0) is SearchStatus.TIME_LIMIT
+
+
 @pytest.mark.parametrize(
     ("text", "count"),
     [(4096, 4096), ("4096", 4096), ("2KiB", 2048), ("1.5 GiB", 3 * 2**29), ("8g", 2**33), ("3MB", 3 * 2**20)],

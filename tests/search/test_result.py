@@ -27,6 +27,8 @@ SOLVED = SearchResult(
     validation_seconds=0.125,
     peak_bytes=1 << 20,
     collapsed_agents=("b",),
+    optimal=True,
+    history=((4, 0.75), (2, 1.5)),
 )
 UNSOLVED = replace(SOLVED, status=SearchStatus.TIME_LIMIT, agent="bfs", plan=None, heuristic=None, collapsed_agents=())
 

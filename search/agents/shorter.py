@@ -1,0 +1,95 @@
+"""Weighted A* that goes on after a plan, towards shorter ones, until there is none.
+
+Source: Hansen, Zhou, "Anytime Heuristic Search" (JAIR 28, 2007); the weight may fall on the way, as in Likhachev,
+Gordon, Thrun, "ARA*" (NIPS 2003). No heuristic here is admissible, so depth alone bounds the search.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from epigym.space import StateSpace
+from search.agents.best_first import STEP, thousandths
+from search.agents.limits import Budget
+from search.agents.result import SearchStatus
+from search.agents.run import SearchRun
+from search.heuristics.heuristic import Heuristic
+
+
+class ShorterPlans:
+    """One search for one plan after the other, each shorter than those before.
+
+    An e-state that is reached again by a shorter way is expanded again. Only what lies too deep for a shorter
+    plan is dropped: when nothing is left, there is none.
+
+    Args:
+        space: where to search.
+        heuristic: bound to the same space.
+        budget: the limits, with a running clock.
+
+    Attributes:
+        run: what was seen and counted.
+    """
+
+    def __init__(self, space: StateSpace, heuristic: Heuristic, budget: Budget) -> None:
+        self.run = SearchRun(space, budget)
+        self._heuristic = heuristic
+        self._depths = {space.initial: 0}
+        self._scores: dict[int, float] = {}
+        self._frontier: list[tuple[float, float, int, int]] = []  # priority, score, e-state, depth
+        self._add([space.initial], 0, 0.0)
+
+    def next(self, weight: float, length: int) -> SearchStatus:
+        """Search on, lowest g + weight * h first, for a plan of fewer than `length` actions.
+
+        Args:
+            weight: at least 0.
+            length: of a plan that is known; at most that of the call before.
+
+        Returns:
+            `solved`: `run.plan()` is such a plan; `unsolvable`: there is none; or the limit that ended the search.
+
+        Raises:
+            TaskError: when an action cannot be applied because designated worlds disagree about an observer.
+        """
+        run = self.run
+        run.goal = None
+        entries = [(STEP * depth + weight * score, score, state, depth) for _, score, state, depth in self._frontier]
+        heapq.heapify(entries)
+        self._frontier = entries
+        while entries:
+            _, _, state, depth = heapq.heappop(entries)
+            if depth > self._depths[state] or depth + 1 >= length:
+                continue
+            if limit := run.budget.exceeded(run.expanded):
+                return limit
+            closer = self._expand(state, depth, length)
+            if run.goal is not None:
+                return SearchStatus.SOLVED
+            if depth + 2 < length:  # deep enough that their successors may be goals
+                self._add(closer, depth + 1, weight)
+        return SearchStatus.UNSOLVABLE
+
+    def _expand(self, state: int, depth: int, length: int) -> list[int]:
+        """The successors that were never reached by so short a way, which is remembered, if it is not too long."""
+        _, actions, targets, _ = self.run.generate(np.array([state], dtype=np.int32))
+        closer = []
+        for action, target in zip(actions.tolist(), targets.tolist(), strict=True):
+            if depth + 1 < self._depths.get(target, length):
+                self._depths[target] = depth + 1
+                self.run.reach(target, state, action)
+                closer.append(target)
+        return closer
+
+    def _add(self, states: list[int], depth: int, weight: float) -> None:
+        """Put e-states, each once, into the frontier, and score those that were not scored before."""
+        unscored = np.array([state for state in states if state not in self._scores], dtype=np.int32)
+        if len(unscored):
+            scores = self._heuristic.evaluate(unscored, *self.run.ways(unscored)).scores
+            rounded = thousandths(self._heuristic.name, unscored, scores)
+            self._scores.update(zip(unscored.tolist(), rounded.tolist(), strict=True))
+        for state in states:
+            score = self._scores[state]
+            heapq.heappush(self._frontier, (STEP * depth + weight * score, score, state, depth))

@@ -1,0 +1,90 @@
+"""From a plan to shorter ones, until there is none or a limit is reached."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from time import perf_counter
+
+from epigym.errors import EpigymError
+from epigym.space import StateSpace
+from epigym.task import Task
+from search.agents.limits import Limits, peak_bytes
+from search.agents.result import SearchResult, SearchStatus
+from search.agents.shorter import ShorterPlans
+from search.heuristics.open_goals import DividedGoals
+from search.planning.configuration import Configuration
+from search.planning.redundancy import without_redundant
+
+WEIGHTS = (5.0, 3.0, 2.0, 1.0)
+"""Of the searches for the next plan, the one after it, …; the last one stays."""
+
+
+def improved(
+    task: Task,
+    configuration: Configuration,
+    limits: Limits,
+    first: SearchResult,
+    verified: Callable[[SearchResult], SearchResult],
+) -> SearchResult:
+    """Leave redundant actions out of a plan, then search for shorter ones with weighted A* and the same heuristic.
+
+    It starts afresh, in this process. Where the first search was blind the heuristic is `divided_goals`.
+
+    Args:
+        task: the planning task.
+        configuration: what found the first plan; not a portfolio.
+        limits: for the first search and this one together; as there, re-executing plans takes nothing of them.
+        first: the result with the first plan.
+        verified: re-executes the plan of a result; called with ever shorter plans.
+
+    Returns:
+        The result with the best plan and what it took in all; its status is `error` when a plan is not valid.
+    """
+    start = perf_counter()
+    space = StateSpace(task)
+    heuristic = configuration.make_heuristic(space) or DividedGoals(space)
+    build_seconds = perf_counter() - start
+    budget = _rest(limits, first).start()
+    search = ShorterPlans(space, heuristic, budget)
+    best, end = first, SearchStatus.SOLVED
+    try:
+        plan = without_redundant(space, _plan(first.plan), budget)
+        for weight in itertools.chain(WEIGHTS, itertools.repeat(WEIGHTS[-1])):
+            if len(plan) < len(_plan(best.plan)):
+                with budget.paused():
+                    best = verified(replace(best, plan=plan))
+            end = search.next(weight, len(plan)) if best.status is SearchStatus.SOLVED else best.status
+            if end is not SearchStatus.SOLVED:
+                break
+            plan = without_redundant(space, _plan(search.run.plan()), budget)
+    except MemoryError:
+        end = SearchStatus.MEMORY_LIMIT
+    except EpigymError as error:
+        end, best = SearchStatus.ERROR, replace(best, message=f"no search for shorter plans beyond this: {error}")
+    return replace(
+        best,
+        optimal=end is SearchStatus.UNSOLVABLE,
+        expanded=first.expanded + search.run.expanded,
+        generated=first.generated + search.run.generated,
+        distinct=max(first.distinct, search.run.distinct),
+        search_seconds=first.search_seconds + budget.seconds,
+        build_seconds=first.build_seconds + build_seconds,
+        peak_bytes=max(first.peak_bytes, peak_bytes()),
+    )
+
+
+def _plan(found: tuple[str, ...] | None) -> tuple[str, ...]:
+    assert found is not None
+    return found
+
+
+def _rest(limits: Limits, used: SearchResult) -> Limits:
+    """What a search has left of its limits."""
+    nodes, seconds = limits.max_expanded, limits.time_limit
+    return replace(
+        limits,
+        max_expanded=None if nodes is None else max(nodes - used.expanded, 0),
+        time_limit=None if seconds is None else max(seconds - used.search_seconds, 0.0),
+    )

@@ -24,8 +24,9 @@ _INNER_SHARE = 0.95  # of the memory limit: a search that ends by itself knows h
 _SHOWN = 8  # digits of a key in the name of a file
 COLUMNS = (
     "domain", "problem", "configuration", "status", "plan_length", "first_length", "optimal",
-    "expanded", "generated", "distinct", "actions", "fluents", "initial_worlds", "load_seconds", "search_seconds", "total_seconds", "cpu_seconds",
-    "peak_bytes", "host", "processor", "collapsed_agents", "checkpoint", "message", "other_outcomes",
+    "expanded", "generated", "distinct", "actions", "fluents", "initial_worlds",
+    "load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes",
+    "host", "processor", "collapsed_agents", "checkpoint", "message", "other_outcomes",
 )  # fmt: skip
 MEASURED = ("load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes", "host", "processor")
 """The columns that differ from run to run."""

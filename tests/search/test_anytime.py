@@ -17,7 +17,7 @@ from epigym.errors import TaskError
 from epigym.reference import Validation
 from epigym.space import StateSpace
 from epigym.task import Task
-from search.agents import Agent
+from search.agents import Agent, limits
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.agents.run import SearchRun
@@ -147,6 +147,22 @@ def test_the_first_search_takes_its_time_from_the_limit(spent: float, monkeypatc
     with pytest.raises(StopIteration):
         improving.improved(coin(), WORDY, Limits(20, 5.0, 1 << 30), first, lambda result: result)
     assert given == [Limits(15, max(5.0 - spent, 0.0), 1 << 30)]
+
+
+def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+
+    def validate(task: Task, plan: tuple[str, ...]) -> Validation:
+        nonlocal now
+        now += 100.0
+        return reference.validate(task, plan)
+
+    monkeypatch.setattr(planner, "validate", validate)
+    for module in (planner, improving, limits):
+        monkeypatch.setattr(module, "perf_counter", lambda: now)
+    result = find_plan(coin(), WORDY, Limits(time_limit=50.0), anytime=True)
+    assert (result.optimal, result.history) == (True, ((6, 100.0), (3, 200.0)))
+    assert (result.search_seconds, result.validation_seconds) == (0.0, 200.0)
 
 
 def test_no_plan_is_not_improved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -288,6 +288,28 @@ def test_a_plan_that_is_not_valid_is_never_solved(cell: Cell, monkeypatch: pytes
     assert result.message == "bfs returned a plan that is not valid: step 2: no"
 
 
+def test_a_cell_goes_on_for_shorter_plans_where_it_is_asked_to(coin: str, tmp_path: Path) -> None:
+    problems = named_problems([coin], "default")
+    [once], [anytime] = (
+        cells_of(problems, [Configuration.of("hfs", "open_goals")], LIMITS, anytime=anytime)
+        for anytime in (False, True)
+    )
+    assert once.key != anytime.key
+    for cell, optimal in ((once, False), (anytime, True)):
+        result = cell.search()
+        assert (result.plan_length, result.optimal) == (3, optimal)
+        cell.write(tmp_path, replace(result, history=((5, 0.5), *result.history)))
+        row = cell.row(tmp_path)
+        assert (row["plan_length"], row["first_length"], row["optimal"]) == ("3", "5", str(optimal).lower())
+        assert row["expanded"] == str(result.expanded)
+    # Where it is cut, and with what counts, is a matter of the clock.
+    anytime.write(tmp_path, replace(result, optimal=False))
+    assert (anytime.row(tmp_path)["status"], anytime.row(tmp_path)["expanded"]) == ("solved", "")
+    anytime.write(tmp_path, replace(result, optimal=False, plan=None, history=(), status=SearchStatus.UNSOLVABLE))
+    assert anytime.row(tmp_path)["expanded"] == str(result.expanded)
+    assert (anytime.row(tmp_path)["first_length"], anytime.row(tmp_path)["optimal"]) == ("", "")
+
+
 def test_counts_that_depend_on_the_clock_stay_out_of_the_table(cell: Cell, tmp_path: Path) -> None:
     result = cell.search()
     for status, expanded in (("solved", "3"), ("expansion_limit", "3"), ("time_limit", ""), ("memory_limit", "")):

@@ -55,6 +55,14 @@ def test_a_shorter_way_opens_e_states_again() -> None:
     assert (found.run.expanded, found.run.generated, found.run.distinct) == (8, 9, 7)
 
 
+def test_what_was_met_by_a_longer_way_too_is_expanded_once() -> None:
+    # 4 is met through 1 and 3, then through 2, before either entry has its turn.
+    edges = {0: [("a", 1), ("b", 2)], 1: [("a", 3)], 2: [("a", 4)], 3: [("a", 4)], 4: [("a", 5)]}
+    space, _, found = search(edges, [], {2: 1.0, 4: 9.0})
+    assert found.next(1.0, 20) is SearchStatus.UNSOLVABLE
+    assert space.expanded == [0, 1, 3, 2, 4, 5]
+
+
 def test_what_lies_too_deep_for_a_shorter_plan_is_neither_scored_nor_expanded() -> None:
     space, heuristic, found = search({state: [("a", state + 1)] for state in range(9)}, [9], {})
     assert found.next(1.0, 4) is SearchStatus.UNSOLVABLE

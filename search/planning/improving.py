@@ -82,9 +82,6 @@ def _plan(found: tuple[str, ...] | None) -> tuple[str, ...]:
 
 def _rest(limits: Limits, used: SearchResult) -> Limits:
     """What a search has left of its limits."""
-    nodes, seconds = limits.max_expanded, limits.time_limit
-    return replace(
-        limits,
-        max_expanded=None if nodes is None else max(nodes - used.expanded, 0),
-        time_limit=None if seconds is None else max(seconds - used.search_seconds, 0.0),
-    )
+    nodes = limits.max_expanded
+    left = None if nodes is None else max(nodes - used.expanded, 0)
+    return replace(limits.after(used.search_seconds), max_expanded=left)

@@ -54,6 +54,8 @@ class Relaxation:
 
     def evaluate(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]: ...
 
+    def landmarks(self, id: int) -> tuple[list[int], list[int], list[tuple[int, int]]]: ...
+
 class WorldLabels:
     """
     Numbers for the distinct (valuation, repetition index) pairs of worlds.

@@ -71,6 +71,20 @@ class Relaxed(NamedTuple):
     added: NDArray[np.int32]
 
 
+class Landmarks(NamedTuple):
+    """The landmarks of an e-state: parts of the goal, and what every relaxed plan makes true.
+
+    Attributes:
+        formulas: n distinct ones, no conjunction among them.
+        is_goal: bool[n], which are parts of the goal, the only ones that may hold already.
+        before: bool[n, n], `before[i, j]`: whatever may first make j true requires i (a greedy-necessary order).
+    """
+
+    formulas: tuple[Formula, ...]
+    is_goal: NDArray[np.bool_]
+    before: NDArray[np.bool_]
+
+
 class Relaxation:
     """The relaxation of a space's task, built once.
 
@@ -93,6 +107,26 @@ class Relaxation:
             IndexError: when an id is unknown.
         """
         return Relaxed(*self._core.evaluate(as_ids(ids)))
+
+    def landmarks(self, state: int) -> Landmarks:
+        """The landmarks of an e-state; where the relaxation is blind, no more than the parts of the goal.
+
+        Source: Hoffmann, Porteous, Sebastia, "Ordered Landmarks in Planning" (JAIR 22, 2004). A formula is a landmark
+        if the relaxation does not reach the goal without it, which finds all of them.
+
+        Raises:
+            IndexError: when the id is unknown.
+        """
+        goal, nodes, orders = self._core.landmarks(state)
+        node_of: dict[Formula, int] = {}  # the node of a formula stands before the fact that is the formula's own
+        for node in (*goal, *nodes):
+            node_of.setdefault(self.facts[node], node)
+        place = {node: number for number, node in enumerate(node_of.values())}
+        before = np.zeros((len(place), len(place)), dtype=np.bool_)
+        for one, other in orders:
+            if one in place and other in place:
+                before[place[one], place[other]] = True
+        return Landmarks(tuple(node_of), np.arange(len(place)) < len(goal), before)
 
 
 def normal(formula: Formula, negated: bool = False) -> Formula:

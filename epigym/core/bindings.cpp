@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -331,7 +332,14 @@ NB_MODULE(_core, m) {
                                        to_numpy(std::move(out.helpful_ptr)), to_numpy(std::move(out.helpful)),
                                        to_numpy(std::move(out.added_ptr)), to_numpy(std::move(out.added)));
             },
-            "ids"_a);
+            "ids"_a)
+        .def(
+            "landmarks",
+            [](SharedRelaxation& self, StateId id) {
+                auto out = self.owner.locked([&](Space&) { return self.relaxation.landmarks(id); });
+                return std::make_tuple(out.goal, out.nodes, out.orders);
+            },
+            "id"_a);
 
     nb::class_<WorldLabels>(m, "WorldLabels", "Numbers for the distinct (valuation, repetition index) pairs of worlds.")
         .def(nb::init<>())

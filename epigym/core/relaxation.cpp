@@ -63,14 +63,29 @@ void Relaxation::settle(Node node, Cost cost) {
         if (!settled_[adds_[k]]) push(adds_[k], cost + 1);
 }
 
-// Settles nodes in the order of their costs until the goal is settled, or nothing is left.
-void Relaxation::reach() {
+// Finds the nodes that hold in an e-state.
+void Relaxation::load(StateId id) {
+    holding_ = empty_;
+    evaluators_.with(space_->packed(id), [&](auto& state) {
+        for (Node node : with_formula_)
+            if (state.truths.holds(static_cast<FormulaId>(data_.formula[node]))) holding_.push_back(node);
+    });
+}
+
+// Settles nodes in the order of their costs until the goal is settled, or nothing is left; one node, if any, never
+// becomes true.
+void Relaxation::reach(Node never) {
+    const auto nodes = data_.kind.size();
+    cost_.assign(nodes, kInfinite);
+    settled_.assign(nodes, 0);
+    missing_ = children_;
+    std::fill(sum_.begin(), sum_.end(), 0);
+    queue_.clear();
     open_goals_ = goals_;
+    if (never != kNone) settled_[never] = 1;
     // First whatever holds or follows from what holds, then the rest.
-    for (std::size_t at = 0; at < stack_.size(); ++at) {
-        const Node node = stack_[at];
+    for (Node node : holding_)
         if (!settled_[node]) settle(node, 0);
-    }
     Cost last = 0;  // also what costs as much as the goal is settled, so that ties are seen
     while (!queue_.empty() && (open_goals_ > 0 || queue_.lowest() <= last)) {
         last = queue_.lowest();
@@ -123,18 +138,16 @@ bool Relaxation::extract() {
     return true;
 }
 
+// Makes ready for the next relaxed plan.
+void Relaxation::forget() {
+    for (auto action : used_actions_) used_[action] = 0;
+    for (Node node : touched_) wanted_[node] = 0;
+    used_actions_.clear();
+    touched_.clear();
+}
+
 void Relaxation::evaluate(StateId id, Relaxed& out) {
-    const auto nodes = data_.kind.size();
-    cost_.assign(nodes, kInfinite);
-    settled_.assign(nodes, 0);
-    missing_ = children_;
-    std::fill(sum_.begin(), sum_.end(), 0);
-    queue_.clear();
-    stack_ = empty_;
-    evaluators_.with(space_->packed(id), [&](auto& state) {
-        for (Node node : with_formula_)
-            if (state.truths.holds(static_cast<FormulaId>(data_.formula[node]))) stack_.push_back(node);
-    });
+    load(id);
     reach();
     double total = 0;
     for (Node node : data_.goal)
@@ -153,10 +166,56 @@ void Relaxation::evaluate(StateId id, Relaxed& out) {
     }
     out.helpful_ptr.push_back(static_cast<std::int64_t>(out.helpful.size()));
     out.added_ptr.push_back(static_cast<std::int64_t>(out.added.size()));
-    for (auto action : used_actions_) used_[action] = 0;
-    for (Node node : touched_) wanted_[node] = 0;
-    used_actions_.clear();
-    touched_.clear();
+    forget();
+}
+
+// Nodes, with the parts of conjunctions (and of disjunctions) in their place.
+std::vector<Relaxation::Node> Relaxation::parts(std::vector<Node> nodes, bool of_disjunctions) const {
+    std::vector<Node> found;
+    while (!nodes.empty()) {
+        const Node node = nodes.back();
+        nodes.pop_back();
+        const auto kind = data_.kind[node];
+        if (kind == RelaxationData::Kind::All || (of_disjunctions && kind == RelaxationData::Kind::Any))
+            for (auto k = data_.child_ptr[node]; k < data_.child_ptr[node + 1]; ++k) nodes.push_back(data_.child[k]);
+        else
+            found.push_back(node);
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
+// A node is a landmark if the goal is out of reach where it never becomes true. What is then within reach tells who
+// may add it first.
+Landmarks Relaxation::landmarks(StateId id) {
+    load(id);
+    reach();
+    std::vector<Node> candidates;
+    if (extract())  // every landmark is in this plan
+        for (Node node : touched_)
+            if (data_.kind[node] != RelaxationData::Kind::All) candidates.push_back(node);
+    forget();
+    std::sort(candidates.begin(), candidates.end());
+    Landmarks out{parts(data_.goal), {}, {}};
+    std::vector<std::uint32_t> requiring(data_.kind.size());
+    for (Node landmark : candidates) {
+        reach(landmark);
+        if (open_goals_ == 0) continue;
+        out.nodes.push_back(landmark);
+        std::uint32_t ways = 0;
+        std::fill(requiring.begin(), requiring.end(), 0);
+        for (Node fact : parts({landmark}, true)) {
+            for (auto k = data_.adder_ptr[fact]; k < data_.adder_ptr[fact + 1]; ++k) {
+                if (cost_[data_.requirement[k]] == kInfinite) continue;
+                ++ways;
+                for (Node part : parts({data_.requirement[k]})) ++requiring[part];
+            }
+        }
+        for (Node other : candidates)
+            if (requiring[other] == ways) out.orders.emplace_back(other, landmark);
+    }
+    return out;
 }
 
 }  // namespace epi

@@ -40,6 +40,13 @@ struct Relaxed {
     std::vector<std::int32_t> added;    // facts that the relaxed plan adds, as nodes, ascending
 };
 
+// The landmarks of an e-state, which every relaxed plan makes true; none is a conjunction, whose parts are instead.
+struct Landmarks {
+    std::vector<std::uint32_t> goal;   // the parts of the goal, ascending, whether they hold or not
+    std::vector<std::uint32_t> nodes;  // what does not hold yet, ascending; none where the goal is out of reach
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> orders;  // whatever first adds the second requires the first
+};
+
 // A queue of nodes whose costs are whole numbers and never below the cost popped last (a radix heap: Ahuja, Mehlhorn,
 // Orlin & Tarjan 1990).
 class CostQueue {
@@ -87,19 +94,24 @@ public:
     Relaxation(const Relaxation&) = delete;
     Relaxation& operator=(const Relaxation&) = delete;
 
-    // Throws std::out_of_range when an id is unknown.
+    // These throw std::out_of_range when an id is unknown.
     void evaluate(StateId id, Relaxed& out);
+    Landmarks landmarks(StateId id);
 
 private:
     using Node = std::uint32_t;
     using Cost = std::uint64_t;
     static constexpr Cost kInfinite = ~Cost{0};
+    static constexpr Node kNone = ~Node{0};
 
-    void reach();
+    void load(StateId id);
+    void reach(Node never = kNone);
     void push(Node node, Cost cost);
     void settle(Node node, Cost cost);
     bool extract();
     void need(Node node);
+    void forget();
+    std::vector<Node> parts(std::vector<Node> nodes, bool of_disjunctions = false) const;
 
     const Space* space_;
     RelaxationData data_;
@@ -115,7 +127,7 @@ private:
     std::vector<std::uint8_t> settled_, wanted_, is_goal_;
     CostQueue queue_;
     std::size_t open_goals_ = 0, goals_ = 0;
-    std::vector<Node> stack_, touched_;
+    std::vector<Node> holding_, stack_, touched_;
     std::vector<std::uint8_t> used_;  // per action: 1 in the relaxed plan, 2 helpful
     std::vector<std::uint32_t> used_actions_;
 };

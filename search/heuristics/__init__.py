@@ -10,6 +10,7 @@ from epigym.space import StateSpace
 from search.heuristics.belief_relaxation import AdditiveCost, RelaxedPlan
 from search.heuristics.gnn import Gnn
 from search.heuristics.heuristic import Heuristic
+from search.heuristics.landmarks import LandmarkCount
 from search.heuristics.open_goals import DividedGoals, OpenGoals
 from search.heuristics.registry import maker
 from search.heuristics.relaxed import EntailedLevels, GoalLevels, GraphLength
@@ -22,6 +23,7 @@ HEURISTICS: Mapping[str, Callable[..., Heuristic]] = {
     "s_pg": GoalLevels,
     "h_add": AdditiveCost,
     "h_ff": RelaxedPlan,
+    "landmarks": LandmarkCount,
     "gnn": Gnn,
 }
 

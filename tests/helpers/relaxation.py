@@ -226,7 +226,7 @@ class Relaxation:
         found: dict[Formula, None] = {}
         formulas = list(self.goal)
         while formulas:
-            for fact in _facts(formulas.pop()):
+            for fact in facts_below(formulas.pop()):
                 if fact not in found:
                     found[fact] = None
                     formulas += [supporter.requirement for supporter in self.supporters(fact)]
@@ -334,14 +334,14 @@ def _formulas(task: Task) -> Iterator[Formula]:
         yield from (condition for conditions in action.observability for condition, _ in conditions)
 
 
-def _facts(formula: Formula) -> Iterator[Formula]:
+def facts_below(formula: Formula) -> Iterator[Formula]:
     """The facts that the cost of a formula may depend on."""
     for part in conjuncts(formula):
         for option in options(part):
             if option is part:
                 yield part
             else:
-                yield from _facts(option)
+                yield from facts_below(option)
 
 
 class Guidance:

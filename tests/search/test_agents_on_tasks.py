@@ -21,11 +21,12 @@ from tests.helpers.benchmark_files import mastar_files, table
 from tests.helpers.tasks import SOLVABLE, coin, counter, hopeless
 
 UNTRAINED = sorted(HEURISTICS.keys() - {"gnn"})
+PREFERRING = ("h_add", "h_ff", "landmarks")
 PAIRS = [
     (agent, heuristic)
     for agent in sorted(AGENTS)
     for heuristic in UNTRAINED
-    if heuristic in ("h_add", "h_ff") or not make_agent(**Configuration.of(agent, "h_add").agent).needs_preferences
+    if heuristic in PREFERRING or not make_agent(**Configuration.of(agent, "h_add").agent).needs_preferences
 ]
 
 

@@ -1,0 +1,70 @@
+"""`landmarks`: counts what every relaxed plan has to make true and is still, or again, required on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.growing import GrowingTable
+from epigym.relaxation import Relaxation
+from epigym.space import StateSpace
+from search.heuristics.heuristic import Evaluation, Heuristic
+
+Bools = NDArray[np.bool_]
+
+
+class LandmarkCount(Heuristic):
+    """Scores an e-state with its number of required landmarks of the initial e-state; goals score 0, and only they.
+
+    A landmark is *accepted* once it has held on the way to the e-state. It is *required* until it is accepted, and
+    again while it does not hold and is a part of the goal or what first makes another one true that is not accepted
+    yet needs it. Where the relaxation is blind at the start, the landmarks are the parts of the goal. Preferred are
+    the helpful actions of the relaxation, which do better than those that add landmarks.
+
+    Source: Richter, Westphal, "The LAMA Planner" (JAIR 39, 2010), with greedy-necessary orders only; these need no
+    part in acceptance, for what they ask for has held before.
+
+    Args:
+        space: where the e-states live.
+    """
+
+    name = "landmarks"
+    prefers = True
+
+    def __init__(self, space: StateSpace) -> None:
+        self._space = space
+        self._relaxation = Relaxation(space)
+        landmarks = self._relaxation.landmarks(space.initial)
+        self._is_goal = landmarks.is_goal
+        self._before = landmarks.before.astype(np.float32)
+        self._truth = space.query(landmarks.formulas)
+        self._accepted = GrowingTable((len(self._is_goal) + 7) // 8, np.uint8)  # a row of bits for each e-state
+
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        """float64[k]: the landmarks required in each of `ids` (int32[k]) if it is where the way starts."""
+        truth = self._truth(ids)
+        return self._scores(ids, self._required(truth, truth))
+
+    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
+        """The same at the end of the way on which each was reached first, with the helpful actions there."""
+        truth = self._truth(ids)
+        required = self._required(truth, self._accept(ids, parents, truth))
+        relaxed = self._relaxation(ids)
+        return Evaluation(self._scores(ids, required), relaxed.helpful_ptr, relaxed.helpful)
+
+    def _accept(self, ids: NDArray[np.int32], parents: NDArray[np.int64], truth: Bools) -> Bools:
+        """bool[k, n]: the landmarks accepted, which are those of the parent and what holds; they are remembered."""
+        missing = max(int(ids.max(initial=-1)) + 1 - len(self._accepted), 0)
+        self._accepted.append(np.zeros((missing, self._accepted.rows.shape[1]), dtype=np.uint8))
+        rows = self._accepted.rows
+        bits = np.packbits(truth, axis=1) | np.where(parents[:, None] < 0, 0, rows[parents])
+        rows[ids] = bits
+        return np.unpackbits(bits, axis=1, count=truth.shape[1]).view(np.bool_)
+
+    def _required(self, truth: Bools, accepted: Bools) -> Bools:
+        again = self._is_goal | (~accepted @ self._before.T > 0)
+        required: Bools = ~accepted | (~truth & again)
+        return required
+
+    def _scores(self, ids: NDArray[np.int32], required: Bools) -> NDArray[np.float64]:
+        return np.where(self._space.is_goal(ids), 0.0, np.maximum(required.sum(axis=1), 1.0))

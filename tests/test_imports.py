@@ -25,7 +25,7 @@ STATES = f"{BASICS} epigym.language epigym.packing epigym.model epigym.space"
 # All that rooms of `learn` and `search` may import of `epigym`: everything but the command runner and the door.
 EPIGYM = (
     f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.values epigym.reference "
-    "epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.walks epigym.envs"
+    "epigym.reachability epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.walks epigym.envs"
 )
 
 # Each room with the rooms that it may import. `epigym` is the package itself, `epigym._core` the extension.
@@ -42,6 +42,7 @@ TABLE = {
     "epigym.task": "epigym.errors epigym.names epigym.formula",
     "epigym.language": BASICS,
     "epigym.reference": BASICS,
+    "epigym.reachability": BASICS,
     "epigym.packing": BASICS,
     "epigym.growing": "",
     "epigym.rows": "epigym._core",

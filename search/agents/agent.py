@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from epigym.reachability import may_reach_goal
 from epigym.space import StateSpace
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
@@ -29,7 +30,7 @@ class Agent(ABC):
     def search(
         self, space: StateSpace, heuristic: Heuristic | None = None, limits: Limits | None = None
     ) -> SearchResult:
-        """Search for a plan from the space's initial e-state.
+        """Search for a plan from the space's initial e-state; where there is a short proof of none, not at all.
 
         Args:
             space: the e-states of one task, possibly explored before.
@@ -44,7 +45,7 @@ class Agent(ABC):
         """
         run = SearchRun(space, (limits or Limits()).start())
         try:
-            status = SearchStatus.SOLVED if run.goal is not None else self._search(run, heuristic)
+            status = self._status(run, heuristic)
         except MemoryError:
             status = SearchStatus.MEMORY_LIMIT
         asked = heuristic if self.is_informed else None
@@ -60,6 +61,13 @@ class Agent(ABC):
             heuristic=asked.name if asked else None,
             checkpoint=asked.checkpoint if asked else "",
         )
+
+    def _status(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+        if run.goal is not None:
+            return SearchStatus.SOLVED
+        if not may_reach_goal(run.space.task):
+            return SearchStatus.UNSOLVABLE
+        return self._search(run, heuristic)
 
     @abstractmethod
     def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:

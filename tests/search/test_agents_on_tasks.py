@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from epigym.language import load
+from epigym.language import load, parse_mastar
 from epigym.problem import load_problem
 from epigym.reference import validate
 from epigym.space import StateSpace
@@ -50,6 +50,27 @@ def test_every_agent_with_every_heuristic_exhausts_a_hopeless_task(agent: str, h
     assert (result.status, result.plan) == (SearchStatus.UNSOLVABLE, None)
     # lid down; lid up; lid up and a knows: look and lift lead nowhere else.
     assert result.distinct == 3
+
+
+SWITCHES = [f"s{number}" for number in range(40)]
+LOCKED = f"""
+fluent key, open, {", ".join(SWITCHES)};
+action unlock, {", ".join(f"on_{name}, off_{name}" for name in SWITCHES)};
+agent a;
+executable unlock if key;
+unlock causes open;
+{" ".join(f"on_{name} causes {name}; off_{name} causes -{name};" for name in SWITCHES)}
+a observes unlock;
+initially {", ".join(f"C([a], -{name}), -{name}" for name in ["key", "open", *SWITCHES])};
+goal open;
+goal B(a, open);
+"""
+
+
+@pytest.mark.parametrize(("agent", "heuristic"), PAIRS)
+def test_no_agent_searches_where_the_goal_is_out_of_reach_for_certain(agent: str, heuristic: str) -> None:
+    result = find_plan(parse_mastar(LOCKED), Configuration.of(agent, heuristic))  # of 2 ** 40 e-states and more
+    assert (result.status, result.expanded, result.distinct) == (SearchStatus.UNSOLVABLE, 0, 1)
 
 
 def test_breadth_first_finds_the_only_shortest_plans() -> None:

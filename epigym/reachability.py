@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection
 
 from epigym.formula import Formula, Op, and_, literal
@@ -16,30 +17,46 @@ def may_reach_goal(task: Task) -> bool:
     """
     worlds = [task.initial.valuations[world] for world in task.initial.designated]
     reached = {literal(name, name in world) for world in worlds for name in task.fluents}
-    goal = and_(*task.goal).negation_normal_form()
-    if _may_hold(goal, reached):
+    goal = and_(*task.goal)
+    if _missing(goal, reached) is None:
         return True
     changes = [
-        (and_(action.applicability, event.precondition, effect.condition).negation_normal_form(), made)
+        (and_(action.applicability, event.precondition, effect.condition), made)
         for action in task.actions
         for event in map(action.events.__getitem__, action.designated)
         for effect in event.effects
         if (made := literal(effect.fluent, effect.value)) not in reached
     ]
-    while new := {made for needed, made in changes if made not in reached and _may_hold(needed, reached)}:
-        reached |= new
-        if _may_hold(goal, reached):
-            return True
-    return False
+    waiting = defaultdict[Formula, list[tuple[Formula, Formula]]](list)  # for each literal what it may let happen
+    while changes:
+        needed, made = changes.pop()
+        missing = _missing(needed, reached)
+        if missing is None and made not in reached:
+            reached.add(made)
+            changes += waiting.pop(made, ())
+        for one in missing or ():
+            waiting[one].append((needed, made))
+    return _missing(goal, reached) is None
 
 
-def _may_hold(formula: Formula, reached: Collection[Formula]) -> bool:
-    """Whether a formula in negation normal form may hold at a designated world."""
+def _missing(formula: Formula, reached: Collection[Formula], value: bool = True) -> list[Formula] | None:
+    """Literals of which a formula needs one more to be true, or false; None if it may be so already."""
     match formula.op:
-        case Op.AND:
-            return all(_may_hold(part, reached) for part in formula.children)
-        case Op.OR:
-            return any(_may_hold(part, reached) for part in formula.children)
-        case Op.FALSE:
-            return False
-    return formula.unnegated.op is not Op.FLUENT or formula in reached
+        case Op.NOT:
+            return _missing(formula.children[0], reached, not value)
+        case Op.AND | Op.OR:
+            each = (_missing(part, reached, value) for part in formula.children)
+            if (formula.op is Op.AND) is value:
+                return next((found for found in each if found is not None), None)
+            missing: list[Formula] = []
+            for found in each:
+                if found is None:
+                    return None
+                missing += found
+            return missing
+        case Op.FLUENT:
+            one = literal(formula.name, value)
+            return None if one in reached else [one]
+        case Op.TRUE | Op.FALSE:
+            return None if (formula.op is Op.TRUE) is value else []
+    return None

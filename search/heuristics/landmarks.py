@@ -18,8 +18,8 @@ class LandmarkCount(Heuristic):
 
     A landmark is *accepted* once it has held on the way to the e-state. It is *required* until it is accepted, and
     again while it does not hold and is a part of the goal or what first makes another one true that is not accepted
-    yet needs it. Where the relaxation is blind at the start, the landmarks are the parts of the goal. Preferred are
-    the helpful actions of the relaxation, which do better than those that add landmarks.
+    yet needs it. Preferred are the helpful actions of the relaxation, which do better than those that add landmarks.
+    Where the relaxation is blind for the problem, the landmarks are the parts of the goal and no action is preferred.
 
     Source: Richter, Westphal, "The LAMA Planner" (JAIR 39, 2010), with greedy-necessary orders only; these need no
     part in acceptance, for what they ask for has held before.
@@ -34,6 +34,7 @@ class LandmarkCount(Heuristic):
     def __init__(self, space: StateSpace) -> None:
         self._space = space
         self._relaxation = Relaxation(space)
+        self._is_blind = np.isinf(self._relaxation([space.initial]).h_add[0])
         landmarks = self._relaxation.landmarks(space.initial)
         self._is_goal = landmarks.is_goal
         self._before = landmarks.before.astype(np.float32)
@@ -47,6 +48,8 @@ class LandmarkCount(Heuristic):
 
     def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
         """The same at the end of the way on which each was reached first, with the helpful actions there."""
+        if self._is_blind:
+            return super().evaluate(ids, parents, actions)
         truth = self._truth(ids)
         required = self._required(truth, self._accept(ids, parents, truth))
         relaxed = self._relaxation(ids)

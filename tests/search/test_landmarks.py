@@ -120,7 +120,10 @@ def test_a_batch_is_its_e_states_one_by_one_with_the_helpful_actions() -> None:
 def test_where_the_relaxation_is_blind_it_counts_the_goals() -> None:
     space = StateSpace(hopeless())
     ids = np.unique(np.append(space.expand([0]).target, 0))
-    assert make_heuristic("landmarks", space).score(ids).tolist() == [2.0] * len(ids)
+    heuristic = make_heuristic("landmarks", space)
+    found = heuristic.evaluate(ids, np.full(len(ids), -1), np.full(len(ids), -1))
+    assert found.scores.tolist() == [2.0] * len(ids)
+    assert len(found.preferred) == 0
 
 
 @pytest.mark.parametrize(("problem", "nodes", "length"), [("grapevine/3_pl_4", 4, 4), ("coin_in_the_box/pl_7", 16, 8)])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from epigym.errors import CollapseError
 from epigym.language import load
 from epigym.problem import load_problem
 from epigym.reference import validate
@@ -18,7 +21,7 @@ from search.heuristics.heuristic import Evaluation, Heuristic
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from tests.helpers.benchmark_files import mastar_files, table
-from tests.helpers.tasks import SOLVABLE, coin, counter, hopeless
+from tests.helpers.tasks import SOLVABLE, coin, counter, deluded, hopeless
 
 UNTRAINED = sorted(HEURISTICS.keys() - {"gnn"})
 PAIRS = [
@@ -49,6 +52,32 @@ def test_every_agent_with_every_heuristic_exhausts_a_hopeless_task(agent: str, h
     assert (result.status, result.plan) == (SearchStatus.UNSOLVABLE, None)
     # lid down; lid up; lid up and a knows: look and lift lead nowhere else.
     assert result.distinct == 3
+
+
+@pytest.mark.parametrize(("agent", "heuristic"), PAIRS)
+def test_every_agent_finds_the_only_plan_and_without_collapse_proves_that_there_is_none(
+    agent: str, heuristic: str
+) -> None:
+    free = find_plan(deluded(), Configuration.of(agent, heuristic))
+    assert (free.plan, free.collapsed_agents) == (("flip", "shout"), ("b",))
+    assert (free.forbid_collapse, free.verdict) == (False, "solved")
+    result = find_plan(deluded(), Configuration.of(agent, heuristic), forbid_collapse=True)
+    assert (result.status, result.plan, result.forbid_collapse) == (SearchStatus.UNSOLVABLE, None, True)
+    assert result.verdict == "unsolvable (without collapse)"
+    assert result.distinct == 2  # before and after the flip
+
+
+@pytest.mark.parametrize("agent", ["bfs", "portfolio"])
+def test_a_collapsed_start_is_refused_by_the_one_question_only(agent: str) -> None:
+    task = deluded()
+    task = replace(task, initial=StateSpace(task).model(0).state)
+    blind = replace(
+        task.initial, successors=(task.initial.successors[0], (frozenset(),) * len(task.initial.valuations))
+    )
+    task = replace(task, initial=blind)
+    assert find_plan(task, Configuration.of(agent)).status is SearchStatus.SOLVED
+    with pytest.raises(CollapseError, match="'b' believes everything in the initial e-state"):
+        find_plan(task, Configuration.of(agent), forbid_collapse=True)
 
 
 def test_breadth_first_finds_the_only_shortest_plans() -> None:

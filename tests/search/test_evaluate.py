@@ -35,7 +35,7 @@ from search.planning.configuration import Configuration
 from search.planning.processes import Ending, Job
 from search.planning.single import outcome
 from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem
-from tests.helpers.tasks import COIN, COUNTER
+from tests.helpers.tasks import COIN, COUNTER, DELUDED
 
 BFS = Configuration.of("bfs")
 
@@ -170,6 +170,7 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
         named["newest gnn"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", "gnn"))
         named["portfolio"] = cell_of(coin, Configuration.of(portfolio))
         named["own"] = cell_of(coin, Configuration.of({"_target_": "foreign_agent.Mine"}))
+        named["without collapse"] = cells_of(named_problems([coin], "default"), [BFS], LIMITS, forbid_collapse=True)[0]
         for name in ("max_expanded", "time_limit", "memory_limit"):
             named[name] = cell_of(coin, limits=replace(LIMITS, **{name: 7}))
         return {name: cell.key for name, cell in named.items()}
@@ -208,6 +209,19 @@ def test_the_program_is_the_core_and_all_that_a_search_runs() -> None:
     assert {path.name for path in read if path.name.startswith("_core")} == {Path(_core.__file__).name}
     for module in (space, language, gnn, best_first, planner, runs):
         assert Path(module.__file__) in read
+
+
+def test_a_cell_without_collapse_has_an_outcome_and_rows_of_its_own(coin: str, tmp_path: Path) -> None:
+    Path(coin).write_text(DELUDED)
+    rows = {}
+    for forbid in (False, True):
+        [cell] = cells_of(named_problems([coin], "default"), [BFS], LIMITS, forbid)
+        cell.write(tmp_path / "run", cell.search())
+        rows[cell.row(tmp_path / "run")["forbid_collapse"]] = cell.row(tmp_path / "run")["status"]
+        assert cell.read(tmp_path / "run").forbid_collapse is forbid
+        failed = ended(cell, None, SearchStatus.TIME_LIMIT)
+        assert outcome(failed, BFS, coin, cell.forbid_collapse).forbid_collapse is forbid
+    assert rows == {"false": "solved", "true": "unsolvable"}
 
 
 def test_nothing_is_kept_under_a_key_that_no_longer_holds(cell: Cell, coin: str) -> None:

@@ -69,12 +69,9 @@ def test_every_agent_finds_the_only_plan_and_without_collapse_proves_that_there_
 
 @pytest.mark.parametrize("agent", ["bfs", "portfolio"])
 def test_a_collapsed_start_is_refused_by_the_one_question_only(agent: str) -> None:
-    task = deluded()
-    task = replace(task, initial=StateSpace(task).model(0).state)
-    blind = replace(
-        task.initial, successors=(task.initial.successors[0], (frozenset(),) * len(task.initial.valuations))
-    )
-    task = replace(task, initial=blind)
+    initial = deluded().initial
+    successors = (initial.successors[0], (frozenset(),) * len(initial.valuations))
+    task = replace(deluded(), initial=replace(initial, successors=successors))
     assert find_plan(task, Configuration.of(agent)).status is SearchStatus.SOLVED
     with pytest.raises(CollapseError, match="'b' believes everything in the initial e-state"):
         find_plan(task, Configuration.of(agent), forbid_collapse=True)

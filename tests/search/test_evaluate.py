@@ -21,9 +21,11 @@ from epigym.errors import EpigymError, MissingError, ProblemWarning, UsageError
 from epigym.problem import Reading, load_problem
 from epigym.reference import Validation
 from learn.model import runs
+from search import evaluate
 from search.agents import best_first
 from search.agents.limits import Limits, peak_bytes
 from search.agents.result import SearchResult, SearchStatus
+from search.evaluate import Evaluate
 from search.evaluation import cell as cell_module
 from search.evaluation import fingerprint, running
 from search.evaluation.cell import MEASURED, Cell
@@ -34,6 +36,7 @@ from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.processes import Ending, Job
 from search.planning.single import outcome
+from tests.helpers.commands import composed
 from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem
 from tests.helpers.tasks import COIN, COUNTER, DELUDED
 
@@ -211,17 +214,21 @@ def test_the_program_is_the_core_and_all_that_a_search_runs() -> None:
         assert Path(module.__file__) in read
 
 
-def test_a_cell_without_collapse_has_an_outcome_and_rows_of_its_own(coin: str, tmp_path: Path) -> None:
+def test_a_cell_without_collapse_has_an_outcome_and_a_row_of_its_own(
+    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Path(coin).write_text(DELUDED)
-    rows = {}
-    for forbid in (False, True):
-        [cell] = cells_of(named_problems([coin], "default"), [BFS], LIMITS, forbid)
+    chosen = [composed(Evaluate, "evaluate", f"problems={coin}", f"forbid_collapse={value}") for value in (False, True)]
+    both = [cell for settings in chosen for cell in evaluate.cells(settings) if cell.configuration == BFS]
+    for cell in both:
         cell.write(tmp_path / "run", cell.search())
-        rows[cell.row(tmp_path / "run")["forbid_collapse"]] = cell.row(tmp_path / "run")["status"]
-        assert cell.read(tmp_path / "run").forbid_collapse is forbid
-        failed = ended(cell, None, SearchStatus.TIME_LIMIT)
-        assert outcome(failed, BFS, coin, cell.forbid_collapse).forbid_collapse is forbid
-    assert rows == {"false": "solved", "true": "unsolvable"}
+    rows = [cell.row(tmp_path / "run") for cell in both]
+    assert [(row["forbid_collapse"], row["status"]) for row in rows] == [("false", "solved"), ("true", "unsolvable")]
+    assert [cell.read(tmp_path / "run").forbid_collapse for cell in both] == [False, True]
+    killed = (ended(cell, None, SearchStatus.TIME_LIMIT) for cell in both)
+    monkeypatch.setattr(running, "supervise", lambda jobs, **_: (replace(next(killed), job=job) for job in jobs))
+    evaluate_all(both, tmp_path / "killed")
+    assert [cell.read(tmp_path / "killed").forbid_collapse for cell in both] == [False, True]
 
 
 def test_nothing_is_kept_under_a_key_that_no_longer_holds(cell: Cell, coin: str) -> None:

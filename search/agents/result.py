@@ -57,7 +57,7 @@ class SearchResult:
         actions: ground actions of the task; 0 when it was never read.
         fluents: fluents of the task.
         initial_worlds: worlds of the task's initial e-state, before contraction.
-        optimal: whether it is proved that no plan is shorter.
+        optimal: whether it is proved that no plan is shorter, of those that were not left out.
         history: of each plan that was re-executed, the length and the seconds from the start of the first search on.
     """
 

@@ -61,6 +61,7 @@ def find_plan(
         actions=len(task.actions),
         fluents=len(task.fluents),
         initial_worlds=len(task.initial.valuations),
+        forbid_collapse=forbid_collapse,
     )
     if result.plan is None:
         return result

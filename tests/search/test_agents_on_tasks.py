@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from epigym.command import ExitCode
 from epigym.errors import CollapseError
 from epigym.language import load
 from epigym.problem import load_problem
@@ -73,8 +74,9 @@ def test_a_collapsed_start_is_refused_by_the_one_question_only(agent: str) -> No
     successors = (initial.successors[0], (frozenset(),) * len(initial.valuations))
     task = replace(deluded(), initial=replace(initial, successors=successors))
     assert find_plan(task, Configuration.of(agent)).status is SearchStatus.SOLVED
-    with pytest.raises(CollapseError, match="'b' believes everything in the initial e-state"):
+    with pytest.raises(CollapseError, match="'b' believes everything in the initial e-state") as caught:
         find_plan(task, Configuration.of(agent), forbid_collapse=True)
+    assert ExitCode.after(caught.value) is ExitCode.BAD_INPUT
 
 
 def test_breadth_first_finds_the_only_shortest_plans() -> None:

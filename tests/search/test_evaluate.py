@@ -303,7 +303,7 @@ def test_a_process_that_fails_is_a_row(cell: Cell, tmp_path: Path, failure: Sear
 
 def test_a_plan_that_is_not_valid_is_never_solved(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = Validation(valid=False, step=2, reason="step 2: no", collapsed=())
-    monkeypatch.setattr(planner, "validate", lambda *_: verdict)
+    monkeypatch.setattr(planner, "validate", lambda *_, **__: verdict)
     result = cell.search()
     assert result.status is SearchStatus.ERROR
     assert result.message == "bfs returned a plan that is not valid: step 2: no"

@@ -14,10 +14,13 @@ MAX_EVENTS: int = 64
 class Disagreement(Exception):
     pass
 
+class Collapse(Exception):
+    pass
+
 class Space:
     """The interned, lazily explored state space of a task."""
 
-    def __init__(self, fluents: int, agents: int, formulas: tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]], events: Sequence[tuple[int, Sequence[tuple[int, bool, int]]]], event_models: Sequence[tuple[Sequence[int], int]], relations: Sequence[Sequence[tuple[int, int]]], observability: Sequence[Sequence[tuple[int, int]]], actions: Sequence[tuple[int, int, Sequence[int]]], goal: Sequence[int], initial: tuple[int, Sequence[Sequence[int]], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]]) -> None: ...
+    def __init__(self, fluents: int, agents: int, formulas: tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]], events: Sequence[tuple[int, Sequence[tuple[int, bool, int]]]], event_models: Sequence[tuple[Sequence[int], int]], relations: Sequence[Sequence[tuple[int, int]]], observability: Sequence[Sequence[tuple[int, int]]], actions: Sequence[tuple[int, int, Sequence[int]]], goal: Sequence[int], initial: tuple[int, Sequence[Sequence[int]], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]], forbid_collapse: bool) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -29,6 +32,8 @@ class Space:
     def successor(self, id: int, action: int) -> int | None: ...
 
     def applicable(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
+
+    def allowed(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
 
     def is_goal(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]: ...
 

@@ -33,6 +33,23 @@ class TaskError(EpigymError):
     """Raised when a planning task contradicts itself, or an action cannot be applied as asked."""
 
 
+class CollapseError(TaskError):
+    """Raised when an agent believes everything, or would after an action, where `forbid_collapse` rules that out.
+
+    Args:
+        agent: its name.
+        where: such as `after action 'shout'`.
+    """
+
+    def __init__(self, agent: str, where: str) -> None:
+        super().__init__(agent, where)
+
+    def __str__(self) -> str:
+        """One line."""
+        agent, where = self.args
+        return f"agent {agent!r} believes everything {where}, which forbid_collapse=true rules out"
+
+
 class LimitError(EpigymError):
     """Raised when a size limit is exceeded; the message names the limit, its value and how to raise it."""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from epigym.errors import TaskError
+from epigym.errors import CollapseError, TaskError
 from epigym.formula import Formula, Op
 from epigym.names import unknown
 from epigym.task import Action, EState, Event, Task
@@ -104,6 +104,22 @@ def collapsed(estate: EState) -> tuple[bool, ...]:
     return tuple(any(not rows[world] for world in estate.designated) for rows in estate.successors)
 
 
+def refuse_collapse(task: Task, estate: EState, where: str) -> None:
+    """Nothing where no agent is collapsed.
+
+    Args:
+        task: the task whose agents are meant.
+        estate: an e-state.
+        where: how to name it, such as `in the initial e-state`.
+
+    Raises:
+        CollapseError: where one is, naming it.
+    """
+    for agent, lost in zip(task.agents, collapsed(estate), strict=True):
+        if lost:
+            raise CollapseError(agent, where)
+
+
 def applicable(task: Task, estate: EState, action: Action) -> bool:
     """Whether `action` is applicable in `estate`: its formula holds, and an event can happen everywhere."""
     return not _obstacles(Evaluation(task.agents, estate), action)
@@ -192,7 +208,8 @@ class Validation:
     """What executing a plan showed.
 
     Attributes:
-        valid: whether every action was applicable and the goal holds at the end.
+        valid: whether every action was applicable, the goal holds at the end and, where that was forbidden, no agent
+            collapsed.
         step: the 1-based step that fails; None for a valid plan and when only the goal fails.
         reason: one sentence saying why the plan is not valid; empty when it is.
         collapsed: the agents that believe everything in the e-state that was reached.
@@ -209,8 +226,19 @@ class Validation:
         return self.valid and bool(self.collapsed)
 
 
-def validate(task: Task, plan: Sequence[str]) -> Validation:
-    """Execute the actions named by `plan` from the initial e-state and test the goal."""
+def validate(task: Task, plan: Sequence[str], forbid_collapse: bool = False) -> Validation:
+    """Execute the actions named by `plan` from the initial e-state and test the goal.
+
+    Args:
+        task: the planning task.
+        plan: names of actions.
+        forbid_collapse: whether an action fails after which an agent is collapsed.
+
+    Raises:
+        CollapseError: when an agent is collapsed in the initial e-state, and that is forbidden.
+    """
+    if forbid_collapse:
+        refuse_collapse(task, task.initial, "in the initial e-state")
     actions = {action.name: action for action in task.actions}
     estate = task.initial
 
@@ -223,6 +251,8 @@ def validate(task: Task, plan: Sequence[str]) -> Validation:
             return verdict(f"step {step}: {unknown('action', name, actions)}", step)
         try:
             estate = apply(task, estate, actions[name])
+            if forbid_collapse:
+                refuse_collapse(task, estate, f"after action {name!r}")
         except TaskError as error:
             return verdict(f"step {step}: {error}", step)
     missing = [str(goal) for goal, held in zip(task.goal, subgoals(task, estate), strict=True) if not held]

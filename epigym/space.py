@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
-from epigym.errors import TaskError
+from epigym.errors import CollapseError, TaskError
 from epigym.formula import Formula
 from epigym.model import KripkeModel
 from epigym.packing import pack_formulas, pack_model, pack_task, unpack_model
@@ -42,22 +42,33 @@ class Transitions(NamedTuple):
 class StateSpace:
     """The e-states of a task met so far.
 
+    An agent is collapsed, that is, believes everything, when it considers no world possible at some designated world;
+    no action ever changes that. With `forbid_collapse` no e-state of the space has a collapsed agent: an action that
+    would lead to one has no transition there.
+
     Args:
         task: the ground planning task.
+        forbid_collapse: whether e-states with a collapsed agent are left out.
 
     Attributes:
         task: the ground planning task.
+        forbid_collapse: whether e-states with a collapsed agent are left out.
         initial: the id of the initial e-state, 0.
         core: the same in the core, for what is bound to a space from outside.
 
     Raises:
         LimitError: when an action has too many events.
+        CollapseError: when an agent is collapsed in the initial e-state, and that is forbidden.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, *, forbid_collapse: bool = False) -> None:
         self.task = task
+        self.forbid_collapse = forbid_collapse
         self.initial = 0
-        self.core = _core.Space(**pack_task(task))
+        try:
+            self.core = _core.Space(**pack_task(task), forbid_collapse=forbid_collapse)
+        except _core.Collapse as error:
+            raise self._collapse(error, "in the initial e-state") from None
 
     def __len__(self) -> int:
         """Number of e-states met so far."""
@@ -69,7 +80,7 @@ class StateSpace:
         return self.core.nbytes
 
     def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int = 1) -> Transitions:
-        """All applicable actions of e-states and where they lead.
+        """All actions that are allowed in e-states, and where they lead.
 
         Args:
             ids: int32[k], the e-states to expand; an e-state expanded before is answered from memory.
@@ -92,19 +103,26 @@ class StateSpace:
         Raises:
             TaskError: when the action is not applicable, or designated worlds disagree about an agent's
                 observability type.
+            CollapseError: when an agent would be collapsed, and that is forbidden.
             IndexError: when the e-state or the action is unknown.
         """
         try:
             target = self.core.successor(state, action)
         except _core.Disagreement as error:
             raise self._disagreement(error) from None
+        except _core.Collapse as error:
+            raise self._collapse(error, f"after action {self.task.actions[action].name!r}") from None
         if target is None:
             raise TaskError(f"action {self.task.actions[action].name!r} is not applicable in e-state {state}")
         return target
 
     def applicable(self, ids: ArrayLike) -> NDArray[np.bool_]:
-        """bool[k, n_actions]: which actions are applicable in which e-states."""
+        """bool[k, n_actions]: which actions are applicable in which e-states, whatever they lead to."""
         return self.core.applicable(as_ids(ids)).view(np.bool_)
+
+    def allowed(self, ids: ArrayLike) -> NDArray[np.bool_]:
+        """bool[k, n_actions]: the same without the actions that would collapse an agent, where that is forbidden."""
+        return self.core.allowed(as_ids(ids)).view(np.bool_)
 
     def is_goal(self, ids: ArrayLike) -> NDArray[np.bool_]:
         """bool[k]: which of the e-states are goals."""
@@ -113,7 +131,7 @@ class StateSpace:
     def query(self, formulas: Iterable[Formula]) -> Query:
         """Any formulas, made ready to be evaluated in many e-states.
 
-        An agent i is collapsed, that is, believes everything, where `¬B_i false` does not hold.
+        An agent i is collapsed where `¬B_i false` does not hold.
 
         Returns:
             A function from e-states, int32[k], to the truth of every formula in every e-state, bool[k, n].
@@ -138,9 +156,17 @@ class StateSpace:
 
         Raises:
             TaskError: when the e-state names unknown fluents or has relations for other agents.
+            CollapseError: when an agent is collapsed there, and that is forbidden.
         """
         KripkeModel(self.task.fluents, self.task.agents, state)  # checks the names
-        return self.core.intern(pack_model(self.task.fluents, self.task.agents, state))
+        try:
+            return self.core.intern(pack_model(self.task.fluents, self.task.agents, state))
+        except _core.Collapse as error:
+            raise self._collapse(error, "in the e-state given") from None
+
+    def _collapse(self, error: Exception, where: str) -> CollapseError:
+        [agent] = error.args
+        return CollapseError(self.task.agents[agent], where)
 
     def _disagreement(self, error: Exception) -> TaskError:
         action, agent = error.args

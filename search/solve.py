@@ -51,7 +51,17 @@ def solve(settings: Solve) -> ExitCode:
     task = load_problem(settings.problem, settings.reading)
     load_seconds = perf_counter() - start
     results = [
-        replace(find_plan(task, configuration, limits, plan_file, anytime=settings.anytime), load_seconds=load_seconds)
+        replace(
+            find_plan(
+                task,
+                configuration,
+                limits,
+                plan_file,
+                anytime=settings.anytime,
+                forbid_collapse=settings.forbid_collapse,
+            ),
+            load_seconds=load_seconds,
+        )
         for configuration, plan_file in zip(configurations, (settings.plan_file, None), strict=False)
     ]
 

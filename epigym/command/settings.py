@@ -28,16 +28,17 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemSettings(Settings):
-    """How the problem of a command is read, see `conf/problem.yaml`."""
+    """How the problem of a command is read and what its plans may do, see `conf/problem.yaml`."""
 
     semantics: Semantics
     domain_file: str | None = field(metadata={"exists": True})
     libraries: list[str]
     plank_compat: bool
+    forbid_collapse: bool
 
     @property
     def reading(self) -> Reading:
-        """The same as one value."""
+        """How it is read as one value."""
         return Reading(self.semantics, self.domain_file, tuple(self.libraries), self.plank_compat)
 
 

@@ -40,7 +40,7 @@ using ActionLists = std::vector<std::tuple<FormulaId, std::uint32_t, Numbers>>;
 
 // A space with the lock that lets Python threads share it while the GIL is released.
 struct SharedSpace {
-    explicit SharedSpace(TaskData task) : space(std::move(task)) {}
+    SharedSpace(TaskData task, bool forbid_collapse) : space(std::move(task), forbid_collapse) {}
     Space space;
     std::mutex mutex;
 
@@ -140,6 +140,17 @@ auto expand(SharedSpace& self, const Ids& ids, bool stop_at_goal, unsigned threa
                            to_numpy(std::move(out.target)), to_numpy(std::move(out.is_new)));
 }
 
+// A row over the actions for each e-state, which `write` fills.
+template <void (Space::*write)(StateId, std::uint8_t*)>
+auto masks(SharedSpace& self, const Ids& ids) {
+    const std::size_t count = self.space.task().actions.actions.size();
+    auto out = new_array<std::uint8_t>(ids.shape(0), count);
+    self.locked([&](Space& space) {
+        for (std::size_t k = 0; k < ids.shape(0); ++k) (space.*write)(span_of(ids)[k], out.data() + k * count);
+    });
+    return out;
+}
+
 // The arrays of `Rows` after the labels, as they come from Python.
 using RowArrays = std::tuple<Input1<std::int64_t>, Input1<std::uint8_t>, Input2<std::int32_t>, Input1<std::int64_t>,
                              Input1<std::int64_t>, Input1<std::int32_t>>;
@@ -207,11 +218,14 @@ NB_MODULE(_core, m) {
     m.attr("MAX_EVENTS") = kMaxEvents;
 
     static nb::object disagreement = nb::exception<Disagreement>(m, "Disagreement");
+    static nb::object collapse = nb::exception<Collapse>(m, "Collapse");
     nb::register_exception_translator([](const std::exception_ptr& error, void*) {
         try {
             std::rethrow_exception(error);
         } catch (const Disagreement& e) {
             PyErr_SetObject(disagreement.ptr(), nb::make_tuple(e.action, e.agent).ptr());
+        } catch (const Collapse& e) {
+            PyErr_SetObject(collapse.ptr(), nb::make_tuple(e.agent).ptr());
         }
     });
 
@@ -221,13 +235,14 @@ NB_MODULE(_core, m) {
             [](SharedSpace* self, std::uint32_t fluents, std::uint32_t agents, const FormulaLists& formulas,
                const EventLists& events, const EventModelLists& event_models, const RelationLists& relations,
                const ObservabilityLists& observability, const ActionLists& actions, const Numbers& goal,
-               const ModelLists& initial) {
+               const ModelLists& initial, bool forbid_collapse) {
                 new (self) SharedSpace({fluents, agents, to_formulas(formulas),
                                         to_actions(events, event_models, relations, observability, actions), goal,
-                                        to_model(initial)});
+                                        to_model(initial)},
+                                       forbid_collapse);
             },
             "fluents"_a, "agents"_a, "formulas"_a, "events"_a, "event_models"_a, "relations"_a, "observability"_a,
-            "actions"_a, "goal"_a, "initial"_a)
+            "actions"_a, "goal"_a, "initial"_a, "forbid_collapse"_a)
         .def("__len__", [](SharedSpace& self) { return self.locked([](Space& space) { return space.size(); }); })
         .def_prop_ro("nbytes",
                      [](SharedSpace& self) { return self.locked([](Space& space) { return space.nbytes(); }); })
@@ -238,18 +253,8 @@ NB_MODULE(_core, m) {
                 return self.locked([&](Space& space) { return space.successor(id, action); });
             },
             "id"_a, "action"_a)
-        .def(
-            "applicable",
-            [](SharedSpace& self, const Ids& ids) {
-                const std::size_t count = self.space.task().actions.actions.size();
-                auto out = new_array<std::uint8_t>(ids.shape(0), count);
-                self.locked([&](Space& space) {
-                    for (std::size_t k = 0; k < ids.shape(0); ++k)
-                        space.applicable(span_of(ids)[k], out.data() + k * count);
-                });
-                return out;
-            },
-            "ids"_a)
+        .def("applicable", &masks<&Space::applicable>, "ids"_a)
+        .def("allowed", &masks<&Space::allowed>, "ids"_a)
         .def(
             "is_goal",
             [](SharedSpace& self, const Ids& ids) {

@@ -34,6 +34,14 @@ std::uint64_t hash_bytes(const std::uint8_t* bytes, std::size_t length) {
     return mix(hash ^ last, 0xe7037ed1a0b428dbu);
 }
 
+// The first agent that considers no world possible at some designated world.
+std::optional<std::uint32_t> collapsed_agent(const Model<Sparse>& model) {
+    for (std::uint32_t i = 0; i < model.agents(); ++i)
+        for (const auto& row : model.rows(i))
+            if (row.successors.empty() && intersects(row.members, model.designated)) return i;
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::pair<StateId, bool> StateStore::insert(std::span<const std::uint8_t> packed) {
@@ -120,7 +128,8 @@ private:
     PerPolicy<Updater> updaters_;
 };
 
-Space::Space(TaskData task) : task_(std::move(task)), index_(task_.formulas, task_.actions) {
+Space::Space(TaskData task, bool forbid_collapse)
+    : task_(std::move(task)), forbid_collapse_(forbid_collapse), index_(task_.formulas, task_.actions) {
     workers_.push_back(std::make_unique<Worker>(task_));
     intern(task_.initial);
 }
@@ -152,6 +161,8 @@ StateId Space::add(std::span<const std::uint8_t> packed, bool& is_new) {
 
 StateId Space::intern(const PlainModel& plain) {
     const Model<Sparse> model = reachable_part(plain);
+    if (forbid_collapse_)
+        if (const auto agent = collapsed_agent(model)) throw Collapse(*agent);
     Contraction<Sparse> contraction;
     Bytes packed;
     contraction.pack(model, packed);
@@ -177,17 +188,35 @@ void Space::applicable(StateId id, std::uint8_t* out) {
     });
 }
 
+void Space::allowed(StateId id, std::uint8_t* out) {
+    applicable(id, out);
+    if (!forbid_collapse_) return;
+    workers_[0]->with_updater(packed(id), [&](auto& updater) {
+        const auto collapses = [&](ActionId action) {
+            try {
+                return updater.collapsing(action).has_value();
+            } catch (const Disagreement&) {  // whoever applies the action is told
+                return false;
+            }
+        };
+        for (ActionId a = 0; a < task_.actions.actions.size(); ++a) out[a] = out[a] && !collapses(a);
+    });
+}
+
 std::optional<StateId> Space::successor(StateId id, ActionId action) {
     if (action >= task_.actions.actions.size()) throw std::out_of_range("action " + std::to_string(action) + " does not exist");
     Bytes bytes;
     return workers_[0]->with_updater(packed(id), [&](auto& updater) -> std::optional<StateId> {
         if (!updater.applicable(action)) return std::nullopt;
+        if (forbid_collapse_)
+            if (const auto agent = updater.collapsing(action)) throw Collapse(*agent);
         bool is_new;
         return updater.apply(action, bytes) == kUnchanged ? id : add(bytes, is_new);
     });
 }
 
-// The applicable actions of one e-state and the packed successors; an error ends the list.
+// The applicable actions of one e-state, but those that are not allowed, and the packed successors; an error ends the
+// list.
 struct Space::Successors {
     struct Entry {
         ActionId action;
@@ -208,6 +237,7 @@ void Space::produce(StateId id, Worker& worker, Successors& out) const {
         worker.with_updater(states_[id], [&](auto& updater) {
             updater.applicable_actions(index_, out.actions);
             for (ActionId a : out.actions) {
+                if (forbid_collapse_ && updater.collapsing(a)) continue;
                 const auto begin = out.bytes.size();
                 const ActionId same_as = updater.apply(a, out.bytes);
                 out.entries.push_back({a, same_as, begin, out.bytes.size()});

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "applicability.hpp"
@@ -23,6 +24,12 @@ struct TaskData {
     ActionTable actions;
     std::vector<FormulaId> goal;
     PlainModel initial;
+};
+
+// An agent believes everything in an e-state that the space leaves out.
+struct Collapse : std::runtime_error {
+    explicit Collapse(std::uint32_t agent) : std::runtime_error("an agent believes everything"), agent(agent) {}
+    std::uint32_t agent;
 };
 
 struct Transition {
@@ -76,7 +83,8 @@ class Worker;
 
 class Space {
 public:
-    explicit Space(TaskData task);
+    // With `forbid_collapse` an e-state in which an agent believes everything is never generated.
+    Space(TaskData task, bool forbid_collapse);
     ~Space();
 
     const TaskData& task() const { return task_; }
@@ -86,12 +94,13 @@ public:
     // Every function throws std::out_of_range when an id is unknown, and those that apply actions throw
     // Disagreement when an observability type is undecided.
     void expand(std::span<const StateId> ids, bool stop_at_goal, unsigned threads, Expansion& out);
-    std::optional<StateId> successor(StateId id, ActionId action);  // nothing when not applicable
+    std::optional<StateId> successor(StateId id, ActionId action);  // nothing when not applicable; throws Collapse
     void applicable(StateId id, std::uint8_t* out);                 // [actions]
+    void allowed(StateId id, std::uint8_t* out);                    // the same without those that lead to collapse
     bool is_goal(StateId id) const { return packed(id) != nullptr && goal_[id] != 0; }
     World worlds(StateId id) const { return packed_worlds(packed(id)); }
     PlainModel model(StateId id) const;
-    StateId intern(const PlainModel& model);
+    StateId intern(const PlainModel& model);  // throws Collapse
     const std::uint8_t* packed(StateId id) const;
 
 private:
@@ -105,6 +114,7 @@ private:
     bool replay(StateId id, bool stop_at_goal, Expansion& out) const;
 
     TaskData task_;
+    bool forbid_collapse_;
     ActionIndex index_;
     StateStore states_;
     std::vector<std::uint8_t> goal_;               // per state

@@ -245,6 +245,30 @@ void Updater<P>::build(Placement<P, Q>& placement, Model<Q>& product) {
 }
 
 template <class P>
+std::optional<std::uint32_t> Updater<P>::collapsing(ActionId id) {
+    choose_types(id);
+    const EventModel& model = table_->event_models[table_->actions[id].event_model];
+    const auto enabled = [&](std::size_t e) -> const Set& {
+        return state_.truths.worlds(table_->events[model.events[e]].precondition);
+    };
+    for (std::uint32_t i = 0; i < agents_; ++i) {
+        for (const auto& [sources, targets] : table_->relations[type_[i]]) {
+            Set starts;  // worlds that are designated with one of the sources
+            P::clear(starts, state_.model.worlds);
+            each_event(sources & model.designated, [&](std::size_t e) { starts |= enabled(e); });
+            starts &= state_.model.designated;
+            for (const auto& row : state_.model.rows(i)) {
+                if (!intersects(row.members, starts)) continue;
+                bool possible = false;
+                each_event(targets, [&](std::size_t f) { possible = possible || intersects(row.successors, enabled(f)); });
+                if (!possible) return i;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+template <class P>
 ActionId Updater<P>::apply(ActionId id, Bytes& out) {
     choose_types(id);
     if (const ActionId same_as = first_like(id); same_as != id) return same_as;

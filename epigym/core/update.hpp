@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -92,6 +93,10 @@ public:
 
     // Writes all applicable actions, ascending; `index` must be of the same table.
     void applicable_actions(const ActionIndex& index, std::vector<ActionId>& out);
+
+    // The first agent that considers no world possible at some designated world after an applicable action, and so
+    // believes everything; told without building the successor.
+    std::optional<std::uint32_t> collapsing(ActionId id);
 
     // Appends the packed successor under an applicable action to `out` and returns the action; or appends
     // nothing and returns an earlier action of this e-state that made the same update, or kUnchanged when

@@ -34,6 +34,7 @@ class DomainEnv(EpistemicEnv):
         goal_size: number of formulas of the largest random goal.
         encoding: see `EpistemicEnv`.
         invalid_action: see `EpistemicEnv`.
+        forbid_collapse: see `EpistemicEnv`.
         render_mode: see `EpistemicEnv`.
         **parameters: parameters of the domain, `python -m domains show DOMAIN` explains them.
 
@@ -52,6 +53,7 @@ class DomainEnv(EpistemicEnv):
         goal_size: int = 2,
         encoding: str = "hash",
         invalid_action: Literal["noop", "error"] = "noop",
+        forbid_collapse: bool = False,
         render_mode: str | None = None,
         **parameters: Any,
     ) -> None:
@@ -72,6 +74,7 @@ class DomainEnv(EpistemicEnv):
             task,
             encoding=encoding,
             invalid_action=invalid_action,
+            forbid_collapse=forbid_collapse,
             render_mode=render_mode,
         )
 

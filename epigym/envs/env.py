@@ -76,15 +76,19 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     ## Information
     After `reset` and every `step`:
-    - `action_mask`: int8[n], 1 where the action is applicable, for `action_space.sample(mask)`.
+    - `action_mask`: int8[n], 1 where the action is applicable and, with `forbid_collapse`, does not make an agent
+      believe everything, for `action_space.sample(mask)`.
     - `action_names`: the names of all actions, a tuple.
     - `collapsed_agents`: names of the agents that consider no world possible and so believe everything.
     - `is_goal`: whether the goal holds.
-    - `invalid_action`: whether the action just taken was not applicable.
+    - `invalid_action`: whether the mask did not have the action just taken.
 
     ## Arguments
     - `encoding`: `hash` (default), `map` or `bitmask`, how worlds become node identifiers.
-    - `invalid_action`: what an inapplicable action does: `noop` (default; the state stays as it is) or `error`.
+    - `invalid_action`: what an action does that the mask does not have: `noop` (default; the state stays as it is) or
+      `error`.
+    - `forbid_collapse`: whether actions are ruled out that make an agent believe everything (default: no), so that
+      every agent's beliefs stay consistent; no episode starts where they are not.
     - `render_mode`: `svg` (text) or `rgb_array` (uint8[720, 960, 3]), a picture of the Kripke model.
     - `semantics` (of the registered environments): the reading of mA*, see `epigym.language.parse_mastar`.
 
@@ -99,11 +103,13 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     Args:
         task: the ground planning task.
         encoding: how worlds become node identifiers.
-        invalid_action: what an inapplicable action does.
+        invalid_action: what an action does that is not allowed.
+        forbid_collapse: whether actions are ruled out that make an agent believe everything.
         render_mode: what `render` returns, None for nothing.
 
     Raises:
         EpigymError: when an argument is none of its values, or the task has no actions.
+        CollapseError: when an agent believes everything in the initial e-state, and that is forbidden.
         LimitError: when the task does not fit the encoding.
     """
 
@@ -117,6 +123,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         *,
         encoding: str = "hash",
         invalid_action: Literal["noop", "error"] = "noop",
+        forbid_collapse: bool = False,
         render_mode: str | None = None,
     ) -> None:
         """Start at the initial e-state, with the task's goal."""
@@ -129,6 +136,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         self.task = task
         self.encoding = encoding
         self.invalid_action = invalid_action
+        self.forbid_collapse = forbid_collapse
         self.render_mode = render_mode
         self._explore()
         self.state = self.space.initial
@@ -157,18 +165,20 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         return self._observation(), self._info(is_goal=self._is_goal(), invalid=False)
 
     def step(self, action: np.int64) -> tuple[GraphInstance, float, bool, bool, Info]:
-        """Apply an action; see the class for what happens when it is not applicable.
+        """Apply an action; see the class for what happens when it is not allowed.
 
         Raises:
-            EpigymError: when there is no such action, or it is not applicable and `invalid_action` is `error`.
+            EpigymError: when there is no such action, or it is not allowed and `invalid_action` is `error`.
             TaskError: when designated worlds disagree about an agent's observability type.
         """
         if not self.action_space.contains(action):
             raise EpigymError(f"an action is a whole number from 0 to {len(self._names) - 1}, got {action!r}")
         invalid = not self.action_masks()[action]
         if invalid and self.invalid_action == "error":
+            is_applicable = self.space.applicable([self.state])[0, action]
+            reason = "would make an agent believe everything" if is_applicable else "is not applicable"
             raise EpigymError(
-                f"action {self._names[action]!r} is not applicable: choose one that info['action_mask'] marks, "
+                f"action {self._names[action]!r} {reason}: choose one that info['action_mask'] marks, "
                 "or make the environment with invalid_action='noop'"
             )
         if not invalid and not self._is_goal():
@@ -192,8 +202,8 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         return self.space.model(self.state)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """bool[n]: which actions are applicable, under the name that sb3-contrib looks for."""
-        mask: NDArray[np.bool_] = self.space.applicable([self.state])[0]
+        """bool[n]: which actions are allowed, under the name that sb3-contrib looks for."""
+        mask: NDArray[np.bool_] = self.space.allowed([self.state])[0]
         return mask
 
     def clone_state(self) -> Snapshot:
@@ -204,7 +214,8 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         """Go back to where `clone_state` was called; the count of steps of a `TimeLimit` wrapper goes on.
 
         Raises:
-            TaskError: when the snapshot is of another task.
+            TaskError: when the snapshot is of another task, or an agent believes everything in it, where that is
+                forbidden.
         """
         self.state = self.space.intern(snapshot.estate)
         self._change_goal(snapshot.goal)
@@ -231,7 +242,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     def _explore(self) -> None:
         """Make a space, with what is bound to it whatever the goal."""
-        self.space = StateSpace(self.task)
+        self.space = StateSpace(self.task, forbid_collapse=self.forbid_collapse)
         self._consistent = self.space.query(considers_possible(agent, TRUE) for agent in self.task.agents)
 
     def _bind(self, goal: tuple[Formula, ...]) -> None:

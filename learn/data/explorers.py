@@ -39,6 +39,7 @@ class ExplorerSettings:
         max_depth: `dfs` only: e-states at this depth are not expanded.
         discard_factor: `dfs` only: largest probability of discarding an e-state.
         seed: decides the order of actions, the discards and the draw.
+        forbid_collapse: whether e-states in which an agent believes everything are left out, see `StateSpace`.
     """
 
     name: str = "auto"
@@ -47,6 +48,7 @@ class ExplorerSettings:
     max_depth: int = 25
     discard_factor: float = 0.4
     seed: int = 42
+    forbid_collapse: bool = False
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -143,7 +145,7 @@ def discard_probability(
 
 def _breadth_first(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Exploration:
     """In a fresh space ids count up in the order of discovery."""
-    space = StateSpace(task)
+    space = StateSpace(task, forbid_collapse=settings.forbid_collapse)
     recorded: list[Transitions] = []
     depths = [np.zeros(1, dtype=np.int32)]
     expanded = 0
@@ -173,7 +175,7 @@ def _breadth_first(task: Task, settings: ExplorerSettings, on_visit: OnVisit) ->
 
 
 def _depth_first(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Exploration:
-    space = StateSpace(task)
+    space = StateSpace(task, forbid_collapse=settings.forbid_collapse)
     generator = np.random.default_rng(settings.seed)
     sparse = is_sparse(len(task.actions), settings.max_depth, settings.max_visited)
     complete, goal_found, expanded = True, False, 0

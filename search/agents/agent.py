@@ -60,6 +60,7 @@ class Agent(ABC):
             search_seconds=run.budget.seconds,
             heuristic=asked.name if asked else None,
             checkpoint=asked.checkpoint if asked else "",
+            forbid_collapse=space.forbid_collapse,
         )
 
     def _status(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:

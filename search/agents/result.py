@@ -50,12 +50,14 @@ class SearchResult:
         peak_bytes: peak resident memory of the process, its children's included where it was watched from outside.
         cpu_seconds: of the process and its children, where it was watched from outside.
         collapsed_agents: agents that believe everything in the plan's final e-state.
+        forbid_collapse: whether plans were left out that make an agent believe everything; `unsolvable` then means that
+            there is no other.
         message: why, when the status is `error`.
         members: what the members of a portfolio reported.
         actions: ground actions of the task; 0 when it was never read.
         fluents: fluents of the task.
         initial_worlds: worlds of the task's initial e-state, before contraction.
-        optimal: whether it is proved that no plan is shorter.
+        optimal: whether it is proved that no plan is shorter, of those that were not left out.
         history: of each plan that was re-executed, the length and the seconds from the start of the first search on.
     """
 
@@ -75,6 +77,7 @@ class SearchResult:
     peak_bytes: int = 0
     cpu_seconds: float = 0.0
     collapsed_agents: tuple[str, ...] = ()
+    forbid_collapse: bool = False
     message: str = ""
     members: tuple[SearchResult, ...] = ()
     actions: int = 0
@@ -87,6 +90,11 @@ class SearchResult:
     def label(self) -> str:
         """Agent and heuristic as tables name them, such as `hfs/open_goals`."""
         return joined_label(self.agent, self.heuristic)
+
+    @property
+    def verdict(self) -> str:
+        """The status with the question that it answers, such as `unsolvable (without collapse)`."""
+        return f"{self.status}{' (without collapse)' if self.forbid_collapse and self.status.is_decided else ''}"
 
     @property
     def plan_length(self) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from epigym.errors import CollapseError
 from epigym.space import StateSpace, Transitions
 from search.agents.limits import Budget
 
@@ -80,9 +81,12 @@ class SearchRun:
         """Generate one successor of an e-state seen by this agent; a goal becomes `self.goal`.
 
         Returns:
-            The successor, or None when this agent had seen it.
+            The successor, or None when this agent had seen it, or it is ruled out because an agent collapses.
         """
-        target = self.space.successor(state, action)
+        try:
+            target = self.space.successor(state, action)
+        except CollapseError:
+            return None
         self.generated += 1
         if self._room_for(len(self.space))[target] != _UNSEEN:
             return None

@@ -23,7 +23,7 @@ from search.planning.planner import find_plan
 _INNER_SHARE = 0.95  # of the memory limit: a search that ends by itself knows how far it came
 _SHOWN = 8  # digits of a key in the name of a file
 COLUMNS = (
-    "domain", "problem", "configuration", "status", "plan_length", "first_length", "optimal",
+    "domain", "problem", "configuration", "forbid_collapse", "status", "plan_length", "first_length", "optimal",
     "expanded", "generated", "distinct", "actions", "fluents", "initial_worlds",
     "load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes",
     "host", "processor", "collapsed_agents", "checkpoint", "message", "other_outcomes",
@@ -42,6 +42,7 @@ class Cell:
         limits: most nodes to expand, seconds to read, ground and search, and bytes of resident memory of the process,
             its children's included.
         anytime: whether to go on after the first plan, for shorter ones.
+        forbid_collapse: whether plans are left out that make an agent believe everything.
         key: a hash of what the outcome depends on, see `search.evaluation.fingerprint`.
     """
 
@@ -49,6 +50,7 @@ class Cell:
     configuration: Configuration
     limits: Limits
     anytime: bool
+    forbid_collapse: bool
     key: str
 
     def file(self, folder: Path) -> Path:
@@ -78,7 +80,8 @@ class Cell:
             EpigymError: when the problem is wrong, or something that the outcome depends on is no longer what it was.
         """
         content = self.problem.digest()
-        if fingerprint(content, self.problem, self.configuration, self.limits, self.anytime) != self.key:
+        key = fingerprint(content, self.problem, self.configuration, self.limits, self.anytime, self.forbid_collapse)
+        if key != self.key:
             raise EpigymError(
                 "the problem, a file of the settings or the program has changed since the start: start again"
             )
@@ -86,7 +89,13 @@ class Cell:
         task = self.problem.load()
         load_seconds = perf_counter() - start
         limits = replace(self.limits, memory_limit=int(_INNER_SHARE * memory_bytes(self.limits.memory_limit)))
-        result = find_plan(task, self.configuration, limits.after(load_seconds), anytime=self.anytime)
+        result = find_plan(
+            task,
+            self.configuration,
+            limits.after(load_seconds),
+            anytime=self.anytime,
+            forbid_collapse=self.forbid_collapse,
+        )
         return replace(result, load_seconds=load_seconds)
 
     def row(self, folder: Path) -> dict[str, str]:
@@ -98,6 +107,7 @@ class Cell:
             "domain": self.problem.domain,
             "problem": self.problem.name,
             "configuration": self.configuration.label,
+            "forbid_collapse": str(self.forbid_collapse).lower(),
             "other_outcomes": str(self._others(folder)),
         }
         if data := self._kept(folder):

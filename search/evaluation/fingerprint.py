@@ -27,7 +27,14 @@ _SOURCES = {
 """What a search may run, by package; the built core counts as well."""
 
 
-def fingerprint(content: str, problem: Problem, configuration: Configuration, limits: Limits, anytime: bool) -> str:
+def fingerprint(
+    content: str,
+    problem: Problem,
+    configuration: Configuration,
+    limits: Limits,
+    anytime: bool,
+    forbid_collapse: bool,
+) -> str:
     """A hash of everything that decides how a search ends, as it is now.
 
     That is the content of the problem, how it is read, the settings with the content of the files that they name, the
@@ -39,6 +46,7 @@ def fingerprint(content: str, problem: Problem, configuration: Configuration, li
         configuration: what to solve it with.
         limits: within which limits.
         anytime: whether to go on after the first plan.
+        forbid_collapse: whether plans are left out that make an agent believe everything.
     """
     domain = None if problem.is_file else problem.domain  # what a file says about its domain is not looked at
     choices = list(_choices(configuration))
@@ -50,6 +58,7 @@ def fingerprint(content: str, problem: Problem, configuration: Configuration, li
         "files": [_digest(sorted(_files(choice, domain))) for choice in choices],
         "limits": asdict(limits),
         "anytime": anytime,
+        "forbid_collapse": forbid_collapse,
         "program": _program(),
     }
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()

@@ -17,7 +17,12 @@ from search.planning.configuration import Choice, Configuration
 
 
 def cells_of(
-    problems: Sequence[Problem], configurations: Sequence[Configuration], limits: Limits, *, anytime: bool = False
+    problems: Sequence[Problem],
+    configurations: Sequence[Configuration],
+    limits: Limits,
+    *,
+    anytime: bool = False,
+    forbid_collapse: bool = False,
 ) -> list[Cell]:
     """Every configuration on every problem, as problems, files and program are now.
 
@@ -25,11 +30,12 @@ def cells_of(
         MissingError: when there is no such problem.
     """
     contents = {problem: problem.digest() for problem in problems}
-    return [
-        Cell(problem, configuration, limits, anytime, fingerprint(content, problem, configuration, limits, anytime))
-        for problem, content in contents.items()
-        for configuration in configurations
-    ]
+
+    def cell(problem: Problem, configuration: Configuration) -> Cell:
+        key = fingerprint(contents[problem], problem, configuration, limits, anytime, forbid_collapse)
+        return Cell(problem, configuration, limits, anytime, forbid_collapse, key)
+
+    return [cell(problem, configuration) for problem in contents for configuration in configurations]
 
 
 def configurations_of(agents: Sequence[Choice], heuristics: Sequence[Choice]) -> list[Configuration]:

@@ -67,7 +67,7 @@ def evaluate(
         with board, closing(running) as endings:
             for ending in endings:
                 cell = own[ending.job.key]
-                result = outcome(ending, cell.configuration, cell.problem.name)
+                result = outcome(ending, cell.configuration, cell.problem.name, cell.forbid_collapse)
                 cell.write(folder, result, ending.detail)
                 board.finished(ending.job.key, result)
                 logger.debug("finished %s with %s: %s", cell.problem.name, cell.configuration.label, result.status)

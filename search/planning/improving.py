@@ -36,14 +36,14 @@ def improved(
         task: the planning task.
         configuration: what found the first plan; not a portfolio.
         limits: for the first search and this one together; as there, re-executing plans takes nothing of them.
-        first: the result with the first plan.
+        first: the result with the first plan, and with the question that it answers.
         verified: re-executes the plan of a result; called with ever shorter plans.
 
     Returns:
         The result with the best plan and what it took in all; its status is `error` when a plan is not valid.
     """
     start = perf_counter()
-    space = StateSpace(task)
+    space = StateSpace(task, forbid_collapse=first.forbid_collapse)
     heuristic = configuration.make_heuristic(space) or DividedGoals(space)
     build_seconds = perf_counter() - start
     budget = _rest(limits, first).start()

@@ -8,7 +8,7 @@ from functools import partial
 from time import perf_counter
 
 from epigym.files import write_json
-from epigym.reference import validate
+from epigym.reference import refuse_collapse, validate
 from epigym.task import Task
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
@@ -26,6 +26,7 @@ def find_plan(
     plan_file: str | os.PathLike[str] | None = None,
     *,
     anytime: bool = False,
+    forbid_collapse: bool = False,
 ) -> SearchResult:
     """Search for a plan of `task` and re-execute it independently before it is reported.
 
@@ -37,6 +38,7 @@ def find_plan(
             that file, see `search.planning.plans.unverified`.
         anytime: whether to go on for shorter plans, see `search.planning.improving`; each takes the place of the one
             before as soon as it has been re-executed.
+        forbid_collapse: whether plans are left out that make an agent believe everything, see `StateSpace`.
 
     Returns:
         The result; its status is `error` when a plan that was found is not valid.
@@ -44,6 +46,7 @@ def find_plan(
     Raises:
         CheckpointError: when a learned heuristic cannot be loaded or does not fit the task.
         TaskError: when the task cannot be represented, or designated worlds disagree about an observer.
+        CollapseError: when an agent is collapsed in the initial e-state, and that is forbidden.
         OSError: when the plan cannot be written.
         KeyboardInterrupt: when it was interrupted; after the first plan, the message says where the best one is.
     """
@@ -51,11 +54,14 @@ def find_plan(
     limits = limits or Limits()
     if plan_file is not None:
         unverified(plan_file).unlink(missing_ok=True)  # of an earlier search
+    if forbid_collapse:
+        refuse_collapse(task, task.initial, "in the initial e-state")
     result = replace(
-        (search_in_portfolio if configuration.members else search_alone)(task, configuration, limits),
+        (search_in_portfolio if configuration.members else search_alone)(task, configuration, limits, forbid_collapse),
         actions=len(task.actions),
         fluents=len(task.fluents),
         initial_worlds=len(task.initial.valuations),
+        forbid_collapse=forbid_collapse,
     )
     if result.plan is None:
         return result
@@ -82,7 +88,7 @@ def _verified(task: Task, plan_file: str | os.PathLike[str] | None, start: float
     if plan_file is not None:
         write_json(unverified(plan_file), plan)
     before = perf_counter()
-    validation = validate(task, plan)
+    validation = validate(task, plan, forbid_collapse=result.forbid_collapse)
     now = perf_counter()
     result = replace(
         result,

@@ -24,7 +24,9 @@ from search.planning.single import outcome, search_alone, search_or_fail
 _GRACE_SECONDS = 30.0  # for a member to start and to notice its own time limit
 
 
-def search_in_portfolio(task: Task, configuration: Configuration, limits: Limits | None = None) -> SearchResult:
+def search_in_portfolio(
+    task: Task, configuration: Configuration, limits: Limits | None = None, forbid_collapse: bool = False
+) -> SearchResult:
     """Search with the members of a portfolio until one decides.
 
     The result has the counts of the member that decided, and the last report of every member. One that fails leaves the
@@ -34,7 +36,7 @@ def search_in_portfolio(task: Task, configuration: Configuration, limits: Limits
     start = perf_counter()
     members = [member for member in configuration.members if _has_model(member, task.domain)] or configuration.members
     reports: dict[int, SearchResult] = {}
-    with closing(_reports(task, members, configuration.head_start, limits or Limits())) as running:
+    with closing(_reports(task, members, configuration.head_start, limits or Limits(), forbid_collapse)) as running:
         for number, report in running:
             reports[number] = report
             if report.status.is_decided:
@@ -43,7 +45,7 @@ def search_in_portfolio(task: Task, configuration: Configuration, limits: Limits
 
 
 def _reports(
-    task: Task, members: Sequence[Configuration], head_start: float, limits: Limits
+    task: Task, members: Sequence[Configuration], head_start: float, limits: Limits, forbid_collapse: bool
 ) -> Generator[tuple[int, SearchResult], None, None]:
     """What members report, by their place: most of them twice, first of their moment and then of their process."""
     start = perf_counter()
@@ -51,7 +53,8 @@ def _reports(
     for number, member in enumerate(members):
         if member.is_learned or not head_start:
             continue  # to load a regressor takes longer than a moment
-        report = search_or_fail(task, member, limits.after(perf_counter() - start).at_most(head_start))
+        moment = limits.after(perf_counter() - start).at_most(head_start)
+        report = search_or_fail(task, member, moment, forbid_collapse)
         if report.status is not SearchStatus.TIME_LIMIT:
             del waiting[number]
         yield number, report
@@ -59,7 +62,7 @@ def _reports(
     if left.time_limit == 0:
         return
     left = replace(left, memory_limit=_free_bytes(left))
-    jobs = [Job(number, search_alone, (task, member, left)) for number, member in waiting.items()]
+    jobs = [Job(number, search_alone, (task, member, left, forbid_collapse)) for number, member in waiting.items()]
     running = supervise(
         jobs,
         parallel=len(jobs),
@@ -69,7 +72,7 @@ def _reports(
     )
     with closing(running) as endings:
         for ending in endings:
-            yield ending.job.key, outcome(ending, members[ending.job.key], task.name)
+            yield ending.job.key, outcome(ending, members[ending.job.key], task.name, forbid_collapse)
 
 
 def _has_model(member: Configuration, domain: str) -> bool:

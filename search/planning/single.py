@@ -14,11 +14,13 @@ from search.planning.configuration import Configuration
 from search.planning.processes import Ending
 
 
-def search_alone(task: Task, configuration: Configuration, limits: Limits | None = None) -> SearchResult:
+def search_alone(
+    task: Task, configuration: Configuration, limits: Limits | None = None, forbid_collapse: bool = False
+) -> SearchResult:
     """Search for a plan of `task` in this process; nobody has re-executed the plan."""
     agent, (agent_name, heuristic_name) = configuration.make_agent(), configuration.names
     start = perf_counter()
-    space = StateSpace(task)
+    space = StateSpace(task, forbid_collapse=forbid_collapse)
     heuristic = configuration.make_heuristic(space)
     build_seconds = perf_counter() - start
     result = agent.search(space, heuristic, limits)
@@ -31,24 +33,35 @@ def search_alone(task: Task, configuration: Configuration, limits: Limits | None
     )
 
 
-def search_or_fail(task: Task, configuration: Configuration, limits: Limits) -> SearchResult:
+def search_or_fail(task: Task, configuration: Configuration, limits: Limits, forbid_collapse: bool) -> SearchResult:
     """The same; what fails is reported in place of being raised."""
     try:
-        return search_alone(task, configuration, limits)
+        return search_alone(task, configuration, limits, forbid_collapse)
     except EpigymError as error:
-        return _failed(configuration, task.name, SearchStatus.ERROR, str(error).partition("\n")[0])
+        message = str(error).partition("\n")[0]
+        return _failed(configuration, task.name, SearchStatus.ERROR, message, forbid_collapse)
 
 
-def outcome(ending: Ending, configuration: Configuration, problem: str) -> SearchResult:
+def outcome(ending: Ending, configuration: Configuration, problem: str, forbid_collapse: bool = False) -> SearchResult:
     """The result of a search that a process made, or one that says how the process failed."""
     result = ending.value
     if not isinstance(result, SearchResult):
         assert ending.failure is not None
-        result = replace(_failed(configuration, problem, ending.failure, ending.message), search_seconds=ending.seconds)
+        failed = _failed(configuration, problem, ending.failure, ending.message, forbid_collapse)
+        result = replace(failed, search_seconds=ending.seconds)
     peak = max(result.peak_bytes, ending.peak_bytes)
     return replace(result, peak_bytes=peak, cpu_seconds=ending.cpu_seconds)
 
 
-def _failed(configuration: Configuration, problem: str, status: SearchStatus, message: str) -> SearchResult:
+def _failed(
+    configuration: Configuration, problem: str, status: SearchStatus, message: str, forbid_collapse: bool
+) -> SearchResult:
     agent, heuristic = configuration.names
-    return SearchResult(status=status, agent=agent, problem=problem, heuristic=heuristic, message=message)
+    return SearchResult(
+        status=status,
+        agent=agent,
+        problem=problem,
+        heuristic=heuristic,
+        forbid_collapse=forbid_collapse,
+        message=message,
+    )

@@ -18,7 +18,7 @@ def show_results(console: Console, results: Sequence[SearchResult]) -> None:
     for result in results:
         table.add_column(result.label, justify="right")
     rows = {
-        "status": [str(result.status) for result in results],
+        "status": [result.verdict for result in results],
         "plan length": [_count(result.plan_length) for result in results],
         "shortest": [_proof(result) for result in results],
         "first plan": [_found(result, 0) for result in results],

@@ -29,6 +29,7 @@ class Outcome:
         actions: ground actions of the problem.
         fluents: its fluents.
         initial_worlds: worlds of its initial e-state.
+        forbid_collapse: whether plans were left out that make an agent believe everything.
     """
 
     domain: str
@@ -43,6 +44,7 @@ class Outcome:
     actions: float | None = None
     fluents: float | None = None
     initial_worlds: float | None = None
+    forbid_collapse: bool = False
 
     @property
     def is_solved(self) -> bool:
@@ -193,6 +195,7 @@ def _outcome(row: Mapping[str, str]) -> Outcome:
         actions=number_of(row["actions"]),
         fluents=number_of(row["fluents"]),
         initial_worlds=number_of(row["initial_worlds"]),
+        forbid_collapse=row["forbid_collapse"] == "true",
     )
 
 

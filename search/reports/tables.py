@@ -188,7 +188,12 @@ def _instance_cells(outcome: Outcome | None) -> list[str]:
     if outcome is None:
         return ["–"] * len(_PER_INSTANCE)
     length, *costs = (_cell(METRICS[name](outcome)) for name in _PER_INSTANCE)
-    return [length if outcome.is_solved else _STATUS_TEXT[outcome.status], *costs]
+    return [length if outcome.is_solved else _ending(outcome), *costs]
+
+
+def _ending(outcome: Outcome) -> str:
+    text = _STATUS_TEXT[outcome.status]
+    return f"{text} without collapse" if outcome.status.is_decided and outcome.forbid_collapse else text
 
 
 def _cell(value: float | None) -> str:

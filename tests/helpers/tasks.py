@@ -40,6 +40,19 @@ initially C([a], -p), C([a], -q), C([a], -r), -p, -q, -r;
 goal r; goal -p;
 """
 
+# Only a sees the flip, so b goes on believing heads; the shout then leaves b with nothing to believe in.
+DELUDED = """
+fluent tail, other;
+action flip, shout;
+agent a, b;
+flip causes tail;
+shout announces tail;
+a observes flip; a observes shout; b observes shout;
+initially C([a,b], -tail), -tail, other;
+initially C([a,b], -B(a, other), -B(a, -other)), C([a,b], -B(b, other), -B(b, -other));
+goal B(b, other); goal B(b, -other);
+"""
+
 
 def coin() -> Task:
     """Lift the lid, look, shout: the only plan of three actions."""
@@ -54,6 +67,11 @@ def counter() -> Task:
 def hopeless() -> Task:
     """The coin, but nobody can shout: the second agent never learns how it lies."""
     return parse_mastar(COIN.replace("executable shout if B(a, tail), tail", "executable shout if tail, -tail"))
+
+
+def deluded() -> Task:
+    """Flip behind b's back, then tell it what it believes to be false: the only plan, after which b believes all."""
+    return parse_mastar(DELUDED)
 
 
 def done() -> Task:

@@ -107,10 +107,11 @@ def test_cache_is_used_and_depends_on_what_matters(tmp_path: Path) -> None:
     assert not visits
     others = {
         folder(ExplorerSettings(seed=1), HASH),
+        folder(ExplorerSettings(forbid_collapse=True), HASH),
         folder(ExplorerSettings(), {"name": "map", "width": 64}),
         folder(ExplorerSettings(), HASH, replace(task, goal=task.goal[:1])),
     }
-    assert len(others | {first}) == 4
+    assert len(others | {first}) == 5
 
 
 def test_task_fingerprint_sees_every_part() -> None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from epigym.errors import EpigymError
-from epigym.problem import load_problem
+from epigym.formula import TRUE, considers_possible
+from epigym.problem import Reading, load_problem
 from epigym.space import StateSpace
 from epigym.task import Task
 from learn.data.explorers import ExplorerSettings, discard_probability, explore, is_sparse, keep
@@ -182,3 +183,16 @@ def test_wrong_settings_are_refused() -> None:
         ExplorerSettings(max_kept=0)
     with pytest.raises(EpigymError, match="probability"):
         ExplorerSettings(discard_factor=1.5)
+
+
+@pytest.mark.parametrize("name", ["exhaustive", "dfs"])
+def test_e_states_with_a_collapsed_agent_are_left_out_on_request(name: str) -> None:
+    task = load_problem(SMALL, Reading("update_model"))
+    met = {}
+    for forbid in (False, True):
+        space = explore(task, ExplorerSettings(name=name, forbid_collapse=forbid)).space
+        consistent = space.query(considers_possible(agent, TRUE) for agent in task.agents)
+        met[forbid] = consistent(np.arange(len(space))).all(axis=1)
+    assert not met[False].all()
+    assert met[True].all()
+    assert len(met[True]) == met[False].sum()  # what collapses does so for ever

@@ -17,6 +17,7 @@ from omegaconf import OmegaConf
 from epigym.errors import CheckpointError, EpigymError, MissingError
 from epigym.problem import load_problem
 from epigym.space import StateSpace
+from learn.assess import Assess
 from learn.data.dataset import DataSet
 from learn.data.dataset import load as load_set
 from learn.data.problems import named
@@ -272,6 +273,14 @@ def test_options_of_the_trainer_pass_through(fit: Fit, tmp_path: Path) -> None:
     assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").regressor.head[0].weight.dtype is torch.float32
 
 
+@pytest.mark.parametrize("explorer", ["auto", "dfs", "exhaustive"])
+def test_one_setting_rules_collapse_out_of_all_rollouts(explorer: str) -> None:
+    for kind, name in ((Rollouts, "rollouts"), (Train, "train"), (Assess, "assess")):
+        chosen = ("domain=grapevine", f"explorer={explorer}")
+        assert not composed(kind, name, *chosen).explorer.forbid_collapse
+        assert composed(kind, name, *chosen, "forbid_collapse=true").explorer.forbid_collapse
+
+
 def test_rollouts_print_and_draw_their_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = (f"problem={PROBLEM}", "explorer=dfs", "explorer.max_visited=100")
     rollouts(composed(Rollouts, "rollouts", f"outputs={tmp_path}", f"run_dir={tmp_path}/run", *few))
@@ -279,5 +288,5 @@ def test_rollouts_print_and_draw_their_statistics(tmp_path: Path, capsys: pytest
     output = capsys.readouterr().out
     assert "100+" in output
     record = json.loads((tmp_path / "run" / (PROBLEM.replace("/", "_") + ".json")).read_text())
-    assert record["explorer"]["used"] == "dfs"
+    assert (record["explorer"]["used"], record["explorer"]["forbid_collapse"]) == ("dfs", False)
     assert record["counts"]["visited"] == 100

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from epigym.command import ExitCode
+from epigym.errors import CollapseError
 from epigym.language import load, parse_mastar
 from epigym.problem import load_problem
 from epigym.reference import validate
@@ -18,7 +22,7 @@ from search.heuristics.heuristic import Evaluation, Heuristic
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from tests.helpers.benchmark_files import mastar_files, table
-from tests.helpers.tasks import SOLVABLE, coin, counter, hopeless
+from tests.helpers.tasks import SOLVABLE, coin, counter, deluded, hopeless
 
 UNTRAINED = sorted(HEURISTICS.keys() - {"gnn"})
 PREFERRING = ("h_add", "h_ff", "landmarks")
@@ -71,6 +75,30 @@ goal B(a, open);
 def test_no_agent_searches_where_the_goal_is_out_of_reach_for_certain(agent: str, heuristic: str) -> None:
     result = find_plan(parse_mastar(LOCKED), Configuration.of(agent, heuristic))  # of 2 ** 40 e-states and more
     assert (result.status, result.expanded, result.distinct) == (SearchStatus.UNSOLVABLE, 0, 1)
+
+
+@pytest.mark.parametrize(("agent", "heuristic"), PAIRS)
+def test_every_agent_finds_the_only_plan_and_without_collapse_proves_that_there_is_none(
+    agent: str, heuristic: str
+) -> None:
+    free = find_plan(deluded(), Configuration.of(agent, heuristic))
+    assert (free.plan, free.collapsed_agents) == (("flip", "shout"), ("b",))
+    assert (free.forbid_collapse, free.verdict) == (False, "solved")
+    result = find_plan(deluded(), Configuration.of(agent, heuristic), forbid_collapse=True)
+    assert (result.status, result.plan, result.forbid_collapse) == (SearchStatus.UNSOLVABLE, None, True)
+    assert result.verdict == "unsolvable (without collapse)"
+    assert result.distinct == 2  # before and after the flip
+
+
+@pytest.mark.parametrize("agent", ["bfs", "portfolio"])
+def test_a_collapsed_start_is_refused_by_the_one_question_only(agent: str) -> None:
+    initial = deluded().initial
+    successors = (initial.successors[0], (frozenset(),) * len(initial.valuations))
+    task = replace(deluded(), initial=replace(initial, successors=successors))
+    assert find_plan(task, Configuration.of(agent)).status is SearchStatus.SOLVED
+    with pytest.raises(CollapseError, match="'b' believes everything in the initial e-state") as caught:
+        find_plan(task, Configuration.of(agent), forbid_collapse=True)
+    assert ExitCode.after(caught.value) is ExitCode.BAD_INPUT
 
 
 def test_breadth_first_finds_the_only_shortest_plans() -> None:

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from epigym import reference
 from epigym.errors import TaskError
+from epigym.problem import Reading, load_problem
 from epigym.reference import Validation
 from epigym.space import StateSpace
 from epigym.task import Task
@@ -152,7 +153,7 @@ def test_the_first_search_takes_its_time_from_the_limit(spent: float, monkeypatc
 def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
 
-    def validate(task: Task, plan: tuple[str, ...]) -> Validation:
+    def validate(task: Task, plan: tuple[str, ...], *, forbid_collapse: bool) -> Validation:
         nonlocal now
         now += 100.0
         return reference.validate(task, plan)
@@ -220,7 +221,14 @@ def test_the_plan_file_holds_a_verified_plan_whenever_it_is_stopped(
         slow.calls.clear()
         executed = []
 
-        def validate(task: Task, plan: tuple[str, ...], stop: int = stop, executed: list[int] = executed) -> Validation:
+        def validate(
+            task: Task,
+            plan: tuple[str, ...],
+            *,
+            forbid_collapse: bool,
+            stop: int = stop,
+            executed: list[int] = executed,
+        ) -> Validation:
             executed.append(len(plan))
             if len(executed) == stop:
                 raise Stopped
@@ -254,7 +262,7 @@ def test_an_interruption_says_where_the_best_plan_is(
 def test_a_shorter_plan_that_is_not_valid_is_an_error_and_leaves_the_file(
     slow: type[Slow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def validate(task: Task, plan: tuple[str, ...]) -> Validation:
+    def validate(task: Task, plan: tuple[str, ...], *, forbid_collapse: bool) -> Validation:
         return Validation(valid=len(plan) > 7, step=2, reason="step 2: no", collapsed=())
 
     monkeypatch.setattr(planner, "validate", validate)
@@ -268,7 +276,7 @@ def test_a_shorter_plan_that_is_not_valid_is_an_error_and_leaves_the_file(
 
 
 def test_collapse_is_told_of_the_plan_that_is_reported(slow: type[Slow], monkeypatch: pytest.MonkeyPatch) -> None:
-    def validate(task: Task, plan: tuple[str, ...]) -> Validation:
+    def validate(task: Task, plan: tuple[str, ...], *, forbid_collapse: bool) -> Validation:
         return Validation(valid=True, step=None, reason="", collapsed=("a",) if len(plan) == 3 else ("b",))
 
     monkeypatch.setattr(planner, "validate", validate)
@@ -318,6 +326,18 @@ def test_on_small_tasks_the_best_plan_is_as_short_as_breadth_first_search_finds_
     assert optimal > 50
     assert removed > 15
     assert searched > 2
+
+
+def test_shorter_plans_keep_from_collapse_too() -> None:
+    """In this reading 3 actions are enough when an agent may come to believe everything, else 5."""
+    task = load_problem("coin_in_the_box/pl_5", Reading("update_model"))
+    wordy = Configuration.of("dfs")
+    free = find_plan(task, wordy, anytime=True)
+    assert (free.plan_length, free.optimal, bool(free.collapsed_agents)) == (3, True, True)
+    result = find_plan(task, wordy, anytime=True, forbid_collapse=True)
+    assert (result.plan_length, result.optimal, result.collapsed_agents) == (5, True, ())
+    assert result.history[0][0] > 5
+    assert reference.validate(task, result.plan, forbid_collapse=True).valid
 
 
 def test_what_is_shown() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from search.agents.result import SearchResult, SearchStatus
-from tests.helpers.tasks import COIN
+from tests.helpers.tasks import COIN, DELUDED
 
 SHOUT = "executable shout if B(a, tail), tail"
 
@@ -46,6 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "coin.txt").write_text(COIN)
     (folder / "hopeless.txt").write_text(COIN.replace(SHOUT, "executable shout if tail, -tail"))
     (folder / "wrong.txt").write_text(COIN.replace("goal B(b, tail)", "goal B(b, tale)"))
+    (folder / "deluded.txt").write_text(DELUDED)
     (folder / "short.json").write_text('["lift", "look"]')
     (folder / "early.json").write_text('["lift", "shout"]')
     return folder
@@ -94,6 +95,29 @@ def test_validate_says_whether_where_and_why(folder: Path, solved: Call) -> None
     assert (code, "these subgoals do not hold" in output) == (1, True)
     code, output = outcomes["[lift,lok]"]
     assert (code, "not valid: step 2: " in output and "did you mean 'look'?" in output) == (1, True)
+
+
+def test_plans_without_collapse_are_another_question(folder: Path) -> None:
+    flip, problem, forbid = "plan=[flip,shout]", "problem=../deluded.txt", "forbid_collapse=true"
+    calls = {
+        "free": Call(folder / "f1", "search.solve", (problem, "agent=bfs")),
+        "forbidden": Call(folder / "f2", "search.solve", (problem, "agent=bfs", "compare=portfolio", forbid)),
+        "valid": Call(folder / "f3", "search.validate", (problem, flip)),
+        "not valid": Call(folder / "f4", "search.validate", (problem, flip, forbid)),
+    }
+    outcomes = {name: call.outcome() for name, call in calls.items()}
+    code, output = outcomes["free"]
+    assert (code, "these agents believe everything: b" in output) == (0, True)
+    code, output = outcomes["forbidden"]
+    assert (code, output.count("unsolvable (without"), output.count("collapse)")) == (11, 2, 2), output
+    assert calls["forbidden"].result().forbid_collapse
+    assert not calls["free"].result().forbid_collapse
+    assert outcomes["valid"] == (
+        0,
+        "valid: 2 actions reach the goal of deluded\nnote: it relies on collapse of b\n",
+    )
+    reason = "agent 'b' believes everything after action 'shout', which forbid_collapse=true rules out"
+    assert outcomes["not valid"] == (1, f"not valid: step 2: {reason}\n")
 
 
 def test_exit_codes_say_how_a_search_ended(folder: Path) -> None:

@@ -21,9 +21,11 @@ from epigym.errors import EpigymError, MissingError, ProblemWarning, UsageError
 from epigym.problem import Reading, load_problem
 from epigym.reference import Validation
 from learn.model import runs
+from search import evaluate
 from search.agents import best_first
 from search.agents.limits import Limits, peak_bytes
 from search.agents.result import SearchResult, SearchStatus
+from search.evaluate import Evaluate
 from search.evaluation import cell as cell_module
 from search.evaluation import fingerprint, running
 from search.evaluation.cell import MEASURED, Cell
@@ -34,8 +36,9 @@ from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.processes import Ending, Job
 from search.planning.single import outcome
+from tests.helpers.commands import composed
 from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem
-from tests.helpers.tasks import COIN, COUNTER
+from tests.helpers.tasks import COIN, COUNTER, DELUDED
 
 BFS = Configuration.of("bfs")
 
@@ -170,6 +173,7 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
         named["newest gnn"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", "gnn"))
         named["portfolio"] = cell_of(coin, Configuration.of(portfolio))
         named["own"] = cell_of(coin, Configuration.of({"_target_": "foreign_agent.Mine"}))
+        named["without collapse"] = cells_of(named_problems([coin], "default"), [BFS], LIMITS, forbid_collapse=True)[0]
         for name in ("max_expanded", "time_limit", "memory_limit"):
             named[name] = cell_of(coin, limits=replace(LIMITS, **{name: 7}))
         return {name: cell.key for name, cell in named.items()}
@@ -208,6 +212,23 @@ def test_the_program_is_the_core_and_all_that_a_search_runs() -> None:
     assert {path.name for path in read if path.name.startswith("_core")} == {Path(_core.__file__).name}
     for module in (space, language, gnn, best_first, planner, runs):
         assert Path(module.__file__) in read
+
+
+def test_a_cell_without_collapse_has_an_outcome_and_a_row_of_its_own(
+    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(coin).write_text(DELUDED)
+    chosen = [composed(Evaluate, "evaluate", f"problems={coin}", f"forbid_collapse={value}") for value in (False, True)]
+    both = [cell for settings in chosen for cell in evaluate.cells(settings) if cell.configuration == BFS]
+    for cell in both:
+        cell.write(tmp_path / "run", cell.search())
+    rows = [cell.row(tmp_path / "run") for cell in both]
+    assert [(row["forbid_collapse"], row["status"]) for row in rows] == [("false", "solved"), ("true", "unsolvable")]
+    assert [cell.read(tmp_path / "run").forbid_collapse for cell in both] == [False, True]
+    killed = (ended(cell, None, SearchStatus.TIME_LIMIT) for cell in both)
+    monkeypatch.setattr(running, "supervise", lambda jobs, **_: (replace(next(killed), job=job) for job in jobs))
+    evaluate_all(both, tmp_path / "killed")
+    assert [cell.read(tmp_path / "killed").forbid_collapse for cell in both] == [False, True]
 
 
 def test_nothing_is_kept_under_a_key_that_no_longer_holds(cell: Cell, coin: str) -> None:
@@ -282,7 +303,7 @@ def test_a_process_that_fails_is_a_row(cell: Cell, tmp_path: Path, failure: Sear
 
 def test_a_plan_that_is_not_valid_is_never_solved(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = Validation(valid=False, step=2, reason="step 2: no", collapsed=())
-    monkeypatch.setattr(planner, "validate", lambda task, plan: verdict)
+    monkeypatch.setattr(planner, "validate", lambda *_, **__: verdict)
     result = cell.search()
     assert result.status is SearchStatus.ERROR
     assert result.message == "bfs returned a plan that is not valid: step 2: no"

@@ -16,20 +16,7 @@ from search.heuristics import make_heuristic
 from search.heuristics.planning_graph import PlanningGraph
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
-from tests.helpers.tasks import COIN, coin, counter, done, hopeless
-
-# Only a sees the flip, so b goes on believing heads; the shout then leaves b with nothing to believe in.
-COLLAPSE = """
-fluent tail, other;
-action flip, shout;
-agent a, b;
-flip causes tail;
-shout announces tail;
-a observes flip; a observes shout; b observes shout;
-initially C([a,b], -tail), -tail, other;
-initially C([a,b], -B(a, other), -B(a, -other)), C([a,b], -B(b, other), -B(b, -other));
-goal B(b, other); goal B(b, -other);
-"""
+from tests.helpers.tasks import COIN, coin, counter, deluded, done, hopeless
 
 # b is oblivious to the look and knows about nothing that a learns; a third agent may watch.
 NESTED = """
@@ -146,7 +133,7 @@ def test_disjunctions_need_one_part_and_conjunctions_all() -> None:
 
 @pytest.mark.parametrize("name", ["l_pg", "s_pg"])
 def test_what_the_graph_never_marks_is_infinite_but_not_given_up(name: str) -> None:
-    task = parse_mastar(COLLAPSE)
+    task = deluded()
     assert scores(name, task, ("flip",)) == [math.inf, math.inf]
     result = find_plan(task, Configuration.of("hfs", name))
     assert (result.status, result.plan) == (SearchStatus.SOLVED, ("flip", "shout"))

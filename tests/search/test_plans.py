@@ -35,7 +35,7 @@ def test_a_plan_is_under_its_name_only_after_it_was_verified(tmp_path: Path, mon
     file = tmp_path / "plans" / "plan.json"
     seen = []
 
-    def validate(task: object, plan: object) -> Validation:
+    def validate(task: object, plan: object, *, forbid_collapse: bool) -> Validation:
         seen.append(([path.name for path in file.parent.iterdir()], read_plan(unverified(file))))
         return Validation(valid=True, step=3, reason="", collapsed=())
 
@@ -47,7 +47,7 @@ def test_a_plan_is_under_its_name_only_after_it_was_verified(tmp_path: Path, mon
 
 
 def test_a_search_that_is_stopped_leaves_an_unverified_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def validate(task: object, plan: object) -> Validation:
+    def validate(task: object, plan: object, *, forbid_collapse: bool) -> Validation:
         raise Stopped
 
     monkeypatch.setattr(planner, "validate", validate)
@@ -64,7 +64,7 @@ REJECTING = """
 import sys
 from epigym.reference import Validation
 from search.planning import planner
-planner.validate = lambda task, plan: Validation(valid=False, step=2, reason="step 2: no", collapsed=())
+planner.validate = lambda *_, **__: Validation(valid=False, step=2, reason="step 2: no", collapsed=())
 from search.solve import main
 main()
 """
@@ -104,7 +104,7 @@ def test_the_competition_keeps_plans_apart_that_were_not_verified(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def validate(task: object, plan: object) -> Validation:
+    def validate(task: object, plan: object, *, forbid_collapse: bool) -> Validation:
         if verdict is None:
             raise Stopped
         return verdict

@@ -17,7 +17,7 @@ from search.planning import portfolio
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from search.planning.processes import Ending, Job
-from tests.helpers.tasks import coin, done, hopeless
+from tests.helpers.tasks import coin, deluded, done, hopeless
 
 MEMBERS = ({"agent": "bfs"}, {"agent": "hfs", "heuristic": "open_goals"})
 
@@ -41,6 +41,18 @@ def test_the_default_members_solve_and_the_plan_is_checked() -> None:
 def test_a_member_that_proves_that_there_is_no_plan_decides() -> None:
     result = find_plan(hopeless(), of(*MEMBERS))
     assert (result.status, result.plan, result.distinct) == (SearchStatus.UNSOLVABLE, None, 3)
+
+
+@pytest.mark.parametrize("head_start", [0, 5.0])
+def test_all_members_are_asked_for_plans_without_collapse(head_start: float) -> None:
+    """In this process as in those of their own, and where they fail."""
+    configuration = of({"agent": "bfs"}, UNTRAINED, head_start=head_start)
+    assert find_plan(deluded(), configuration).status is SearchStatus.SOLVED
+    result = find_plan(deluded(), configuration, forbid_collapse=True)
+    assert (result.verdict, result.distinct) == ("unsolvable (without collapse)", 2)
+    failed = find_plan(deluded(), of(UNTRAINED, head_start=head_start), forbid_collapse=True)
+    assert failed.status is SearchStatus.ERROR
+    assert all(member.forbid_collapse for member in (result, failed, *result.members, *failed.members))
 
 
 def test_a_goal_at_the_start() -> None:

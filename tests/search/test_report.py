@@ -160,6 +160,17 @@ def write_run(folder: Path, *rows: dict[str, str]) -> Path:
     return folder
 
 
+def test_tables_say_what_was_unsolvable_without_collapse(tmp_path: Path) -> None:
+    run = write_run(
+        tmp_path / "a",
+        row("bfs", "x/1", status="unsolvable", forbid_collapse="true"),
+        row("bfs", "x/2", status="unsolvable", forbid_collapse="false"),
+        row("bfs", "x/3", status="time_limit", forbid_collapse="true"),
+    )
+    table = instances(read_outcomes([run]))
+    assert [cells[4] for cells in table.rows] == ["unsolvable without collapse", "unsolvable", "TO"]
+
+
 def row(configuration: str, problem: str, **more: str) -> dict[str, str]:
     base = {"domain": problem.partition("/")[0], "problem": problem, "configuration": configuration}
     found = {"status": "solved", "plan_length": "5", "expanded": "7", "search_seconds": "0.25"}

@@ -29,6 +29,7 @@ SOLVED = SearchResult(
     collapsed_agents=("b",),
     optimal=True,
     history=((4, 0.75), (2, 1.5)),
+    forbid_collapse=True,
 )
 UNSOLVED = replace(SOLVED, status=SearchStatus.TIME_LIMIT, agent="bfs", plan=None, heuristic=None, collapsed_agents=())
 
@@ -48,6 +49,19 @@ def test_the_file_names_what_users_look_for() -> None:
     assert UNSOLVED.to_dict()["plan_length"] is None
     assert (SOLVED.label, UNSOLVED.label) == ("hfs/open_goals", "bfs")
     assert SOLVED.total_seconds == 0.9375
+
+
+def test_the_verdict_says_which_question_was_answered() -> None:
+    without = [replace(SOLVED, status=status).verdict for status in SearchStatus]
+    assert without == [
+        "solved (without collapse)",
+        "unsolvable (without collapse)",
+        "expansion_limit",
+        "time_limit",
+        "memory_limit",
+        "error",
+    ]
+    assert [replace(SOLVED, status=status, forbid_collapse=False).verdict for status in SearchStatus] == [*SearchStatus]
 
 
 def test_exit_codes_say_how_a_search_ended() -> None:

@@ -18,6 +18,7 @@ from epigym.errors import TaskError
 from epigym.formula import Formula
 from epigym.model import KripkeModel
 from epigym.packing import pack_formulas, pack_model, pack_task, unpack_model
+from epigym.symmetry import symmetries
 from epigym.task import EState, Task
 
 Query = Callable[[ArrayLike], NDArray[np.bool_]]
@@ -44,20 +45,24 @@ class StateSpace:
 
     Args:
         task: the ground planning task.
+        symmetry: whether expansions leave out actions that a symmetry of the e-state maps to an earlier one, which is
+            as good a start of a plan, see `epigym.symmetry`. Nothing else changes.
 
     Attributes:
         task: the ground planning task.
         initial: the id of the initial e-state, 0.
+        symmetries: those of the task; none unless asked for.
         core: the same in the core, for what is bound to a space from outside.
 
     Raises:
         LimitError: when an action has too many events.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, *, symmetry: bool = False) -> None:
         self.task = task
         self.initial = 0
-        self.core = _core.Space(**pack_task(task))
+        self.symmetries = symmetries(task) if symmetry else []
+        self.core = _core.Space(**pack_task(task), symmetries=self.symmetries)
 
     def __len__(self) -> int:
         """Number of e-states met so far."""
@@ -69,7 +74,7 @@ class StateSpace:
         return self.core.nbytes
 
     def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int = 1) -> Transitions:
-        """All applicable actions of e-states and where they lead.
+        """All applicable actions of e-states, less those that symmetries make needless, and where they lead.
 
         Args:
             ids: int32[k], the e-states to expand; an e-state expanded before is answered from memory.
@@ -105,6 +110,15 @@ class StateSpace:
     def applicable(self, ids: ArrayLike) -> NDArray[np.bool_]:
         """bool[k, n_actions]: which actions are applicable in which e-states."""
         return self.core.applicable(as_ids(ids)).view(np.bool_)
+
+    def representatives(self, ids: ArrayLike) -> NDArray[np.int32]:
+        """int32[k, n_actions]: the action that `expand` tries in place of each applicable action of e-states.
+
+        That is the action itself unless a symmetry of the e-state leads from it to an earlier one.
+        """
+        if not self.symmetries:
+            return np.tile(np.arange(len(self.task.actions), dtype=np.int32), (len(as_ids(ids)), 1))
+        return self.core.representatives(as_ids(ids))
 
     def is_goal(self, ids: ArrayLike) -> NDArray[np.bool_]:
         """bool[k]: which of the e-states are goals."""

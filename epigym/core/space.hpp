@@ -10,6 +10,7 @@
 #include "applicability.hpp"
 #include "formula.hpp"
 #include "model.hpp"
+#include "symmetry.hpp"
 #include "update.hpp"
 
 namespace epi {
@@ -23,6 +24,7 @@ struct TaskData {
     ActionTable actions;
     std::vector<FormulaId> goal;
     PlainModel initial;
+    std::vector<Symmetry> symmetries;  // by which expansions may leave out actions
 };
 
 struct Transition {
@@ -50,6 +52,7 @@ public:
     std::pair<StateId, bool> insert(std::span<const std::uint8_t> packed);
 
     const std::uint8_t* operator[](StateId id) const { return blocks_[where_[id].block].get() + where_[id].offset; }
+    std::span<const std::uint8_t> packed(StateId id) const { return {(*this)[id], where_[id].length}; }
     std::size_t size() const { return where_.size(); }
     std::size_t nbytes() const;
 
@@ -88,6 +91,7 @@ public:
     void expand(std::span<const StateId> ids, bool stop_at_goal, unsigned threads, Expansion& out);
     std::optional<StateId> successor(StateId id, ActionId action);  // nothing when not applicable
     void applicable(StateId id, std::uint8_t* out);                 // [actions]
+    void representatives(StateId id, std::int32_t* out);            // [actions]: the first of each one's orbit
     bool is_goal(StateId id) const { return packed(id) != nullptr && goal_[id] != 0; }
     World worlds(StateId id) const { return packed_worlds(packed(id)); }
     PlainModel model(StateId id) const;

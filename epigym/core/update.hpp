@@ -88,6 +88,9 @@ public:
     // Moves to the e-state with this packed form.
     void load(const std::uint8_t* packed);
 
+    // The e-state; whoever changes it brings it back.
+    Model<P>& model() { return state_.model; }
+
     bool applicable(ActionId id);
 
     // Writes all applicable actions, ascending; `index` must be of the same table.

@@ -9,10 +9,26 @@ namespace epi {
 
 namespace {
 
+// Writes the image of a model under a symmetry.
 template <class P>
-void swap(const Symmetry& symmetry, Model<P>& model) {
-    for (const auto& [i, j] : symmetry.agents) std::swap(model.relation_of[i], model.relation_of[j]);
-    for (const auto& [f, g] : symmetry.fluents) std::swap(model.valuation[f], model.valuation[g]);
+void map(const Symmetry& symmetry, const Model<P>& model, Model<P>& image) {
+    image.worlds = model.worlds;
+    image.designated = model.designated;
+    image.valuation = model.valuation;
+    for (const auto& [f, g] : symmetry.fluents) std::swap(image.valuation[f], image.valuation[g]);
+    auto relation_of = model.relation_of;
+    for (const auto& [i, j] : symmetry.agents) std::swap(relation_of[i], relation_of[j]);
+    image.relation_of.clear();
+    image.clear_relations();
+    std::vector<std::uint32_t> order;  // the relations of the model, as the agents of the image first use them
+    for (auto r : relation_of) {
+        const auto found = std::find(order.begin(), order.end(), r);
+        image.relation_of.push_back(static_cast<std::uint32_t>(found - order.begin()));
+        if (found != order.end()) continue;
+        order.push_back(r);
+        for (const auto& row : model.relation(r)) image.add_class() = row;
+        image.close_relation();
+    }
 }
 
 // Whether swaps may leave the model as it is, as far as numbers of worlds and rows tell: its worlds are distinct, so
@@ -54,19 +70,18 @@ bool Orbits::would_join(const Symmetry& symmetry) const {
 }
 
 template <class P>
-bool Orbits::maps_to_itself(const Symmetry& symmetry, std::span<const std::uint8_t> packed, Model<P>& model) {
+bool Orbits::maps_to_itself(const Symmetry& symmetry, std::span<const std::uint8_t> packed, const Model<P>& model) {
     if (!may_stay(symmetry, model)) return false;
-    auto& contraction = std::get<std::unique_ptr<Contraction<P>>>(contractions_);
-    if (!contraction) contraction = std::make_unique<Contraction<P>>();
+    auto& scratch = std::get<std::unique_ptr<Scratch<P>>>(scratch_);
+    if (!scratch) scratch = std::make_unique<Scratch<P>>();
+    map(symmetry, model, scratch->image);
     image_.clear();
-    swap(symmetry, model);
-    contraction->pack(model, image_);
-    swap(symmetry, model);
+    scratch->contraction.pack(scratch->image, image_);
     return std::ranges::equal(image_, packed);
 }
 
 template <class P>
-void Orbits::load(std::span<const std::uint8_t> packed, Model<P>& model, const std::vector<ActionId>& applicable) {
+void Orbits::load(std::span<const std::uint8_t> packed, const Model<P>& model, const std::vector<ActionId>& applicable) {
     if (symmetries_->empty()) return;
     std::iota(parent_.begin(), parent_.end(), ActionId{0});
     std::fill(applicable_.begin(), applicable_.end(), 0);
@@ -82,7 +97,7 @@ void Orbits::load(std::span<const std::uint8_t> packed, Model<P>& model, const s
 }
 
 #define EPI_INSTANTIATE(P) \
-    template void Orbits::load<P>(std::span<const std::uint8_t>, Model<P>&, const std::vector<ActionId>&);
+    template void Orbits::load<P>(std::span<const std::uint8_t>, const Model<P>&, const std::vector<ActionId>&);
 EPI_INSTANTIATE(Dense<1>)
 EPI_INSTANTIATE(Dense<2>)
 EPI_INSTANTIATE(Dense<4>)

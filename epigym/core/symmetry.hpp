@@ -24,22 +24,28 @@ class Orbits {
 public:
     Orbits(const std::vector<Symmetry>& symmetries, std::size_t actions);
 
-    // Moves to an e-state in its packed form and as a model, which is changed meanwhile, with its applicable actions.
+    // Moves to an e-state, in its packed form and as a model, with its applicable actions.
     template <class P>
-    void load(std::span<const std::uint8_t> packed, Model<P>& model, const std::vector<ActionId>& applicable);
+    void load(std::span<const std::uint8_t> packed, const Model<P>& model, const std::vector<ActionId>& applicable);
 
     // The first action of an action's orbit; one that is not applicable is alone.
     ActionId first(ActionId action) const;
 
 private:
+    template <class P>
+    struct Scratch {
+        Model<P> image;
+        Contraction<P> contraction;
+    };
+
     bool would_join(const Symmetry& symmetry) const;
     template <class P>
-    bool maps_to_itself(const Symmetry& symmetry, std::span<const std::uint8_t> packed, Model<P>& model);
+    bool maps_to_itself(const Symmetry& symmetry, std::span<const std::uint8_t> packed, const Model<P>& model);
 
     const std::vector<Symmetry>* symmetries_;
-    std::vector<ActionId> parent_;           // an earlier action of the orbit, or the action itself
+    std::vector<ActionId> parent_;          // an earlier action of the orbit, or the action itself
     std::vector<std::uint8_t> applicable_;  // per action
-    PerPolicy<Contraction> contractions_;
+    PerPolicy<Scratch> scratch_;
     Bytes image_;
 };
 

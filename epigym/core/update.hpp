@@ -88,8 +88,7 @@ public:
     // Moves to the e-state with this packed form.
     void load(const std::uint8_t* packed);
 
-    // The e-state; whoever changes it brings it back.
-    Model<P>& model() { return state_.model; }
+    const Model<P>& model() const { return state_.model; }
 
     bool applicable(ActionId id);
 

@@ -72,13 +72,19 @@ def test_shortest_plans_of_problems_are_as_short_as_without(problem: str, agent:
     check_same(task, *both(task, agent))
 
 
-@pytest.mark.parametrize(("children", "muddy"), [(4, 2), (5, 3), (6, 3)])
+@pytest.mark.parametrize(("children", "muddy"), [(5, 3), (5, 4), (6, 3)])
 def test_of_muddy_children_one_of_each_kind_is_asked(children: int, muddy: int) -> None:
-    """An e-state is which children have answered, in which order as far as that matters: here only how many."""
+    """The first child knows after all other muddy ones have said that they do not; they cannot all find out."""
     task = muddy_children(children, muddy)
     plain, pruned = both(task)
     check_same(task, plain, pruned)
-    assert pruned.expanded < plain.expanded / 2
+    assert pruned.status is SearchStatus.UNSOLVABLE
+    assert pruned.generated < plain.generated / 2
+    first = replace(task, goal=(believes(task.agents[0], fluent(task.fluents[0])),))
+    plain, pruned = both(first)
+    check_same(first, plain, pruned)
+    assert pruned.plan_length == muddy - 1
+    assert pruned.generated < plain.generated
 
 
 @pytest.mark.parametrize("agent", sorted(AGENTS))
@@ -98,6 +104,19 @@ def test_every_agent_proves_that_there_is_no_plan_over_fewer_e_states(agent: str
     assert plain.status is pruned.status is SearchStatus.UNSOLVABLE
     assert pruned.generated < plain.generated
     assert both(hopeless(), agent)[1].distinct == 3
+
+
+def test_a_search_for_shorter_plans_ends_at_the_shortest() -> None:
+    task = load_problem(GOSSIP)
+    shortest = both(task)[0].plan_length
+    plain, pruned = (
+        find_plan(task, Configuration.of({"name": "dfs", "symmetry": symmetry}), anytime=True)
+        for symmetry in (False, True)
+    )
+    assert plain.optimal
+    assert pruned.optimal
+    assert plain.plan_length == pruned.plan_length == shortest
+    assert pruned.generated < plain.generated
 
 
 class LikesTheLast(Heuristic):

@@ -18,6 +18,7 @@ from epigym.errors import CollapseError, TaskError
 from epigym.formula import Formula
 from epigym.model import KripkeModel
 from epigym.packing import pack_formulas, pack_model, pack_task, unpack_model
+from epigym.symmetry import symmetries
 from epigym.task import EState, Task
 
 Query = Callable[[ArrayLike], NDArray[np.bool_]]
@@ -49,11 +50,14 @@ class StateSpace:
     Args:
         task: the ground planning task.
         forbid_collapse: whether e-states with a collapsed agent are left out.
+        symmetry: whether expansions leave out actions that a symmetry of the e-state maps to an earlier one, which is
+            as good a start of a plan, see `epigym.symmetry`. Nothing else changes.
 
     Attributes:
         task: the ground planning task.
         forbid_collapse: whether e-states with a collapsed agent are left out.
         initial: the id of the initial e-state, 0.
+        symmetries: those of the task; none unless asked for.
         core: the same in the core, for what is bound to a space from outside.
 
     Raises:
@@ -61,12 +65,13 @@ class StateSpace:
         CollapseError: when an agent is collapsed in the initial e-state, and that is forbidden.
     """
 
-    def __init__(self, task: Task, *, forbid_collapse: bool = False) -> None:
+    def __init__(self, task: Task, *, forbid_collapse: bool = False, symmetry: bool = False) -> None:
         self.task = task
         self.forbid_collapse = forbid_collapse
         self.initial = 0
+        self.symmetries = symmetries(task) if symmetry else []
         try:
-            self.core = _core.Space(**pack_task(task), forbid_collapse=forbid_collapse)
+            self.core = _core.Space(**pack_task(task), symmetries=self.symmetries, forbid_collapse=forbid_collapse)
         except _core.Collapse as error:
             raise self._collapse(error, "in the initial e-state") from None
 
@@ -80,7 +85,7 @@ class StateSpace:
         return self.core.nbytes
 
     def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int = 1) -> Transitions:
-        """All actions that are allowed in e-states, and where they lead.
+        """All actions that are allowed in e-states, less those that symmetries make needless, and where they lead.
 
         Args:
             ids: int32[k], the e-states to expand; an e-state expanded before is answered from memory.
@@ -123,6 +128,15 @@ class StateSpace:
     def allowed(self, ids: ArrayLike) -> NDArray[np.bool_]:
         """bool[k, n_actions]: the same without the actions that would collapse an agent, where that is forbidden."""
         return self.core.allowed(as_ids(ids)).view(np.bool_)
+
+    def representatives(self, ids: ArrayLike) -> NDArray[np.int32]:
+        """int32[k, n_actions]: the action that `expand` tries in place of each applicable action of e-states.
+
+        That is the action itself unless a symmetry of the e-state leads from it to an earlier one.
+        """
+        if not self.symmetries:
+            return np.tile(np.arange(len(self.task.actions), dtype=np.int32), (len(as_ids(ids)), 1))
+        return self.core.representatives(as_ids(ids))
 
     def is_goal(self, ids: ArrayLike) -> NDArray[np.bool_]:
         """bool[k]: which of the e-states are goals."""

@@ -36,6 +36,7 @@ using EventLists = std::vector<std::tuple<FormulaId, std::vector<std::tuple<std:
 using EventModelLists = std::vector<std::tuple<Numbers, EventMask>>;
 using RelationLists = std::vector<std::vector<std::tuple<EventMask, EventMask>>>;
 using ObservabilityLists = std::vector<std::vector<std::tuple<FormulaId, std::uint32_t>>>;
+using SymmetryLists = std::vector<std::tuple<Symmetry::Swaps, Symmetry::Swaps, Symmetry::Swaps>>;
 using ActionLists = std::vector<std::tuple<FormulaId, std::uint32_t, Numbers>>;
 
 // A space with the lock that lets Python threads share it while the GIL is released.
@@ -131,6 +132,12 @@ ActionTable to_actions(const EventLists& events, const EventModelLists& event_mo
     for (const auto& [applicability, event_model, types] : actions)
         table.actions.push_back({applicability, event_model, types});
     return table;
+}
+
+std::vector<Symmetry> to_symmetries(const SymmetryLists& lists) {
+    std::vector<Symmetry> symmetries;
+    for (const auto& [agents, fluents, actions] : lists) symmetries.push_back({agents, fluents, actions});
+    return symmetries;
 }
 
 auto expand(SharedSpace& self, const Ids& ids, bool stop_at_goal, unsigned threads) {
@@ -235,14 +242,14 @@ NB_MODULE(_core, m) {
             [](SharedSpace* self, std::uint32_t fluents, std::uint32_t agents, const FormulaLists& formulas,
                const EventLists& events, const EventModelLists& event_models, const RelationLists& relations,
                const ObservabilityLists& observability, const ActionLists& actions, const Numbers& goal,
-               const ModelLists& initial, bool forbid_collapse) {
+               const ModelLists& initial, const SymmetryLists& symmetries, bool forbid_collapse) {
                 new (self) SharedSpace({fluents, agents, to_formulas(formulas),
                                         to_actions(events, event_models, relations, observability, actions), goal,
-                                        to_model(initial)},
+                                        to_model(initial), to_symmetries(symmetries)},
                                        forbid_collapse);
             },
             "fluents"_a, "agents"_a, "formulas"_a, "events"_a, "event_models"_a, "relations"_a, "observability"_a,
-            "actions"_a, "goal"_a, "initial"_a, "forbid_collapse"_a)
+            "actions"_a, "goal"_a, "initial"_a, "symmetries"_a, "forbid_collapse"_a)
         .def("__len__", [](SharedSpace& self) { return self.locked([](Space& space) { return space.size(); }); })
         .def_prop_ro("nbytes",
                      [](SharedSpace& self) { return self.locked([](Space& space) { return space.nbytes(); }); })
@@ -255,6 +262,18 @@ NB_MODULE(_core, m) {
             "id"_a, "action"_a)
         .def("applicable", &masks<&Space::applicable>, "ids"_a)
         .def("allowed", &masks<&Space::allowed>, "ids"_a)
+        .def(
+            "representatives",
+            [](SharedSpace& self, const Ids& ids) {
+                const std::size_t count = self.space.task().actions.actions.size();
+                auto out = new_array<std::int32_t>(ids.shape(0), count);
+                self.locked([&](Space& space) {
+                    for (std::size_t k = 0; k < ids.shape(0); ++k)
+                        space.representatives(span_of(ids)[k], out.data() + k * count);
+                });
+                return out;
+            },
+            "ids"_a)
         .def(
             "is_goal",
             [](SharedSpace& self, const Ids& ids) {

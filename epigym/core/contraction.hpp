@@ -17,7 +17,7 @@ namespace epi {
 template <class P>
 class Contraction {
 public:
-    // Appends the packed form of the model's coarsest bisimulation.
+    // Appends the packed form of the model's coarsest bisimulation. Its relations stand in order of first use by an agent.
     void pack(const Model<P>& model, Bytes& out);
 
 private:

@@ -96,7 +96,12 @@ std::size_t StateStore::nbytes() const {
 // What one thread needs to look at e-states and to apply actions to them, made when first needed.
 class Worker {
 public:
-    explicit Worker(const TaskData& task) : task_(&task), evaluators_(task.formulas, task.fluents, task.agents) {}
+    explicit Worker(const TaskData& task)
+        : orbits(task.symmetries, task.actions.actions.size()),
+          task_(&task),
+          evaluators_(task.formulas, task.fluents, task.agents) {}
+
+    Orbits orbits;
 
     // Calls action(evaluator) with an evaluator that has the e-state loaded.
     template <class Action>
@@ -203,6 +208,16 @@ void Space::allowed(StateId id, std::uint8_t* out) {
     });
 }
 
+void Space::representatives(StateId id, std::int32_t* out) {
+    Worker& worker = *workers_[0];
+    worker.with_updater(packed(id), [&](auto& updater) {
+        std::vector<ActionId> actions;
+        updater.applicable_actions(index_, actions);
+        worker.orbits.load(states_.packed(id), updater.model(), actions);
+        for (ActionId a = 0; a < task_.actions.actions.size(); ++a) *out++ = static_cast<std::int32_t>(worker.orbits.first(a));
+    });
+}
+
 std::optional<StateId> Space::successor(StateId id, ActionId action) {
     if (action >= task_.actions.actions.size()) throw std::out_of_range("action " + std::to_string(action) + " does not exist");
     Bytes bytes;
@@ -215,8 +230,8 @@ std::optional<StateId> Space::successor(StateId id, ActionId action) {
     });
 }
 
-// The applicable actions of one e-state, but those that are not allowed, and the packed successors; an error ends the
-// list.
+// The applicable actions of one e-state, the first of each orbit, but those that are not allowed, and the packed
+// successors; an error ends the list.
 struct Space::Successors {
     struct Entry {
         ActionId action;
@@ -236,6 +251,8 @@ void Space::produce(StateId id, Worker& worker, Successors& out) const {
     try {
         worker.with_updater(states_[id], [&](auto& updater) {
             updater.applicable_actions(index_, out.actions);
+            worker.orbits.load(states_.packed(id), updater.model(), out.actions);
+            std::erase_if(out.actions, [&](ActionId a) { return worker.orbits.first(a) != a; });
             for (ActionId a : out.actions) {
                 if (forbid_collapse_ && updater.collapsing(a)) continue;
                 const auto begin = out.bytes.size();

@@ -11,6 +11,7 @@
 #include "applicability.hpp"
 #include "formula.hpp"
 #include "model.hpp"
+#include "symmetry.hpp"
 #include "update.hpp"
 
 namespace epi {
@@ -24,6 +25,7 @@ struct TaskData {
     ActionTable actions;
     std::vector<FormulaId> goal;
     PlainModel initial;
+    std::vector<Symmetry> symmetries;  // by which expansions may leave out actions
 };
 
 // An agent believes everything in an e-state that the space leaves out.
@@ -57,6 +59,7 @@ public:
     std::pair<StateId, bool> insert(std::span<const std::uint8_t> packed);
 
     const std::uint8_t* operator[](StateId id) const { return blocks_[where_[id].block].get() + where_[id].offset; }
+    std::span<const std::uint8_t> packed(StateId id) const { return {(*this)[id], where_[id].length}; }
     std::size_t size() const { return where_.size(); }
     std::size_t nbytes() const;
 
@@ -97,6 +100,7 @@ public:
     std::optional<StateId> successor(StateId id, ActionId action);  // nothing when not applicable; throws Collapse
     void applicable(StateId id, std::uint8_t* out);                 // [actions]
     void allowed(StateId id, std::uint8_t* out);                    // the same without those that lead to collapse
+    void representatives(StateId id, std::int32_t* out);            // [actions]: the first of each one's orbit
     bool is_goal(StateId id) const { return packed(id) != nullptr && goal_[id] != 0; }
     World worlds(StateId id) const { return packed_worlds(packed(id)); }
     PlainModel model(StateId id) const;

@@ -89,6 +89,8 @@ public:
     // Moves to the e-state with this packed form.
     void load(const std::uint8_t* packed);
 
+    const Model<P>& model() const { return state_.model; }
+
     bool applicable(ActionId id);
 
     // Writes all applicable actions, ascending; `index` must be of the same table.

@@ -90,7 +90,8 @@ class Preferring(Agent):
             fresh = run.expand(np.array([state], dtype=np.int32))
             if run.goal is not None:
                 return SearchStatus.SOLVED
-            liked = frozenset(preferred.pop(state))
+            first = run.space.representatives([state])[0]
+            liked = frozenset(first[preferred.pop(state)].tolist())
             if len(fresh):
                 scores, theirs = _evaluated(run, heuristic, fresh)
                 preferred.update(theirs)
@@ -139,12 +140,13 @@ class Lazy(Agent):
                 (score,), ((_, liked),) = _evaluated(run, heuristic, ids)
                 run.expanded += 1
                 turns.report(score)
-                can = run.space.applicable(ids)[0]
+                can, first = run.space.applicable(ids)[0], run.space.representatives(ids)[0]
                 for queue, actions in zip(
                     queues, (np.flatnonzero(can).tolist(), [action for action in liked if can[action]]), strict=True
                 ):
                     if actions:
-                        heapq.heappush(queue, _Branch(score, run.expanded, state, actions[::-1]))
+                        tried = list(dict.fromkeys(first[actions].tolist()))
+                        heapq.heappush(queue, _Branch(score, run.expanded, state, tried[::-1]))
             if not any(queues):
                 return SearchStatus.UNSOLVABLE
             edge = _pop(queues[turns.next(queues)])

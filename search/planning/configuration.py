@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from epigym.errors import UsageError
 from epigym.names import unknown
 from epigym.space import StateSpace
-from epigym.values import AtLeast
+from epigym.values import AtLeast, typed
 from search.agents import AGENTS, Agent, make_agent
 from search.agents.result import joined_label
 from search.heuristics import HEURISTICS, Heuristic, heuristic_maker
@@ -39,7 +39,7 @@ class Configuration:
         head_start: seconds that each member of a portfolio searches alone before all search side by side.
 
     Agent and heuristic may have a `label`, which stands for the name in tables: it tells apart what differs in settings
-    only.
+    only. Every agent may have `symmetry`, see below; that of a portfolio holds for all its members.
     """
 
     agent: Mapping[str, Any]
@@ -61,6 +61,7 @@ class Configuration:
         if agent.get("name") == PORTFOLIO:
             own: dict[str, Any] = {key: agent.pop(key) for key in ("name", "label") if key in agent}
             return cls(own, None, *_portfolio(**check(f"agent {PORTFOLIO!r}", _portfolio, agent)))
+        typed(agent.get("symmetry", False), bool, f"agent {_name(agent)!r}: symmetry")
         made = make_agent(**agent)
         if not made.is_informed:
             return cls(agent)
@@ -94,6 +95,11 @@ class Configuration:
         """Whether it, or a member, asks a regressor."""
         return (self.heuristic or {}).get("name") == Gnn.name or any(member.is_learned for member in self.members)
 
+    @property
+    def symmetry(self) -> bool:
+        """Whether the agent searches a space that makes use of symmetries, see `StateSpace`."""
+        return bool(self.agent.get("symmetry", False))
+
     def make_agent(self) -> Agent:
         """The agent; a portfolio has none."""
         return make_agent(**self.agent)
@@ -118,7 +124,7 @@ def _settings(kind: str, choice: Choice, known: Collection[str]) -> dict[str, An
 
 
 def _portfolio(
-    members: Sequence[Mapping[str, Any]], head_start: Annotated[float, AtLeast(0)]
+    members: Sequence[Mapping[str, Any]], head_start: Annotated[float, AtLeast(0)], symmetry: bool = False
 ) -> tuple[tuple[Configuration, ...], float]:
     """The configurations of a portfolio, each of an `agent` and, where that is informed, a `heuristic`; its setting."""
     for member in members:
@@ -126,6 +132,7 @@ def _portfolio(
     found = tuple(Configuration.of(**member) for member in members)
     if not found or any(member.members for member in found):
         raise UsageError("agent 'portfolio' needs members, and none of them a portfolio itself")
+    found = tuple(replace(one, agent={**one.agent, "symmetry": symmetry or one.symmetry}) for one in found)
     return found, head_start
 
 

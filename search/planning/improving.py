@@ -43,7 +43,7 @@ def improved(
         The result with the best plan and what it took in all; its status is `error` when a plan is not valid.
     """
     start = perf_counter()
-    space = StateSpace(task, forbid_collapse=first.forbid_collapse)
+    space = StateSpace(task, forbid_collapse=first.forbid_collapse, symmetry=configuration.symmetry)
     heuristic = configuration.make_heuristic(space) or DividedGoals(space)
     build_seconds = perf_counter() - start
     budget = _rest(limits, first).start()

@@ -20,7 +20,7 @@ def search_alone(
     """Search for a plan of `task` in this process; nobody has re-executed the plan."""
     agent, (agent_name, heuristic_name) = configuration.make_agent(), configuration.names
     start = perf_counter()
-    space = StateSpace(task, forbid_collapse=forbid_collapse)
+    space = StateSpace(task, forbid_collapse=forbid_collapse, symmetry=configuration.symmetry)
     heuristic = configuration.make_heuristic(space)
     build_seconds = perf_counter() - start
     result = agent.search(space, heuristic, limits)

@@ -56,6 +56,9 @@ class GraphSpace:
         rows = [dict(self._edges.get(state, ())) for state in np.asarray(ids).tolist()]
         return np.array([[action in row for action in range(len(self.task.actions))] for row in rows])
 
+    def representatives(self, ids: ArrayLike) -> NDArray[np.int32]:
+        return np.tile(np.arange(len(self.task.actions), dtype=np.int32), (len(np.asarray(ids)), 1))
+
     def is_goal(self, ids: ArrayLike) -> NDArray[np.bool_]:
         return np.isin(ids, self._goals)
 

@@ -164,6 +164,7 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
         named["instance"] = cell_of("grapevine/3_pl_2")
         named["efp"] = cells_of(named_problems([coin], "efp"), [BFS], LIMITS)[0]
         named["agent"] = cell_of(coin, Configuration.of("dfs"))
+        named["symmetry"] = cell_of(coin, Configuration.of({"name": "bfs", "symmetry": True}))
         named["setting"] = cell_of(coin, Configuration.of("wa_star", "l_pg"))
         named["other setting"] = cell_of(coin, Configuration.of({"name": "wa_star", "weight": 4}, "l_pg"))
         named["heuristic"] = cell_of(coin, Configuration.of("wa_star", "s_pg"))

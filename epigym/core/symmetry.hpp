@@ -1,0 +1,52 @@
+// Which actions of an e-state differ by a symmetry of the task only; `epigym/symmetry.py` says why one of them is enough.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "contraction.hpp"
+#include "formula.hpp"
+#include "model.hpp"
+#include "update.hpp"
+
+namespace epi {
+
+// Pairs that a symmetry swaps; everything else stays.
+struct Symmetry {
+    using Swaps = std::vector<std::tuple<std::uint32_t, std::uint32_t>>;
+    Swaps agents, fluents, actions;
+};
+
+// The orbits of the actions of one e-state after another, under the symmetries that map the e-state to itself.
+class Orbits {
+public:
+    Orbits(const std::vector<Symmetry>& symmetries, std::size_t actions);
+
+    // Moves to an e-state, in its packed form and as a model, with its applicable actions.
+    template <class P>
+    void load(std::span<const std::uint8_t> packed, const Model<P>& model, const std::vector<ActionId>& applicable);
+
+    // The first action of an action's orbit; one that is not applicable is alone.
+    ActionId first(ActionId action) const;
+
+private:
+    template <class P>
+    struct Scratch {
+        Model<P> image;
+        Contraction<P> contraction;
+    };
+
+    bool would_join(const Symmetry& symmetry) const;
+    template <class P>
+    bool maps_to_itself(const Symmetry& symmetry, std::span<const std::uint8_t> packed, const Model<P>& model);
+
+    const std::vector<Symmetry>* symmetries_;
+    std::vector<ActionId> parent_;          // an earlier action of the orbit, or the action itself
+    std::vector<std::uint8_t> applicable_;  // per action
+    PerPolicy<Scratch> scratch_;
+    Bytes image_;
+};
+
+}  // namespace epi

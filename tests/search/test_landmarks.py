@@ -72,7 +72,7 @@ def test_scores_follow_their_definition_on_random_ways(seed: int) -> None:
     space = StateSpace(strategies.telling_task(rng))
     task, heuristic, found = space.task, make_heuristic("landmarks", space), Relaxation(space).landmarks(space.initial)
     state, parent, action, accepted = space.initial, -1, -1, set[int]()
-    for _ in range(6):
+    for _ in range(4):
         model = space.model(state).state
         true = {number for number, formula in enumerate(found.formulas) if holds(model, task.agents, formula)}
         accepted |= true

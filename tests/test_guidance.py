@@ -261,3 +261,11 @@ def test_the_agents_are_there() -> None:
             settings = dict(part.split("=") for part in re.findall(r"agent\.(\w+=\w+)", name))
             typed = {key: True if value == "true" else int(value) for key, value in settings.items()}
             Configuration.of({"name": agent, **typed}, heuristic or None)
+
+
+def test_the_boost() -> None:
+    boosts = [member.agent["boost"] for member in Configuration.of("portfolio").members if "boost" in member.agent]
+    alone = Configuration.of("lazy", "h_ff").agent["boost"]
+    assert [f"`agent.boost`, {alone} by default and {boost} in the portfolio" in WORDS for boost in boosts] == [
+        True
+    ] * 2

@@ -57,7 +57,10 @@ class Query:
 class Relaxation:
     """A delete relaxation of a task, evaluated in e-states of a space."""
 
-    def __init__(self, space: Space, formulas: tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]], kind: Sequence[int], formula: Sequence[int], child_ptr: Sequence[int], child: Sequence[int], adder_ptr: Sequence[int], requirement: Sequence[int], op: Sequence[int], action: Sequence[int], op_requirement: Sequence[int], goal: Sequence[int]) -> None: ...
+    def __init__(self, space: Space) -> None: ...
+
+    def formulas(self) -> tuple[tuple[list[int], list[int], list[int], list[int], list[int], list[int]], list[int]]:
+        """What the nodes stand for: formulas, and the number of each node's."""
 
     def evaluate(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]: ...
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from functools import reduce
-from operator import or_
+from operator import itemgetter, or_
 from typing import Any
 
 from epigym.errors import LimitError, TaskError
@@ -69,7 +69,7 @@ class FormulaPacker:
     def _add(self, node: Formula) -> None:
         try:
             self._fluent.append(self._fluents[node.name] if node.op is Op.FLUENT else 0)
-            self._agent.extend(sorted(self._agents[name] for name in node.agents))
+            self._agent.extend(self._agents[name] for name in node.agents)
         except KeyError as error:
             raise TaskError(f"the formula {node} names {error}, which the model does not have") from None
         self._ops.append(int(node.op))
@@ -88,6 +88,22 @@ def pack_formulas(task: Task, formulas: Iterable[Formula]) -> tuple[FormulaLists
     number = FormulaPacker(task.fluents, task.agents)
     roots = [number(formula) for formula in formulas]
     return number.lists(), roots
+
+
+def unpack_formulas(fluents: Sequence[str], agents: Sequence[str], lists: FormulaLists) -> list[Formula]:
+    """The formulas with the numbers 0, 1, ... of a `FormulaPacker`."""
+    ops, fluent, child_first, child, agent_first, agent = lists
+    formulas: list[Formula] = []
+    for number, op in enumerate(map(Op, ops)):
+        formulas.append(
+            Formula(
+                op,
+                fluents[fluent[number]] if op is Op.FLUENT else "",
+                tuple(agents[index] for index in agent[agent_first[number] : agent_first[number + 1]]),
+                tuple(formulas[index] for index in child[child_first[number] : child_first[number + 1]]),
+            )
+        )
+    return formulas
 
 
 def pack_model(fluents: Sequence[str], agents: Sequence[str], state: EState) -> ModelLists:
@@ -187,9 +203,10 @@ class _TaskPacker:
         )
 
     def _pack_event(self, event: Event) -> int:
-        effects = sorted(
+        effects = [
             (self._fluent[effect.fluent], effect.value, self._formula(effect.condition)) for effect in event.effects
-        )
+        ]
+        effects.sort(key=itemgetter(0, 1))  # effects on one fluent stay in their order
         return self._event((self._formula(event.precondition), tuple(effects)))
 
     def _pack_relation(self, kind: str, rows: tuple[frozenset[int], ...]) -> int:

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "relaxation.hpp"
+#include "relaxation_builder.hpp"
 #include "rows.hpp"
 #include "space.hpp"
 
@@ -63,7 +64,8 @@ struct SharedQuery {
 
 // A relaxation and the space whose lock it shares.
 struct SharedRelaxation {
-    SharedRelaxation(SharedSpace& shared, RelaxationData data) : owner(shared), relaxation(shared.space, std::move(data)) {}
+    explicit SharedRelaxation(SharedSpace& shared)
+        : owner(shared), relaxation(shared.space, build_relaxation(shared.space.task())) {}
     SharedSpace& owner;
     Relaxation relaxation;
 };
@@ -99,6 +101,12 @@ Formulas to_formulas(const FormulaLists& lists) {
     std::tie(std::ignore, formulas.fluent, formulas.child_first, formulas.child, formulas.agent_first, formulas.agent) =
         lists;
     return formulas;
+}
+
+FormulaLists to_lists(const Formulas& formulas) {
+    Numbers ops;
+    for (auto op : formulas.op) ops.push_back(static_cast<std::uint32_t>(op));
+    return {std::move(ops), formulas.fluent, formulas.child_first, formulas.child, formulas.agent_first, formulas.agent};
 }
 
 PlainModel to_model(const ModelLists& lists) {
@@ -333,18 +341,18 @@ NB_MODULE(_core, m) {
     nb::class_<SharedRelaxation>(m, "Relaxation", "A delete relaxation of a task, evaluated in e-states of a space.")
         .def(
             "__init__",
-            [](SharedRelaxation* self, SharedSpace& space, const FormulaLists& formulas, const std::vector<int>& kind,
-               std::vector<std::int32_t> formula, Numbers child_ptr, Numbers child, Numbers adder_ptr,
-               Numbers requirement, Numbers op, Numbers action, Numbers op_requirement, Numbers goal) {
-                std::vector<RelaxationData::Kind> kinds;
-                for (int number : kind) kinds.push_back(static_cast<RelaxationData::Kind>(number));
-                new (self) SharedRelaxation(
-                    space, {to_formulas(formulas), std::move(kinds), std::move(formula), std::move(child_ptr),
-                            std::move(child), std::move(adder_ptr), std::move(requirement), std::move(op),
-                            std::move(action), std::move(op_requirement), std::move(goal)});
+            [](SharedRelaxation* self, SharedSpace& space) {
+                nb::gil_scoped_release release;  // without the lock: it reads the task, which stays as it is
+                new (self) SharedRelaxation(space);
             },
-            "space"_a, "formulas"_a, "kind"_a, "formula"_a, "child_ptr"_a, "child"_a, "adder_ptr"_a, "requirement"_a,
-            "op"_a, "action"_a, "op_requirement"_a, "goal"_a, nb::keep_alive<1, 2>())
+            "space"_a, nb::keep_alive<1, 2>())
+        .def(
+            "formulas",
+            [](const SharedRelaxation& self) {
+                const RelaxationData& data = self.relaxation.data();
+                return std::make_tuple(to_lists(data.formulas), data.formula);
+            },
+            "What the nodes stand for: formulas, and the number of each node's.")
         .def(
             "evaluate",
             [](SharedRelaxation& self, const Ids& ids) {

@@ -29,7 +29,7 @@ Relaxation::Relaxation(const Space& space, RelaxationData data)
     for (Node node : data_.goal) goals_ += is_goal_[node]++ == 0;
     for (Node node = 0; node < nodes; ++node) {
         children_.push_back(data_.child_ptr[node + 1] - data_.child_ptr[node]);
-        if (data_.formula[node] != RelaxationData::kNoFormula) with_formula_.push_back(node);
+        if (data_.kind[node] != RelaxationData::Kind::All) with_formula_.push_back(node);
         else if (children_.back() == 0) empty_.push_back(node);
     }
     sum_.resize(nodes);
@@ -68,7 +68,7 @@ void Relaxation::load(StateId id) {
     holding_ = empty_;
     evaluators_.with(space_->packed(id), [&](auto& state) {
         for (Node node : with_formula_)
-            if (state.truths.holds(static_cast<FormulaId>(data_.formula[node]))) holding_.push_back(node);
+            if (state.truths.holds(data_.formula[node])) holding_.push_back(node);
     });
 }
 

@@ -16,11 +16,10 @@ namespace epi {
 // What a relaxation is made of. Nodes stand for facts and for what operators and goals require.
 struct RelaxationData {
     enum class Kind : std::uint8_t { Fact, Any, All };
-    static constexpr std::int32_t kNoFormula = -1;
 
     Formulas formulas;
     std::vector<Kind> kind;                // per node: a fact, the cheapest child, or the sum of the children
-    std::vector<std::int32_t> formula;     // per node: it costs nothing where this formula holds
+    std::vector<FormulaId> formula;        // per node: what it stands for; a fact or an "any" holds where this does
     std::vector<std::uint32_t> child_ptr;  // nodes + 1
     std::vector<std::uint32_t> child;
     // Ways to add facts, fact after fact, in the order in which ties are broken.
@@ -94,6 +93,8 @@ public:
     Relaxation(const Relaxation&) = delete;
     Relaxation& operator=(const Relaxation&) = delete;
 
+    const RelaxationData& data() const { return data_; }
+
     // These throw std::out_of_range when an id is unknown.
     void evaluate(StateId id, Relaxed& out);
     Landmarks landmarks(StateId id);
@@ -116,7 +117,7 @@ private:
     const Space* space_;
     RelaxationData data_;
     Evaluators evaluators_;
-    std::vector<Node> with_formula_, empty_;             // nodes with a formula; conjunctions of nothing
+    std::vector<Node> with_formula_, empty_;             // nodes that hold where a formula does; sums of nothing
     std::vector<std::uint32_t> parent_ptr_, added_ptr_;  // nodes + 1
     std::vector<Node> parent_, adds_;                    // conjunctions and disjunctions over a node; facts it lets add
     std::vector<std::uint32_t> children_;                // per node

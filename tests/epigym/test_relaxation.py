@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.errors import ProblemWarning, TaskError
-from epigym.formula import FALSE, TRUE, actually, and_, believes, common, everybody, fluent, not_, or_
+from epigym.formula import FALSE, TRUE, Formula, actually, and_, believes, common, everybody, fluent, not_, or_
 from epigym.problem import load_problem
-from epigym.relaxation import Relaxation, normal
+from epigym.relaxation import Relaxation
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task import Action, Effect, EState, Event, Task
 from tests.helpers import relaxation as twin
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import published_task, table
 from tests.helpers.epddl_files import Case, competition_cases, toolkit_cases
 
-P, Q = fluent("p"), fluent("q")
+P, Q, R = map(fluent, "pqr")
 SMALL = 25  # worlds of an e-state and actions of a problem that the twin relaxes within seconds
 
 
@@ -46,7 +46,7 @@ def agree(task: Task, steps: int, seed: int) -> None:
 
 
 @settings(max_examples=300)
-@given(strategies.tasks(), st.integers(0, 99))
+@given(strategies.tasks() | strategies.tasks(agents=("c", "a", "b")), st.integers(0, 99))
 def test_on_random_tasks(task: Task, seed: int) -> None:
     agree(task, 3, seed)
 
@@ -103,8 +103,37 @@ def test_on_epddl_problems(case: Case) -> None:
         (FALSE, FALSE),
     ],
 )
-def test_normal_forms(formula: object, expected: object) -> None:
-    assert normal(formula) is expected  # type: ignore[arg-type]
+def test_normal_forms(formula: Formula, expected: Formula) -> None:
+    assert normal_form(formula) is expected
+
+
+@given(strategies.formulas(3, agents=("b", "a")))
+def test_normal_forms_of_random_formulas(formula: Formula) -> None:
+    assert normal_form(formula) is twin.normal_form(formula)
+
+
+def normal_form(formula: Formula) -> Formula:
+    """What the first fact of a task with this subgoal stands for."""
+    everywhere = (frozenset({0}),)
+    initial = EState((frozenset(),), (everywhere, everywhere), (0,))
+    return Relaxation(StateSpace(Task("t", ("p", "q", "r"), ("b", "a"), (), initial, (formula,)))).facts[0]
+
+
+def test_of_effects_on_one_fluent_the_first_is_taken() -> None:
+    def public(name: str, *effects: Effect, if_: Formula = TRUE) -> Action:
+        return Action(name, if_, (Event("e", TRUE, effects),), (0,), {"full": (frozenset({0}),)}, (((TRUE, "full"),),))
+
+    q_or_r = (Effect("p", True, Q), Effect("p", True, R))
+    actions = (
+        public("wait", if_=R),  # names r before q is named
+        public("make_r", Effect("r", True)),
+        public("make_q", Effect("q", True)),
+        public("make_p", *q_or_r),
+    )
+    task = Task("t", ("p", "q", "r"), ("a",), actions, EState((frozenset(),), ((frozenset({0}),),), (0,)), (P,))
+    relaxation = Relaxation(StateSpace(task))
+    assert {relaxation.facts[fact] for fact in relaxation([0]).added.tolist()} == {P, Q}
+    agree(task, 3, 0)
 
 
 def test_a_batch_is_its_e_states_one_by_one() -> None:

@@ -1,0 +1,274 @@
+#include "additions.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <optional>
+#include <span>
+
+namespace epi {
+
+namespace {
+
+EventMask targets(const Relation& relation, EventMask sources) {
+    EventMask found = 0;
+    for (const EventGroup& group : relation)
+        if (group.sources & sources) found |= group.targets;
+    return found;
+}
+
+std::optional<std::uint32_t> chosen_type(const AgentTypes& types, std::uint32_t agent) {
+    const auto found = std::ranges::find(types, agent, &AgentType::agent);
+    return found == types.end() ? std::nullopt : std::optional(found->relation);
+}
+
+AgentTypes with(AgentTypes types, AgentType type) {
+    types.push_back(type);
+    return types;
+}
+
+}  // namespace
+
+Additions::Additions(const ActionTable& table, FormulaStore& store, std::unordered_set<FormulaId> doubts)
+    : table_(&table), store_(&store), doubts_(std::move(doubts)) {
+    for (const Event& event : table.events) guarantees_.push_back(guarantees_of(event));
+    for (const auto& conditions : table.observability) types_.push_back(types_of(conditions));
+}
+
+std::vector<FormulaId> Additions::guaranteed(ActionId action) const {
+    std::vector<FormulaId> found;
+    for (auto event : table_->event_models[table_->actions[action].event_model].events)
+        for (const Guarantee& guarantee : guarantees_[event]) found.push_back(guarantee.formula);
+    return found;
+}
+
+FormulaId Additions::type_condition(ActionId action, const AgentType& type) const {
+    const auto& types = types_[table_->actions[action].observability[type.agent]];
+    return std::ranges::find(types, type.relation, &Type::relation)->condition;
+}
+
+Additions::Guarantees Additions::guarantees_of(const Event& event) const {
+    Guarantees found;
+    guarantee_effects(event, found);
+    // With Op::Actually, which says that a condition is the same for whoever is told.
+    for (FormulaId part : store_->conjuncts(store_->negation_normal_form(event.precondition)))
+        guarantee_part(event, part, found);
+    std::ranges::stable_sort(found, {}, &Guarantee::formula);
+    return found;
+}
+
+void Additions::guarantee_effects(const Event& event, Guarantees& out) const {
+    for (const Effect& effect : event.effects) {
+        std::vector<FormulaId> conditions{effect.condition};
+        for (const Effect& other : event.effects)  // an addition undoes a deletion
+            if (!effect.value && other.fluent == effect.fluent && other.value)
+                conditions.push_back(store_->negation(other.condition));
+        guarantee({store_->literal(effect.fluent, effect.value), store_->conjunction(conditions)}, out);
+    }
+}
+
+// What a conjunct of the precondition says.
+void Additions::guarantee_part(const Event& event, FormulaId part, Guarantees& out) const {
+    const FormulaStore& store = *store_;
+    if (store[part].op == Op::Or) {
+        for (FormulaId alternative : store[part].children) {
+            std::vector<FormulaId> others = store[part].children;
+            std::erase(others, alternative);
+            const FormulaId condition = store_->conjunction(store_->negations(others));
+            for (FormulaId piece : store.conjuncts(alternative))
+                if (store[store.unnegated(piece)].op == Op::Fluent && !is_overwritten(event, piece))
+                    guarantee({piece, condition}, out);
+        }
+    } else if (store[store.unnegated(part)].op != Op::Actually) {
+        for (FormulaId piece : store.conjuncts(store_->normal(part)))
+            if (piece != store.constant(true) && !is_overwritten(event, piece))
+                guarantee({piece, store.constant(true)}, out);
+    }
+}
+
+// A belief was true before, so what is believed is told to those who notice.
+void Additions::guarantee(const Guarantee& added, Guarantees& out) const {
+    if (std::ranges::find(out, added) == out.end()) out.push_back(added);
+    const Formula& formula = (*store_)[added.formula];
+    if (formula.op == Op::Believes)
+        for (FormulaId part : store_->conjuncts(formula.children.front())) guarantee({part, added.condition}, out);
+}
+
+// Whether a literal is about a fluent that the event changes.
+bool Additions::is_overwritten(const Event& event, FormulaId formula) const {
+    const Formula& atom = (*store_)[store_->unnegated(formula)];
+    return atom.op == Op::Fluent && std::ranges::find(event.effects, atom.fluent, &Effect::fluent) != event.effects.end();
+}
+
+std::vector<Additions::Type> Additions::types_of(const std::vector<Observability>& conditions) const {
+    std::vector<Type> types;
+    for (const Observability& observability : conditions) {
+        const auto known = std::ranges::find(types, observability.relation, &Type::relation);
+        if (known == types.end()) types.push_back({observability.relation, observability.condition});
+        else known->condition = store_->disjunction({known->condition, observability.condition});
+    }
+    for (Type& type : types) type.condition = store_->normal(type.condition);
+    return types;
+}
+
+// Looks for the ways in which the events of one action add something.
+class Additions::Search {
+public:
+    Search(const Additions& additions, const Action& action)
+        : additions_(&additions),
+          store_(additions.store_),
+          action_(&action),
+          model_(&additions.table_->event_models[action.event_model]) {}
+
+    // All of some events add a formula, given the types of some agents.
+    std::vector<Alternative> all(EventMask events, FormulaId formula, const AgentTypes& types) const {
+        std::vector<Alternative> found{{types, {}}};
+        for (; events != 0 && !found.empty(); events &= events - 1)
+            found = extended(found, static_cast<std::uint32_t>(std::countr_zero(events)), formula);
+        return found;
+    }
+
+private:
+    using Ways = std::vector<Alternative>;
+
+    // The ways, in each of which an event is to add another formula as well.
+    Ways extended(const Ways& ways, std::uint32_t event, FormulaId formula) const {
+        Ways found;
+        for (const Alternative& way : ways) {
+            Ways further;
+            add(event, formula, way.types, further);
+            for (Alternative& next : further) {
+                next.conditions.insert(next.conditions.begin(), way.conditions.begin(), way.conditions.end());
+                found.push_back(std::move(next));
+            }
+        }
+        return found;
+    }
+
+    void add(std::uint32_t event, FormulaId id, const AgentTypes& types, Ways& out) const {
+        add_guaranteed(event, id, types, out);
+        const Formula& formula = (*store_)[id];
+        switch (formula.op) {
+            case Op::And: {
+                Ways found{{types, {}}};
+                for (FormulaId part : formula.children) found = extended(found, event, part);
+                std::ranges::move(found, std::back_inserter(out));
+                break;
+            }
+            case Op::Or:
+                for (FormulaId part : formula.children) add(event, part, types, out);
+                break;
+            case Op::Believes: add_belief(event, id, types, out); break;
+            case Op::Common: add_common_belief(event, id, types, out); break;
+            case Op::Not:
+                if (additions_->doubts_.contains(id)) add_doubt(event, formula.children.front(), types, out);
+                break;
+            default: break;
+        }
+    }
+
+    void add_guaranteed(std::uint32_t event, FormulaId id, const AgentTypes& types, Ways& out) const {
+        const Guarantees& guarantees = additions_->guarantees_[model_->events[event]];
+        for (const auto& [formula, condition] : std::ranges::equal_range(guarantees, id, {}, &Guarantee::formula)) {
+            out.push_back({types, {}});
+            if (condition != store_->constant(true)) out.back().conditions.push_back({condition});
+        }
+    }
+
+    void add_belief(std::uint32_t event, FormulaId belief, const AgentTypes& types, Ways& out) const {
+        const Formula& formula = (*store_)[belief];
+        for_types(formula.agents.front(), types, [&](std::uint32_t relation, const auto& chosen) {
+            const EventMask considered = targets_of(relation, event);
+            if (considered != 0) append_below(belief, all(considered, formula.children.front(), chosen()), out);
+        });
+    }
+
+    void add_common_belief(std::uint32_t event, FormulaId belief, const AgentTypes& types, Ways& out) const {
+        const Formula& formula = (*store_)[belief];
+        for (const AgentTypes& chosen : choices(formula.agents, types)) {
+            const EventMask reached = reach(event, formula.agents, chosen);
+            if (reached != 0) append_below(belief, all(reached, formula.children.front(), chosen), out);
+        }
+    }
+
+    // An agent considers an event possible that makes the opposite of the belief true.
+    void add_doubt(std::uint32_t event, FormulaId belief, const AgentTypes& types, Ways& out) const {
+        const auto agent = (*store_)[belief].agents.front();
+        const FormulaId opposite = store_->normal((*store_)[belief].children.front(), true);
+        for_types(agent, types, [&](std::uint32_t relation, const auto& chosen) {
+            for (EventMask left = targets_of(relation, event); left != 0; left &= left - 1) {
+                const auto possible = static_cast<std::uint32_t>(std::countr_zero(left));
+                const FormulaId precondition = additions_->table_->events[model_->events[possible]].precondition;
+                Ways found;
+                add(possible, opposite, chosen(), found);
+                const std::size_t first = out.size();
+                append_below(belief, std::move(found), out);
+                for (Alternative& way : std::span(out).subspan(first))
+                    way.conditions.insert(way.conditions.begin(),
+                                          {store_->considers_possible(agent, precondition), true});
+            }
+        });
+    }
+
+    // Adds ways to add what stands below a B or C; their conditions are below it, too.
+    void append_below(FormulaId belief, Ways ways, Ways& out) const {
+        for (Alternative& way : ways) {
+            for (Condition& condition : way.conditions)
+                condition.formula = store_->believed(belief, condition.formula);
+            out.push_back(std::move(way));
+        }
+    }
+
+    // Calls action(relation, chosen) for each type that an agent may have; chosen() are the types with this one.
+    template <class Act>
+    void for_types(std::uint32_t agent, const AgentTypes& types, Act&& act) const {
+        if (const auto known = chosen_type(types, agent)) {
+            act(*known, [&] { return types; });
+            return;
+        }
+        for (const Type& type : types_of(agent))
+            act(type.relation, [&] { return with(types, {agent, type.relation}); });
+    }
+
+    // The types with one for each of some agents, that of the last one changing first.
+    std::vector<AgentTypes> choices(const std::vector<std::uint32_t>& agents, const AgentTypes& types) const {
+        std::vector<AgentTypes> found{types};
+        for (auto agent : agents) {
+            std::vector<AgentTypes> longer;
+            for (const AgentTypes& chosen : found)
+                for_types(agent, chosen, [&](std::uint32_t, const auto& with_agent) { longer.push_back(with_agent()); });
+            found = std::move(longer);
+        }
+        return found;
+    }
+
+    // The events that one or more steps of the agents lead to.
+    EventMask reach(std::uint32_t event, const std::vector<std::uint32_t>& agents, const AgentTypes& types) const {
+        EventMask reached = 0;
+        for (EventMask border = EventMask{1} << event; border != 0;) {
+            EventMask next = 0;
+            for (auto agent : agents) next |= targets(additions_->table_->relations[*chosen_type(types, agent)], border);
+            border = next & ~reached;
+            reached |= border;
+        }
+        return reached;
+    }
+
+    EventMask targets_of(std::uint32_t relation, std::uint32_t event) const {
+        return targets(additions_->table_->relations[relation], EventMask{1} << event);
+    }
+    const std::vector<Type>& types_of(std::uint32_t agent) const {
+        return additions_->types_[action_->observability[agent]];
+    }
+
+    const Additions* additions_;
+    FormulaStore* store_;
+    const Action* action_;
+    const EventModel* model_;
+};
+
+std::vector<Alternative> Additions::ways(ActionId action, EventMask events, FormulaId formula) const {
+    return Search(*this, table_->actions[action]).all(events, formula, {});
+}
+
+}  // namespace epi

@@ -1,0 +1,96 @@
+// Formulas that are built and compared.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <unordered_set>
+#include <vector>
+
+#include "formula.hpp"
+
+namespace epi {
+
+struct Formula {
+    Op op;
+    std::uint32_t fluent = 0;  // for Op::Fluent
+    std::vector<std::uint32_t> agents;
+    std::vector<FormulaId> children;
+
+    bool operator==(const Formula&) const = default;
+};
+
+// Hash-consed formulas: equal ones have the same number. Those who build them fold constants, flatten nested
+// conjunctions and disjunctions, and remove duplicates and double negations, as `epigym/formula.py` does.
+class FormulaStore {
+public:
+    explicit FormulaStore(const Formulas& formulas);  // which keep their numbers
+    FormulaStore(const FormulaStore&) = delete;
+    FormulaStore& operator=(const FormulaStore&) = delete;
+
+    const Formula& operator[](FormulaId id) const { return formulas_[id]; }  // stays where it is
+    std::uint32_t depth(FormulaId id) const { return derived_[id].depth; }
+    // What a negation negates; any other formula itself.
+    FormulaId unnegated(FormulaId id) const;
+    std::vector<FormulaId> conjuncts(FormulaId id) const;
+
+    FormulaId constant(bool value) const { return constants_[value]; }
+    FormulaId literal(std::uint32_t fluent, bool value);
+    FormulaId negation(FormulaId id);
+    std::vector<FormulaId> negations(const std::vector<FormulaId>& ids);
+    FormulaId conjunction(const std::vector<FormulaId>& parts) { return junction(Op::And, parts); }
+    FormulaId disjunction(const std::vector<FormulaId>& parts) { return junction(Op::Or, parts); }
+    FormulaId believes(std::uint32_t agent, FormulaId id);
+    FormulaId considers_possible(std::uint32_t agent, FormulaId id) {
+        return negation(believes(agent, negation(id)));
+    }
+    // The belief `box`, a B, E or C, in another formula, which is no conjunction; E as a conjunction of B. What is
+    // actually the case does not depend on who believes it.
+    FormulaId believed(FormulaId box, FormulaId id);
+
+    // Negations stand before fluents and modalities only.
+    FormulaId negation_normal_form(FormulaId id) { return image(Form::Negation, id, false); }
+    // The normal form of a formula or of its negation: besides, B and C distribute over conjunctions, E is a
+    // conjunction of B, and what is actually the case is so everywhere: B, C and E before Op::Actually are dropped,
+    // and then Op::Actually itself.
+    FormulaId normal(FormulaId id, bool negated = false);
+
+    // The formulas that some consist of, children before parents; these get the numbers that they have there.
+    Formulas packed(std::vector<FormulaId>& roots) const;
+
+private:
+    enum class Form : std::uint8_t { Negation, Distributed };
+    static constexpr FormulaId kUnknown = ~FormulaId{0};
+    struct Derived {
+        std::uint32_t depth = 0;
+        bool has_actually = false;
+        // Per form, of the formula and of its negation.
+        std::array<std::array<FormulaId, 2>, 2> images{{{kUnknown, kUnknown}, {kUnknown, kUnknown}}};
+    };
+    struct Hash {
+        const std::deque<Formula>* formulas;
+        std::size_t operator()(FormulaId id) const;
+    };
+    struct Equal {
+        const std::deque<Formula>* formulas;
+        bool operator()(FormulaId one, FormulaId other) const { return (*formulas)[one] == (*formulas)[other]; }
+    };
+
+    FormulaId intern(Formula formula);
+    FormulaId junction(Op op, const std::vector<FormulaId>& parts);
+    FormulaId over(FormulaId modality, FormulaId child);
+    FormulaId image(Form form, FormulaId id, bool negated);
+    FormulaId build_image(Form form, FormulaId id, bool negated);
+    FormulaId distributed(FormulaId box, FormulaId id);
+    FormulaId without_actually(FormulaId id);
+
+    std::deque<Formula> formulas_;
+    std::vector<Derived> derived_;  // per formula
+    std::unordered_set<FormulaId, Hash, Equal> numbers_;
+    std::array<FormulaId, 2> constants_;
+    std::vector<std::uint32_t> marks_;  // per formula: the last junction that it is a part of
+    std::uint32_t junctions_ = 0;
+};
+
+}  // namespace epi

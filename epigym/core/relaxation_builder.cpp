@@ -1,0 +1,253 @@
+#include "relaxation_builder.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "additions.hpp"
+#include "formula_store.hpp"
+
+namespace epi {
+
+namespace {
+
+using Kind = RelaxationData::Kind;
+using Node = std::uint32_t;
+
+// The negated beliefs among the subformulas of the subgoals.
+std::unordered_set<FormulaId> doubts_of(const std::vector<FormulaId>& goal, FormulaStore& store) {
+    std::unordered_set<FormulaId> seen, found;
+    std::vector<FormulaId> open;
+    for (FormulaId subgoal : goal) open.push_back(store.normal(subgoal));
+    while (!open.empty()) {
+        const FormulaId id = open.back();
+        open.pop_back();
+        if (!seen.insert(id).second) continue;
+        if (id != store.unnegated(id) && store[store.unnegated(id)].op == Op::Believes) found.insert(id);
+        for (FormulaId child : store[id].children) open.push_back(child);
+    }
+    return found;
+}
+
+class Builder {
+public:
+    explicit Builder(const TaskData& task)
+        : task_(&task),
+          store_(task.formulas),
+          additions_(task.actions, store_, doubts_of(task.goal, store_)),
+          deepest_(deepest_need() + 1) {
+        for (ActionId action = 0; action < task.actions.actions.size(); ++action) {
+            for (FormulaId formula : additions_.guaranteed(action)) {
+                auto& adding = adding_[formula];
+                if (adding.empty() || adding.back() != action) adding.push_back(action);
+            }
+        }
+    }
+
+    RelaxationData build() {
+        for (FormulaId subgoal : task_->goal) data_.goal.push_back(node(store_.normal(subgoal)));
+        data_.adder_ptr.push_back(0);
+        for (Node number = 0; number < data_.kind.size(); ++number) {  // operators bring new facts
+            add_adders(number);
+            data_.adder_ptr.push_back(static_cast<std::uint32_t>(data_.op.size()));
+        }
+        data_.child_ptr.push_back(0);
+        for (const auto& children : children_) {
+            data_.child.insert(data_.child.end(), children.begin(), children.end());
+            data_.child_ptr.push_back(static_cast<std::uint32_t>(data_.child.size()));
+        }
+        data_.formulas = store_.packed(data_.formula);
+        return std::move(data_);
+    }
+
+private:
+    const EventModel& event_model(const Action& action) const {
+        return task_->actions.event_models[action.event_model];
+    }
+    // Of the first of some events.
+    FormulaId precondition(const EventModel& model, EventMask events) const {
+        return task_->actions.events[model.events[std::countr_zero(events)]].precondition;
+    }
+
+    // The depth of what decides about goals and actions: applicability, designated preconditions, conditions.
+    std::uint32_t deepest_need() {
+        std::uint32_t deepest = 0;
+        const auto need = [&](FormulaId id) { deepest = std::max(deepest, store_.depth(store_.normal(id))); };
+        std::ranges::for_each(task_->goal, need);
+        for (const Action& action : task_->actions.actions) need(action.applicability);
+        for (const EventModel& model : task_->actions.event_models)
+            for (EventMask left = model.designated; left != 0; left &= left - 1) need(precondition(model, left));
+        for (const Event& event : task_->actions.events)
+            for (const Effect& effect : event.effects) need(effect.condition);
+        for (const auto& conditions : task_->actions.observability)
+            for (const Observability& observability : conditions) need(observability.condition);
+        return deepest;
+    }
+
+    Node add(Kind kind, FormulaId formula) {
+        data_.kind.push_back(kind);
+        data_.formula.push_back(formula);
+        children_.emplace_back();
+        return static_cast<Node>(data_.kind.size() - 1);
+    }
+
+    std::vector<Node> nodes(const std::vector<FormulaId>& formulas) {
+        std::vector<Node> found;
+        for (FormulaId formula : formulas) found.push_back(node(formula));
+        return found;
+    }
+
+    // The node of a formula in normal form.
+    Node node(FormulaId id) {
+        if (const auto known = node_of_.find(id); known != node_of_.end()) return known->second;
+        const auto parts = alternatives(id);
+        const Formula& formula = store_[id];
+        const bool is_all = formula.op == Op::True || formula.op == Op::And;
+        const Node number = add(is_all ? Kind::All : parts.empty() ? Kind::Fact : Kind::Any, id);
+        node_of_.emplace(id, number);
+        auto children = nodes(is_all ? formula.children : parts);
+        // A belief and a doubt that follow from something else are facts, too.
+        if (!parts.empty() && formula.op == Op::Believes)
+            children.insert(children.begin(), add(Kind::Fact, id));
+        else if (!parts.empty() && formula.op == Op::Not && store_[store_.unnegated(id)].op == Op::Believes)
+            children.push_back(add(Kind::Fact, id));
+        children_[number] = std::move(children);
+        return number;
+    }
+
+    // What each suffices for a formula in normal form, itself left out; none for a fact that only itself is.
+    std::vector<FormulaId> alternatives(FormulaId id) {
+        const Formula& formula = store_[id];
+        std::vector<FormulaId> found;
+        if (formula.op == Op::Or) return formula.children;
+        if (formula.op == Op::Believes) {
+            for (FormulaId part : alternatives(formula.children.front()))
+                found.push_back(store_.normal(store_.believes(formula.agents.front(), part)));
+        } else if (formula.op == Op::Not) {
+            const Formula& inner = store_[formula.children.front()];
+            if (inner.op == Op::Believes)
+                found.push_back(store_.normal(
+                    store_.believes(inner.agents.front(), store_.negation(inner.children.front()))));
+            if (inner.op == Op::Common)
+                for (auto agent : inner.agents)
+                    found.push_back(store_.negation(store_.believes(agent, inner.children.front())));
+        }
+        return found;
+    }
+
+    // The node of a conjunction and of what must hold now.
+    Node node(FormulaId needed, const std::vector<FormulaId>& now) {
+        if (now.empty()) return node(needed);
+        const auto key = std::pair(needed, now);
+        if (const auto known = held_.find(key); known != held_.end()) return known->second;
+        for (FormulaId formula : now)
+            if (!now_.contains(formula)) now_.emplace(formula, add(Kind::Fact, formula));
+        auto children = nodes(store_.conjuncts(needed));
+        for (FormulaId formula : now) children.push_back(now_.at(formula));
+        const Node number = add(Kind::All, needed);
+        children_[number] = std::move(children);
+        return held_[key] = number;
+    }
+
+    // The operators that add a fact and what each alternative requires, in the order of ties.
+    void add_adders(Node number) {
+        const FormulaId fact = data_.formula[number];
+        const auto now = now_.find(fact);
+        const bool is_given = fact == store_.constant(false) || (now != now_.end() && now->second == number);
+        if (data_.kind[number] != Kind::Fact || is_given || store_.depth(fact) > deepest_) return;
+        for (ActionId action : candidates(fact)) add_adders(action, fact);
+    }
+
+    // The actions with a guarantee that may help to add a fact.
+    std::vector<ActionId> candidates(FormulaId fact) {
+        std::vector<ActionId> found;
+        std::vector<FormulaId> open{fact};
+        while (!open.empty()) {
+            const FormulaId id = open.back();
+            open.pop_back();
+            if (const auto adding = adding_.find(id); adding != adding_.end())
+                found.insert(found.end(), adding->second.begin(), adding->second.end());
+            const FormulaId inner = store_.unnegated(id);
+            if (inner == id) open.insert(open.end(), store_[id].children.begin(), store_[id].children.end());
+            else if (store_[inner].op != Op::Fluent) open.push_back(store_.normal(store_[inner].children.front(), true));
+        }
+        std::ranges::sort(found);
+        found.erase(std::ranges::unique(found).begin(), found.end());
+        return found;
+    }
+
+    // The operators of an action: each designated event, then all of them together.
+    void add_adders(ActionId action, FormulaId fact) {
+        const EventMask designated = event_model(task_->actions.actions[action]).designated;
+        std::vector<std::pair<EventMask, std::vector<Alternative>>> found;
+        for (EventMask left = designated; left != 0; left &= left - 1) {
+            const EventMask event = left & ~(left - 1);
+            found.emplace_back(event, additions_.ways(action, event, fact));
+        }
+        if (!std::has_single_bit(designated)) found.emplace_back(designated, additions_.ways(action, designated, fact));
+        for (const auto& [events, ways] : found)
+            if (!ways.empty()) add_adders(action, events, ways);
+    }
+
+    void add_adders(ActionId action, EventMask events, const std::vector<Alternative>& ways) {
+        const auto [op, own] = op_of(action, events);
+        std::set<Alternative> seen;
+        for (const Alternative& way : ways) {
+            if (ways.size() > 1 && !seen.insert(way).second) continue;
+            std::vector<FormulaId> needs{own}, now;
+            for (const auto& [formula, is_now] : way.conditions) {
+                const FormulaId normal = store_.normal(formula);
+                if (!is_now) needs.push_back(normal);
+                else if (std::ranges::find(now, normal) == now.end()) now.push_back(normal);
+            }
+            for (const AgentType& type : way.types) needs.push_back(additions_.type_condition(action, type));
+            const FormulaId needed = store_.conjunction(needs);
+            if (needed == store_.constant(false)) continue;
+            data_.requirement.push_back(node(needed, now));
+            data_.op.push_back(op);
+        }
+    }
+
+    struct Operator {
+        std::uint32_t number;
+        FormulaId requirement;
+    };
+
+    const Operator& op_of(ActionId action, EventMask events) {
+        const auto [found, is_new] = operators_.try_emplace({action, events});
+        if (is_new) {
+            found->second = {static_cast<std::uint32_t>(data_.action.size()), requirement(action, events)};
+            data_.action.push_back(action);
+            data_.op_requirement.push_back(node(found->second.requirement));
+        }
+        return found->second;
+    }
+
+    // What has to hold for one of some events to happen.
+    FormulaId requirement(ActionId id, EventMask events) {
+        const Action& action = task_->actions.actions[id];
+        std::vector<FormulaId> before;
+        for (; events != 0; events &= events - 1) before.push_back(precondition(event_model(action), events));
+        return store_.conjunction({store_.normal(action.applicability), store_.normal(store_.disjunction(before))});
+    }
+
+    const TaskData* task_;
+    FormulaStore store_;
+    Additions additions_;
+    std::uint32_t deepest_;
+    std::unordered_map<FormulaId, std::vector<ActionId>> adding_;  // who guarantees a formula
+    RelaxationData data_;
+    std::vector<std::vector<Node>> children_;
+    std::unordered_map<FormulaId, Node> node_of_, now_;  // the latter: what must hold now
+    std::map<std::pair<FormulaId, std::vector<FormulaId>>, Node> held_;
+    std::map<std::pair<ActionId, EventMask>, Operator> operators_;
+};
+
+}  // namespace
+
+RelaxationData build_relaxation(const TaskData& task) { return Builder(task).build(); }
+
+}  // namespace epi

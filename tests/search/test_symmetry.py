@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
+from epigym import reference
 from epigym.errors import UsageError
 from epigym.formula import believes, fluent, not_
 from epigym.problem import load_problem
@@ -50,6 +51,19 @@ def test_shortest_plans_of_random_tasks_are_as_short_as_without(seed: int) -> No
     plain = search_alone(task, Configuration.of("bfs"), Limits(max_expanded=100))
     if plain.status.is_decided:
         check_same(task, plain, search_alone(task, Configuration.of({"name": "bfs", "symmetry": True})))
+
+
+@given(st.integers(0, 2**32))
+def test_shortest_plans_without_collapse_are_as_short_as_without_symmetries(seed: int) -> None:
+    task = symmetric_task(seed)
+    if any(reference.collapsed(task.initial)):
+        return
+    limits = Limits(max_expanded=100)
+    plain = search_alone(task, Configuration.of("bfs"), limits, forbid_collapse=True)
+    if plain.status.is_decided:
+        pruned = search_alone(task, Configuration.of({"name": "bfs", "symmetry": True}), forbid_collapse=True)
+        check_same(task, plain, pruned)
+        assert pruned.plan is None or validate(task, pruned.plan, forbid_collapse=True).valid
 
 
 def test_random_tasks_are_decided_both_ways_and_symmetries_save_work() -> None:

@@ -185,7 +185,8 @@ def test_the_option_is_one_of_every_agent_and_of_the_members_of_a_portfolio() ->
     assert not Configuration.of("bfs").symmetry
     assert Configuration.of({"name": "hfs", "symmetry": True}, "open_goals").symmetry
     assert Configuration.of({"_target_": "search.agents.BreadthFirst", "symmetry": True}).symmetry
-    assert not any(member.symmetry for member in Configuration.of(PORTFOLIO).members)
+    default = Configuration.of(PORTFOLIO).members
+    assert [member.names[0] for member in default if member.symmetry] == ["bfs_symmetry"]
     assert all(member.symmetry for member in Configuration.of({"name": PORTFOLIO, "symmetry": True}).members)
     members = [{"agent": {"name": "bfs", "symmetry": True}}, {"agent": "dfs"}]
     mixed = Configuration.of({"name": PORTFOLIO, "members": members})

@@ -52,7 +52,12 @@ SHOWN = re.compile(rf"^ {{4}}({STARTS}[^\n#>]+)|`({STARTS}[^`]+)`", flags=re.MUL
 ABSTRACT = "SPECFILE"  # stands for any file
 PUBLIC = ("../shared", "experiment=competition", "outputs/train/rescue")  # in commands that need the public files
 
-GROUPS = [["README.md"], ["docs/guidance.md"], ["docs/results/learning.md", "docs/results/evaluation.md"]]
+GROUPS = [
+    ["README.md"],
+    ["docs/guidance.md"],
+    ["docs/results/guidance.md"],
+    ["docs/results/learning.md", "docs/results/evaluation.md"],
+]
 """Documents whose commands run one after the other, as the later ones use what the earlier ones write."""
 
 LINK = re.compile(r'(?:src="|\]\()((?!http)[^")#]+)')

@@ -86,6 +86,14 @@ class Relaxation:
         """
         return Relaxed(*self._core.evaluate(as_ids(ids)))
 
+    def is_blind(self, state: int) -> bool:
+        """Whether it does not reach the goal from an e-state, which is no proof that nothing does.
+
+        Raises:
+            IndexError: when the id is unknown.
+        """
+        return bool(np.isinf(self([state]).h_add[0]))
+
     def landmarks(self, state: int) -> Landmarks:
         """The landmarks of an e-state; where the relaxation is blind, no more than the parts of the goal.
 

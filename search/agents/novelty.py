@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.formula import Formula, believes, divided, literal
+from epigym.formula import Formula, believes, literal
 from epigym.relaxation import Relaxation
 from epigym.space import Query, StateSpace
 from epigym.task import Task
+from search.heuristics.open_goals import DividedGoals
 
 
 def atoms(task: Task) -> tuple[Formula, ...]:
@@ -73,15 +74,14 @@ class Progress:
     """
 
     def __init__(self, space: StateSpace) -> None:
-        parts = (part for subgoal in space.task.goal for part in divided(subgoal.negation_normal_form()))
         self._space = space
-        self._holds = space.query(dict.fromkeys(parts))
+        self._open_parts = DividedGoals(space)
         self._relaxation = Relaxation(space)
         self._standing: dict[int, _Standing] = {}
 
     def __call__(self, ids: NDArray[np.int32], parents: NDArray[np.int64]) -> list[tuple[int, int]]:
         """(#g, #r) of `ids` (int32[k]), reached from `parents` (int64[k], asked before; -1 for the initial e-state)."""
-        open_parts = np.sum(~self._holds(ids), axis=1).tolist()
+        open_parts = self._open_parts.score(ids).astype(np.int64).tolist()
         return [
             self._classify(state, self._standing.get(parent), parts)
             for state, parent, parts in zip(ids.tolist(), parents.tolist(), open_parts, strict=True)

@@ -56,11 +56,8 @@ class _Turns:
 
 
 @dataclass(frozen=True)
-class Preferring(Agent):
-    """Expands in turn the best of all e-states and the best of those that a preferred action reached.
-
-    Best is lowest h, then lowest id; every e-state is expanded once. Both queues hold all that falls to them, so the
-    search is complete.
+class _TwoQueues(Agent):
+    """What both agents are: informed, in need of preferences, and with these settings.
 
     Attributes:
         boost: how many turns in a row the queue of preferred actions gets whenever an e-state scores lower than all
@@ -69,12 +66,22 @@ class Preferring(Agent):
             only, as in FF, then the full one.
     """
 
-    name = "hfs_preferred"
     is_informed = True
     needs_preferences = True
 
     boost: Annotated[int, AtLeast(0)] = 0
     descent: bool = False
+
+
+@dataclass(frozen=True)
+class Preferring(_TwoQueues):
+    """Expands in turn the best of all e-states and the best of those that a preferred action reached.
+
+    Best is lowest h, then lowest id; every e-state is expanded once. Both queues hold all that falls to them, so the
+    search is complete.
+    """
+
+    name = "hfs_preferred"
 
     def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
         heuristic = _preferring(self.name, heuristic)
@@ -108,23 +115,14 @@ class Preferring(Agent):
 
 
 @dataclass(frozen=True)
-class Lazy(Agent):
+class Lazy(_TwoQueues):
     """The same with deferred evaluation: a successor is built when its turn comes, under the score of its parent.
 
     Of equal scores what was scored first comes first, and its actions in the order of declaration. An e-state counts
     as generated when it is built, and as expanded when it is scored; whether it is a goal is asked when it is built.
-
-    Attributes:
-        boost: as of `Preferring`.
-        descent: the same.
     """
 
     name = "lazy"
-    is_informed = True
-    needs_preferences = True
-
-    boost: Annotated[int, AtLeast(0)] = 0
-    descent: bool = False
 
     def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
         heuristic = _preferring(self.name, heuristic)

@@ -27,8 +27,7 @@ class _Relaxing(Heuristic):
 
     def __init__(self, space: StateSpace) -> None:
         self._relaxation = Relaxation(space)
-        is_blind = np.isinf(self._relaxation([space.initial]).h_add[0])
-        self._instead = DividedGoals(space) if is_blind else None
+        self._instead = DividedGoals(space) if self._relaxation.is_blind(space.initial) else None
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the cost of the goal from each of `ids` (int32[k])."""

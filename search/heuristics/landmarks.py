@@ -34,7 +34,7 @@ class LandmarkCount(Heuristic):
     def __init__(self, space: StateSpace) -> None:
         self._space = space
         self._relaxation = Relaxation(space)
-        self._is_blind = np.isinf(self._relaxation([space.initial]).h_add[0])
+        self._is_blind = self._relaxation.is_blind(space.initial)
         landmarks = self._relaxation.landmarks(space.initial)
         self._is_goal = landmarks.is_goal
         self._before = landmarks.before.astype(np.float32)

@@ -61,13 +61,14 @@ def _reports(
     left = limits.after(perf_counter() - start)
     if left.time_limit == 0:
         return
-    left = replace(left, memory_limit=_free_bytes(left))
+    memory = _free_bytes(left)
+    left = replace(left, memory_limit=memory)
     jobs = [Job(number, search_alone, (task, member, left, forbid_collapse)) for number, member in waiting.items()]
     running = supervise(
         jobs,
         parallel=len(jobs),
         wall_limit=None if left.time_limit is None else left.time_limit + _GRACE_SECONDS,
-        shared_memory=memory_bytes(left.memory_limit),
+        shared_memory=memory,
         preload=[search_alone.__module__],
     )
     with closing(running) as endings:

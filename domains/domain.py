@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from domains.checks import DomainError, known
 
@@ -20,12 +20,15 @@ class Domain:
     Attributes:
         name: the name of its module, such as `coin_in_the_box`.
         env_id_name: its name in an environment id, such as `CoinInTheBox`.
-        problem: writes the mA* text of the problem with the given parameters, all of them keywords.
-        vocabulary: formulas about a problem with the given parameters, which random goals are made of;
-            it takes the parameters of `problem` and ignores those that do not matter to it.
+        problem: writes the text of the problem with the given parameters, all of them keywords; one of them is
+            `goals`, a list of formulas that replace the goal.
+        vocabulary: formulas about a problem with the given parameters, which random goals are made of, each of them
+            one subgoal; it takes the parameters of `problem` and ignores those that do not matter to it.
         instances: named parameter sets.
         train: names of the instances that a heuristic for the domain is trained on.
         test: names of the instances that it is tested on.
+        language: of the problem's text: mA*, or EPDDL with the domain and its library in the same text.
+        actors: in EPDDL, which argument of an action (counted from 0) is the agent that acts, by the action's name.
     """
 
     name: str
@@ -35,6 +38,8 @@ class Domain:
     instances: Mapping[str, Parameters]
     train: tuple[str, ...]
     test: tuple[str, ...]
+    language: Literal["mA*", "EPDDL"] = "mA*"
+    actors: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def defaults(self) -> dict[str, Any]:

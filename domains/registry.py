@@ -1,4 +1,4 @@
-"""The seven domains, with the rungs of the scaling ladder among their named instances."""
+"""The domains, with the rungs of the scaling ladder among their named instances."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from domains import (
+    active_muddy_child,
     assembly_line,
     coin_in_the_box,
     collaboration_communication,
@@ -25,6 +26,7 @@ from domains.domain import Domain, Parameters
 LADDER = Path(__file__).parent / "suites" / "scaling.csv"
 
 _MODULES = (
+    active_muddy_child,
     assembly_line,
     coin_in_the_box,
     collaboration_communication,
@@ -36,7 +38,6 @@ _MODULES = (
 
 
 def _rungs() -> dict[str, dict[str, Parameters]]:
-    """The rungs of the ladder: for each domain the parameters by instance name."""
     rungs: dict[str, dict[str, Parameters]] = defaultdict(dict)
     if LADDER.exists():
         with LADDER.open(encoding="utf-8", newline="") as file:
@@ -46,9 +47,13 @@ def _rungs() -> dict[str, dict[str, Parameters]]:
 
 
 def _domains() -> dict[str, Domain]:
-    rungs = _rungs()
     plain = [module.DOMAIN for module in _MODULES]
-    return {domain.name: replace(domain, instances={**domain.instances, **rungs[domain.name]}) for domain in plain}
+    return {
+        domain.name: replace(domain, instances={**domain.instances, **RUNGS.get(domain.name, {})}) for domain in plain
+    }
 
 
+RUNGS: Mapping[str, Mapping[str, Parameters]] = MappingProxyType(_rungs())
+"""The rungs of the ladder, for each domain that has one the parameters by instance name."""
 DOMAINS: Mapping[str, Domain] = MappingProxyType(_domains())
+"""The domains by name, with the rungs of the ladder among their instances."""

@@ -8,7 +8,8 @@ from typing import Any
 
 import domains
 from epigym.errors import MissingError, UsageError
-from epigym.language import Semantics, load, parse_mastar
+from epigym.formula import Formula
+from epigym.language import Semantics, load, parse_epddl, parse_mastar
 from epigym.task import Task
 
 
@@ -58,7 +59,9 @@ def load_problem(problem: str, reading: Reading = Reading()) -> Task:
     except domains.DomainError as error:
         raise MissingError(f"no such file as {problem!r}, and {error}") from None
     if replace(reading, semantics="default") != Reading():
-        raise UsageError(f"{problem} is no EPDDL problem: domain_file, libraries and plank_compat do not apply to it")
+        raise UsageError(
+            f"{problem} is the problem of a domain: domain_file, libraries and plank_compat do not apply to it"
+        )
     return domain_problem(problem, reading.semantics)
 
 
@@ -71,11 +74,37 @@ def domain_problem(name: str, semantics: Semantics = "default", **parameters: An
         **parameters: override the parameters of the instance, or the defaults of the domain.
 
     Raises:
-        UsageError: when the domain, the instance or a parameter does not exist or is out of range.
+        UsageError: when the domain, the instance or a parameter does not exist or is out of range, or the semantics
+            does not apply to the language.
     """
     try:
+        known, _ = domains.find(name)
         text = domains.text(name, **parameters)
     except domains.DomainError as error:
         raise UsageError(str(error)) from None
+    if known.language == "mA*":
+        task = parse_mastar(text, file=name, semantics=semantics)
+    elif semantics == "default":
+        task = parse_epddl(text, file=name)
+    else:
+        raise UsageError(f"{name} is written in EPDDL: semantics={semantics} does not apply to it")
     domain, _, instance = name.partition("/")
-    return replace(parse_mastar(text, file=name, semantics=semantics), name=name, domain=domain, instance=instance)
+    return replace(task, name=name, domain=domain, instance=instance)
+
+
+def vocabulary(name: str, **parameters: Any) -> tuple[list[str], tuple[Formula, ...]]:
+    """The formulas that random goals of a domain's problem are made of, as text and as read.
+
+    They are read as the goal of the problem that asks for all of them, so that every language can say them.
+
+    Raises:
+        UsageError: when the domain, the instance or a parameter does not exist or is out of range.
+    """
+    try:
+        known, named = domains.find(name)
+        texts = list(known.vocabulary(**{**named, **parameters}))
+    except domains.DomainError as error:
+        raise UsageError(str(error)) from None
+    formulas = domain_problem(name, **{**parameters, "goals": texts}).goal
+    assert len(formulas) == len(texts), f"the vocabulary of {name} is not one subgoal for each formula"
+    return texts, formulas

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from domains.checks import known
-from domains.registry import DOMAINS
+from domains.registry import DOMAINS, RUNGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +36,15 @@ def _instances(split: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{name}/{instance}" for name in names for instance in getattr(DOMAINS[name], split))
 
 
-def _rungs() -> tuple[str, ...]:
-    return tuple(
-        f"{domain.name}/{instance}"
-        for domain in DOMAINS.values()
-        for instance in domain.instances
-        if instance not in (*domain.train, *domain.test)
-    )
-
-
-_ALL = tuple(DOMAINS)
-_PUBLISHED = tuple(name for name in _ALL if name != "epistemic_gossip")
+_PUBLISHED = (
+    "assembly_line",
+    "coin_in_the_box",
+    "collaboration_communication",
+    "grapevine",
+    "selective_communication",
+    "selective_communication_enriched",
+)
+_ALL = tuple(sorted([*_PUBLISHED, "epistemic_gossip"]))
 _SOURCES = ("collaboration_communication", "grapevine")
 
 SUITES: Mapping[str, Suite] = MappingProxyType(
@@ -69,7 +67,7 @@ SUITES: Mapping[str, Suite] = MappingProxyType(
                 "scaling",
                 "a ladder of growing problems per domain, beyond the reach of blind search",
                 train=_instances("train", *_ALL),
-                test=_rungs(),
+                test=tuple(f"{name}/{rung}" for name, rungs in RUNGS.items() for rung in rungs),
             ),
         )
     }

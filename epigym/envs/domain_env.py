@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, Literal
 
-import domains
 from epigym.envs.env import EpistemicEnv
 from epigym.errors import EpigymError
 from epigym.formula import Formula, and_, conjuncts
-from epigym.language import Semantics, parse_formula
-from epigym.problem import domain_problem
+from epigym.language import Semantics
+from epigym.problem import domain_problem, vocabulary
 from epigym.space import Query
 from epigym.walks import random_goal
 
@@ -62,11 +61,7 @@ class DomainEnv(EpistemicEnv):
             raise EpigymError(f"goal_steps and goal_size are at least 1, got {goal_steps} and {goal_size}")
         name = domain if instance is None else f"{domain}/{instance}"
         task = domain_problem(name, semantics, **parameters)
-        known, named = domains.find(name)
-        self._vocabulary = tuple(
-            parse_formula(text, fluents=task.fluents, agents=task.agents)
-            for text in known.vocabulary(**{**named, **parameters})
-        )
+        _, self._vocabulary = vocabulary(name, **parameters)
         self.random_goals = random_goals
         self.goal_steps = goal_steps
         self.goal_size = goal_size

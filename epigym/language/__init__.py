@@ -8,12 +8,12 @@ from pathlib import Path
 from epigym.errors import EpigymError, UsageError
 from epigym.files import read, read_json
 from epigym.language import ground_json
-from epigym.language.epddl import load_epddl, load_spec
+from epigym.language.epddl import load_epddl, load_spec, parse_epddl
 from epigym.language.mastar import parse_formula, parse_mastar
 from epigym.language.mastar.actions import SEMANTICS, Semantics
 from epigym.task import Task
 
-__all__ = ["SEMANTICS", "Semantics", "load", "parse_formula", "parse_mastar"]
+__all__ = ["SEMANTICS", "Semantics", "load", "parse_epddl", "parse_formula", "parse_mastar"]
 
 _DEFAULT: Semantics = "default"
 
@@ -34,7 +34,7 @@ def load(
     Args:
         path: the problem file.
         semantics: the reading of mA*, see `parse_mastar`.
-        domain_file: the domain of an EPDDL problem.
+        domain_file: the domain of an EPDDL problem, if it is not in the problem's file.
         libraries: its action-type libraries; a single one need not be put into a list.
         plank_compat: whether to read EPDDL as its official toolkit does, see `epigym.language.epddl`.
 
@@ -62,10 +62,6 @@ def load(
         return parse_mastar(read(path), file=str(path), semantics=semantics)
     if path.suffix == ".json":
         return _load_json(path, plank_compat)
-    if domain_file is None:
-        raise UsageError(
-            f"{path}: an EPDDL problem needs its domain: give domain_file, and the libraries if it has any"
-        )
     return load_epddl(path, domain_file, libraries, plank_compat=plank_compat)
 
 

@@ -76,7 +76,7 @@ def test_an_environment_of_an_epddl_problem(files: Files) -> None:
         ({"problem": "{problem}", "domain_file": "{folder}/no.epddl"}, "no.epddl: No such file"),
         ({"problem": "{mastar}", "domain_file": "{domain}"}, "mine.txt: domain_file does not apply to mA"),
         ({"problem": "{mastar}", "plank_compat": True}, "plank_compat does not apply to mA"),
-        ({"problem": "grapevine", "domain_file": "{domain}"}, "grapevine is no EPDDL problem"),
+        ({"problem": "grapevine", "domain_file": "{domain}"}, "grapevine is the problem of a domain"),
         ({"problem": "{folder}/mine.pddl"}, r"extension '.pddl': expected .txt .*, .epddl .*, .json"),
     ],
 )  # fmt: skip

@@ -7,15 +7,17 @@ constructs of the files whose meaning depends on the difference.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, UsageError
 from epigym.files import read, read_json
 from epigym.language.epddl.checker import check
 from epigym.language.epddl.grounder import ground
-from epigym.language.epddl.parser import parse_domain, parse_library, parse_problem
+from epigym.language.epddl.parser import parse_domain, parse_library, parse_problem, parse_whole
 from epigym.language.epddl.requirements import File, check_requirements, expanded
+from epigym.language.epddl.syntax import Domain, Library, Problem
 from epigym.language.epddl.types import Specification
 from epigym.language.ground_json import GroundSpecification
 from epigym.language.source import Source
@@ -25,13 +27,17 @@ _SPEC_KEYS = ("domain", "problem", "action-type-libraries")
 
 
 def load_epddl(
-    problem: str | Path, domain_file: str | Path, libraries: Iterable[str | Path] = (), *, plank_compat: bool = False
+    problem: str | Path,
+    domain_file: str | Path | None,
+    libraries: Iterable[str | Path] = (),
+    *,
+    plank_compat: bool = False,
 ) -> Task:
     """Read and ground an EPDDL problem.
 
     Args:
         problem: the problem file.
-        domain_file: the domain file.
+        domain_file: the domain file; None when the problem's file holds the domain and its libraries too.
         libraries: the action-type library files.
         plank_compat: whether to reproduce the official toolkit's reading, which also keeps actions that
             can be applied nowhere.
@@ -39,9 +45,28 @@ def load_epddl(
     Raises:
         ParseError: naming the place that is wrong.
         LimitError: if the initial state has too many worlds.
+        UsageError: if there is no domain.
         EpigymError: if a file cannot be read.
     """
+    if domain_file is None:
+        return ground_whole(_source(problem), [_source(path) for path in libraries], plank_compat=plank_compat).task
     return ground_epddl(problem, domain_file, libraries, plank_compat=plank_compat).task
+
+
+def parse_epddl(text: str, *, file: str = "<string>", plank_compat: bool = False) -> Task:
+    """Read and ground a text that holds a problem with its domain and action-type libraries, in any order.
+
+    Args:
+        text: the problem.
+        file: its name in messages.
+        plank_compat: see `load_epddl`.
+
+    Raises:
+        ParseError: naming the place that is wrong.
+        LimitError: if the initial state has too many worlds.
+        UsageError: if there is no domain.
+    """
+    return ground_whole(Source(file, text), plank_compat=plank_compat).task
 
 
 def load_spec(path: str | Path, *, plank_compat: bool = False) -> Task:
@@ -71,27 +96,49 @@ def ground_texts(
     problem: Source, domain: Source, libraries: Iterable[Source] = (), *, plank_compat: bool = False
 ) -> GroundSpecification:
     """The ground task of texts; errors as `load_epddl`."""
-    try:
-        return ground(_specification(problem, domain, list(libraries)), plank_compat=plank_compat)
-    except RecursionError:
-        raise EpigymError(f"{problem.file} with {domain.file}: formulas are nested too deeply") from None
-
-
-def _specification(problem: Source, domain: Source, libraries: list[Source]) -> Specification:
     parsed = [(parse_library(source), source) for source in libraries]
-    spec = Specification(
-        domain=parse_domain(domain),
-        domain_source=domain,
-        problem=parse_problem(problem),
-        problem_source=problem,
-        libraries=tuple(str(library.name) for library, _ in parsed),
-    )
+    with _shallow(problem):
+        spec = _specification((parse_problem(problem), problem), (parse_domain(domain), domain), parsed)
+        return ground(spec, plank_compat=plank_compat)
+
+
+def ground_whole(whole: Source, libraries: Iterable[Source] = (), *, plank_compat: bool = False) -> GroundSpecification:
+    """The ground task of a text that holds problem, domain and libraries, and further libraries; see `load_epddl`."""
+    with _shallow(whole):
+        parts = parse_whole(whole)
+        domains = [part for part in parts if isinstance(part, Domain)]
+        problems = [part for part in parts if isinstance(part, Problem)]
+        if not domains:
+            raise UsageError(
+                f"{whole.file}: an EPDDL problem needs its domain: give domain_file, and the libraries if it has any"
+            )
+        if len(domains) > 1 or len(problems) != 1:
+            found = f"{len(domains)} domains and {len(problems)} problems"
+            raise UsageError(f"{whole.file}: expected one domain and one problem, found {found}")
+        parsed = [(parse_library(source), source) for source in libraries]
+        parsed += [(part, whole) for part in parts if isinstance(part, Library)]
+        return ground(_specification((problems[0], whole), (domains[0], whole), parsed), plank_compat=plank_compat)
+
+
+@contextmanager
+def _shallow(problem: Source) -> Iterator[None]:
+    """Says in one line that a text is nested too deeply."""
+    try:
+        yield
+    except RecursionError:
+        raise EpigymError(f"{problem.file}: formulas are nested too deeply") from None
+
+
+def _specification(
+    problem: tuple[Problem, Source], domain: tuple[Domain, Source], libraries: list[tuple[Library, Source]]
+) -> Specification:
+    spec = Specification(*domain, *problem, libraries=tuple(str(library.name) for library, _ in libraries))
     facts = frozenset(str(predicate.name) for predicate in spec.domain.predicates if predicate.is_fact)
-    files: list[tuple[File, Source]] = [(spec.domain, domain), (spec.problem, problem), *parsed]
+    files: list[tuple[File, Source]] = [domain, problem, *libraries]
     for file, source in files:
         check_requirements(file, source, facts)
     spec.requirements = tuple(sorted(expanded(name for file, _ in files for name in file.requirements)))
-    check(spec, parsed)
+    check(spec, libraries)
     return spec
 
 

@@ -81,10 +81,19 @@ def parse_library(source: Source) -> Library:
     return cast(Library, _parse(source, "library"))
 
 
+def parse_whole(source: Source) -> tuple[Domain | Problem | Library, ...]:
+    """Read a text that holds a problem with its domain and libraries, in any order.
+
+    Raises:
+        ParseError: at the first word that does not fit.
+    """
+    return cast(tuple[Domain | Problem | Library, ...], _parse(source, "whole"))
+
+
 @cache
 def _parser() -> Lark:
     # The basic lexer knows every word everywhere, which is what makes reserved words reserved.
-    start = ["domain", "problem", "library"]
+    start = ["domain", "problem", "library", "whole"]
     return Lark.open("epddl.lark", rel_to=__file__, parser="lalr", lexer="basic", start=start)
 
 
@@ -188,7 +197,7 @@ class _Builder(Transformer[Token, Any]):
     objects = _section_of_names("objects")
     agents = _section_of_names("agents")
 
-    names = variables = keywords = group = type = event_pair = world_pair = else_if = modality = _contents
+    whole = names = variables = keywords = group = type = event_pair = world_pair = else_if = modality = _contents
     event_relations = event_relation = event_conditions = event_condition = _contents
     world_relations = world_relation = labels = label = _contents
 

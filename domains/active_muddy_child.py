@@ -1,0 +1,129 @@
+"""Active Muddy Child: children ask each other whether they know that they are muddy, until one child knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from domains.checks import between, flag, formulas, known, subset
+from domains.domain import Domain
+from domains.epddl import atom, believes, common, knows_whether, not_, unsure, write
+
+_DOMAIN = """
+(define (domain active_muddy_child)
+    (:requirements :partial-observability :modal-preconditions :knowing-whether)
+    (:action-type-libraries action_types)
+    (:predicates (muddy ?child - agent))
+
+    (:event knows
+        :parameters (?child - agent)
+        :precondition ([Kw. ?child] (muddy ?child)))
+    (:event wonders
+        :parameters (?child - agent)
+        :precondition (<Kw. ?child> (muddy ?child)))
+    (:action ask
+        :parameters (?child - agent)
+        :action-type (public-sensing (knows ?child) (wonders ?child))
+        :observability-conditions (default Fully)))
+"""
+
+
+def problem(
+    *,
+    children: int = 4,
+    muddy: Sequence[str] | None = None,
+    certain: bool = True,
+    wise: str = "c1",
+    goals: Sequence[str] | None = None,
+) -> str:
+    """Children come home from playing; each sees who of the others is muddy, none sees itself.
+
+    It is common knowledge that at least one of them is muddy. A child can be asked, before all, whether it knows
+    that it is muddy, and says the truth. One child shall come to know whether it is muddy itself.
+
+    Difficulty grows with the number of children: the initial e-state has 2^children - 1 worlds, and every child that
+    is muddy besides has to be asked before the answer of the next says anything.
+
+    Args:
+        children: how many, 2 to 16; they are called c1, c2, …
+        muddy: the muddy ones, at least one; all but the first half by default.
+        certain: whether the others are clean; if not, any of them may be muddy too, and a plan has to work whichever
+            are, as in the published problems.
+        wise: the child that shall know whether it is muddy.
+        goals: explicit EPDDL formulas instead, about the atoms `(muddy c1)`, ….
+
+    Returns:
+        The EPDDL text of the problem with its domain.
+
+    Raises:
+        DomainError: when a parameter is out of range.
+
+    Source: the family *active muddy child* of the epistemic track of the International Planning Competition 2026,
+    after F. Kominis and H. Geffner, "Beliefs in multiagent planning: from one agent to many" (ICAPS 2015).
+    """
+    names = _names(children)
+    dirty = subset("muddy", names[len(names) // 2 :] if muddy is None else muddy, names, at_least=1)
+    known("child in wise", wise, names)
+    return write(
+        title=f"Active Muddy Child: {len(names)} children, {len(dirty)} of them muddy",
+        story="Everybody sees who else is muddy. Asked one by one, children say whether they know about themselves.",
+        action_types=["public-sensing"],
+        domain=_DOMAIN,
+        name="active_muddy_child",
+        agents={"agent": names},
+        init=[
+            *(atom("muddy", name) for name in dirty),
+            *(not_(atom("muddy", name)) for name in names if name not in dirty and flag("certain", certain)),
+            common("(exists (?child - agent) (muddy ?child))"),
+            f"(:forall (?child ?other - agent | (/= ?child ?other)) {common(knows_whether('?child', '(muddy ?other)'))})",
+        ],
+        goals=[knows_whether(wise, atom("muddy", wise))] if goals is None else formulas("goals", goals),
+    )
+
+
+def vocabulary(*, children: int = 4, **_: Any) -> list[str]:
+    """Who knows whether it is muddy, who does not, and who believes that another knows it."""
+    found = []
+    for name in _names(children):
+        own = atom("muddy", name)
+        found += [knows_whether(name, own), unsure(name, own)]
+        for other in _names(children):
+            if other != name:
+                found += [believes(other, knows_whether(name, own)), not_(believes(other, knows_whether(name, own)))]
+    return found
+
+
+def _names(children: int) -> tuple[str, ...]:
+    return tuple(f"c{number}" for number in range(1, between("children", children, 2, 16) + 1))
+
+
+def _published(children: int, muddy: Sequence[int]) -> dict[str, Any]:
+    return {"children": children, "muddy": [f"c{number}" for number in muddy], "certain": False}
+
+
+_INSTANCES = {
+    "amc_03_02_clean": _published(3, [2, 3]),
+    "amc_03_03_muddy": _published(3, [1, 2, 3]),
+    "amc_06_03_clean": _published(6, [4, 5, 6]),
+    "amc_06_06_muddy": _published(6, range(1, 7)),
+    "amc_09_05_clean": _published(9, range(5, 10)),
+    "amc_09_05_muddy": _published(9, range(1, 6)),
+    "amc_09_09_muddy": _published(9, range(1, 10)),
+    "amc_12_06_clean": _published(12, range(7, 13)),
+    "amc_12_06_muddy": _published(12, range(1, 7)),
+    "amc_12_12_muddy": _published(12, range(1, 13)),
+    "g_amc_04_03_clean_s1017": _published(4, [2, 3, 4]),
+    "g_amc_05_03_muddy_s1517": _published(5, [1, 3, 5]),
+}
+
+DOMAIN = Domain(
+    name="active_muddy_child",
+    env_id_name="ActiveMuddyChild",
+    language="EPDDL",
+    problem=problem,
+    vocabulary=vocabulary,
+    instances=_INSTANCES,
+    train=("g_amc_04_03_clean_s1017", "g_amc_05_03_muddy_s1517"),
+    test=tuple(name for name in _INSTANCES if not name.startswith("g_")),
+    actors={"ask": 0},
+)

@@ -9,6 +9,7 @@ from typing import Any
 from domains.checks import between, flag, formulas, known
 from domains.domain import Domain
 from domains.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
+from domains.structure import Structure, numbered
 
 _COMMON = "common"
 
@@ -95,6 +96,11 @@ def vocabulary(*, agents: int = 2, parts: int = 1, **_: Any) -> list[str]:
     return [*found, *(believes(name, "assemble") for name in names)]
 
 
+def structure(*, parts: int = 1, **_: Any) -> Structure:
+    """Parts have numbers where there are several."""
+    return Structure(numbered("part", range(1, parts + 1)) if parts > 1 else {})
+
+
 def _facts(owner: str, parts: int) -> list[str]:
     return [f"qualify_{owner}_{number}" for number in range(1, parts + 1)] if parts > 1 else [f"qualify_{owner}"]
 
@@ -155,4 +161,6 @@ DOMAIN = Domain(
     instances=_INSTANCES,
     train=_TRAIN,
     test=tuple(name for name in _INSTANCES if name not in _TRAIN),
+    structure=structure,
+    actors={"sense": 0, "tell": 0},
 )

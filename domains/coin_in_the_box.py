@@ -9,6 +9,7 @@ from typing import Any
 from domains.checks import between, formulas, known, subset
 from domains.domain import Domain
 from domains.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, write
+from domains.structure import Structure
 
 _GOALS: dict[str, Callable[[Sequence[str]], list[str]]] = {
     "first": lambda names: [believes(names[0], "tail")],
@@ -95,6 +96,11 @@ def vocabulary(*, agents: int = 3, **_: Any) -> list[str]:
         ]
     found += [f"looking_{name}" for name in names]
     return found + [not_(formula) for formula in found[: len(names)]]
+
+
+def structure(**_: Any) -> Structure:
+    """All objects are agents."""
+    return Structure()
 
 
 def _actions(names: Sequence[str], unlocked_for: Sequence[str]) -> list[Action]:
@@ -185,4 +191,6 @@ DOMAIN = Domain(
     },
     train=("pl_3", "pl_6"),
     test=("pl_2", "pl_5", "pl_7"),
+    structure=structure,
+    actors=dict.fromkeys(("open", "peek", "signal", "distract", "shout_tail"), 0),
 )

@@ -9,6 +9,7 @@ from typing import Any
 from domains.checks import DomainError, between, formulas, known, subset
 from domains.domain import Domain
 from domains.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, or_, write
+from domains.structure import Structure, numbered
 
 _CHECKS = ("box", "room")
 _ORDERS = ("room", "box")
@@ -108,6 +109,11 @@ def vocabulary(
         for name, other in permutations(names, 2):
             found += [believes(name, believes(other, fact)), believes(name, not_(believes(other, fact)))]
     return found
+
+
+def structure(*, boxes: int = 2, rooms: int = 3, **_: Any) -> Structure:
+    """Boxes and rooms; box b1 is no agent b."""
+    return Structure({f"b{number}": "box" for number in range(1, boxes + 1)} | numbered("room", range(1, rooms + 1)))
 
 
 def _places(crates: Sequence[str], hiding: Sequence[int], places: Sequence[int] | None) -> dict[str, int]:
@@ -258,4 +264,6 @@ DOMAIN = Domain(
     instances=_INSTANCES,
     train=_TRAIN,
     test=tuple(name for name in _INSTANCES if name not in _TRAIN),
+    structure=structure,
+    actors=dict.fromkeys(("right", "left", "check", "tell"), 0),
 )

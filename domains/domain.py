@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from domains.checks import DomainError, known
+from domains.structure import Structure
 
 Parameters = Mapping[str, Any]
 
@@ -28,7 +29,8 @@ class Domain:
         train: names of the instances that a heuristic for the domain is trained on.
         test: names of the instances that it is tested on.
         language: of the problem's text: mA*, or EPDDL with the domain and its library in the same text.
-        actors: in EPDDL, which argument of an action (counted from 0) is the agent that acts, by the action's name.
+        structure: in mA*, the objects in the names of a problem with the given parameters.
+        actors: which argument of an action (counted from 0) is the agent that acts, by the action's schema.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Domain:
     train: tuple[str, ...]
     test: tuple[str, ...]
     language: Literal["mA*", "EPDDL"] = "mA*"
+    structure: Callable[..., Structure] | None = None
     actors: Mapping[str, int] = field(default_factory=dict)
 
     @property

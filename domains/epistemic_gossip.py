@@ -9,6 +9,7 @@ from typing import Any
 from domains.checks import between, formulas, known
 from domains.domain import Domain
 from domains.mastar import Action, agent_names, always, believes, everybody, knows_whether, not_, write
+from domains.structure import Structure, secrets
 
 _PROTOCOLS = ("tell", "call")
 
@@ -86,6 +87,11 @@ def vocabulary(*, agents: int = 3, **_: Any) -> list[str]:
     return found
 
 
+def structure(*, agents: int = 3, **_: Any) -> Structure:
+    """Each agent has a secret."""
+    return Structure(words=secrets(agent_names(agents)))
+
+
 def _mutual(group: Sequence[str], subjects: Sequence[str], depth: int) -> list[str]:
     inner = [f"s{name}" for name in subjects]
     for _ in range(depth - 1):
@@ -141,4 +147,6 @@ DOMAIN = Domain(
     },
     train=("call_5",),
     test=tuple(f"3_3_{number}" for number in range(1, 10)),
+    structure=structure,
+    actors={"tell": 0, "call": 0},
 )

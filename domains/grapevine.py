@@ -9,6 +9,7 @@ from typing import Any
 from domains.checks import between, flag, formulas, subset
 from domains.domain import Domain
 from domains.mastar import Action, agent_names, and_, believes, knows_whether, not_, or_, write
+from domains.structure import Structure, numbered, secrets
 
 
 def problem(
@@ -99,6 +100,11 @@ def vocabulary(*, agents: int = 3, **_: Any) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def structure(*, agents: int = 3, rooms: int = 2, **_: Any) -> Structure:
+    """Rooms have numbers, and each agent has a secret."""
+    return Structure(numbered("room", range(1, rooms + 1)), secrets(agent_names(agents)))
+
+
 def _ring_goals(
     members: Sequence[str], *, learn: Iterable[str], miss: Iterable[str], unsure: Iterable[str], home: bool
 ) -> list[str]:
@@ -175,4 +181,6 @@ DOMAIN = Domain(
     instances=_INSTANCES,
     train=_TRAIN,
     test=tuple(name for name in _INSTANCES if name not in _TRAIN),
+    structure=structure,
+    actors=dict.fromkeys(("right", "left", "share_secret"), 0),
 )

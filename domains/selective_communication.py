@@ -9,6 +9,7 @@ from typing import Any
 from domains.checks import DomainError, between, formulas, subset
 from domains.domain import Domain
 from domains.mastar import Action, agent_names, always, and_, believes, not_, write
+from domains.structure import Structure, numbered
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,11 @@ def vocabulary(*, agents: int = 3, rooms: int = 4, end: int | None = None, **_: 
         found += [believes(name, believes(names[0], "q")), believes(name, not_(believes(names[0], "q")))]
         found += [believes(names[0], believes(name, "q")), believes(names[0], not_(believes(name, "q")))]
     return found
+
+
+def structure(*, rooms: int = 4, end: int | None = None, **_: Any) -> Structure:
+    """Rooms have numbers; whoever acts is not named."""
+    return Structure(numbered("room", range(1, (end or rooms) + 1)))
 
 
 def make_corridor(
@@ -298,4 +304,5 @@ DOMAIN = Domain(
     instances=_INSTANCES,
     train=_TRAIN,
     test=tuple(name for name in _INSTANCES if name not in _TRAIN),
+    structure=structure,
 )

@@ -11,6 +11,7 @@ from domains.checks import between, flag
 from domains.domain import Domain
 from domains.mastar import Action, always, believes, not_, write
 from domains.selective_communication import Corridor, goal_formulas, make_corridor
+from domains.structure import Structure, numbered
 
 
 def problem(
@@ -86,6 +87,15 @@ def problem(
     )
 
 
+def structure(*, rooms: int = 4, end: int | None = None, useless: int = 1, **_: Any) -> Structure:
+    """Rooms have numbers, and so have useless facts but the first."""
+    names = {f"useless{number}": f"useless{number}".removesuffix("1") for number in range(1, useless + 1)}
+    return Structure(
+        numbered("room", range(1, (end or rooms) + 1)) | dict.fromkeys(names, "fact"),
+        {word: ("fact", name) for name, word in names.items()},
+    )
+
+
 def _useless(fact: str, corridor: Corridor, toggles: bool) -> list[Action]:
     walker = corridor.names[0]
     watched = always([walker]) if toggles else {}
@@ -126,4 +136,5 @@ DOMAIN = Domain(
     instances=_INSTANCES,
     train=_TRAIN,
     test=tuple(name for name in _INSTANCES if name not in _TRAIN),
+    structure=structure,
 )

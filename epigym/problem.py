@@ -10,6 +10,7 @@ import domains
 from epigym.errors import MissingError, UsageError
 from epigym.formula import Formula
 from epigym.language import Semantics, load, parse_epddl, parse_mastar
+from epigym.structure import Structure, actors, from_words
 from epigym.task import Task
 
 
@@ -78,7 +79,7 @@ def domain_problem(name: str, semantics: Semantics = "default", **parameters: An
             does not apply to the language.
     """
     try:
-        known, _ = domains.find(name)
+        known, named = domains.find(name)
         text = domains.text(name, **parameters)
     except domains.DomainError as error:
         raise UsageError(str(error)) from None
@@ -89,7 +90,18 @@ def domain_problem(name: str, semantics: Semantics = "default", **parameters: An
     else:
         raise UsageError(f"{name} is written in EPDDL: semantics={semantics} does not apply to it")
     domain, _, instance = name.partition("/")
-    return replace(task, name=name, domain=domain, instance=instance)
+    structure = _structure(task, known, {**named, **parameters})
+    return replace(task, name=name, domain=domain, instance=instance, structure=structure)
+
+
+def _structure(task: Task, domain: domains.Domain, parameters: domains.Parameters) -> Structure | None:
+    """The structure that the language tells, or else the domain; the domain knows who acts."""
+    structure = task.structure
+    if domain.structure is not None:
+        told = domain.structure(**parameters)
+        actions = [action.name for action in task.actions]
+        structure = from_words(task.fluents, actions, task.agents, told.types, told.words)
+    return structure and replace(structure, actors=actors(structure.actions, domain.actors))
 
 
 def vocabulary(name: str, **parameters: Any) -> tuple[list[str], tuple[Formula, ...]]:

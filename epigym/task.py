@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 from epigym.errors import TaskError
 from epigym.formula import TRUE, Formula, Op
+from epigym.structure import Structure
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ class Task:
         goal: the subgoals; an e-state is a goal iff all of them hold.
         domain: the domain that the problem belongs to; empty when it is not known.
         instance: the name of the problem in its domain.
+        structure: schemas, arguments and types behind the names, where they are known; no part of the identity.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Task:
     goal: tuple[Formula, ...]
     domain: str = ""
     instance: str = ""
+    structure: Structure | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check that names are declared once and everything mentioned exists.
@@ -130,6 +133,8 @@ class Task:
         for action in self.actions:
             self._check_action(action, fluents)
         self._check_names(fluents)
+        if self.structure is not None:
+            self._check_structure(self.structure)
 
     def formulas(self) -> dict[Formula, None]:
         """Every formula of the task (not their subformulas), in a fixed order, as the keys of a dict."""
@@ -159,6 +164,18 @@ class Task:
                 if not agents.issuperset(node.agents):
                     raise TaskError(f"undeclared agents in a formula: {sorted(set(node.agents) - agents)}")
                 stack.extend(node.children)
+
+    def _check_structure(self, structure: Structure) -> None:
+        for kind, lifted, names in (
+            ("fluents", structure.fluents, self.fluents),
+            ("actions", structure.actions, self.actions),
+            ("actors", structure.actors or self.actions, self.actions),
+        ):
+            if len(lifted) != len(names):
+                raise TaskError(f"the structure tells of {len(lifted)} {kind}, the task has {len(names)}")
+        for actor in structure.actors:
+            if actor is not None and actor not in self.agents:
+                raise TaskError(f"the structure names an actor {actor!r} who is no agent of the task")
 
     def _check_action(self, action: Action, fluents: frozenset[str]) -> None:
         where = f"action {action.name!r}"

@@ -20,7 +20,7 @@ PACKAGES = ("domains", "epigym", "learn", "search")
 # Modules at the root of `learn` and `search` are doors, and so is `epigym.__main__`: nobody imports a door.
 LEARN_DOOR, SEARCH_DOOR, EPIGYM_DOOR = "a door of learn", "a door of search", "the door of epigym"
 
-BASICS = "epigym.errors epigym.names epigym.files epigym.formula epigym.task"
+BASICS = "epigym.errors epigym.names epigym.files epigym.formula epigym.structure epigym.task"
 STATES = f"{BASICS} epigym.language epigym.packing epigym.model epigym.space"
 # All that rooms of `learn` and `search` may import of `epigym`: everything but the command runner and the door.
 EPIGYM = (
@@ -39,7 +39,8 @@ TABLE = {
     "epigym.targets": "epigym.errors",
     "epigym.values": "epigym.errors epigym.names epigym.files",
     "epigym.formula": "epigym.errors epigym.names",
-    "epigym.task": "epigym.errors epigym.names epigym.formula",
+    "epigym.structure": "epigym.errors",
+    "epigym.task": "epigym.errors epigym.names epigym.formula epigym.structure",
     "epigym.language": BASICS,
     "epigym.reference": BASICS,
     "epigym.reachability": BASICS,

@@ -17,6 +17,7 @@ from epigym.language.epddl.initial import initial_state
 from epigym.language.epddl.readings import Readings
 from epigym.language.epddl.types import BASIC, Specification
 from epigym.language.ground_json import GroundSpecification
+from epigym.structure import Lifted, Structure
 from epigym.task import Action, Effect, Event, Task
 
 # A ground effect on one atom: atom, sign, condition.
@@ -52,12 +53,14 @@ class _Grounder:
         fluents = tuple(name for name, atom in atoms.items() if atom[0] not in self.expander.rigid)
         types: dict[str, str] = {}
         actions: list[Action] = []
+        lifted: list[Lifted] = []
         for schema in spec.actions.values():
-            for action in self.actions(schema):
+            for action, arguments in self.actions(schema):
                 if action.name in types:
                     raise spec.domain_source.error(f"two ground actions are called {action.name!r}", schema.name)
                 types[action.name] = str(schema.action_type)
                 actions.append(action)
+                lifted.append(Lifted(str(schema.name), arguments))
         goal = and_(*(self.expander.formula(goal.formula)({}) for goal in spec.problem.goals))
         task = Task(
             name=str(spec.problem.name),
@@ -68,6 +71,14 @@ class _Grounder:
             goal=conjuncts(goal),
             domain=str(spec.domain.name),
             instance=str(spec.problem.name),
+            structure=Structure(
+                fluents=tuple(_lifted(atoms[name]) for name in fluents),
+                actions=tuple(lifted),
+                types={str(name): spec.types.ancestors(kind) for name, kind in spec.entities.items()},
+                facts=tuple(
+                    _lifted(a) for a in atoms.values() if a in self.expander.facts and a[0] in self.expander.rigid
+                ),
+            ),
         )
         self.readings.warn()
         return GroundSpecification(
@@ -111,7 +122,8 @@ class _Grounder:
 
     # Actions
 
-    def actions(self, schema: syntax.ActionSchema) -> Iterator[Action]:
+    def actions(self, schema: syntax.ActionSchema) -> Iterator[tuple[Action, tuple[str, ...]]]:
+        """The ground actions of a schema with their arguments."""
         if not schema.binder.variables:
             self.readings.note("no parameters", schema.name)
             if self.readings.plank_compat:
@@ -123,12 +135,13 @@ class _Grounder:
         observability = self.observability(schema, kind)
         parameters = [str(variable.name) for variable in schema.binder.variables]
         for assignment in self.expander.assignments(self.binder(schema, designated), "object")({}):
-            name = "_".join([str(schema.name), *(assignment[parameter] for parameter in parameters)])
+            arguments = tuple(assignment[parameter] for parameter in parameters)
+            name = "_".join([str(schema.name), *arguments])
             instances = _distinct([event(assignment) for event in events])
             if not self.readings.plank_compat and all(instances[e].precondition is FALSE for e in designated):
                 continue
             chains = observability(assignment, name)
-            yield Action(name, TRUE, instances, designated, relations, chains)
+            yield Action(name, TRUE, instances, designated, relations, chains), arguments
 
     def binder(self, schema: syntax.ActionSchema, designated: tuple[int, ...]) -> terms.Binder:
         """The parameters, with the static conditions that all designated events share joined to theirs."""
@@ -321,6 +334,10 @@ class _EventSchema:
                 yield Effect(name, True, add)
             if delete is not FALSE and add is not TRUE:
                 yield Effect(name, False, delete)
+
+
+def _lifted(atom: tuple[str, ...]) -> Lifted:
+    return Lifted(atom[0], atom[1:])
 
 
 def _literals(effect: syntax.Effect) -> Iterator[syntax.Literal]:

@@ -61,12 +61,18 @@ class Types:
         """Declare a type below a declared parent."""
         self._parents[name] = parent
 
+    def ancestors(self, name: str) -> tuple[str, ...]:
+        """The type and those above it, from itself to the root."""
+        current: str | None = name
+        found = []
+        while current is not None:
+            found.append(str(current))
+            current = self._parents[current]
+        return tuple(found)
+
     def is_below(self, name: str, ancestor: str) -> bool:
         """Whether `name` is `ancestor` or below it."""
-        current: str | None = name
-        while current is not None and current != ancestor:
-            current = self._parents[current]
-        return current is not None
+        return ancestor in self.ancestors(name)
 
     def fits(self, actual: Iterable[str], formal: Iterable[str]) -> bool:
         """Whether every alternative of `actual` is below some alternative of `formal`."""

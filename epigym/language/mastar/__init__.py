@@ -10,6 +10,7 @@ from epigym.language.mastar.actions import ActionStatements, Semantics, check_se
 from epigym.language.mastar.initial import InitialStatements
 from epigym.language.mastar.syntax import Names, Node, parse, subtrees
 from epigym.language.source import Source
+from epigym.structure import from_parentheses
 from epigym.task import Task
 
 
@@ -55,6 +56,7 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
         initial=initial.estate(),
         goal=conjuncts(and_(*goals)),
         instance=Path(file).stem,
+        structure=from_parentheses(*(tuple(names.declared[kind]) for kind in ("fluent", "action", "agent"))),
     )
 
 

@@ -1,0 +1,154 @@
+"""What a task is, whatever its parts are called and in whichever order they are declared.
+
+A task is a graph of fluents, agents, formulas, actions, events and worlds; colour refinement (Weisfeiler and Leman
+1968) gives every node a colour that says nothing of names. Tasks that are the same up to names have equal signatures;
+tasks that differ may share one only where refinement cannot tell their nodes apart.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping
+from functools import cache
+from hashlib import blake2b
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.formula import Formula, Op
+from epigym.space import StateSpace
+from epigym.task import Action, EState, Event, Task
+
+_MAX_ROUNDS: Final = 64
+
+
+def signature(task: Task) -> str:
+    """32 hexadecimal digits, equal for tasks that are the same up to names and orders of declaration.
+
+    The initial e-state counts up to bisimulation. The order of the conditions of one agent's observability counts, as
+    the first that holds decides.
+    """
+    graph = _Graph()
+    graph.task(task)
+    return blake2b(np.sort(graph.colours()).tobytes(), digest_size=16).hexdigest()
+
+
+class _Graph:
+    """Nodes by what they are, and labelled edges between them."""
+
+    def __init__(self) -> None:
+        self._kinds: list[int] = []
+        self._edges: list[tuple[int, int, int]] = []
+        self._nodes: dict[Hashable, int] = {}
+
+    def task(self, task: Task) -> None:
+        for name in task.fluents:
+            self._named("fluent", name)
+        for name in task.agents:
+            self._named("agent", name)
+        self._node("goal", ((self._formula(part), "part") for part in task.goal))
+        for action in task.actions:
+            self._action(action, task.agents)
+        self._state(StateSpace(task).model(0).state, task.agents)
+
+    def colours(self) -> NDArray[np.uint64]:
+        """uint64[nodes]: the colours once a round tells no more nodes apart."""
+        colours = np.array(self._kinds, dtype=np.uint64)
+        source, target, label = np.array(self._edges, dtype=np.uint64).reshape(-1, 3).T
+        source, target = source.astype(np.int64), target.astype(np.int64)
+        classes = 0
+        for _ in range(_MAX_ROUNDS):
+            around = np.zeros_like(colours)
+            np.add.at(around, source, _mixed(colours[target] ^ label))
+            np.add.at(around, target, _mixed(colours[source] + label))
+            colours = _mixed(_mixed(colours) + around)
+            found = len(np.unique(colours))
+            if found == classes:
+                break
+            classes = found
+        return colours
+
+    def _node(self, kind: str, edges: Iterable[tuple[int, str]] = ()) -> int:
+        number = len(self._kinds)
+        self._kinds.append(_word(kind))
+        self._edges += [(number, other, _word(label)) for other, label in edges]
+        return number
+
+    def _named(self, kind: str, name: str) -> int:
+        if (kind, name) not in self._nodes:
+            self._nodes[kind, name] = self._node(kind)
+        return self._nodes[kind, name]
+
+    def _formula(self, formula: Formula) -> int:
+        for node in formula.subformulas():
+            if node in self._nodes:
+                continue
+            if node.op is Op.FLUENT:
+                self._nodes[node] = self._named("fluent", node.name)
+                continue
+            edges = [(self._nodes[child], "operand") for child in node.children]
+            edges += [(self._named("agent", agent), "who") for agent in node.agents]
+            self._nodes[node] = self._node(node.op.name, edges)
+        return self._nodes[formula]
+
+    def _action(self, action: Action, agents: Iterable[str]) -> None:
+        events = [self._event(event) for event in action.events]
+        edges = [(self._formula(action.applicability), "applicability")]
+        edges += [
+            (event, "designated" if index in action.designated else "event") for index, event in enumerate(events)
+        ]
+        number = self._node("action", edges)
+        types = {kind: self._relation(events, rows) for kind, rows in action.relations.items()}
+        for agent, conditions in zip(agents, action.observability, strict=True):
+            observer = self._node("observer", [(number, "of"), (self._named("agent", agent), "who")])
+            for place, (condition, kind) in enumerate(conditions):
+                self._node(
+                    "condition", [(observer, str(place)), (self._formula(condition), "if"), (types[kind], "type")]
+                )
+
+    def _event(self, event: Event) -> int:
+        number = self._node("event", [(self._formula(event.precondition), "precondition")])
+        for effect in event.effects:
+            edges = [
+                (number, "of"),
+                (self._named("fluent", effect.fluent), "what"),
+                (self._formula(effect.condition), "if"),
+            ]
+            self._node("adds" if effect.value else "deletes", edges)
+        return number
+
+    def _relation(self, nodes: list[int], rows: Iterable[frozenset[int]], agent: int | None = None) -> int:
+        """A relation: each distinct row once, with the nodes that have it and those that it leads to."""
+        number = self._node("relation", [] if agent is None else [(agent, "who")])
+        members: Mapping[frozenset[int], list[int]] = defaultdict(list)
+        for node, row in zip(nodes, rows, strict=True):
+            members[row].append(node)
+        for row, having in members.items():
+            edges = [(number, "of"), *((node, "from") for node in having), *((nodes[target], "to") for target in row)]
+            self._node("row", edges)
+        return number
+
+    def _state(self, state: EState, agents: Iterable[str]) -> None:
+        worlds = [
+            self._node(
+                "actual" if world in state.designated else "world",
+                ((self._named("fluent", name), "true") for name in valuation),
+            )
+            for world, valuation in enumerate(state.valuations)
+        ]
+        for agent, rows in zip(agents, state.successors, strict=True):
+            self._relation(worlds, rows, self._named("agent", agent))
+
+
+@cache
+def _word(text: str) -> int:
+    """64 bits that say what a text says, on every machine."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finalizer of splitmix64 (Steele, Lea and Flood 2014): a bijection that spreads every bit."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))

@@ -121,6 +121,14 @@ ACTION_TYPES: Mapping[str, ActionType] = {
         },
         ["change"],
     ),
+    "private-nondeterministic-ontic": ActionType(
+        {"success": _CHANGING, "failure": _CHANGING, "nothing": _NOTHING},
+        {
+            "Fully": [("success", "success"), ("failure", "failure"), ("nothing", "nothing")],
+            "Oblivious": [("success", "nothing"), ("failure", "nothing"), ("nothing", "nothing")],
+        },
+        ["success", "failure"],
+    ),
     "public-sensing": ActionType(_YES_NO, {"Fully": _TOLD_APART}, ["yes", "no"]),
     "semi-private-sensing": ActionType(_YES_NO, {"Fully": _TOLD_APART, "Partially": _CONFUSED}, ["yes", "no"]),
     "public-announcement": ActionType({"yes": _EFFECTLESS}, {"Fully": [("yes", "yes")]}, ["yes"]),

@@ -121,6 +121,14 @@ ACTION_TYPES: Mapping[str, ActionType] = {
         },
         ["change"],
     ),
+    "private-nondeterministic-ontic": ActionType(
+        {"success": _CHANGING, "failure": _CHANGING, "nothing": _NOTHING},
+        {
+            "Fully": [("success", "success"), ("failure", "failure"), ("nothing", "nothing")],
+            "Oblivious": [("success", "nothing"), ("failure", "nothing"), ("nothing", "nothing")],
+        },
+        ["success", "failure"],
+    ),
     "public-sensing": ActionType(_YES_NO, {"Fully": _TOLD_APART}, ["yes", "no"]),
     "semi-private-sensing": ActionType(_YES_NO, {"Fully": _TOLD_APART, "Partially": _CONFUSED}, ["yes", "no"]),
     "public-announcement": ActionType({"yes": _EFFECTLESS}, {"Fully": [("yes", "yes")]}, ["yes"]),
@@ -199,7 +207,7 @@ def write(
     """
     comment = textwrap.wrap(" ".join(story.split()), _WIDTH, initial_indent=";; ", subsequent_indent=";; ")
     initial = init.text() if isinstance(init, Model) else f"    (:init\n        {_list(init, 8, '(:and')})"
-    goal = f"    (:goal\n        {_list(goals, 8, '(and')})"
+    goal = f"    (:goal\n        {_list([_folded(part) for part in goals], 8, '(and')})"
     sections = [
         *_declared("objects", objects or {}),
         *_declared("agents", agents or {}),
@@ -272,6 +280,11 @@ def _wrapped(words: Iterable[str], columns: int) -> str:
         else:
             joined.append(line)
     return textwrap.indent("\n".join(joined), " " * columns)
+
+
+def _folded(formula: str) -> str:
+    """A formula in lines that are not too long."""
+    return textwrap.fill(formula, _WIDTH - 12, subsequent_indent=" " * 16, break_on_hyphens=False)
 
 
 def _list(elements: Sequence[str], columns: int, opening: str = "(:and") -> str:

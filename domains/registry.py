@@ -13,6 +13,7 @@ from types import MappingProxyType
 from domains import (
     active_muddy_child,
     assembly_line,
+    blocks_world,
     coin_in_the_box,
     collaboration_communication,
     epistemic_gossip,
@@ -28,6 +29,7 @@ LADDER = Path(__file__).parent / "suites" / "scaling.csv"
 _MODULES = (
     active_muddy_child,
     assembly_line,
+    blocks_world,
     coin_in_the_box,
     collaboration_communication,
     epistemic_gossip,

@@ -1,0 +1,334 @@
+"""Blocks World: rearrange towers of blocks, alone or among agents that watch, are deceived, tell and drop blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, permutations, product
+from random import Random
+from string import ascii_lowercase
+from typing import Any
+
+from domains.blocks_world_published import INSTANCES
+from domains.blocks_world_texts import CLUMSY_AGENTS, ONE_ROBOT, SEVERAL_AGENTS
+from domains.blocks_world_towers import (
+    Arrangement,
+    atoms,
+    changes,
+    drawn_starts,
+    drawn_target,
+    on_table,
+    read,
+    read_start,
+    read_target,
+    supports,
+)
+from domains.checks import DomainError, between, formulas, known, subset
+from domains.domain import Domain
+from domains.epddl import Model, atom, believes, common, not_, unsure, write
+
+_MOST_WORLDS = 6
+# Kept for validation.
+_HELD_BACK = ("g_bw_05_s1", "g_bw_06_s2", "g_bw_4_4_2_clumsy_w2_beliefs_s1")
+
+
+def problem(
+    *,
+    tier: str = "single",
+    blocks: int = 4,
+    tables: int = 2,
+    agents: int = 3,
+    clumsy: int = 1,
+    onlookers: int = 0,
+    worlds: int = 2,
+    start: str | Sequence[str] | None = None,
+    ignorant: Sequence[str] = ("a",),
+    places: Sequence[str] | None = None,
+    focus: Sequence[str] | None = None,
+    movers: Sequence[str] | None = None,
+    zones: Sequence[str] | None = None,
+    target: str | None = None,
+    deceived: Sequence[str] | None = None,
+    wanted: int = 1,
+    seed: int = 0,
+    goals: Sequence[str] | None = None,
+) -> str:
+    """Blocks stand in towers and shall stand otherwise; who moves them holds one at a time, and only clear ones.
+
+    In the tier `single` a robot that knows everything rearranges the blocks on one table. In the tier `several` there
+    are several tables. Agents pick up and put down blocks at their own tables, stack and unstack the blocks that they
+    can move at any table, and hand blocks over. What an agent does is seen by those who focus on it, and it acts only
+    while it focuses on itself; in private it may tell another that a block is on another. In the tier `clumsy` precise
+    agents do all that, except that they hand blocks over to clumsy agents, which alone stack them. A clumsy agent may
+    drop the block on one of its tables instead, and a plan has to work whether it does or not.
+
+    The drawn goal of the single robot is a whole arrangement. Those of several agents ask for blocks at new places and
+    for beliefs: the deceived go on to believe in a place that a block has left (the ignorant among them just do not
+    learn of a new one), and the others believe in a new one; if nobody is deceived, the new places become common
+    knowledge. A block that a clumsy agent has to stack may also be on the table of the tower that it should be on.
+    There is a plan as long as `start`, `places`, `movers`, `zones` and `target` have their default values.
+
+    Difficulty grows with the numbers of blocks, agents and worlds, with `wanted`, and with agents that are deceived,
+    as something has to be done behind their backs.
+
+    Args:
+        tier: `single`, `several` or `clumsy`. For the single robot only `blocks`, `start`, `target`, `seed` and
+            `goals` matter.
+        blocks: 2 to 60, at least 3 for several agents; they are called b1, b2, …
+        tables: 2 to 4, at most as many as blocks; they are called t1, t2, …
+        agents: 2 to 8; they are called a, b, c, …
+        clumsy: how many of them are clumsy in the tier `clumsy`: those after the precise ones.
+        onlookers: how many of them can only focus and tell in the tier `clumsy`: the last ones.
+        worlds: how many arrangements are possible at first, 1 to 6.
+        start: these arrangements, the actual one first, instead of drawn ones. In `b1 b3, b2 | b4` b3 is on b1 and b2
+            stands beside it on the first table, b4 on the second.
+        ignorant: the agents that do not know which arrangement is the actual one.
+        places: for each agent the numbers of its tables, such as `12`; by default clumsy agents are at all tables and
+            the others at one, in turn.
+        focus: for each agent the one that it focuses on at first; by default itself.
+        movers: the agents that can move the blocks; by default the first one and the clumsy ones.
+        zones: instead of `movers` for each arrangement the blocks that those at a table can move, written as in
+            `start`.
+        target: the arrangement that the goal is about instead of a drawn one; it need not have all blocks.
+        deceived: which agents are, other than the first one and the first clumsy one; drawn by default.
+        wanted: how many blocks shall be at new places, 1 to `blocks`; all of them, if there are fewer.
+        seed: a whole number from 0, of what is drawn.
+        goals: explicit EPDDL formulas instead, about `(on b1 b2)`, `(on_table b1 t1)`, …; the single robot's table has
+            no name: `(on_table b1)`.
+
+    Returns:
+        The EPDDL text of the problem with its domain.
+
+    Raises:
+        DomainError: when a parameter is out of range.
+
+    Source: the family *blocks world* of the epistemic track of the International Planning Competition 2026. Its basic
+    domain is the tier `single` (the classical Blocks World), the intermediate one `several`, the hard one `clumsy`.
+    """
+    known("tier", tier, ("single", "several", "clumsy"))
+    random = Random(between("seed", seed, 0, 2**31 - 1))
+    if tier == "single":
+        return _one_robot(blocks, start, target, random, goals)
+    names = _block_names(blocks, at_least=3)
+    desks = _numbered("t", between("tables", tables, 2, min(4, len(names))))
+    team = _team(tier, agents, clumsy, onlookers, at_least=0 if goals is not None else 1)
+    at = _places(places, team, desks)
+    possible = _starts(start, names, desks, between("worlds", worlds, 1, _MOST_WORLDS), random)
+    unaware = subset("ignorant", ignorant, team.names)
+    aim = None if target is None else read_target(target, names, desks)
+    fooled = [name for name in team.deceivable if random.randrange(2)] if deceived is None else deceived
+    misled = subset("deceived", fooled, team.deceivable)
+    most = between("wanted", wanted, 1, len(names))
+    if goals is None:
+        dropping = tier == "clumsy"
+        aim = aim or drawn_target(possible[0], at[team.names[0]], clumsy=dropping, random=random)
+        new = changes(possible[0], aim, clumsy=dropping)
+        if not new:
+            raise DomainError("start and target leave nothing to do: change one of them, or give goals")
+        goals = _wishes(new, team.names[1:], misled, unaware, most, random)
+    alike = [
+        *(atom("focused_on", name, seen) for name, seen in _focus(focus, team).items()),
+        *(atom("arm_empty", name) for name in team.names),
+    ]
+    moves = _moves(movers, zones, team, at, names, desks, len(possible))
+    ids = _numbered("w", len(possible))
+    every, same = [*product(ids, ids)], [(world, world) for world in ids]
+    return write(
+        title=f"Blocks World: {len(names)} blocks on {len(desks)} tables, {len(team.names)} agents",
+        story="Agents rearrange blocks. Only those who focus on an agent see what it does."
+        + (" Clumsy agents may drop what they stack." if tier == "clumsy" else ""),
+        action_types=[
+            *("public-ontic", "private-ontic", "private-announcement"),
+            *(["private-nondeterministic-ontic"] if tier == "clumsy" else []),
+        ],
+        domain=CLUMSY_AGENTS if tier == "clumsy" else SEVERAL_AGENTS,
+        name="blocks_world",
+        objects={"block": names, "table": desks},
+        agents={"precise": team.precise, "clumsy": team.clumsy, "agent": team.onlookers},
+        facts=[atom("at", name, table) for name in team.names for table in at[name]],
+        init=Model(
+            {
+                world: [*alike, *able, *atoms(arrangement)]
+                for world, able, arrangement in zip(ids, moves, possible, strict=True)
+            },
+            {name: every if name in unaware else same for name in team.names},
+            ["w1"],
+        ),
+        goals=formulas("goals", goals),
+    )
+
+
+def vocabulary(*, tier: str = "single", blocks: int = 4, tables: int = 2, agents: int = 3, **_: Any) -> list[str]:
+    """Where blocks are and are not; among agents who believes it, who is unsure, and whose belief the first believes.
+
+    The single robot knows everything: nothing is said about its beliefs, but about what is clear or held.
+    """
+    single = tier == "single"
+    names = _numbered("b", blocks)
+    desks = ("",) if single else _numbered("t", tables)
+    places = [atom("on", *pair) for pair in permutations(names, 2)]
+    places += [on_table(block, table) for block in names for table in desks]
+    if single:
+        free = [atom(state, block) for state in ("clear", "holding") for block in names]
+        return [*places, *free, *map(not_, places[-blocks:]), *map(not_, free)]
+    found = [*places, *map(not_, places)]
+    for name in ascii_lowercase[:agents]:
+        found += [believes(name, place) for place in places] + [unsure(name, place) for place in places]
+        if name != "a":
+            found += [believes("a", believes(name, place)) for place in places]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Team:
+    """The agents by what they can do; the first one is whose doing the drawn goals count on."""
+
+    precise: tuple[str, ...]
+    clumsy: tuple[str, ...]
+    onlookers: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.precise + self.clumsy + self.onlookers
+
+    @property
+    def deceivable(self) -> tuple[str, ...]:
+        """Those whom a plan for a drawn goal does not need: the first clumsy agent has to take part."""
+        return tuple(name for name in self.names[1:] if name not in self.clumsy[:1])
+
+
+def _one_robot(
+    blocks: int, start: str | Sequence[str] | None, target: str | None, random: Random, goals: Sequence[str] | None
+) -> str:
+    names = _block_names(blocks, at_least=2)
+    (first,) = _starts(start, names, ("",), 1, random)
+    aim = None if target is None else read_target(target, names, ("",))
+    if goals is None:
+        goals = [*supports(aim or drawn_target(first, ("",), clumsy=False, random=random)).values()]
+    return write(
+        title=f"Blocks World: {len(names)} blocks, one robot",
+        story="A robot that knows everything rearranges the blocks on a table.",
+        action_types=["public-ontic"],
+        domain=ONE_ROBOT,
+        name="blocks_world",
+        objects={"block": names},
+        agents={"agent": ["robot"]},
+        init=Model({"w1": ["(arm_empty)", *atoms(first)]}, {"robot": [("w1", "w1")]}, ["w1"]),
+        goals=formulas("goals", goals),
+    )
+
+
+def _numbered(letter: str, count: int) -> tuple[str, ...]:
+    return tuple(f"{letter}{number}" for number in range(1, count + 1))
+
+
+def _block_names(blocks: int, *, at_least: int) -> tuple[str, ...]:
+    return _numbered("b", between("blocks", blocks, at_least, 60))
+
+
+def _team(tier: str, agents: int, clumsy: int, onlookers: int, *, at_least: int) -> _Team:
+    """The agents, at least so many precise ones and in the tier `clumsy` so many clumsy ones among them."""
+    names = tuple(ascii_lowercase[: between("agents", agents, 2, 8)])
+    if tier == "several":
+        return _Team(names, (), ())
+    dropping = between("clumsy", clumsy, at_least, len(names) - at_least)
+    acting = len(names) - between("onlookers", onlookers, 0, len(names) - dropping - at_least)
+    return _Team(names[: acting - dropping], names[acting - dropping : acting], names[acting:])
+
+
+def _starts(
+    start: str | Sequence[str] | None, blocks: Sequence[str], tables: Sequence[str], worlds: int, random: Random
+) -> list[Arrangement]:
+    most = 1 if len(tables) == 1 else _MOST_WORLDS
+    if start is None:
+        return drawn_starts(worlds, blocks, tables, random)
+    texts = [start] if isinstance(start, str) else start
+    if not isinstance(texts, Sequence) or not 1 <= len(texts) <= most:
+        raise DomainError(f"start must give 1 to {most} arrangements, got {start!r}")
+    return [read_start(text, blocks, tables) for text in texts]
+
+
+def _places(places: Sequence[str] | None, team: _Team, tables: Sequence[str]) -> dict[str, list[str]]:
+    """For each agent the tables that it is at."""
+    numbers = [table.removeprefix("t") for table in tables]
+    if places is None:
+        places = [
+            "".join(numbers) if name in team.clumsy else numbers[turn % len(numbers)]
+            for turn, name in enumerate(team.names)
+        ]
+    listed = _one_each("places", places, len(team.names), "agents")
+    return {
+        name: [f"t{number}" for number in subset("places", chosen, numbers, at_least=1)]
+        for name, chosen in zip(team.names, listed, strict=True)
+    }
+
+
+def _focus(focus: Sequence[str] | None, team: _Team) -> dict[str, str]:
+    """For each agent the one that it focuses on."""
+    seen = team.names if focus is None else _one_each("focus", focus, len(team.names), "agents")
+    return {name: known("name in focus", other, team.names) for name, other in zip(team.names, seen, strict=True)}
+
+
+def _moves(
+    movers: Sequence[str] | None,
+    zones: Sequence[str] | None,
+    team: _Team,
+    at: Mapping[str, Sequence[str]],
+    blocks: Sequence[str],
+    tables: Sequence[str],
+    worlds: int,
+) -> list[list[str]]:
+    """For each arrangement the atoms that say who can move which block."""
+    able = subset("movers", team.names[:1] + team.clumsy if movers is None else movers, team.names)
+    if zones is None:
+        return [[atom("can_move", *pair) for pair in product(able, blocks)]] * worlds
+    return [
+        [
+            atom("can_move", name, block)
+            for name in team.names
+            for block in chain.from_iterable(part for table, part in zone if table in at[name])
+        ]
+        for zone in (read("zones", text, blocks, tables) for text in _one_each("zones", zones, worlds, "worlds"))
+    ]
+
+
+def _one_each(parameter: str, listed: object, count: int, of: str) -> Sequence[Any]:
+    if not isinstance(listed, Sequence) or len(listed) != count:
+        raise DomainError(f"{parameter} must list one text for each of {count} {of}, got {listed!r}")
+    return listed
+
+
+def _wishes(
+    new: Sequence[tuple[str, str]],
+    others: Sequence[str],
+    deceived: Sequence[str],
+    ignorant: Sequence[str],
+    wanted: int,
+    random: Random,
+) -> list[str]:
+    """A goal about new places of blocks, and about who believes in one."""
+    places = [place for _, place in random.sample(new, min(wanted, len(new)))]
+    if not deceived:
+        return [common(place) for place in places]
+    for name in others:
+        left, reached = random.choice(new)
+        if name not in deceived:
+            places.append(believes(name, reached))
+        elif name in ignorant:
+            places.append(not_(believes(name, reached)))
+        else:
+            places.append(believes(name, left))
+    return places
+
+
+DOMAIN = Domain(
+    name="blocks_world",
+    env_id_name="BlocksWorld",
+    language="EPDDL",
+    problem=problem,
+    vocabulary=vocabulary,
+    instances=INSTANCES,
+    train=tuple(name for name in INSTANCES if name.startswith("g_") and name not in _HELD_BACK),
+    test=tuple(name for name in INSTANCES if not name.startswith("g_")),
+    actors=dict.fromkeys(("pick_up", "put_down", "give", "stack", "clumsy_stack", "unstack", "focus", "tell_block"), 0),
+)

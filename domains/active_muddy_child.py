@@ -127,4 +127,9 @@ DOMAIN = Domain(
     train=("g_amc_04_03_clean_s1017", "g_amc_05_03_muddy_s1517"),
     test=tuple(name for name in _INSTANCES if not name.startswith("g_")),
     actors={"ask": 0},
+    ranges={
+        "train": {"children": (3, 4, 5, 6, 7)},
+        "validation": {"children": (8, 9)},
+        "test": {"children": (10, 11, 12, 13, 14)},
+    },
 )

@@ -6,12 +6,15 @@ import ast
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any, Literal
 
 from domains.checks import DomainError, known
 from domains.structure import Structure
 
 Parameters = Mapping[str, Any]
+SPLITS = ("train", "validation", "test")
+_SEEDS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class Domain:
         test: names of the instances that it is tested on.
         language: of the problem's text: mA*, or EPDDL with the domain and its library in the same text.
         structure: in mA*, the objects in the names of a problem with the given parameters.
+        ranges: for each of the `SPLITS` the values that its problems draw their parameters from, each by itself; a
+            parameter `seed` is drawn besides. Sizes grow from split to split.
         actors: which argument of an action (counted from 0) is the agent that acts, by the action's schema.
     """
 
@@ -42,6 +47,7 @@ class Domain:
     test: tuple[str, ...]
     language: Literal["mA*", "EPDDL"] = "mA*"
     structure: Callable[..., Structure] | None = None
+    ranges: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     actors: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -63,6 +69,18 @@ class Domain:
         for parameter in parameters:
             known(f"parameter of {self.name}", parameter, self.defaults)
         return self.problem(**parameters)
+
+    def draw(self, split: str, random: Random) -> dict[str, Any]:
+        """Parameters of a problem of a split.
+
+        Raises:
+            DomainError: when there is no such split, or the domain states no ranges.
+        """
+        known("split", split, SPLITS)
+        if not self.ranges:
+            raise DomainError(f"{self.name} states no ranges to draw problems from")
+        drawn = {name: random.choice(values) for name, values in self.ranges[split].items()}
+        return drawn | ({"seed": random.randrange(_SEEDS)} if "seed" in self.defaults else {})
 
     def instance(self, name: str) -> Parameters:
         """The parameters of a named instance.

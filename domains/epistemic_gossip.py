@@ -149,4 +149,9 @@ DOMAIN = Domain(
     test=tuple(f"3_3_{number}" for number in range(1, 10)),
     structure=structure,
     actors={"tell": 0, "call": 0},
+    ranges={
+        "train": {"agents": (3, 4), "protocol": ("tell", "call")},
+        "validation": {"agents": (5,), "protocol": ("tell", "call")},
+        "test": {"agents": (6, 7, 8), "protocol": ("tell", "call")},
+    },
 )

@@ -183,4 +183,9 @@ DOMAIN = Domain(
     test=tuple(name for name in _INSTANCES if name not in _TRAIN),
     structure=structure,
     actors=dict.fromkeys(("right", "left", "share_secret"), 0),
+    ranges={
+        "train": {"agents": (2, 3), "rooms": (2, 3), "noticed": (False, True), "ring": (2,)},
+        "validation": {"agents": (4,), "rooms": (2, 3), "noticed": (True,)},
+        "test": {"agents": (5, 6), "rooms": (3, 4), "noticed": (True,)},
+    },
 )

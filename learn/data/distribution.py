@@ -1,0 +1,202 @@
+"""Problems to learn from: drawn from the ranges that a domain states, each with a goal, and kept when they fit.
+
+Sizes and structure come from the domain, goals too or, for most problems, from random walks: conjunctions of formulas
+of the domain's vocabulary, nested beliefs and negated ones among them. What can be exhausted is labelled exactly.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from itertools import count
+from random import Random
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+import domains
+from epigym.errors import EpigymError, TaskError, UsageError
+from epigym.likeness import signature
+from epigym.problem import domain_problem, vocabulary
+from epigym.space import StateSpace
+from epigym.task import Task
+from epigym.walks import breadth_first, random_goal
+
+MAX_STATES: Final = 20_000
+"""Problems of the split `train` have at most so many e-states."""
+MIN_DISTANCE: Final = 3
+"""The shortest plan of a drawn problem has at least so many actions."""
+_GOALS: Final = 4  # problems with the same parameters, the first of them with the domain's own goal
+_MOST_STEPS, _MOST_SUBGOALS = 15, 6
+_PATIENCE: Final = 400  # draws without a problem that fits
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A drawn problem.
+
+    Attributes:
+        domain: the domain.
+        instance: its name, `<split>_<number>` of the draw.
+        parameters: of the domain, the goal among them where it is not the domain's own.
+        seed: what it was drawn with.
+        distance: length of the shortest plan; None where the e-states were not exhausted.
+        states: number of e-states; None where they were not exhausted.
+        task: the problem.
+    """
+
+    domain: str
+    instance: str
+    parameters: Mapping[str, Any]
+    seed: int
+    distance: int | None
+    states: int | None
+    task: Task = field(repr=False)
+
+    def row(self) -> dict[str, Any]:
+        """What a table says of it."""
+        blank = {"distance": self.distance, "states": self.states}
+        return {
+            "domain": self.domain,
+            "instance": self.instance,
+            "seed": self.seed,
+            "parameters": json.dumps(self.parameters),
+            **{name: "" if value is None else value for name, value in blank.items()},
+        }
+
+
+COLUMNS = ("domain", "instance", "seed", "parameters", "distance", "states")
+
+
+def draw(domain: str, split: str, seed: int = 0) -> Iterator[Drawn]:
+    """Problems of a domain, without end; no two of them, and none of them and of the domain's tests, are the same.
+
+    Being the same is meant up to the names of fluents, agents and actions. Problems of the split `train` have at most
+    `MAX_STATES` e-states; all plans have at least `MIN_DISTANCE` actions, and there is one for every problem of the
+    split `train` and for every random goal.
+
+    Args:
+        domain: a domain with ranges.
+        split: `train`, `validation` or `test`.
+        seed: equal seeds draw equal problems.
+
+    Raises:
+        UsageError: when there is no such domain or split.
+        EpigymError: when no problem fits for long.
+    """
+    if domain not in domains.DOMAINS:
+        raise UsageError(f"no domain is called {domain!r}; python -m domains lists them")
+    known: set[str] = set()
+    last = 0
+    for number in count():
+        if number - last > _PATIENCE:
+            raise EpigymError(f"{domain}: none of {_PATIENCE} problems drawn for {split} fits; change its ranges")
+        found = _drawn(domain, split, seed, number)
+        if found is None or (mark := signature(found.task)) in known or _is_test(domain, found.task, mark):
+            continue
+        known.add(mark)
+        last = number
+        yield found
+
+
+def _drawn(domain: str, split: str, seed: int, number: int) -> Drawn | None:
+    """The problem of a draw, if it fits."""
+    try:
+        parameters = domains.DOMAINS[domain].draw(split, Random(f"{seed} {split} {number // _GOALS}"))
+    except domains.DomainError as error:
+        raise UsageError(str(error)) from None
+    random = Random(f"{seed} {split} {number}")
+    size = _size(domain, json.dumps(parameters), split == "train")
+    if split == "train" and not size.complete:
+        return None
+    if number % _GOALS:
+        goals = size.random_goal(random)
+        if goals is None:
+            return None
+        parameters["goals"] = goals
+    instance = f"{split}_{number:05}"
+    task = replace(domain_problem(domain, **parameters), name=f"{domain}/{instance}", instance=instance)
+    distance = size.distance(task)
+    if (distance is None and size.complete) or (distance is not None and distance < MIN_DISTANCE):
+        return None
+    states = len(size.space) if size.complete else None
+    return Drawn(domain, instance, parameters, seed, distance if size.complete else None, states, task)
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """The e-states of a problem without its goal, nearest first, as many as are looked at.
+
+    Attributes:
+        space: the state space.
+        depth: int32[n], of each e-state.
+        complete: whether these are all e-states.
+        texts: the vocabulary.
+        holds: asks for the vocabulary.
+    """
+
+    space: StateSpace
+    depth: NDArray[np.int32]
+    complete: bool
+    texts: list[str]
+    vocabulary: tuple[Any, ...]
+
+    def random_goal(self, random: Random) -> list[str] | None:
+        """A goal that a random walk reaches, None when walks change nothing."""
+        rng = np.random.default_rng(random.getrandbits(64))
+        steps, most = random.randint(MIN_DISTANCE, _MOST_STEPS), random.randint(1, _MOST_SUBGOALS)
+        try:
+            goal = random_goal(self.space, self.space.query(self.vocabulary), rng, steps=steps, size=most)
+        except TaskError:
+            return None
+        return [self.texts[index] for index in goal.subgoals]
+
+    def distance(self, task: Task) -> int | None:
+        """The depth of the first e-state in sight that satisfies the goal of a task; None when there is none."""
+        reached = self.space.query(task.goal)(np.arange(len(self.depth), dtype=np.int32)).all(axis=1)
+        return int(self.depth[reached].min()) if reached.any() else None
+
+
+@lru_cache(maxsize=8)
+def _size(domain: str, parameters: str, exhaust: bool) -> _Size:
+    """What is near in a problem: all of it or the first `MAX_STATES` e-states, or what is nearer than a goal may be."""
+    chosen = json.loads(parameters)
+    space = StateSpace(domain_problem(domain, **chosen))
+    depths = [np.zeros(1, dtype=np.int32)]
+    expanded = 0
+    for wave in breadth_first(space):
+        depths.append(np.full(len(wave.fresh), wave.depth + 1, dtype=np.int32))
+        expanded += wave.expanded
+        if len(space) > MAX_STATES or (not exhaust and wave.depth >= MIN_DISTANCE):
+            break
+    depth = np.concatenate(depths)
+    return _Size(space, depth, expanded == len(depth), *vocabulary(domain, **chosen))
+
+
+def _is_test(domain: str, task: Task, mark: str) -> bool:
+    """Whether a task is a test problem of its domain, up to names."""
+    names = _tests(domain).get(_counts(task), ())
+    return any(_signature(domain, name) == mark for name in names)
+
+
+@cache
+def _tests(domain: str) -> dict[tuple[int, ...], list[str]]:
+    """The test problems and rungs of a domain by their size."""
+    known = domains.DOMAINS[domain]
+    found: dict[tuple[int, ...], list[str]] = {}
+    for name in known.instances:
+        if name not in known.train:
+            found.setdefault(_counts(domain_problem(f"{domain}/{name}")), []).append(name)
+    return found
+
+
+@cache
+def _signature(domain: str, instance: str) -> str:
+    return signature(domain_problem(f"{domain}/{instance}"))
+
+
+def _counts(task: Task) -> tuple[int, ...]:
+    return len(task.fluents), len(task.agents), len(task.actions), len(task.goal)

@@ -133,6 +133,52 @@ ACTION_TYPES: Mapping[str, ActionType] = {
         },
         ["yes"],
     ),
+    # The deceived take the actual event for another one; the others are those of a private announcement.
+    "private-deception": ActionType(
+        {"actual": _EFFECTLESS, "feigned": (*_EFFECTLESS, ":non-trivial-precondition"), "nothing": _NOTHING},
+        {
+            "Fully": [("actual", "actual"), ("feigned", "feigned"), ("nothing", "nothing")],
+            "Deceived": [("actual", "feigned"), ("feigned", "feigned"), ("nothing", "nothing")],
+            "Oblivious": [("actual", "nothing"), ("feigned", "nothing"), ("nothing", "nothing")],
+        },
+        ["actual"],
+    ),
+    # One agent feigns to be deceived, another is outwitted: it takes the event for one in which the first takes
+    # part in what is feigned. Spies are aware of both.
+    "private-double-deception": ActionType(
+        {
+            "actual": _EFFECTLESS,
+            "assumed": (*_EFFECTLESS, ":non-trivial-precondition"),
+            "feigned": (*_EFFECTLESS, ":non-trivial-precondition"),
+            "overheard": (),
+            "nothing": _NOTHING,
+        },
+        {
+            "Feigning": [
+                ("actual", "actual"),
+                ("overheard", "actual"),
+                ("assumed", "feigned"),
+                ("feigned", "feigned"),
+                ("nothing", "nothing"),
+            ],
+            "Outwitted": [
+                ("actual", "assumed"),
+                ("overheard", "assumed"),
+                ("assumed", "assumed"),
+                ("feigned", "feigned"),
+                ("nothing", "nothing"),
+            ],
+            "Spying": [
+                ("actual", "overheard"),
+                ("overheard", "overheard"),
+                ("assumed", "nothing"),
+                ("feigned", "nothing"),
+                ("nothing", "nothing"),
+            ],
+            "Oblivious": [(event, "nothing") for event in ("actual", "assumed", "feigned", "overheard", "nothing")],
+        },
+        ["actual"],
+    ),
 }
 """The types of actions that the domains use."""
 
@@ -207,7 +253,8 @@ def write(
         initial,
         goal,
     ]
-    requirements = _requirements(initial, goal, typed=bool(objects), facts=bool(facts))
+    typed = bool(objects) or any(kind != "agent" for kind in agents or {})
+    requirements = _requirements(initial, goal, typed=typed, facts=bool(facts))
     problem = [f"(define (problem {name}_problem)", f"    (:domain {name})", *requirements, *sections]
     texts = [
         "\n".join([f";; {title}", ";;", *comment]),

@@ -325,5 +325,5 @@ def _list(elements: Sequence[str], columns: int, opening: str = "(:and") -> str:
     """One element as it is, several as a list, an element a line."""
     if len(elements) == 1:
         return elements[0] if opening == "(and" or elements[0].startswith("(") else f"({elements[0]})"
-    inner = "\n".join(" " * (columns + 4) + element for element in elements)
+    inner = textwrap.indent("\n".join(elements), " " * (columns + 4))
     return f"{opening}\n{inner})"

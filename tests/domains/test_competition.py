@@ -17,6 +17,7 @@ from tests.helpers.equivalence import assert_same_task
 # What the competition calls a family is a domain here; `selective_communication` is another one.
 FAMILIES = {
     "active-muddy-child": "active_muddy_child",
+    "consecutive-numbers": "consecutive_numbers",
     "gossip": "gossip",
 }
 # Problems that cannot be written by parameters, each with its reason.

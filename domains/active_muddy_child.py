@@ -67,6 +67,7 @@ def problem(
     names = _names(children)
     dirty = subset("muddy", _drawn(names, seed) if muddy is None else muddy, names, at_least=1)
     known("child in wise", wise, names)
+    clean = [name for name in names if name not in dirty] if flag("certain", certain) else []
     sees = knows_whether("?child", atom("muddy", "?other"))
     return write(
         title=f"Active Muddy Child: {len(names)} children, {len(dirty)} of them muddy",
@@ -77,7 +78,7 @@ def problem(
         agents={"agent": names},
         init=[
             *(atom("muddy", name) for name in dirty),
-            *(not_(atom("muddy", name)) for name in names if name not in dirty and flag("certain", certain)),
+            *(not_(atom("muddy", name)) for name in clean),
             common("(exists (?child - agent) (muddy ?child))"),
             f"(:forall (?child ?other - agent | (/= ?child ?other)) {common(sees)})",
         ],
@@ -104,7 +105,7 @@ def _names(children: int) -> tuple[str, ...]:
 def _drawn(names: Sequence[str], seed: int | None) -> Sequence[str]:
     if seed is None:
         return names[len(names) // 2 :]
-    draw = random.Random(seed)
+    draw = random.Random(between("seed", seed, 0, 2**32 - 1))
     return draw.sample(names, draw.randint(2, len(names)))
 
 

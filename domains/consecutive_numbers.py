@@ -173,7 +173,7 @@ def _stated(given: object, turns: Sequence[str], highest: int, run: int) -> dict
 def _drawn(turns: Sequence[str], highest: int, seed: int | None) -> dict[str, int]:
     """Consecutive numbers for all agents, none of them the highest possible."""
     most = highest - len(turns)
-    lowest = most // 2 if seed is None else random.Random(seed).randint(0, most)
+    lowest = most // 2 if seed is None else random.Random(between("seed", seed, 0, 2**32 - 1)).randint(0, most)
     held = {turns[number % len(turns)]: number for number in range(lowest, lowest + len(turns))}
     return dict(sorted(held.items()))
 

@@ -194,16 +194,14 @@ def problem(
     """
     names, friends, owners = _agents(agents, kind)
     wanted = known("goal", goal, ("all", "impostor" if kind == "deceived" else "single"))
-    draw = random.Random(seed)
+    draw = None if seed is None else random.Random(between("seed", seed, 0, 2**32 - 1))
     if learner is None:
-        learner = names[0] if seed is None else draw.choice(friends)
+        learner = draw.choice(friends) if draw else names[0]
     known("agent in learner", learner, friends)
-    if shared is not None:
-        pairs = [_pair(pair, names, owners) for pair in shared]
-    elif seed is not None:
+    if shared is None and draw:
         pairs = _drawn(draw, names, friends, learner if wanted == "single" else None)
     else:
-        pairs = []
+        pairs = _pairs(() if shared is None else shared, names, owners)
     deceived = kind == "deceived"
     owner = "(either friend impostor)" if deceived else "agent"
     return write(
@@ -262,10 +260,14 @@ def _agents(agents: int, kind: str) -> tuple[tuple[str, ...], tuple[str, ...], t
     return names, names, names
 
 
-def _pair(pair: object, names: Sequence[str], owners: Sequence[str]) -> tuple[str, str]:
-    if not isinstance(pair, Sequence) or len(pair) != 2 or pair[0] == pair[1]:
-        raise DomainError(f"shared must be a list of pairs of an agent and another one with a secret, got {pair!r}")
-    return known("agent in shared", pair[0], names), known("owner of a secret in shared", pair[1], owners)
+def _pairs(shared: object, names: Sequence[str], owners: Sequence[str]) -> list[tuple[str, str]]:
+    listed = shared if isinstance(shared, Sequence) else [shared]
+    for pair in listed:
+        if not isinstance(pair, Sequence) or len(pair) != 2 or pair[0] == pair[1]:
+            raise DomainError(f"shared must be a list of pairs of two agents, got {shared!r}")
+        known("agent in shared", pair[0], names)
+        known("owner of a secret in shared", pair[1], owners)
+    return [(name, owner) for name, owner in listed]
 
 
 def _drawn(

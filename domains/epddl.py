@@ -97,7 +97,10 @@ class ActionType:
 
 def _pairs(pairs: Pairs) -> str:
     listed = [f"(?{first} ?{second})" for first, second in pairs]
-    return listed[0] if len(listed) == 1 else f"(:and {' '.join(listed)})"
+    if len(listed) == 1:
+        return listed[0]
+    line = f"(:and {' '.join(listed)})"
+    return line if len(line) <= _WIDTH - 40 else f"(:and\n{_wrapped(listed, 24)})"
 
 
 def _indented(lines: Sequence[str], columns: int) -> str:

@@ -261,13 +261,13 @@ def _agents(agents: int, kind: str) -> tuple[tuple[str, ...], tuple[str, ...], t
 
 
 def _pairs(shared: object, names: Sequence[str], owners: Sequence[str]) -> list[tuple[str, str]]:
-    listed = shared if isinstance(shared, Sequence) else [shared]
-    for pair in listed:
+    pairs: list[tuple[str, str]] = []
+    for pair in shared if isinstance(shared, Sequence) else [shared]:
         if not isinstance(pair, Sequence) or len(pair) != 2 or pair[0] == pair[1]:
             raise DomainError(f"shared must be a list of pairs of two agents, got {shared!r}")
-        known("agent in shared", pair[0], names)
-        known("owner of a secret in shared", pair[1], owners)
-    return [(name, owner) for name, owner in listed]
+        name = known("agent in shared", pair[0], names)
+        pairs.append((name, known("owner of a secret in shared", pair[1], owners)))
+    return pairs
 
 
 def _drawn(

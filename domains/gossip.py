@@ -298,29 +298,23 @@ def _goal(wanted: str, names: Sequence[str], learner: str, *, deceived: bool) ->
     ]
 
 
-def _published(agents: int, *shared: str, kind: str = "basic", **parameters: Any) -> dict[str, Any]:
-    return {
-        "agents": agents,
-        **({} if kind == "basic" else {"kind": kind}),
-        **parameters,
-        **({"shared": shared} if shared else {}),
-    }
+def _published(agents: int, *shared: str, **parameters: Any) -> dict[str, Any]:
+    return {"agents": agents, **parameters, **({"shared": shared} if shared else {})}
 
 
+_SIZES = {"all": (3, 5, 7, 9, 11), "single": (7, 9, 11)}
 _INSTANCES = {
+    **{f"gos_{size:02}_{goal}": _published(size, goal=goal) for goal, sizes in _SIZES.items() for size in sizes},
+    "gos_13_all": _published(13),
     **{
-        f"gos_{agents:02}_{goal}{suffix}": _published(agents, kind=kind, goal=goal)
-        for kind, suffix, singles, alls in (
-            ("basic", "", (7, 9, 11), (3, 5, 7, 9, 11, 13)),
-            ("private", "_private", (7, 9, 11), (3, 5, 7, 9, 11)),
-        )
-        for goal, sizes in (("all", alls), ("single", singles))
-        for agents in sizes
+        f"gos_{size:02}_{goal}_private": _published(size, kind="private", goal=goal)
+        for goal, sizes in _SIZES.items()
+        for size in sizes
     },
     **{
-        f"gos_{agents:02}_{short}_deceived": _published(agents, kind="deceived", goal=goal)
-        for agents in (4, 6, 8, 10, 12)
-        for short, goal in (("all", "all"), ("imp", "impostor"))
+        f"gos_{size:02}_{goal[:3]}_deceived": _published(size, kind="deceived", goal=goal)
+        for goal in ("all", "impostor")
+        for size in (4, 6, 8, 10, 12)
     },
     "g_gos_03_all_sh1s1": _published(3, "ac"),
     "g_gos_04_all": _published(4),
@@ -345,12 +339,7 @@ _INSTANCES = {
     "g_gos_04_imp_deceived_sh2s3": _published(4, "ab", "ba", kind="deceived", goal="impostor"),
 }
 # Beside the competition's there are problems to train on and some to choose among trained heuristics.
-_VALIDATION = {
-    "g_gos_04_single_tB",
-    "g_gos_06_all",
-    "g_gos_03_single_tC_private",
-    "g_gos_04_imp_deceived_sh1s1",
-}
+_VALIDATION = {"g_gos_04_single_tB", "g_gos_06_all", "g_gos_03_single_tC_private", "g_gos_04_imp_deceived_sh1s1"}
 
 DOMAIN = Domain(
     name="gossip",

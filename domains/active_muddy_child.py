@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,6 +35,7 @@ def problem(
     muddy: Sequence[str] | None = None,
     certain: bool = True,
     wise: str = "c1",
+    seed: int | None = None,
     goals: Sequence[str] | None = None,
 ) -> str:
     """Children come home from playing; each sees who of the others is muddy, none sees itself.
@@ -50,6 +52,7 @@ def problem(
         certain: whether the others are clean; if not, any of them may be muddy too, and a plan has to work whichever
             are, as in the published problems.
         wise: the child that shall know whether it is muddy.
+        seed: draws who is muddy, if `muddy` is not given: at least two children, so that nobody knows it at first.
         goals: explicit EPDDL formulas instead, about the atoms `(muddy c1)`, ….
 
     Returns:
@@ -62,8 +65,10 @@ def problem(
     after F. Kominis and H. Geffner, "Beliefs in multiagent planning: from one agent to many" (ICAPS 2015).
     """
     names = _names(children)
-    dirty = subset("muddy", names[len(names) // 2 :] if muddy is None else muddy, names, at_least=1)
+    dirty = subset("muddy", _drawn(names, seed) if muddy is None else muddy, names, at_least=1)
     known("child in wise", wise, names)
+    clean = [name for name in names if name not in dirty] if flag("certain", certain) else []
+    sees = knows_whether("?child", atom("muddy", "?other"))
     return write(
         title=f"Active Muddy Child: {len(names)} children, {len(dirty)} of them muddy",
         story="Everybody sees who else is muddy. Asked one by one, children say whether they know about themselves.",
@@ -73,10 +78,9 @@ def problem(
         agents={"agent": names},
         init=[
             *(atom("muddy", name) for name in dirty),
-            *(not_(atom("muddy", name)) for name in names if name not in dirty and flag("certain", certain)),
+            *(not_(atom("muddy", name)) for name in clean),
             common("(exists (?child - agent) (muddy ?child))"),
-            "(:forall (?child ?other - agent | (/= ?child ?other)) "
-            f"{common(knows_whether('?child', '(muddy ?other)'))})",
+            f"(:forall (?child ?other - agent | (/= ?child ?other)) {common(sees)})",
         ],
         goals=[knows_whether(wise, atom("muddy", wise))] if goals is None else formulas("goals", goals),
     )
@@ -96,6 +100,13 @@ def vocabulary(*, children: int = 4, **_: Any) -> list[str]:
 
 def _names(children: int) -> tuple[str, ...]:
     return tuple(f"c{number}" for number in range(1, between("children", children, 2, 16) + 1))
+
+
+def _drawn(names: Sequence[str], seed: int | None) -> Sequence[str]:
+    if seed is None:
+        return names[len(names) // 2 :]
+    draw = random.Random(between("seed", seed, 0, 2**32 - 1))
+    return draw.sample(names, draw.randint(2, len(names)))
 
 
 def _published(children: int, muddy: Sequence[int]) -> dict[str, Any]:

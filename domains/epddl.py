@@ -97,7 +97,10 @@ class ActionType:
 
 def _pairs(pairs: Pairs) -> str:
     listed = [f"(?{first} ?{second})" for first, second in pairs]
-    return listed[0] if len(listed) == 1 else f"(:and {' '.join(listed)})"
+    if len(listed) == 1:
+        return listed[0]
+    line = f"(:and {' '.join(listed)})"
+    return line if len(line) <= _WIDTH - 40 else f"(:and\n{_wrapped(listed, 24)})"
 
 
 def _indented(lines: Sequence[str], columns: int) -> str:
@@ -140,6 +143,52 @@ ACTION_TYPES: Mapping[str, ActionType] = {
             "Oblivious": [("yes", "nothing"), ("nothing", "nothing")],
         },
         ["yes"],
+    ),
+    # The deceived take the actual event for another one; the others are those of a private announcement.
+    "private-deception": ActionType(
+        {"actual": _EFFECTLESS, "feigned": (*_EFFECTLESS, ":non-trivial-precondition"), "nothing": _NOTHING},
+        {
+            "Fully": [("actual", "actual"), ("feigned", "feigned"), ("nothing", "nothing")],
+            "Deceived": [("actual", "feigned"), ("feigned", "feigned"), ("nothing", "nothing")],
+            "Oblivious": [("actual", "nothing"), ("feigned", "nothing"), ("nothing", "nothing")],
+        },
+        ["actual"],
+    ),
+    # One agent feigns to be deceived, another is outwitted: it takes the event for one in which the first takes
+    # part in what is feigned. Spies are aware of both.
+    "private-double-deception": ActionType(
+        {
+            "actual": _EFFECTLESS,
+            "assumed": (*_EFFECTLESS, ":non-trivial-precondition"),
+            "feigned": (*_EFFECTLESS, ":non-trivial-precondition"),
+            "overheard": (),
+            "nothing": _NOTHING,
+        },
+        {
+            "Feigning": [
+                ("actual", "actual"),
+                ("overheard", "actual"),
+                ("assumed", "feigned"),
+                ("feigned", "feigned"),
+                ("nothing", "nothing"),
+            ],
+            "Outwitted": [
+                ("actual", "assumed"),
+                ("overheard", "assumed"),
+                ("assumed", "assumed"),
+                ("feigned", "feigned"),
+                ("nothing", "nothing"),
+            ],
+            "Spying": [
+                ("actual", "overheard"),
+                ("overheard", "overheard"),
+                ("assumed", "nothing"),
+                ("feigned", "nothing"),
+                ("nothing", "nothing"),
+            ],
+            "Oblivious": [(event, "nothing") for event in ("actual", "assumed", "feigned", "overheard", "nothing")],
+        },
+        ["actual"],
     ),
 }
 """The types of actions that the domains use."""
@@ -215,7 +264,8 @@ def write(
         initial,
         goal,
     ]
-    requirements = _requirements(initial, goal, typed=bool(objects), facts=bool(facts))
+    typed = bool(objects) or any(kind != "agent" for kind in agents or {})
+    requirements = _requirements(initial, goal, typed=typed, facts=bool(facts))
     problem = [f"(define (problem {name}_problem)", f"    (:domain {name})", *requirements, *sections]
     texts = [
         "\n".join([f";; {title}", ";;", *comment]),
@@ -291,5 +341,5 @@ def _list(elements: Sequence[str], columns: int, opening: str = "(:and") -> str:
     """One element as it is, several as a list, an element a line."""
     if len(elements) == 1:
         return elements[0] if opening == "(and" or elements[0].startswith("(") else f"({elements[0]})"
-    inner = "\n".join(" " * (columns + 4) + element for element in elements)
+    inner = textwrap.indent("\n".join(elements), " " * (columns + 4))
     return f"{opening}\n{inner})"

@@ -44,7 +44,7 @@ def test_write_overrides_an_instance(capsys: pytest.CaptureFixture[str]) -> None
         (["write", "grapevin"], "error: unknown domain 'grapevin': did you mean 'grapevine'?\n"),
         (["write", "grapevine", "agents"], "error: a parameter is given as name=value, got 'agents'\n"),
         (["write", "grapevine", "agents=x"], "error: agents must be a whole number from 2 to 8, got 'x'\n"),
-        (["show", "gossip"], "error: unknown domain 'gossip': did you mean 'epistemic_gossip'?\n"),
+        (["show", "epistemic_gosip"], "error: unknown domain 'epistemic_gosip': did you mean 'epistemic_gossip'?\n"),
     ],
 )
 def test_wrong_input_exits_with_64(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

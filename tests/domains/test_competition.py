@@ -18,6 +18,8 @@ from tests.helpers.equivalence import assert_same_task
 FAMILIES = {
     "active-muddy-child": "active_muddy_child",
     "blocks-world": "blocks_world",
+    "consecutive-numbers": "consecutive_numbers",
+    "gossip": "gossip",
 }
 # Problems that cannot be written by parameters, each with its reason.
 ODD: dict[str, str] = {}

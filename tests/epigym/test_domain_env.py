@@ -13,8 +13,7 @@ from epigym.envs.domain_env import DomainEnv
 from epigym.envs.env import EpistemicEnv
 from epigym.errors import EpigymError
 from epigym.formula import and_
-from epigym.language import parse_formula
-from epigym.problem import domain_problem
+from epigym.problem import domain_problem, vocabulary
 
 DOMAINS = list(domains.DOMAINS)
 
@@ -67,11 +66,8 @@ def test_wrong_arguments_are_explained(arguments: dict[str, Any], message: str) 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_random_goals_are_of_the_domain_open_and_reachable(domain: str) -> None:
     env = make(domain, random_goals=True, goal_steps=3, goal_size=3)
-    vocabulary = {
-        parse_formula(text, fluents=env.task.fluents, agents=env.task.agents)
-        for text in domains.DOMAINS[domain].vocabulary()
-    }
-    parts = {part for formula in vocabulary for part in (formula, *formula.children)}
+    _, formulas = vocabulary(domain)
+    parts = {part for formula in formulas for part in (formula, *formula.children)}
     states = reachable_within(env, 3)
     goals = set()
     for seed in range(12):

@@ -10,30 +10,19 @@ import pytest
 
 import domains
 from epigym.errors import TaskError
-from epigym.formula import FALSE, TRUE, Formula, considers_possible, fluent
-from epigym.language import parse_formula, parse_mastar
-from epigym.problem import load_problem
+from epigym.formula import FALSE, TRUE, considers_possible, fluent
+from epigym.problem import domain_problem, load_problem, vocabulary
 from epigym.reference import validate
 from epigym.space import StateSpace
-from epigym.task import Task
 from epigym.walks import RandomGoal, breadth_first, random_goal, random_walk
 
 DOMAINS = list(domains.DOMAINS)
 
 
-def task_of(domain: str) -> Task:
-    return parse_mastar(domains.text(domain))
-
-
-def vocabulary(task: Task, domain: str) -> list[Formula]:
-    names = {"fluents": task.fluents, "agents": task.agents}
-    return [parse_formula(text, **names) for text in domains.DOMAINS[domain].vocabulary()]
-
-
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_walk_is_a_plan_for_the_goal(domain: str) -> None:
-    task = task_of(domain)
-    formulas = vocabulary(task, domain)
+    task = domain_problem(domain)
+    _, formulas = vocabulary(domain)
     space = StateSpace(task)
     holds = space.query(formulas)
     for seed in range(20):
@@ -55,10 +44,10 @@ def test_the_walk_is_a_plan_for_the_goal(domain: str) -> None:
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_same_seed_draws_the_same_goal_whatever_the_space_has_met(domain: str) -> None:
-    task = task_of(domain)
+    task = domain_problem(domain)
     fresh, met = StateSpace(task), StateSpace(task)
     met.expand(met.expand([met.initial]).target)
-    holds = {space: space.query(vocabulary(task, domain)) for space in (fresh, met)}
+    holds = {space: space.query(vocabulary(domain)[1]) for space in (fresh, met)}
 
     def draw(space: StateSpace, seed: int) -> RandomGoal:
         return random_goal(space, holds[space], np.random.default_rng(seed), steps=8, size=3)
@@ -70,14 +59,14 @@ def test_the_same_seed_draws_the_same_goal_whatever_the_space_has_met(domain: st
 
 
 def test_a_walk_visits_no_e_state_twice_and_follows_transitions() -> None:
-    space = StateSpace(task_of("coin_in_the_box"))
+    space = StateSpace(domain_problem("coin_in_the_box"))
     states, actions = random_walk(space, np.random.default_rng(1), steps=30)
     assert len(set(states)) == len(states) == len(actions) + 1 > 5
     assert [space.successor(state, action) for state, action in zip(states, actions, strict=False)] == states[1:]
 
 
 def test_a_walk_ends_where_nothing_new_can_be_reached() -> None:
-    space = StateSpace(task_of("assembly_line"))
+    space = StateSpace(domain_problem("assembly_line"))
     for seed in range(10):
         states, actions = random_walk(space, np.random.default_rng(seed), steps=1000)
         assert len(actions) < 1000
@@ -85,14 +74,14 @@ def test_a_walk_ends_where_nothing_new_can_be_reached() -> None:
 
 
 def test_without_a_formula_to_change_there_is_no_goal() -> None:
-    space = StateSpace(task_of("coin_in_the_box"))
+    space = StateSpace(domain_problem("coin_in_the_box"))
     with pytest.raises(TaskError, match="no random goal: after 100 random walks"):
         random_goal(space, space.query([FALSE, fluent("tail")]), np.random.default_rng(0), steps=5, size=1)
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_nobody_comes_to_believe_everything_in_the_domains(domain: str) -> None:
-    space = StateSpace(task_of(domain))
+    space = StateSpace(domain_problem(domain))
     consistent = space.query(considers_possible(agent, TRUE) for agent in space.task.agents)
     for seed in range(10):
         states, _ = random_walk(space, np.random.default_rng(seed), steps=40)

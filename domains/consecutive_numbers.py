@@ -1,0 +1,252 @@
+"""Consecutive Numbers: agents who hold consecutive numbers find them out from what others do not know."""
+
+from __future__ import annotations
+
+import random
+import textwrap
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from domains.checks import DomainError, between, formulas, known
+from domains.domain import Domain
+from domains.epddl import atom, believes, not_, write
+from domains.mastar import agent_names
+
+_DOMAIN = """
+(define (domain consecutive_numbers)
+    (:requirements
+        :typing :equality :list-comprehensions :facts :partial-observability
+        :negative-preconditions :modal-preconditions)
+    (:action-type-libraries action_types)
+    (:types number)
+    (:predicates
+        (has ?agent - agent ?number - number)
+        (:fact next ?number ?successor - number)
+        (:fact may_have ?agent - agent ?number - number))
+
+    (:event is_unsure
+        :parameters (?speaker ?other - agent ?number - number)
+        :precondition (not ([?speaker] (has ?other ?number))))
+    (:action doubt
+        :parameters (?speaker ?other - agent ?number - number | (/= ?speaker ?other))
+        :action-type (public-announcement (is_unsure ?speaker ?other ?number))
+        :observability-conditions (default Fully)))
+"""
+
+_COMMONLY_KNOWN = (
+    """(:forall (?agent - agent ?number - number | (not (may_have ?agent ?number)))
+    ([C. All] (not (has ?agent ?number))))""",
+    """(:forall (?agent - agent ?number ?other - number | (/= ?number ?other))
+    ([C. All] (imply (has ?agent ?number) (not (has ?agent ?other)))))""",
+    """(:forall (?agent - agent ?number - number)
+    ([C. All] ([Kw. ?agent] (has ?agent ?number))))""",
+)
+
+
+def problem(
+    *,
+    agents: int = 3,
+    highest: int = 6,
+    zero: str = "a",
+    run: int | None = None,
+    numbers: Mapping[str, int] | None = None,
+    learn: Mapping[str, int] | None = None,
+    seed: int | None = None,
+    goals: Sequence[str] | None = None,
+) -> str:
+    """Agents draw consecutive numbers, and everybody sees its own only.
+
+    The numbers go round: the first agent may hold 0, `agents`, 2 `agents`, …, the next one 1, `agents` + 1, …; this
+    and that the numbers are consecutive is common knowledge. An agent may say, before all, that it does not know
+    that another one holds a certain number, if so. Some agents shall know that everybody knows which number they
+    hold.
+
+    Difficulty grows with the highest number: who holds it, or 0, knows all numbers, so that doubts exclude the
+    extremes, then their neighbours, and so on; plans have almost as many steps as there are numbers that are not
+    held. The numbers next to those that are held can only be excluded as long as those on the other side are not.
+
+    There is a plan, and the goal does not hold at the start, if all numbers are consecutive (`run` = `agents`) and
+    stated, the highest possible one is not held, and all agents shall succeed but the one with the lowest number:
+    so are the problems that `seed` draws. With two agents it is enough that one number from 1 to `highest` - 1 is
+    stated, for its agent to succeed, and that `highest` is 3 at least. Several of the published problems have no
+    plan: they ask for numbers that nobody holds, or let only `run` of the agents have consecutive numbers.
+
+    Args:
+        agents: how many, 2 to 8; they are called a, b, c, ….
+        highest: the highest number, `agents` + 1 to 40; the lowest one is 0.
+        zero: the agent that may hold 0; the next numbers may be held by the agents after it, in turns.
+        run: of so many agents it is known that they hold consecutive numbers, 2 to `agents`, all by default; of the
+            others, that they hold one number at most.
+        numbers: the numbers that agents do hold, such as `{"a": 3, "b": 4}`; a plan has to work whatever the other
+            agents hold. By default consecutive ones, from the middle.
+        learn: the agents that shall know that everybody knows which number they hold, with their numbers; by default
+            all in `numbers`, without the one with the lowest number if `numbers` names all agents.
+        seed: draws the consecutive `numbers`, if they are not given.
+        goals: explicit EPDDL formulas instead, about the atoms `(has a n0)`, ….
+
+    Returns:
+        The EPDDL text of the problem with its domain.
+
+    Raises:
+        DomainError: when a parameter is out of range.
+
+    Source: the family *consecutive numbers* of the epistemic track of the International Planning Competition 2026, a
+    version of the puzzle of the consecutive numbers.
+    """
+    names, turns = _agents(agents, highest, zero)
+    held = between("run", len(names) if run is None else run, 2, len(names))
+    stated = _drawn(turns, highest, seed) if numbers is None else _stated(numbers, turns, highest, held)
+    wanted = _default_goal(stated, names) if learn is None else _numbers("learn", learn, names, highest)
+    values = [f"n{number}" for number in range(highest + 1)]
+    return write(
+        title=f"Consecutive Numbers: {len(names)} agents, numbers up to {highest}",
+        story="Everybody knows its own number only, and that the numbers are consecutive. Doubts tell the others more.",
+        action_types=["public-announcement"],
+        domain=_DOMAIN,
+        name="consecutive_numbers",
+        objects={"number": values},
+        agents={"agent": names},
+        facts=[
+            *(atom("next", *pair) for pair in pairwise(values)),
+            *(
+                atom("may_have", name, value)
+                for name in names
+                for number, value in enumerate(values)
+                if turns[number % len(turns)] == name
+            ),
+        ],
+        init=[
+            *(atom("has", name, f"n{number}") for name, number in stated.items()),
+            _some_are_consecutive(held),
+            *_COMMONLY_KNOWN,
+        ],
+        goals=_goal(wanted, names) if goals is None else formulas("goals", goals),
+    )
+
+
+def vocabulary(*, agents: int = 3, highest: int = 6, zero: str = "a", **_: Any) -> list[str]:
+    """Who knows which number, and who knows that its own number is known."""
+    names, turns = _agents(agents, highest, zero)
+    found = []
+    for number in range(highest + 1):
+        owner = turns[number % len(turns)]
+        for name in names:
+            if name != owner:
+                knows = believes(name, atom("has", owner, f"n{number}"))
+                found += [knows, not_(knows), believes(owner, knows), not_(believes(owner, knows))]
+    return found
+
+
+def _agents(agents: int, highest: int, zero: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The agents, and the same in the order of the numbers they may hold."""
+    names = agent_names(between("agents", agents, 2, 8))
+    between("highest", highest, agents + 1, 40)
+    start = names.index(known("agent in zero", zero, names))
+    return names, names[start:] + names[:start]
+
+
+def _numbers(parameter: str, given: object, names: Sequence[str], highest: int) -> dict[str, int]:
+    if not isinstance(given, Mapping) or not given:
+        raise DomainError(f"{parameter} must map agents to numbers, got {given!r}")
+    return {
+        known(f"agent in {parameter}", name, names): between(f"the number of {name} in {parameter}", number, 0, highest)
+        for name, number in given.items()
+    }
+
+
+def _stated(given: object, turns: Sequence[str], highest: int, run: int) -> dict[str, int]:
+    """The numbers that are given, if agents can have them while `run` agents hold consecutive numbers."""
+    stated = _numbers("numbers", given, sorted(turns), highest)
+    for name, number in stated.items():
+        if turns[number % len(turns)] != name:
+            raise DomainError(
+                f"numbers gives {name} a number that only {turns[number % len(turns)]} may hold: {number}"
+            )
+    for lowest in range(highest + 2 - run):
+        held = {turns[number % len(turns)]: number for number in range(lowest, lowest + run)}
+        if all(stated.get(name, number) == number for name, number in held.items()):
+            return stated
+    raise DomainError(f"numbers leaves no {run} agents with consecutive numbers: {stated}")
+
+
+def _drawn(turns: Sequence[str], highest: int, seed: int | None) -> dict[str, int]:
+    """Consecutive numbers for all agents, none of them the highest possible."""
+    most = highest - len(turns)
+    lowest = most // 2 if seed is None else random.Random(between("seed", seed, 0, 2**32 - 1)).randint(0, most)
+    held = {turns[number % len(turns)]: number for number in range(lowest, lowest + len(turns))}
+    return dict(sorted(held.items()))
+
+
+def _default_goal(stated: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
+    lowest = min(stated.values()) if len(stated) == len(names) else -1
+    return {name: number for name, number in stated.items() if number != lowest}
+
+
+def _goal(wanted: Mapping[str, int], names: Sequence[str]) -> list[str]:
+    """Everybody's knowledge is that of the other agent if there is only one."""
+    found = []
+    for name, number in wanted.items():
+        knower = "All" if len(names) > 2 else next(other for other in names if other != name)
+        found.append(believes(name, believes(knower, atom("has", name, f"n{number}"))))
+    return found
+
+
+def _some_are_consecutive(run: int) -> str:
+    """It is common knowledge that some `run` consecutive numbers are all held."""
+    lines = []
+    for index in range(1, run + 1):
+        number = f"?n{index}"
+        follows = f" | {atom('next', f'?n{index - 1}', number)}" if index > 1 else ""
+        lines += [
+            f"(exists ({number} - number{follows}) (and",
+            f"    (exists (?agent - agent | (may_have ?agent {number})) (has ?agent {number}))",
+        ]
+    return "([C. All]\n" + textwrap.indent("\n".join(lines), " " * 4) + "))" * run + ")"
+
+
+def _published(agents: int, highest: int, *numbers: int, **parameters: Any) -> dict[str, Any]:
+    """With one number that of b, with several those of a, b, c, …; of two agents b may hold 0."""
+    zero = {"zero": "b"} if agents == 2 else {}
+    named = {"b": numbers[0]} if len(numbers) == 1 else dict(zip(agent_names(agents), numbers, strict=True))
+    return {"agents": agents, "highest": highest, **zero, "numbers": named, **parameters}
+
+
+_INSTANCES = {
+    "cn_2_05": _published(2, 5, 4),
+    "cn_2_15": _published(2, 10, 4),
+    "cn_2_20": _published(2, 20, 4),
+    "cn_3_05": _published(3, 5, 3, 4, 5),
+    "cn_3_10": _published(3, 10, 3, 4, 5),
+    "cn_3_20": _published(3, 20, 4, run=2, learn={"b": 4, "c": 5}),
+    "cn_4_10": _published(4, 10, 4, 5, 6, 7, run=3, learn={"b": 4, "c": 5, "d": 6}),
+    "cn_4_20": _published(4, 20, 4, 5, 6, 7, run=2, learn={"b": 4, "c": 5, "d": 6}),
+    "cn_5_10": _published(5, 10, 5, 6, 7, 8, 9, run=3, learn={"b": 4, "c": 5, "d": 6, "e": 7}),
+    "cn_5_20": _published(5, 20, 5, 6, 7, 8, 9, run=2, learn={"b": 4, "c": 5, "d": 6, "e": 7}),
+    "g_cn_2_07_b4": _published(2, 7, 4),
+    "g_cn_2_12_b6": _published(2, 12, 6),
+    "g_cn_2_14_b8": _published(2, 14, 8),
+    "g_cn_2_16_b8": _published(2, 16, 8),
+    "g_cn_2_17_b10": _published(2, 17, 10),
+    "g_cn_2_18_b12": _published(2, 18, 12),
+    "g_cn_2_19_b10": _published(2, 19, 10),
+    "g_cn_3_08_k1": _published(3, 8, 3, 4, 5),
+    "g_cn_3_11_k2": _published(3, 11, 6, 7, 8),
+    "g_cn_3_13_k3": _published(3, 13, 9, 10, 11),
+    "g_cn_3_16_k3": _published(3, 16, 9, 10, 11),
+    "g_cn_3_17_k4": _published(3, 17, 12, 13, 14),
+}
+# Beside the competition's there are problems to train on and some to choose among trained heuristics.
+_VALIDATION = {"g_cn_2_16_b8", "g_cn_3_08_k1", "g_cn_3_17_k4"}
+
+DOMAIN = Domain(
+    name="consecutive_numbers",
+    env_id_name="ConsecutiveNumbers",
+    language="EPDDL",
+    problem=problem,
+    vocabulary=vocabulary,
+    instances=_INSTANCES,
+    train=tuple(name for name in _INSTANCES if name.startswith("g_") and name not in _VALIDATION),
+    test=tuple(name for name in _INSTANCES if not name.startswith("g_")),
+    actors={"doubt": 0},
+)

@@ -1,0 +1,354 @@
+"""Gossip: agents call each other to tell their secrets, noticed or not; an impostor lies and shall be lied to."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from itertools import permutations
+from typing import Any
+
+from domains.checks import DomainError, between, formulas, known
+from domains.domain import Domain
+from domains.epddl import atom, believes, common, knows_whether, not_, unsure, write
+from domains.mastar import agent_names
+
+_DETECTIVE, _IMPOSTOR = "detective", "impostor"
+
+_BASIC = """
+(define (domain gossip)
+    (:requirements
+        :equality :lists :list-comprehensions :partial-observability
+        :negative-preconditions :modal-preconditions :knowing-whether)
+    (:action-type-libraries action_types)
+    (:predicates (secret ?owner - agent))
+
+    (:event holds
+        :parameters (?caller ?called - agent)
+        :precondition (and (secret ?caller) (<Kw. ?called> (secret ?caller))))
+    (:event fails
+        :parameters (?caller ?called - agent)
+        :precondition (and (not (secret ?caller)) (<Kw. ?called> (secret ?caller))))
+    (:action tell
+        :parameters (?caller ?called - agent | (/= ?caller ?called))
+        :action-type (semi-private-announcement (holds ?caller ?called) (fails ?caller ?called))
+        :observability-conditions (:and (?caller Fully) (?called Fully) (default Partially))))
+"""
+
+_PRIVATE = """
+(define (domain gossip)
+    (:requirements
+        :equality :lists :list-comprehensions :partial-observability :modal-preconditions :knowing-whether)
+    (:action-type-libraries action_types)
+    (:predicates (secret ?owner - agent))
+
+    (:event nothing)
+    (:event holds
+        :parameters (?caller ?called - agent)
+        :precondition (and (secret ?caller) (<Kw. ?called> (secret ?caller))))
+    (:action tell
+        :parameters (?caller ?called - agent | (/= ?caller ?called))
+        :action-type (private-announcement (holds ?caller ?called) (nothing))
+        :observability-conditions (:and (?caller Fully) (?called Fully) (default Oblivious))))
+"""
+
+_DECEIVED = """
+(define (domain gossip)
+    (:requirements
+        :typing :equality :lists :list-comprehensions :partial-observability :ontic-actions
+        :negative-preconditions :modal-preconditions :knowing-whether)
+    (:action-type-libraries action_types)
+    (:types friend detective impostor - agent)
+    (:predicates
+        (secret ?owner - (either friend impostor))
+        (spying ?friend - friend))
+
+    (:event nothing)
+
+    (:event holds
+        :parameters (?caller - friend ?called - agent)
+        :precondition (and (secret ?caller) (<Kw. ?called> (secret ?caller))))
+    (:action tell
+        :parameters (?caller - friend ?called - agent | (/= ?caller ?called))
+        :action-type (private-announcement (holds ?caller ?called) (nothing))
+        :observability-conditions (:and (?caller Fully) (?called Fully) (default Oblivious)))
+
+    (:event lies
+        :parameters (?liar - impostor ?called - friend)
+        :precondition (and (secret ?liar) (<Kw. ?called> (secret ?liar))))
+    (:event seems_honest
+        :parameters (?liar - impostor ?called - friend)
+        :precondition (and (not (secret ?liar)) (<Kw. ?called> (secret ?liar))))
+    (:action lie
+        :parameters (?liar - impostor ?called - friend)
+        :action-type (private-deception (lies ?liar ?called) (seems_honest ?liar ?called) (nothing))
+        :observability-conditions (:and (?liar Fully) (?called Deceived) (default Oblivious)))
+
+    (:event starts_spying
+        :parameters (?friend - friend)
+        :precondition (not (spying ?friend))
+        :effects (spying ?friend))
+    (:action give_earpiece
+        :parameters (?giver - detective ?friend - friend)
+        :action-type (private-ontic (starts_spying ?friend) (nothing))
+        :observability-conditions
+            (:and
+                (?giver Fully)
+                (?friend Fully)
+                (:forall (?spy - friend | (/= ?spy ?friend)) (?spy (if (spying ?spy) Fully)))
+                (default Oblivious)))
+
+    ;; The detective sees through a lie that the liar takes for believed. Whoever spies hears that it is one, and
+    ;; takes the secret for true whatever it believed before.
+    (:event sees_through
+        :parameters (?hunter - detective ?liar - impostor)
+        :precondition (and (secret ?liar) (<Kw. ?hunter> (secret ?liar))))
+    (:event seems_to_work
+        :parameters (?hunter - detective ?liar - impostor)
+        :precondition (and (secret ?liar) (<Kw. ?hunter> (secret ?liar))))
+    (:event takes_in
+        :parameters (?hunter - detective ?liar - impostor)
+        :precondition (and (not (secret ?liar)) (<Kw. ?hunter> (secret ?liar))))
+    (:event is_overheard
+        :parameters (?liar - impostor)
+        :effects (secret ?liar))
+    (:action catch
+        :parameters (?hunter - detective ?liar - impostor)
+        :action-type
+            (private-double-deception
+                (sees_through ?hunter ?liar)
+                (seems_to_work ?hunter ?liar)
+                (takes_in ?hunter ?liar)
+                (is_overheard ?liar)
+                (nothing))
+        :observability-conditions
+            (:and
+                (?hunter Feigning)
+                (?liar Outwitted)
+                (:forall (?spy - friend) (?spy (if (spying ?spy) Spying)))
+                (default Oblivious))))
+"""
+
+_DOMAINS = {"basic": _BASIC, "private": _PRIVATE, "deceived": _DECEIVED}
+_ACTION_TYPES = {
+    "basic": ["semi-private-announcement"],
+    "private": ["private-announcement"],
+    "deceived": ["private-announcement", "private-deception", "private-ontic", "private-double-deception"],
+}
+_STORIES = {
+    "basic": "Agents call each other to tell their secret. All others notice the call and do not hear what is said.",
+    "private": "Agents call each other to tell their secret. All others notice nothing.",
+    "deceived": """
+        Friends call each other to tell their secret, and all others notice nothing. The impostor lies about its own.
+        The detective sees through the lie unnoticed, and friends with an earpiece listen in.
+    """,
+}
+
+
+def problem(
+    *,
+    agents: int = 3,
+    kind: str = "basic",
+    goal: str = "all",
+    learner: str | None = None,
+    shared: Sequence[Sequence[str]] | None = None,
+    seed: int | None = None,
+    goals: Sequence[str] | None = None,
+) -> str:
+    """Agents know one secret each, and call each other, one at a time, to tell their own.
+
+    All secrets are true, and it is common knowledge that everybody knows its own. One cannot tell a secret to an
+    agent who knows it. There are three kinds of problems:
+
+    - `basic`: the others notice who calls whom. Some agents shall know whether the secrets hold.
+    - `private`: the others notice nothing. The same goals.
+    - `deceived`: the others notice nothing either. The last two agents are a detective without a secret, who tells
+      nothing, and an impostor, who only lies to friends: they come to believe that its secret is false. The
+      detective gives friends earpieces, which those who have one notice, and catches the impostor: the impostor
+      believes that it has deceived the detective too, but the detective learns the truth, and so does everyone with
+      an earpiece. Either all friends shall be deceived, or the impostor itself.
+
+    Difficulty grows with the number of agents: the initial e-state has 2^secrets worlds, all calls commute, and a
+    plan has as many calls as there are secrets to learn. Where calls are not noticed, every call adds to the worlds.
+
+    Args:
+        agents: how many, detective and impostor included: 2 to 13, 3 to 13 where they are among them; the others are
+            called a, b, c, ….
+        kind: `basic`, `private` or `deceived`.
+        goal: `all`, all agents shall know all secrets, or `single`, one agent shall; where agents are deceived,
+            `all`, all friends shall believe that the impostor's secret is false, or `impostor`, all but the impostor
+            shall know that it is true, while the impostor believes that they believe it is false.
+        learner: the agent that shall know all secrets where it is a single one, a by default.
+        shared: pairs of an agent and the owner of a secret that it is commonly known to know from the start, such as
+            `["ab", "ac"]`; none by default.
+        seed: draws `learner` and one to `agents` - 1 pairs of `shared`, those that are not given. The goal remains
+            to be reached, and there is a plan.
+        goals: explicit EPDDL formulas instead, about the atoms `(secret a)`, … and `(spying a)`, ….
+
+    Returns:
+        The EPDDL text of the problem with its domain.
+
+    Raises:
+        DomainError: when a parameter is out of range.
+
+    Source: the families *gossip* of the epistemic track of the International Planning Competition 2026.
+    """
+    names, friends, owners = _agents(agents, kind)
+    wanted = known("goal", goal, ("all", "impostor" if kind == "deceived" else "single"))
+    draw = None if seed is None else random.Random(between("seed", seed, 0, 2**32 - 1))
+    if learner is None:
+        learner = draw.choice(friends) if draw else names[0]
+    known("agent in learner", learner, friends)
+    if shared is None and draw:
+        pairs = _drawn(draw, names, friends, learner if wanted == "single" else None)
+    else:
+        pairs = _pairs(() if shared is None else shared, names, owners)
+    deceived = kind == "deceived"
+    owner = "(either friend impostor)" if deceived else "agent"
+    return write(
+        title=f"Gossip: {len(names)} agents, {kind}",
+        story=_STORIES[kind],
+        action_types=_ACTION_TYPES[kind],
+        domain=_DOMAINS[kind],
+        name="gossip",
+        agents=(
+            {"friend": friends, "detective": [_DETECTIVE], "impostor": [_IMPOSTOR]} if deceived else {"agent": names}
+        ),
+        init=[
+            f"(:forall (?owner - {owner}) (secret ?owner))",
+            f"(:forall (?owner - {owner}) {common(knows_whether('?owner', '(secret ?owner)'))})",
+            *(common(knows_whether(name, atom("secret", other))) for name, other in pairs),
+            *([f"(:forall (?friend - friend) {common(not_('(spying ?friend)'))})"] if deceived else []),
+        ],
+        goals=_goal(wanted, names, learner, deceived=deceived) if goals is None else formulas("goals", goals),
+    )
+
+
+def vocabulary(*, agents: int = 3, kind: str = "basic", **_: Any) -> list[str]:
+    """Who knows which secret, and who believes of whom to know it; who is deceived, spies, or is believed to.
+
+    Of knowledge about a secret its owner has beliefs, and one of those that are concerned neither way.
+    """
+    names, friends, _owners = _agents(agents, kind)
+    found = []
+    for name, owner in permutations(names, 2):
+        if owner in friends:
+            knows = knows_whether(name, atom("secret", owner))
+            found += [knows, unsure(name, atom("secret", owner))]
+            after = names[names.index(name) + 1 :] + names
+            third = next((other for other in after if other not in (name, owner)), owner)
+            for watcher in dict.fromkeys((owner, third)):
+                found += [believes(watcher, knows), not_(believes(watcher, knows))]
+    if kind == "deceived":
+        for name in (*friends, _DETECTIVE):
+            right, wrong = (believes(name, secret) for secret in _impostors_secret())
+            found += [right, wrong, believes(_IMPOSTOR, wrong), not_(believes(_IMPOSTOR, wrong))]
+        for name in friends:
+            spying = atom("spying", name)
+            found += [spying, not_(spying)]
+            for other in (*friends, _IMPOSTOR):
+                if other != name:
+                    found += [believes(other, spying), not_(believes(other, spying))]
+    return found
+
+
+def _agents(agents: int, kind: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """All agents, those that tell their secrets, and those that have one."""
+    if known("kind", kind, _DOMAINS) == "deceived":
+        friends = agent_names(between("agents", agents, 3, 13) - 2)
+        return (*friends, _DETECTIVE, _IMPOSTOR), friends, (*friends, _IMPOSTOR)
+    names = agent_names(between("agents", agents, 2, 13))
+    return names, names, names
+
+
+def _pairs(shared: object, names: Sequence[str], owners: Sequence[str]) -> list[tuple[str, str]]:
+    pairs: list[tuple[str, str]] = []
+    for pair in shared if isinstance(shared, Sequence) else [shared]:
+        if not isinstance(pair, Sequence) or len(pair) != 2 or pair[0] == pair[1]:
+            raise DomainError(f"shared must be a list of pairs of two agents, got {shared!r}")
+        name = known("agent in shared", pair[0], names)
+        pairs.append((name, known("owner of a secret in shared", pair[1], owners)))
+    return pairs
+
+
+def _drawn(
+    draw: random.Random, names: Sequence[str], friends: Sequence[str], learner: str | None
+) -> list[tuple[str, str]]:
+    """Secrets of friends that are known, but not all of those that the learner, or anybody, has to learn."""
+    pairs = [(name, owner) for name in names for owner in friends if name != owner]
+    pairs.remove(draw.choice([pair for pair in pairs if learner in (None, pair[0])]))
+    return sorted(draw.sample(pairs, draw.randint(1, min(len(pairs), len(names) - 1))))
+
+
+def _impostors_secret() -> tuple[str, str]:
+    secret = atom("secret", _IMPOSTOR)
+    return secret, not_(secret)
+
+
+def _goal(wanted: str, names: Sequence[str], learner: str, *, deceived: bool) -> list[str]:
+    if not deceived:
+        knower = "All" if wanted == "all" else learner
+        return [knows_whether(knower, atom("secret", name)) for name in names]
+    right, wrong = _impostors_secret()
+    if wanted == "all":
+        return [believes(name, wrong) for name in names[:-2]]
+    return [
+        formula
+        for name in names[:-1]
+        for formula in (believes(name, right), believes(_IMPOSTOR, believes(name, wrong)))
+    ]
+
+
+def _published(agents: int, *shared: str, **parameters: Any) -> dict[str, Any]:
+    return {"agents": agents, **parameters, **({"shared": shared} if shared else {})}
+
+
+_SIZES = {"all": (3, 5, 7, 9, 11), "single": (7, 9, 11)}
+_INSTANCES = {
+    **{f"gos_{size:02}_{goal}": _published(size, goal=goal) for goal, sizes in _SIZES.items() for size in sizes},
+    "gos_13_all": _published(13),
+    **{
+        f"gos_{size:02}_{goal}_private": _published(size, kind="private", goal=goal)
+        for goal, sizes in _SIZES.items()
+        for size in sizes
+    },
+    **{
+        f"gos_{size:02}_{goal[:3]}_deceived": _published(size, kind="deceived", goal=goal)
+        for goal in ("all", "impostor")
+        for size in (4, 6, 8, 10, 12)
+    },
+    "g_gos_03_all_sh1s1": _published(3, "ac"),
+    "g_gos_04_all": _published(4),
+    "g_gos_04_all_sh2s2": _published(4, "ab", "ac"),
+    "g_gos_04_single_tB": _published(4, goal="single", learner="b"),
+    "g_gos_05_all_sh2s3": _published(5, "be", "ec"),
+    "g_gos_05_single": _published(5, goal="single"),
+    "g_gos_05_single_sh3s6": _published(5, "ad", "de", "ec", goal="single"),
+    "g_gos_06_all": _published(6),
+    "g_gos_06_single": _published(6, goal="single"),
+    "g_gos_03_all_sh2s2_private": _published(3, "ab", "cb", kind="private"),
+    "g_gos_03_all_sh3s3_private": _published(3, "ac", "ca", "cb", kind="private"),
+    "g_gos_03_single_private": _published(3, kind="private", goal="single"),
+    "g_gos_03_single_tC_private": _published(3, kind="private", goal="single", learner="c"),
+    "g_gos_04_all_sh2s4_private": _published(4, "ba", "bc", kind="private"),
+    "g_gos_04_single_sh2s7_private": _published(4, "ad", "bd", kind="private", goal="single"),
+    "g_gos_05_single_tC_private": _published(5, kind="private", goal="single", learner="c"),
+    "g_gos_03_all_deceived": _published(3, kind="deceived"),
+    "g_gos_03_imp_deceived": _published(3, kind="deceived", goal="impostor"),
+    "g_gos_04_all_deceived_sh1s1": _published(4, "ab", kind="deceived"),
+    "g_gos_04_imp_deceived_sh1s1": _published(4, "ab", kind="deceived", goal="impostor"),
+    "g_gos_04_imp_deceived_sh2s3": _published(4, "ab", "ba", kind="deceived", goal="impostor"),
+}
+# Beside the competition's there are problems to train on and some to choose among trained heuristics.
+_VALIDATION = {"g_gos_04_single_tB", "g_gos_06_all", "g_gos_03_single_tC_private", "g_gos_04_imp_deceived_sh1s1"}
+
+DOMAIN = Domain(
+    name="gossip",
+    env_id_name="Gossip",
+    language="EPDDL",
+    problem=problem,
+    vocabulary=vocabulary,
+    instances=_INSTANCES,
+    train=tuple(name for name in _INSTANCES if name.startswith("g_") and name not in _VALIDATION),
+    test=tuple(name for name in _INSTANCES if not name.startswith("g_")),
+    actors={"tell": 0, "lie": 0, "give_earpiece": 0, "catch": 0},
+)

@@ -75,7 +75,8 @@ def problem(
             *(atom("muddy", name) for name in dirty),
             *(not_(atom("muddy", name)) for name in names if name not in dirty and flag("certain", certain)),
             common("(exists (?child - agent) (muddy ?child))"),
-            f"(:forall (?child ?other - agent | (/= ?child ?other)) {common(knows_whether('?child', '(muddy ?other)'))})",
+            "(:forall (?child ?other - agent | (/= ?child ?other)) "
+            f"{common(knows_whether('?child', '(muddy ?other)'))})",
         ],
         goals=[knows_whether(wise, atom("muddy", wise))] if goals is None else formulas("goals", goals),
     )

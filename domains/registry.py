@@ -13,10 +13,13 @@ from types import MappingProxyType
 from domains import (
     active_muddy_child,
     assembly_line,
+    cloud_scheduling,
     coin_in_the_box,
     collaboration_communication,
     epistemic_gossip,
     grapevine,
+    room_messages,
+    search_and_rescue,
     selective_communication,
     selective_communication_enriched,
 )
@@ -28,10 +31,13 @@ LADDER = Path(__file__).parent / "suites" / "scaling.csv"
 _MODULES = (
     active_muddy_child,
     assembly_line,
+    cloud_scheduling,
     coin_in_the_box,
     collaboration_communication,
     epistemic_gossip,
     grapevine,
+    room_messages,
+    search_and_rescue,
     selective_communication,
     selective_communication_enriched,
 )

@@ -17,6 +17,9 @@ from tests.helpers.equivalence import assert_same_task
 # What the competition calls a family is a domain here; `selective_communication` is another one.
 FAMILIES = {
     "active-muddy-child": "active_muddy_child",
+    "cloud-scheduling": "cloud_scheduling",
+    "search-and-rescue": "search_and_rescue",
+    "selective-communication": "room_messages",
 }
 # Problems that cannot be written by parameters, each with its reason.
 ODD: dict[str, str] = {}

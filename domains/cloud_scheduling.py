@@ -153,7 +153,7 @@ def problem(
     Source: the family *cloud scheduling* of the epistemic track of the International Planning Competition 2026.
     """
     names, holders = _tasks(tasks), _tenants(tenants)
-    draw = Random(between("seed", seed, 0, 10**9))
+    draw = Random(between("seed", seed, 0, 2**32 - 1))
     drawn_owners, drawn_stages = draw.choices(holders, k=len(names)), draw.choices(_STAGES, k=len(names))
     drawn_large = [name for name in names if draw.random() < 0.5]
     owner_of = one_each("owners", drawn_owners if owners is None else owners, holders, names)

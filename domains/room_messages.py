@@ -107,8 +107,8 @@ def problem(
         agents: how many, 2 to 12; they are called a, b, c, …
         rooms: how many, 2 to 20; they are called r1, r2, …
         places: the number of each agent's room.
-        both_ways: whether at the start closeness counts both ways; in the published problems of the competition an
-            agent is close to those on its right, but not they to it, until one of them moves.
+        both_ways: whether at the start closeness counts both ways; in the competition's problems agents are close to
+            those that are named after them, but not these to them, until one of the two moves.
         misjudged: whether closeness after a step to the right is that after a step to the left, as in the published
             problems.
         informed: the agents that shall believe the message, at least one; by default all but the excluded ones.
@@ -129,9 +129,10 @@ def problem(
     """
     names, row = _agents(agents), _rooms(rooms)
     numbers = range(1, len(row) + 1)
-    drawn = Random(between("seed", seed, 0, 10**9)).choices(numbers, k=len(names))
+    drawn = Random(between("seed", seed, 0, 2**32 - 1)).choices(numbers, k=len(names))
     place = one_each("places", drawn if places is None else places, numbers, names)
     missing = subset("excluded", excluded, names)
+    between("number of excluded agents", len(missing), 0, len(names) - 1)
     others = [name for name in names if name not in missing]
     readers = subset("informed", others if informed is None else informed, others, at_least=1)
     wanted = _goals(names, readers, missing, between("depth", depth, 1, 4))

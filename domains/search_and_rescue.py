@@ -164,7 +164,7 @@ def problem(
     places = _places(locations)
     agents = _agents(drones, firefighters, ambulances)
     names = [name for members in agents.values() for name in members]
-    draw = Random(between("seed", seed, 0, 10**9))
+    draw = Random(between("seed", seed, 0, 2**32 - 1))
     drawn_starts, drawn_victim, burns = draw.choices(places, k=len(names)), draw.choice(places), draw.random() < 0.5
     start = one_each("starts", drawn_starts if starts is None else starts, places, names)
     found = drawn_victim if victim is None else known("location in victim", victim, places)
@@ -251,8 +251,12 @@ def _published(steps: int, *, fire: bool = False, starts: Sequence[str] = ("l1",
     """The victim is at the end of a line of some steps."""
     end = f"l{steps + 1}"
     return {
-        "locations": steps + 1, "starts": list(starts), "victim": end, "fires": [end] if fire else [], "noticed": False
-    }  # fmt: skip
+        "locations": steps + 1,
+        "starts": list(starts),
+        "victim": end,
+        "fires": [end] if fire else [],
+        "noticed": False,
+    }
 
 
 _INSTANCES = {

@@ -221,7 +221,7 @@ def _tenants(tenants: int) -> tuple[str, ...]:
 
 
 def _published(*stages: str, owners: Sequence[int] = (1, 2, 1, 2)) -> dict[str, Any]:
-    """Two tenants own the tasks in turn; of three and more, and of two new ones, the second is large."""
+    """Two tenants own the tasks in turn; the second task is large where it is new."""
     return {
         "tasks": len(stages),
         "owners": [f"tenant{number}" for number in owners[: len(stages)]],

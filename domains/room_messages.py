@@ -15,7 +15,7 @@ from domains.epddl import Model, atom, believes, knows_whether, not_, unsure, wr
 
 _MESSAGE = atom("message")
 
-# Deletions are said of every room, so that no reading of EPDDL takes the place from an agent that stays.
+# Deletions are stated where they are void too: the official toolkit makes an atom false that is only ever added.
 _STEP = """
     (:event {side}
         :parameters (?i - agent)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from domains.names import unknown
+
+T = TypeVar("T")
 
 
 class DomainError(ValueError):
@@ -63,6 +66,20 @@ def subset(name: str, chosen: object, names: Sequence[str], *, at_least: int = 0
     if len(members) < at_least:
         raise DomainError(f"{name} needs at least {at_least} of {', '.join(names)}, got {len(members)}")
     return tuple(member for member in names if member in members)
+
+
+def one_each(name: str, chosen: object, choices: Sequence[T], members: Sequence[str]) -> dict[str, T]:
+    """Return what `chosen`, a list with one of `choices` for each of `members`, gives each of them.
+
+    Raises:
+        DomainError: when it is not that.
+    """
+    listed = list(chosen) if isinstance(chosen, Iterable) else []
+    if len(listed) != len(members) or any(value not in choices or isinstance(value, bool) for value in listed):
+        raise DomainError(
+            f"{name} must list one of {', '.join(map(str, choices))} for each of {', '.join(members)}, got {chosen!r}"
+        )
+    return dict(zip(members, listed, strict=True))
 
 
 def formulas(name: str, chosen: object) -> tuple[str, ...]:

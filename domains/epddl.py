@@ -30,6 +30,11 @@ def not_(formula: str) -> str:
     return f"(not {formula})"
 
 
+def literal(holds: bool, atom: str) -> str:
+    """The atom or its negation."""
+    return atom if holds else not_(atom)
+
+
 def and_(*formulas: str) -> str:
     """The conjunction of formulas; of one, the formula itself."""
     return formulas[0] if len(formulas) == 1 else f"(and {' '.join(formulas)})"
@@ -113,6 +118,7 @@ _NOTHING = (":trivial-event",)
 _YES_NO = {"yes": _EFFECTLESS, "no": _EFFECTLESS}
 _TOLD_APART = (("yes", "yes"), ("no", "no"))
 _CONFUSED = (("yes", "yes"), ("yes", "no"), ("no", "yes"), ("no", "no"))
+_UNSEEN = (("yes", "nothing"), ("no", "nothing"), ("nothing", "nothing"))
 
 ACTION_TYPES: Mapping[str, ActionType] = {
     "public-ontic": ActionType({"change": _CHANGING}, {"Fully": [("change", "change")]}, ["change"]),
@@ -134,7 +140,26 @@ ACTION_TYPES: Mapping[str, ActionType] = {
     ),
     "public-sensing": ActionType(_YES_NO, {"Fully": _TOLD_APART}, ["yes", "no"]),
     "semi-private-sensing": ActionType(_YES_NO, {"Fully": _TOLD_APART, "Partially": _CONFUSED}, ["yes", "no"]),
+    "private-sensing": ActionType(
+        {**_YES_NO, "nothing": _NOTHING},
+        {
+            "Fully": [*_TOLD_APART, ("nothing", "nothing")],
+            "Oblivious": _UNSEEN,
+        },
+        ["yes", "no"],
+    ),
+    "quasi-private-sensing": ActionType(
+        {**_YES_NO, "nothing": _NOTHING},
+        {
+            "Fully": [*_TOLD_APART, ("nothing", "nothing")],
+            "Partially": [*_CONFUSED, ("nothing", "nothing")],
+            "Oblivious": _UNSEEN,
+        },
+        ["yes", "no"],
+    ),
     "public-announcement": ActionType({"yes": _EFFECTLESS}, {"Fully": [("yes", "yes")]}, ["yes"]),
+    # An announcement beside which the opposite could have been announced.
+    "public-answer": ActionType(_YES_NO, {"Fully": _TOLD_APART}, ["yes"]),
     "semi-private-announcement": ActionType(_YES_NO, {"Fully": _TOLD_APART, "Partially": _CONFUSED}, ["yes"]),
     "private-announcement": ActionType(
         {"yes": _EFFECTLESS, "nothing": _NOTHING},

@@ -15,7 +15,6 @@ import domains
 from domains import DomainError
 from epigym.language import parse_mastar
 
-MASTAR = [name for name, domain in domains.DOMAINS.items() if domain.language == "mA*"]
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("assembly_line", {"agents": 1}, "agents must be a whole number from 2 to 8, got 1"),
     ("assembly_line", {"agents": 9}, "agents must be a whole number from 2 to 8, got 9"),
@@ -126,7 +125,7 @@ def test_range_error(domain: str, parameters: dict[str, Any], message: str) -> N
 
 
 def test_every_parameter_has_a_range_error() -> None:
-    for domain in MASTAR:
+    for domain in GRID:
         tried = {name for tried, parameters, _ in WRONG if tried == domain for name in parameters}
         assert tried == set(domains.DOMAINS[domain].defaults)
 
@@ -137,7 +136,7 @@ def test_every_parameter_is_documented(domain: str) -> None:
         assert f"    {name}: " in domains.DOMAINS[domain].documentation
 
 
-@pytest.mark.parametrize("domain", MASTAR)
+@pytest.mark.parametrize("domain", GRID)
 def test_every_size_of_a_grid_parses(domain: str) -> None:
     grid = GRID[domain]
     for values in product(*grid.values()):
@@ -148,7 +147,7 @@ def test_every_size_of_a_grid_parses(domain: str) -> None:
         assert {"goals": None, **parameters}.keys() <= domains.DOMAINS[domain].defaults.keys()
 
 
-@pytest.mark.parametrize("domain", MASTAR)
+@pytest.mark.parametrize("domain", GRID)
 def test_vocabulary_consists_of_formulas_about_the_problem(domain: str) -> None:
     chosen = domains.DOMAINS[domain]
     grid = GRID[domain]
@@ -167,7 +166,7 @@ def test_vocabulary_accepts_every_parameter(domain: str) -> None:
     assert inspect.signature(chosen.vocabulary).parameters.keys() - {"_"} <= chosen.defaults.keys()
 
 
-@pytest.mark.parametrize("domain", MASTAR)
+@pytest.mark.parametrize("domain", GRID)
 def test_goals_replace_the_goal(domain: str) -> None:
     default = parse_mastar(domains.text(domain))
     other = parse_mastar(domains.text(domain, goals=["B(a, B(b, " + default.fluents[0] + "))"]))

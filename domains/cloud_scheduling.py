@@ -1,0 +1,256 @@
+"""Cloud Scheduling: a team of hosts runs the tasks of its tenants and tells each of them about its own tasks only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+from domains.checks import between, flag, formulas, one_each, subset
+from domains.domain import Domain
+from domains.epddl import atom, believes, common, knows_whether, literal, not_, unsure, write
+
+# A report makes its task completed and validated, as it says: that is so already, but a tenant may not know it.
+_DOMAIN = """
+(define (domain cloud_scheduling)
+    (:requirements
+        :typing :facts :lists :list-comprehensions :partial-observability :ontic-actions
+        :negative-preconditions :modal-preconditions :knowing-whether)
+    (:action-type-libraries action_types)
+    (:types host tenant - agent task)
+    (:constants scheduler observer reporter - host)
+    (:predicates
+        (submitted ?task - task)
+        (large ?task - task)
+        (scheduled ?task - task)
+        (executing ?task - task)
+        (completed ?task - task)
+        (failed ?task - task)
+        (rescheduled ?task - task)
+        (validated ?task - task)
+        (:fact owner ?task - task ?tenant - tenant))
+
+    (:event is_large
+        :parameters (?task - task)
+        :precondition (and (submitted ?task) (large ?task) (<Kw. scheduler> (large ?task))))
+    (:event is_small
+        :parameters (?task - task)
+        :precondition (and (submitted ?task) (not (large ?task)) (<Kw. scheduler> (large ?task))))
+    (:action sense
+        :parameters (?task - task)
+        :action-type (public-sensing (is_large ?task) (is_small ?task))
+        :observability-conditions (default Fully))
+
+    (:event is_scheduled
+        :parameters (?task - task)
+        :precondition (and
+            (submitted ?task)
+            (not (scheduled ?task)) (not (executing ?task)) (not (completed ?task)) (not (failed ?task))
+            ([Kw. scheduler] (large ?task)))
+        :effects (scheduled ?task))
+    (:action schedule
+        :parameters (?task - task)
+        :action-type (public-ontic (is_scheduled ?task))
+        :observability-conditions (default Fully))
+
+    (:event starts
+        :parameters (?task - task)
+        :precondition (and (scheduled ?task) (not (executing ?task)))
+        :effects (:and (executing ?task) (not (scheduled ?task))))
+    (:action start
+        :parameters (?task - task)
+        :action-type (public-ontic (starts ?task))
+        :observability-conditions (default Fully))
+
+    (:event unseen)
+    (:event completes
+        :parameters (?task - task)
+        :precondition (and (executing ?task) (not (failed ?task)))
+        :effects (:and (completed ?task) (not (executing ?task))))
+    (:action observe_completion
+        :parameters (?task - task)
+        :action-type (private-ontic (completes ?task) (unseen))
+        :observability-conditions (:and (:forall (?host - host) (?host Fully)) (default Oblivious)))
+
+    (:event fails
+        :parameters (?task - task)
+        :precondition (and (executing ?task) (not (completed ?task)))
+        :effects (:and (failed ?task) (not (executing ?task))))
+    (:action observe_failure
+        :parameters (?task - task)
+        :action-type (private-ontic (fails ?task) (unseen))
+        :observability-conditions (:and (:forall (?host - host) (?host Fully)) (default Oblivious)))
+
+    (:event is_rescheduled
+        :parameters (?task - task)
+        :precondition (and (failed ?task) (not (rescheduled ?task)) (not (completed ?task)))
+        :effects (:and (scheduled ?task) (rescheduled ?task) (not (failed ?task))))
+    (:action reschedule
+        :parameters (?task - task)
+        :action-type (public-ontic (is_rescheduled ?task))
+        :observability-conditions (default Fully))
+
+    (:event is_validated
+        :parameters (?task - task)
+        :precondition (and (completed ?task) (not (validated ?task)))
+        :effects (validated ?task))
+    (:action validate
+        :parameters (?task - task)
+        :action-type (private-ontic (is_validated ?task) (unseen))
+        :observability-conditions (:and (:forall (?host - host) (?host Fully)) (default Oblivious)))
+
+    (:event is_reported
+        :parameters (?task - task)
+        :precondition (validated ?task)
+        :effects (:and (completed ?task) (validated ?task)))
+    (:action report
+        :parameters (?task - task ?tenant - tenant | (owner ?task ?tenant))
+        :action-type (private-ontic (is_reported ?task) (unseen))
+        :observability-conditions (:and (reporter Fully) (?tenant Fully) (default Oblivious))))
+"""
+_STAGES = ("new", "scheduled", "executing", "failed")
+
+
+def problem(
+    *,
+    tasks: int = 2,
+    tenants: int = 2,
+    owners: Sequence[str] | None = None,
+    stages: Sequence[str] | None = None,
+    large: Sequence[str] | None = None,
+    private: bool = True,
+    confirmed: bool = False,
+    seed: int = 0,
+    goals: Sequence[str] | None = None,
+) -> str:
+    """Tenants have tasks run in a cloud by three hosts: a scheduler, an observer and a reporter.
+
+    A task whose workload has been sensed is scheduled, before all, and starts. That it is completed or has failed
+    only the hosts see; a failed one can be scheduled once more. A completed one is validated and reported to its
+    owner alone. At the start everybody knows how far each task is, but nobody knows its workload, nor whether it has
+    been validated. All tasks shall be completed and validated, and every owner shall know that of its own.
+
+    Difficulty grows with the number of tasks: the initial e-state has 4^tasks worlds, and a plan has 6 actions for a
+    new task, 4 for a scheduled, 3 for an executing and 5 for a failed one, which come in any order between tasks.
+
+    Args:
+        tasks: how many, 1 to 6; they are called task1, task2, …
+        tenants: how many, 1 to 6; they are called tenant1, tenant2, …
+        owners: the tenant that owns each task.
+        stages: how far each task is: `new`, `scheduled`, `executing` or `failed`.
+        large: the tasks with a large workload.
+        private: whether tenants shall not come to believe that tasks of others are completed.
+        confirmed: whether the reporter shall know that every owner knows that its tasks are completed.
+        seed: draws the owners, stages and large tasks that are not given.
+        goals: explicit EPDDL formulas instead, about the atoms `(completed task1)`, ….
+
+    Returns:
+        The EPDDL text of the problem with its domain.
+
+    Raises:
+        DomainError: when a parameter is out of range.
+
+    Source: the family *cloud scheduling* of the epistemic track of the International Planning Competition 2026.
+    """
+    names, holders = _tasks(tasks), _tenants(tenants)
+    draw = Random(between("seed", seed, 0, 2**32 - 1))
+    drawn_owners, drawn_stages = draw.choices(holders, k=len(names)), draw.choices(_STAGES, k=len(names))
+    drawn_large = [name for name in names if draw.random() < 0.5]
+    owner_of = one_each("owners", drawn_owners if owners is None else owners, holders, names)
+    stage = one_each("stages", drawn_stages if stages is None else stages, _STAGES, names)
+    heavy = subset("large", drawn_large if large is None else large, names)
+    wanted = [
+        *(atom(predicate, name) for predicate in ("completed", "validated") for name in names),
+        *(believes(agent, atom("completed", name)) for name in names for agent in ("scheduler", owner_of[name])),
+    ]
+    if flag("private", private):
+        wanted += [
+            not_(believes(other, atom("completed", name)))
+            for name in names
+            for other in holders
+            if other != owner_of[name]
+        ]
+    if flag("confirmed", confirmed):
+        wanted += [believes("reporter", believes(owner_of[name], atom("completed", name))) for name in names]
+    return write(
+        title=f"Cloud Scheduling: {len(names)} tasks of {len(holders)} tenants",
+        story="""
+            Tasks are sensed, scheduled, started, completed, validated and reported. Tenants do not see when their
+            tasks are completed; a report tells the owner and nobody else.
+        """,
+        action_types=["public-sensing", "public-ontic", "private-ontic"],
+        domain=_DOMAIN,
+        name="cloud_scheduling",
+        objects={"task": names},
+        agents={"tenant": holders},
+        facts=[atom("owner", name, owner_of[name]) for name in names],
+        init=[
+            *(literal(name in heavy, atom("large", name)) for name in names),
+            "(:forall (?task - task) (not (validated ?task)))",
+            common("(forall (?task - task) (and (submitted ?task) (not (completed ?task)) (not (rescheduled ?task))))"),
+            *(common(literal(stage[name] == step, atom(step, name))) for name in names for step in _STAGES[1:]),
+        ],
+        goals=wanted if goals is None else formulas("goals", goals),
+    )
+
+
+def vocabulary(*, tasks: int = 2, tenants: int = 2, **_: Any) -> list[str]:
+    """How far the tasks are, what tenants believe about them, and what hosts and tenants believe about that."""
+    holders = _tenants(tenants)
+    found = []
+    for name in _tasks(tasks):
+        large, completed, validated = (atom(predicate, name) for predicate in ("large", "completed", "validated"))
+        found += [completed, validated, atom("executing", name), atom("failed", name), atom("rescheduled", name)]
+        found += [knows_whether("scheduler", large), unsure("scheduler", large)]
+        for tenant in holders:
+            told = believes(tenant, completed)
+            found += [told, not_(told), believes(tenant, validated), unsure(tenant, validated)]
+            found += [believes("reporter", told), not_(believes("reporter", told))]
+            for other in holders:
+                if other != tenant:
+                    found += [believes(other, told), believes(other, not_(told))]
+    return found
+
+
+def _tasks(tasks: int) -> tuple[str, ...]:
+    return tuple(f"task{number}" for number in range(1, between("tasks", tasks, 1, 6) + 1))
+
+
+def _tenants(tenants: int) -> tuple[str, ...]:
+    return tuple(f"tenant{number}" for number in range(1, between("tenants", tenants, 1, 6) + 1))
+
+
+def _published(*stages: str, owners: Sequence[int] = (1, 2, 1, 2)) -> dict[str, Any]:
+    """Two tenants own the tasks in turn; the second task is large where it is new."""
+    return {
+        "tasks": len(stages),
+        "owners": [f"tenant{number}" for number in owners[: len(stages)]],
+        "stages": list(stages),
+        "large": ["task2"] if stages[1:2] == ("new",) else [],
+    }
+
+
+_INSTANCES = {
+    "cloud_01_len03": _published("executing"),
+    "cloud_02_len04": _published("scheduled"),
+    "cloud_03_len06": _published("new"),
+    "cloud_04_len09": _published("new", "executing"),
+    "cloud_05_len10": _published("new", "scheduled"),
+    "cloud_06_len12": _published("new", "new"),
+    "cloud_07_len15": _published("new", "new", "executing"),
+    "cloud_08_len16": _published("new", "new", "scheduled"),
+    "cloud_09_len18": _published("new", "new", "new"),
+    "cloud_10_len21": _published("new", "new", "new", "executing"),
+    "g_cloud_17_len09": _published("new", "executing", owners=(1, 1)),
+}
+
+DOMAIN = Domain(
+    name="cloud_scheduling",
+    env_id_name="CloudScheduling",
+    language="EPDDL",
+    problem=problem,
+    vocabulary=vocabulary,
+    instances=_INSTANCES,
+    train=("g_cloud_17_len09",),
+    test=tuple(name for name in _INSTANCES if not name.startswith("g_")),
+)

@@ -1,0 +1,251 @@
+"""Room Messages: agents in a row of rooms look up a message or hear it from those nearby, who alone shall learn it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from itertools import pairwise, product
+from random import Random
+from string import ascii_lowercase
+from typing import Any
+
+from domains.checks import between, flag, formulas, one_each, subset
+from domains.domain import Domain
+from domains.epddl import Model, atom, believes, knows_whether, not_, unsure, write
+
+_MESSAGE = atom("message")
+
+# Deletions are stated where they are void too: the official toolkit makes an atom false that is only ever added.
+_STEP = """
+    (:event {side}
+        :parameters (?i - agent)
+        :precondition (forall (?room - room | ({side}most ?room)) (not (at ?i ?room)))
+        :effects (:and
+            (:forall (?room - room) (when (and (at ?i ?room) (not ({side}most ?room))) (not (at ?i ?room))))
+            (:forall (?from ?to - room | {step}) (when (at ?i ?from) (at ?i ?to)))
+            (:forall (?from ?to ?room - room ?j - agent | (and {judged} (/= ?i ?j)))
+                (:and
+                    (when (and (at ?i ?from) (at ?j ?room) (near ?to ?room))
+                        (:and (close ?i ?j) (close ?j ?i)))
+                    (when (and (at ?i ?from) (at ?j ?room) (not (near ?to ?room)))
+                        (:and (not (close ?i ?j)) (not (close ?j ?i))))))))
+    (:action {side}
+        :parameters (?i - agent)
+        :action-type (public-ontic ({side} ?i))
+        :observability-conditions (default Fully))
+"""
+_LEFT, _RIGHT = "(adjacent ?to ?from)", "(adjacent ?from ?to)"
+_DOMAIN = """
+(define (domain room_messages)
+    (:requirements
+        :typing :equality :facts :lists :list-comprehensions :partial-observability :ontic-actions
+        :negative-preconditions :universal-preconditions :modal-preconditions :knowing-whether
+        :negative-postconditions :existential-obs-conditions)
+    (:action-type-libraries action_types)
+    (:types room)
+    (:predicates
+        (message)
+        (at ?i - agent ?room - room)
+        (close ?i ?j - agent)
+        (:fact adjacent ?left ?right - room)
+        (:fact near ?room ?other - room)
+        (:fact leftmost ?room - room)
+        (:fact rightmost ?room - room))
+{steps}
+    (:event reads_it
+        :parameters (?i - agent)
+        :precondition (and (message) (forall (?room - room | (rightmost ?room)) (not (at ?i ?room)))))
+    (:event reads_none
+        :parameters (?i - agent)
+        :precondition (and (not (message)) (forall (?room - room | (rightmost ?room)) (not (at ?i ?room)))))
+    (:event unseen)
+    (:action read
+        :parameters (?i - agent)
+        :action-type (quasi-private-sensing (reads_it ?i) (reads_none ?i) (unseen))
+        :observability-conditions (:and
+            (?i Fully)
+            (:forall (?j - agent | (/= ?i ?j))
+                (?j (if (exists (?room - room) (and (at ?i ?room) (at ?j ?room))) Partially else Oblivious)))))
+
+    (:event tells
+        :parameters (?i - agent)
+        :precondition (and
+            ([?i] (message))
+            (forall (?j - agent | (/= ?i ?j)) (imply (close ?i ?j) ([?j] ([Kw. ?i] (message)))))))
+    (:action tell
+        :parameters (?i - agent)
+        :action-type (private-announcement (tells ?i) (unseen))
+        :observability-conditions (:and
+            (?i Fully)
+            (:forall (?j - agent | (/= ?i ?j)) (?j (if (close ?i ?j) Fully else Oblivious))))))
+"""
+
+
+def problem(
+    *,
+    agents: int = 3,
+    rooms: int = 4,
+    places: Sequence[int] | None = None,
+    both_ways: bool = True,
+    misjudged: bool = False,
+    informed: Sequence[str] | None = None,
+    excluded: Sequence[str] = (),
+    depth: int = 1,
+    seed: int = 0,
+    goals: Sequence[str] | None = None,
+) -> str:
+    """Agents in a row of rooms, who all see each other move, do not know whether there is a message.
+
+    In any room but the rightmost an agent can read it; those in the same room see that it reads, but not what, the
+    others notice nothing. An agent that believes the message can tell it to all who are close, that is in the same
+    or an adjacent room, if all of them believe that it knows; the others notice nothing.
+
+    Difficulty grows with the number of agents who shall learn the message, as nobody need be told what everybody can
+    read, and with depth: agents then have to meet, to see each other read.
+
+    Args:
+        agents: how many, 2 to 12; they are called a, b, c, …
+        rooms: how many, 2 to 20; they are called r1, r2, …
+        places: the number of each agent's room.
+        both_ways: whether at the start closeness counts both ways; in the competition's problems agents are close to
+            those that are named after them, but not these to them, until one of the two moves.
+        misjudged: whether closeness after a step to the right is that after a step to the left, as in the published
+            problems.
+        informed: the agents that shall believe the message, at least one; by default all but the excluded ones.
+        excluded: the agents that shall not.
+        depth: how deep, 1 to 4: at depth 2 every informed agent shall believe that the next one believes the message,
+            and so on around.
+        seed: draws the places when they are not given.
+        goals: explicit EPDDL formulas instead, about the atoms `(message)`, `(at a r1)` and `(close a b)`.
+
+    Returns:
+        The EPDDL text of the problem with its domain.
+
+    Raises:
+        DomainError: when a parameter is out of range.
+
+    Source: the family *selective communication* of the epistemic track of the International Planning Competition
+    2026, after F. Kominis and H. Geffner, "Beliefs in multiagent planning: from one agent to many" (ICAPS 2015).
+    """
+    names, row = _agents(agents), _rooms(rooms)
+    numbers = range(1, len(row) + 1)
+    drawn = Random(between("seed", seed, 0, 2**32 - 1)).choices(numbers, k=len(names))
+    place = one_each("places", drawn if places is None else places, numbers, names)
+    missing = subset("excluded", excluded, names)
+    between("number of excluded agents", len(missing), 0, len(names) - 1)
+    others = [name for name in names if name not in missing]
+    readers = subset("informed", others if informed is None else informed, others, at_least=1)
+    wanted = _goals(names, readers, missing, between("depth", depth, 1, 4))
+    near = [atom("near", f"r{one}", f"r{other}") for one, other in product(numbers, numbers) if _is_near(one, other)]
+    return write(
+        title=f"Room Messages: {len(names)} agents in {len(row)} rooms",
+        story="""
+            Agents walk along a row of rooms and read whether there is a message, in any room but the rightmost. They
+            tell it to those in the same or an adjacent room.
+        """,
+        action_types=["public-ontic", "quasi-private-sensing", "private-announcement"],
+        domain=_domain(misjudged=flag("misjudged", misjudged)),
+        name="room_messages",
+        objects={"room": row},
+        agents={"agent": names},
+        facts=[
+            *(atom("adjacent", left, right) for left, right in pairwise(row)),
+            *near,
+            atom("leftmost", row[0]),
+            atom("rightmost", row[-1]),
+        ],
+        init=_initial(names, place, both_ways=flag("both_ways", both_ways)),
+        goals=wanted if goals is None else formulas("goals", goals),
+    )
+
+
+def vocabulary(*, agents: int = 3, rooms: int = 4, **_: Any) -> list[str]:
+    """Where the agents are, who believes the message, and what the others believe about that."""
+    names = _agents(agents)
+    found = []
+    for name in names:
+        informed = believes(name, _MESSAGE)
+        found += [informed, not_(informed), unsure(name, _MESSAGE)]
+        found += [atom("at", name, room) for room in _rooms(rooms)]
+        for other in names:
+            if other != name:
+                knows = believes(other, knows_whether(name, _MESSAGE))
+                found += [atom("close", name, other), believes(other, informed), knows, not_(knows)]
+    return found
+
+
+def _agents(agents: int) -> Sequence[str]:
+    return ascii_lowercase[: between("agents", agents, 2, 12)]
+
+
+def _rooms(rooms: int) -> tuple[str, ...]:
+    return tuple(f"r{number}" for number in range(1, between("rooms", rooms, 2, 20) + 1))
+
+
+def _is_near(one: int, other: int) -> bool:
+    return abs(one - other) <= 1
+
+
+def _domain(*, misjudged: bool) -> str:
+    left = _STEP.format(side="left", step=_LEFT, judged=_LEFT)
+    right = _STEP.format(side="right", step=_RIGHT, judged=_LEFT if misjudged else _RIGHT)
+    return _DOMAIN.replace("{steps}", left + right)
+
+
+def _initial(names: Sequence[str], place: Mapping[str, int], *, both_ways: bool) -> Model:
+    """Two worlds, one with the message and one without it, which nobody tells apart."""
+    places = [atom("at", name, f"r{place[name]}") for name in names]
+    close = [
+        atom("close", name, other)
+        for name, other in product(names, names)
+        if _is_near(place[name], place[other]) and (both_ways or name <= other)
+    ]
+    worlds = ("sent", "unsent")
+    return Model(
+        worlds={"sent": [_MESSAGE, *places, *close], "unsent": [*places, *close]},
+        relations={name: list(product(worlds, worlds)) for name in names},
+        designated=["sent"],
+    )
+
+
+def _goals(names: Sequence[str], informed: Sequence[str], excluded: Sequence[str], depth: int) -> list[str]:
+    ring = [*informed, *informed] * depth
+    wanted = [
+        reduce(lambda formula, name: believes(name, formula), reversed(ring[first : first + depth]), _MESSAGE)
+        for first in range(len(informed))
+    ]
+    if depth == 1 and len(informed) == len(names):
+        wanted = [believes("All", _MESSAGE)]
+    return [*wanted, *(not_(believes(name, _MESSAGE)) for name in excluded)]
+
+
+def _published(*places: int, rooms: int, both_ways: bool = False) -> dict[str, Any]:
+    return {
+        "agents": len(places),
+        "rooms": rooms,
+        "places": list(places),
+        "both_ways": both_ways,
+        "misjudged": True,
+    }
+
+
+_TRAIN = {
+    "g_sc_02_04_s2000": _published(1, 2, rooms=4, both_ways=True),
+    "g_sc_03_05_s2031": _published(2, 3, 3, rooms=5, both_ways=True),
+    "g_sc_03_06_s2062": _published(3, 4, 5, rooms=6, both_ways=True),
+}
+_TEST = {
+    f"sc_{agents:02}_{agents + 1:02}": _published(*range(1, agents + 1), rooms=agents + 1) for agents in range(3, 13)
+}
+
+DOMAIN = Domain(
+    name="room_messages",
+    env_id_name="RoomMessages",
+    language="EPDDL",
+    problem=problem,
+    vocabulary=vocabulary,
+    instances={**_TEST, **_TRAIN},
+    train=tuple(_TRAIN),
+    test=tuple(_TEST),
+    actors={"left": 0, "right": 0, "read": 0, "tell": 0},
+)

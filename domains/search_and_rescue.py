@@ -1,0 +1,295 @@
+"""Search and Rescue: drones find a victim, firefighters put out the fire there, and an ambulance brings help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+from domains.checks import between, flag, formulas, known, one_each, subset
+from domains.domain import Domain
+from domains.epddl import atom, believes, common, knows_whether, not_, unsure, write
+
+_DOMAIN = """
+(define (domain search_and_rescue)
+    (:requirements
+        :typing :facts :lists :list-comprehensions :partial-observability :ontic-actions
+        :negative-preconditions :modal-preconditions)
+    (:action-type-libraries action_types)
+    (:types drone firefighter ambulance - agent location)
+    (:predicates
+        (at ?agent - agent ?place - location)
+        (victim ?place - location)
+        (fire ?place - location)
+        (rescued)
+        (:fact linked ?from ?to - location))
+
+    (:event moves
+        :parameters (?agent - agent ?from ?to - location)
+        :precondition (at ?agent ?from)
+        :effects (:and (at ?agent ?to) (not (at ?agent ?from))))
+    (:action move
+        :parameters (?agent - agent ?from ?to - location | (linked ?from ?to))
+        :action-type (public-ontic (moves ?agent ?from ?to))
+        :observability-conditions (default Fully))
+
+    (:event sees_victim
+        :parameters (?drone - drone ?place - location)
+        :precondition (and (at ?drone ?place) (victim ?place)))
+    (:event sees_nobody
+        :parameters (?drone - drone ?place - location)
+        :precondition (and (at ?drone ?place) (not (victim ?place))))
+    {look_for_victim}
+
+    (:event sees_fire
+        :parameters (?drone - drone ?place - location)
+        :precondition (and (at ?drone ?place) (fire ?place)))
+    (:event sees_no_fire
+        :parameters (?drone - drone ?place - location)
+        :precondition (and (at ?drone ?place) (not (fire ?place))))
+    (:action look_for_fire
+        :parameters (?drone - drone ?place - location)
+        :action-type (semi-private-sensing (sees_fire ?drone ?place) (sees_no_fire ?drone ?place))
+        :observability-conditions (:and (?drone Fully) (default Partially)))
+
+    (:event reports_victim
+        :parameters (?agent - agent ?place - location)
+        :precondition ([?agent] (victim ?place)))
+    (:event reports_nobody
+        :parameters (?agent - agent ?place - location)
+        :precondition ([?agent] (not (victim ?place))))
+    (:action report_victim
+        :parameters (?agent - agent ?place - location)
+        :action-type (public-answer (reports_victim ?agent ?place) (reports_nobody ?agent ?place))
+        :observability-conditions (default Fully))
+
+    (:event reports_fire
+        :parameters (?agent - agent ?place - location)
+        :precondition ([?agent] (fire ?place)))
+    (:event reports_no_fire
+        :parameters (?agent - agent ?place - location)
+        :precondition ([?agent] (not (fire ?place))))
+    (:action report_fire
+        :parameters (?agent - agent ?place - location)
+        :action-type (public-answer (reports_fire ?agent ?place) (reports_no_fire ?agent ?place))
+        :observability-conditions (default Fully))
+
+    (:event extinguishes
+        :parameters (?firefighter - firefighter ?place - location)
+        :precondition (and (at ?firefighter ?place) (fire ?place) ([?firefighter] (fire ?place)))
+        :effects (not (fire ?place)))
+    (:action extinguish
+        :parameters (?firefighter - firefighter ?place - location)
+        :action-type (public-ontic (extinguishes ?firefighter ?place))
+        :observability-conditions (default Fully))
+
+    (:event rescues
+        :parameters (?ambulance - ambulance ?place - location)
+        :precondition (and
+            (at ?ambulance ?place)
+            (victim ?place) ([?ambulance] (victim ?place))
+            (not (fire ?place)) ([?ambulance] (not (fire ?place)))
+            (not (rescued)))
+        :effects (rescued))
+    (:action rescue
+        :parameters (?ambulance - ambulance ?place - location)
+        :action-type (public-ontic (rescues ?ambulance ?place))
+        :observability-conditions (default Fully)))
+"""
+_UNNOTICED = """
+    (:event unseen)
+    (:action look_for_victim
+        :parameters (?drone - drone ?place - location)
+        :action-type (private-sensing (sees_victim ?drone ?place) (sees_nobody ?drone ?place) (unseen))
+        :observability-conditions (:and (?drone Fully) (default Oblivious)))
+"""
+_NOTICED = """
+    (:action look_for_victim
+        :parameters (?drone - drone ?place - location)
+        :action-type (semi-private-sensing (sees_victim ?drone ?place) (sees_nobody ?drone ?place))
+        :observability-conditions (:and (?drone Fully) (default Partially)))
+"""
+_SHAPES = ("line", "ring", "star")
+
+
+def problem(
+    *,
+    locations: int = 3,
+    shape: str = "line",
+    drones: int = 1,
+    firefighters: int = 1,
+    ambulances: int = 1,
+    starts: Sequence[str] | None = None,
+    victim: str | None = None,
+    fires: Sequence[str] | None = None,
+    noticed: bool = True,
+    goal: str = "rescue",
+    seed: int = 0,
+    goals: Sequence[str] | None = None,
+) -> str:
+    """Drones, firefighters and ambulances look for a victim whose location nobody knows, and rescue it.
+
+    All see each other move. A drone can look whether a victim, or a fire, is where it is, and everybody can report,
+    before all, what it believes about that. A firefighter puts out a fire that it knows of, and an ambulance rescues
+    a victim that it knows of, where it knows of no fire. Everybody knows which locations may burn.
+
+    Difficulty grows with the number of locations and of agents, which all have their ways to go in any order, and
+    with fires: each doubles the worlds, and one at the victim's location has to be reported and put out first.
+
+    Args:
+        locations: how many, 2 to 12; they are called l1, l2, …
+        shape: how they are linked: in a `line`, in a `ring`, or in a `star` around the first.
+        drones: how many, 1 to 4; they are called d1, d2, …
+        firefighters: how many, 1 to 4; they are called f1, f2, …
+        ambulances: how many, 1 to 4; they are called a1, a2, …
+        starts: the location where each drone, then each firefighter, then each ambulance starts.
+        victim: the victim's location.
+        fires: the burning locations, at most 6; of these nobody knows whether they burn, the others do not, and
+            everybody knows that. By default the victim's location is drawn to burn or not.
+        noticed: whether everybody sees that a drone looks for a victim. In the published problems nobody does; who
+            takes a drone to know nothing cannot make sense of its report, and believes everything from then on.
+        goal: `rescue` the victim, or `find` it, so that everybody knows its location.
+        seed: draws the starts, the victim's location and the fires that are not given.
+        goals: explicit EPDDL formulas instead, about the atoms `(at d1 l2)`, `(victim l3)`, `(rescued)`, ….
+
+    Returns:
+        The EPDDL text of the problem with its domain.
+
+    Raises:
+        DomainError: when a parameter is out of range.
+
+    Source: the family *search and rescue* of the epistemic track of the International Planning Competition 2026.
+    """
+    places = _places(locations)
+    agents = _agents(drones, firefighters, ambulances)
+    names = [name for members in agents.values() for name in members]
+    draw = Random(between("seed", seed, 0, 2**32 - 1))
+    drawn_starts, drawn_victim, burns = draw.choices(places, k=len(names)), draw.choice(places), draw.random() < 0.5
+    start = one_each("starts", drawn_starts if starts is None else starts, places, names)
+    found = drawn_victim if victim is None else known("location in victim", victim, places)
+    burning = subset("fires", [found] * burns if fires is None else fires, places)
+    between("number of fires", len(burning), 0, 6)
+    known("goal", goal, ("rescue", "find"))
+    wanted = ["(rescued)"] if goal == "rescue" else [believes(name, atom("victim", found)) for name in names]
+    looking = _NOTICED if flag("noticed", noticed) else _UNNOTICED
+    return write(
+        title=f"Search and Rescue: {len(places)} locations, {len(names)} agents, {len(burning)} fires",
+        story="""
+            Drones look for a victim and for fires and report what they see. Firefighters put out fires that they know
+            of; ambulances rescue the victim when they know where it is and that it does not burn there.
+        """,
+        action_types=[
+            "public-ontic",
+            *([] if noticed else ["private-sensing"]),
+            "semi-private-sensing",
+            "public-answer",
+        ],
+        domain=_DOMAIN.replace("{look_for_victim}", looking.strip()),
+        name="search_and_rescue",
+        objects={"location": places},
+        agents=agents,
+        facts=[atom("linked", *link) for one, other in _links(shape, places) for link in ((one, other), (other, one))],
+        init=[
+            atom("victim", found),
+            *(atom("fire", place) for place in burning),
+            *(common(_only_at(name, place)) for name, place in start.items()),
+            common("(forall (?p ?q - location | (/= ?p ?q)) (imply (victim ?p) (not (victim ?q))))"),
+            *(common(not_(atom("fire", place))) for place in places if place not in burning),
+            common("(not (rescued))"),
+        ],
+        goals=wanted if goals is None else formulas("goals", goals),
+    )
+
+
+def vocabulary(
+    *, locations: int = 3, drones: int = 1, firefighters: int = 1, ambulances: int = 1, **_: Any
+) -> list[str]:
+    """Where the agents are, what they know about victim and fires, and what they believe that drones know."""
+    agents = _agents(drones, firefighters, ambulances)
+    names = [name for members in agents.values() for name in members]
+    found = ["(rescued)"]
+    for place in _places(locations):
+        victim, fire = atom("victim", place), atom("fire", place)
+        found.append(not_(fire))
+        for name in names:
+            found.append(atom("at", name, place))
+            found += [knows_whether(name, victim), unsure(name, victim)]
+            found += [knows_whether(name, fire), unsure(name, fire)]
+        for drone in agents["drone"]:
+            for name in names:
+                if name != drone:
+                    seen = knows_whether(drone, victim)
+                    found += [believes(name, seen), not_(believes(name, seen))]
+    return found
+
+
+def _places(locations: int) -> tuple[str, ...]:
+    return tuple(f"l{number}" for number in range(1, between("locations", locations, 2, 12) + 1))
+
+
+def _agents(drones: int, firefighters: int, ambulances: int) -> dict[str, list[str]]:
+    counts = {"drones": drones, "firefighters": firefighters, "ambulances": ambulances}
+    return {
+        kind.removesuffix("s"): [f"{kind[0]}{number}" for number in range(1, between(kind, count, 1, 4) + 1)]
+        for kind, count in counts.items()
+    }
+
+
+def _links(shape: str, places: Sequence[str]) -> list[tuple[str, str]]:
+    if known("shape", shape, _SHAPES) == "star":
+        return [(places[0], place) for place in places[1:]]
+    closing = [(places[-1], places[0])] if shape == "ring" and len(places) > 2 else []
+    return [*pairwise(places), *closing]
+
+
+def _only_at(name: str, place: str) -> str:
+    return f"(and (at {name} {place}) (forall (?p - location | (/= ?p {place})) (not (at {name} ?p))))"
+
+
+def _published(steps: int, *, fire: bool = False, starts: Sequence[str] = ("l1", "l1", "l1")) -> dict[str, Any]:
+    """The victim is at the end of a line of some steps."""
+    end = f"l{steps + 1}"
+    return {
+        "locations": steps + 1,
+        "starts": list(starts),
+        "victim": end,
+        "fires": [end] if fire else [],
+        "noticed": False,
+    }
+
+
+_INSTANCES = {
+    "sar_01_n1_nofire": _published(1),
+    "sar_02_n2_nofire": _published(2),
+    "sar_03_n1_fire": _published(1, fire=True),
+    "sar_04_n3_nofire": _published(3),
+    "sar_05_n4_nofire": _published(4),
+    "sar_06_n2_fire": _published(2, fire=True),
+    "sar_07_n3_fire": _published(3, fire=True),
+    "sar_08_n4_fire": _published(4, fire=True),
+    "g_sar_03_n2_nofire": _published(2, starts=("l2", "l2", "l2")),
+    "g_sar_13_n2_fire": _published(2, fire=True, starts=("l2", "l2", "l2")),
+    "g_sar_21_n2_fire": _published(2, fire=True, starts=("l1", "l2", "l1")),
+}
+_TRAIN = ("g_sar_03_n2_nofire", "g_sar_13_n2_fire", "g_sar_21_n2_fire")
+
+DOMAIN = Domain(
+    name="search_and_rescue",
+    env_id_name="SearchAndRescue",
+    language="EPDDL",
+    problem=problem,
+    vocabulary=vocabulary,
+    instances=_INSTANCES,
+    train=_TRAIN,
+    test=tuple(name for name in _INSTANCES if name not in _TRAIN),
+    actors={
+        "move": 0,
+        "look_for_victim": 0,
+        "look_for_fire": 0,
+        "report_victim": 0,
+        "report_fire": 0,
+        "extinguish": 0,
+        "rescue": 0,
+    },
+)

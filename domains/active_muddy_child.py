@@ -139,8 +139,8 @@ DOMAIN = Domain(
     test=tuple(name for name in _INSTANCES if not name.startswith("g_")),
     actors={"ask": 0},
     ranges={
-        "train": {"children": (3, 4, 5, 6, 7)},
-        "validation": {"children": (8, 9)},
-        "test": {"children": (10, 11, 12, 13, 14)},
+        "train": ({"children": (3, 4, 5, 6, 7)},),
+        "validation": ({"children": (8, 9)},),
+        "test": ({"children": (10, 11, 12, 13, 14)},),
     },
 )

@@ -331,4 +331,19 @@ DOMAIN = Domain(
     train=tuple(name for name in INSTANCES if name.startswith("g_") and name not in _HELD_BACK),
     test=tuple(name for name in INSTANCES if not name.startswith("g_")),
     actors=dict.fromkeys(("pick_up", "put_down", "give", "stack", "clumsy_stack", "unstack", "focus", "tell_block"), 0),
+    ranges={
+        "train": (
+            {"blocks": (3, 4, 5, 6)},
+            {"tier": ("several",), "blocks": (3,), "agents": (2,), "worlds": (1, 2)},
+            {"tier": ("clumsy",), "blocks": (3,), "agents": (2,), "worlds": (1, 2)},
+        ),
+        "validation": (
+            {"blocks": (8, 10, 12)},
+            {"tier": ("several", "clumsy"), "blocks": (3, 4), "agents": (3,), "worlds": (2, 3)},
+        ),
+        "test": (
+            {"blocks": (15, 20, 25, 30)},
+            {"tier": ("several", "clumsy"), "blocks": (5, 6), "agents": (3, 4), "tables": (2, 3), "worlds": (2, 3)},
+        ),
+    },
 )

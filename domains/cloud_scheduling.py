@@ -253,4 +253,9 @@ DOMAIN = Domain(
     instances=_INSTANCES,
     train=("g_cloud_17_len09",),
     test=tuple(name for name in _INSTANCES if not name.startswith("g_")),
+    ranges={
+        "train": ({"tasks": (1, 2), "tenants": (1, 2, 3), "private": (False, True), "confirmed": (False, True)},),
+        "validation": ({"tasks": (3,), "tenants": (2, 3), "confirmed": (False, True)},),
+        "test": ({"tasks": (4, 5), "tenants": (2, 3, 4), "confirmed": (False, True)},),
+    },
 )

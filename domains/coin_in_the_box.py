@@ -194,8 +194,8 @@ DOMAIN = Domain(
     structure=structure,
     actors=dict.fromkeys(("open", "peek", "signal", "distract", "shout_tail"), 0),
     ranges={
-        "train": {"agents": (2, 3), "keys": ("a", "ab"), "looking": ("a", "b", "ab")},
-        "validation": {"agents": (4,), "keys": ("a", "ab", "abc"), "looking": ("a", "bc", "abcd")},
-        "test": {"agents": (5, 6, 7), "keys": ("a", "ab", "abc"), "looking": ("a", "bc", "abcde")},
+        "train": ({"agents": (2, 3), "keys": ("a", "ab"), "looking": ("a", "b", "ab")},),
+        "validation": ({"agents": (4,), "keys": ("a", "ab", "abc"), "looking": ("a", "bc", "abcd")},),
+        "test": ({"agents": (5, 6, 7), "keys": ("a", "ab", "abc"), "looking": ("a", "bc", "abcde")},),
     },
 )

@@ -267,8 +267,8 @@ DOMAIN = Domain(
     structure=structure,
     actors=dict.fromkeys(("right", "left", "check", "tell"), 0),
     ranges={
-        "train": {"agents": (2, 3), "boxes": (1, 2), "rooms": (3, 4), "checks": ("box", "room")},
-        "validation": {"agents": (3, 4), "boxes": (3,), "rooms": (4,)},
-        "test": {"agents": (4, 5, 6), "boxes": (3, 4), "rooms": (5, 6)},
+        "train": ({"agents": (2, 3), "boxes": (1, 2), "rooms": (3, 4)},),
+        "validation": ({"agents": (3, 4), "boxes": (3,), "rooms": (4,)},),
+        "test": ({"agents": (4, 5, 6), "boxes": (3, 4), "rooms": (5, 6)},),
     },
 )

@@ -249,4 +249,9 @@ DOMAIN = Domain(
     train=tuple(name for name in _INSTANCES if name.startswith("g_") and name not in _VALIDATION),
     test=tuple(name for name in _INSTANCES if not name.startswith("g_")),
     actors={"doubt": 0},
+    ranges={
+        "train": ({"agents": (2, 3), "highest": (4, 5, 6, 7, 8)},),
+        "validation": ({"agents": (2, 3), "highest": (10, 12)}, {"agents": (4,), "highest": (8,)}),
+        "test": ({"agents": (2, 3), "highest": (16, 18, 22)}, {"agents": (4, 5), "highest": (12, 14)}),
+    },
 )

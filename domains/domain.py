@@ -33,8 +33,8 @@ class Domain:
         test: names of the instances that it is tested on.
         language: of the problem's text: mA*, or EPDDL with the domain and its library in the same text.
         structure: in mA*, the objects in the names of a problem with the given parameters.
-        ranges: for each of the `SPLITS` the values that its problems draw their parameters from, each by itself; a
-            parameter `seed` is drawn besides. Sizes grow from split to split.
+        ranges: for each of the `SPLITS` kinds of problems, one of which is drawn: the values of parameters, which are
+            drawn each by itself; a parameter `seed` is drawn besides. Sizes grow from split to split.
         actors: which argument of an action (counted from 0) is the agent that acts, by the action's schema.
     """
 
@@ -47,7 +47,7 @@ class Domain:
     test: tuple[str, ...]
     language: Literal["mA*", "EPDDL"] = "mA*"
     structure: Callable[..., Structure] | None = None
-    ranges: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+    ranges: Mapping[str, Sequence[Mapping[str, Sequence[Any]]]] = field(default_factory=dict)
     actors: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -79,7 +79,8 @@ class Domain:
         known("split", split, SPLITS)
         if not self.ranges:
             raise DomainError(f"{self.name} states no ranges to draw problems from")
-        drawn = {name: random.choice(values) for name, values in self.ranges[split].items()}
+        kind = random.choice(self.ranges[split])
+        drawn = {name: random.choice(values) for name, values in kind.items()}
         return drawn | ({"seed": random.randrange(_SEEDS)} if "seed" in self.defaults else {})
 
     def instance(self, name: str) -> Parameters:

@@ -150,8 +150,8 @@ DOMAIN = Domain(
     structure=structure,
     actors={"tell": 0, "call": 0},
     ranges={
-        "train": {"agents": (3, 4), "protocol": ("tell", "call")},
-        "validation": {"agents": (5,), "protocol": ("tell", "call")},
-        "test": {"agents": (6, 7, 8), "protocol": ("tell", "call")},
+        "train": ({"agents": (3, 4), "protocol": ("tell", "call")},),
+        "validation": ({"agents": (5,), "protocol": ("tell", "call")},),
+        "test": ({"agents": (6, 7, 8), "protocol": ("tell", "call")},),
     },
 )

@@ -351,4 +351,18 @@ DOMAIN = Domain(
     train=tuple(name for name in _INSTANCES if name.startswith("g_") and name not in _VALIDATION),
     test=tuple(name for name in _INSTANCES if not name.startswith("g_")),
     actors={"tell": 0, "lie": 0, "give_earpiece": 0, "catch": 0},
+    ranges={
+        "train": (
+            {"agents": (3, 4), "kind": ("basic", "private"), "goal": ("all", "single")},
+            {"agents": (3, 4), "kind": ("deceived",), "goal": ("all", "impostor")},
+        ),
+        "validation": (
+            {"agents": (5,), "kind": ("basic", "private"), "goal": ("all", "single")},
+            {"agents": (5,), "kind": ("deceived",), "goal": ("all", "impostor")},
+        ),
+        "test": (
+            {"agents": (6, 7, 8), "kind": ("basic", "private"), "goal": ("all", "single")},
+            {"agents": (7, 9), "kind": ("deceived",), "goal": ("all", "impostor")},
+        ),
+    },
 )

@@ -184,8 +184,8 @@ DOMAIN = Domain(
     structure=structure,
     actors=dict.fromkeys(("right", "left", "share_secret"), 0),
     ranges={
-        "train": {"agents": (2, 3), "rooms": (2, 3), "noticed": (False, True), "ring": (2,)},
-        "validation": {"agents": (4,), "rooms": (2, 3), "noticed": (True,)},
-        "test": {"agents": (5, 6), "rooms": (3, 4), "noticed": (True,)},
+        "train": ({"agents": (2, 3), "rooms": (2, 3), "noticed": (False, True), "ring": (2,)},),
+        "validation": ({"agents": (4,), "rooms": (2, 3), "noticed": (True,)},),
+        "test": ({"agents": (5, 6), "rooms": (3, 4), "noticed": (True,)},),
     },
 )

@@ -248,4 +248,9 @@ DOMAIN = Domain(
     train=tuple(_TRAIN),
     test=tuple(_TEST),
     actors={"left": 0, "right": 0, "read": 0, "tell": 0},
+    ranges={
+        "train": ({"agents": (2, 3), "rooms": (2, 3, 4), "depth": (1, 2)},),
+        "validation": ({"agents": (4,), "rooms": (4, 5), "depth": (1, 2)},),
+        "test": ({"agents": (5, 6, 7), "rooms": (6, 7, 8), "depth": (1, 2)},),
+    },
 )

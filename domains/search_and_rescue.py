@@ -292,4 +292,9 @@ DOMAIN = Domain(
         "extinguish": 0,
         "rescue": 0,
     },
+    ranges={
+        "train": ({"locations": (2, 3, 4), "shape": ("line", "ring", "star"), "goal": ("rescue", "find")},),
+        "validation": ({"locations": (5, 6), "shape": ("line", "ring", "star"), "drones": (1, 2)},),
+        "test": ({"locations": (7, 8), "shape": ("line", "ring", "star"), "drones": (1, 2), "ambulances": (1, 2)},),
+    },
 )

@@ -306,8 +306,8 @@ DOMAIN = Domain(
     test=tuple(name for name in _INSTANCES if name not in _TRAIN),
     structure=structure,
     ranges={
-        "train": {"agents": (3, 4, 5, 6, 7), "rooms": (4, 5, 6, 7, 8), "sense": (2, 3, 4)},
-        "validation": {"agents": (8, 9), "rooms": (9, 10, 11), "sense": (3, 5)},
-        "test": {"agents": (9, 10, 11, 12), "rooms": (12, 14, 16), "sense": (3, 5, 7)},
+        "train": ({"agents": (3, 4, 5, 6, 7), "rooms": (4, 5, 6, 7, 8), "sense": (2, 3, 4)},),
+        "validation": ({"agents": (8, 9), "rooms": (9, 10, 11), "sense": (3, 5)},),
+        "test": ({"agents": (9, 10, 11, 12), "rooms": (12, 14, 16), "sense": (3, 5, 7)},),
     },
 )

@@ -138,14 +138,10 @@ DOMAIN = Domain(
     test=tuple(name for name in _INSTANCES if name not in _TRAIN),
     structure=structure,
     ranges={
-        "train": {
-            "agents": (3, 4, 5),
-            "rooms": (4, 5, 6),
-            "sense": (2, 3),
-            "useless": (1, 2),
-            "toggles": (False, True),
-        },
-        "validation": {"agents": (6, 7), "rooms": (7, 8), "sense": (3,), "useless": (3,), "toggles": (True,)},
-        "test": {"agents": (8, 9), "rooms": (9, 10, 11), "sense": (4, 5), "useless": (3, 4), "toggles": (True,)},
+        "train": (
+            {"agents": (3, 4, 5), "rooms": (4, 5, 6), "sense": (2, 3), "useless": (1, 2), "toggles": (False, True)},
+        ),
+        "validation": ({"agents": (6, 7), "rooms": (7, 8), "sense": (3,), "useless": (3,), "toggles": (True,)},),
+        "test": ({"agents": (8, 9), "rooms": (9, 10, 11), "sense": (4, 5), "useless": (3, 4), "toggles": (True,)},),
     },
 )

@@ -47,7 +47,7 @@ class _Graph:
             self._named("fluent", name)
         for name in task.agents:
             self._named("agent", name)
-        self._node("goal", ((self._formula(part), "part") for part in task.goal))
+        self._node("goal", ((part, "part") for part in dict.fromkeys(map(self._formula, task.goal))))
         for action in task.actions:
             self._action(action, task.agents)
         self._state(StateSpace(task).model(0).state, task.agents)
@@ -81,15 +81,20 @@ class _Graph:
         return self._nodes[kind, name]
 
     def _formula(self, formula: Formula) -> int:
-        for node in formula.subformulas():
-            if node in self._nodes:
+        """The node of a formula; formulas that differ in the order of operands alone share one."""
+        for part in formula.subformulas():
+            if part in self._nodes:
                 continue
-            if node.op is Op.FLUENT:
-                self._nodes[node] = self._named("fluent", node.name)
+            if part.op is Op.FLUENT:
+                self._nodes[part] = self._named("fluent", part.name)
                 continue
-            edges = [(self._nodes[child], "operand") for child in node.children]
-            edges += [(self._named("agent", agent), "who") for agent in node.agents]
-            self._nodes[node] = self._node(node.op.name, edges)
+            operands = frozenset(self._nodes[child] for child in part.children)
+            key = (part.op, part.agents, operands)
+            if key not in self._nodes:
+                edges = [(operand, "operand") for operand in operands]
+                edges += [(self._named("agent", agent), "who") for agent in part.agents]
+                self._nodes[key] = self._node(part.op.name, edges)
+            self._nodes[part] = self._nodes[key]
         return self._nodes[formula]
 
     def _action(self, action: Action, agents: Iterable[str]) -> None:

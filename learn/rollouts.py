@@ -5,10 +5,13 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
+from typing import Annotated, Literal
 
 from epigym.command import ProblemSettings, run
-from epigym.files import write_json
+from epigym.files import write_json, write_rows
+from epigym.values import AtLeast, Count
 from learn.data.explorers import ExplorerSettings
 from learn.training.options import EncodingOptions, given
 
@@ -21,6 +24,10 @@ class Rollouts(ProblemSettings):
 
     domain: list[str]
     problem: list[str]
+    distribution: list[str]
+    split: Literal["train", "validation", "test"]
+    draws: Count
+    draw_seed: Annotated[int, AtLeast(0)]
     explorer: ExplorerSettings
     encoding: EncodingOptions
     outputs: Path = field(metadata={"written": "folder"})
@@ -33,10 +40,18 @@ def rollouts(settings: Rollouts) -> None:
         EpigymError: when a problem, a setting or a stored data set is wrong.
     """
     from epigym.problem import load_problem
+    from learn.data.distribution import COLUMNS, draw
     from learn.data.problems import named
 
-    problems = named("train", settings.domain, settings.problem)
-    tasks = [load_problem(problem, settings.reading) for problem in problems]
+    drawn = [
+        problem
+        for domain in settings.distribution
+        for problem in islice(draw(domain, settings.split, settings.draw_seed), settings.draws)
+    ]
+    tasks = [problem.task for problem in drawn]
+    if settings.domain or settings.problem or not drawn:
+        problems = named("train", settings.domain, settings.problem)
+        tasks += [load_problem(problem, settings.reading) for problem in problems]
 
     from rich.console import Console
 
@@ -44,6 +59,8 @@ def rollouts(settings: Rollouts) -> None:
     from learn.training.pictures import draw_rollout
 
     settings.run_dir.mkdir(parents=True, exist_ok=True)
+    if drawn:
+        write_rows(settings.run_dir / "problems.csv", COLUMNS, (problem.row() for problem in drawn))
     sets = collect(tasks, settings.explorer, given(settings.encoding), settings.outputs)
     for data in sets:
         name = data.metadata["task"].replace("/", "_")

@@ -26,12 +26,10 @@ import psutil
 from numpy.typing import NDArray
 from rich.progress import Progress
 
-import domains
 from domains.registry import LADDER
 from epigym.errors import EpigymError
 from epigym.files import write_rows
-from epigym.formula import and_, conjuncts
-from epigym.language import parse_formula, parse_mastar
+from epigym.problem import domain_problem, vocabulary
 from epigym.space import StateSpace
 from epigym.task import Task
 from epigym.walks import RandomGoal, breadth_first, random_goal
@@ -100,11 +98,8 @@ class Quarry:
     def __init__(self, domain: str, parameters: dict[str, Any], max_generated: int) -> None:
         self.domain = domain
         self.parameters = parameters
-        vocabulary = domains.DOMAINS[domain].vocabulary(**parameters)
-        task = parse_mastar(domains.text(domain, **parameters))
-        names = {"fluents": task.fluents, "agents": task.agents}
-        self.vocabulary = conjuncts(and_(*(parse_formula(text, **names) for text in vocabulary)))
-        self.space = StateSpace(task)
+        self.space = StateSpace(domain_problem(domain, **parameters))
+        _, self.vocabulary = vocabulary(domain, **parameters)
         self.holds = self.space.query(self.vocabulary)
         states, self.generated_at = _explore(self.space, max_generated)
         # One row per formula, since goals pick formulas.
@@ -205,7 +200,7 @@ def write(rungs: Iterable[Rung], path: Path) -> None:
 
 
 def _task(rung: Rung) -> Task:
-    return parse_mastar(domains.text(rung.domain, **json.loads(rung.parameters)))
+    return domain_problem(rung.domain, **json.loads(rung.parameters))
 
 
 def _meets(space: StateSpace, rung: Rung) -> bool:

@@ -79,7 +79,11 @@ def test_without_a_formula_to_change_there_is_no_goal() -> None:
         random_goal(space, space.query([FALSE, fluent("tail")]), np.random.default_rng(0), steps=5, size=1)
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+# In those an agent that nobody reckoned with may contradict what others are sure of, as in the published problems.
+COLLAPSING = {"cloud_scheduling", "room_messages"}
+
+
+@pytest.mark.parametrize("domain", sorted(set(DOMAINS) - COLLAPSING))
 def test_nobody_comes_to_believe_everything_in_the_domains(domain: str) -> None:
     space = StateSpace(domain_problem(domain))
     consistent = space.query(considers_possible(agent, TRUE) for agent in space.task.agents)

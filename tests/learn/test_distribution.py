@@ -1,0 +1,117 @@
+"""Problems drawn from the ranges of the domains: they fit, they differ, and none of them is a test problem."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from random import Random
+
+import pytest
+
+import domains
+from domains.domain import SPLITS
+from epigym.errors import EpigymError, UsageError
+from epigym.formula import Op
+from epigym.likeness import signature
+from epigym.problem import domain_problem
+from epigym.space import StateSpace
+from epigym.task import Task
+from learn.data.distribution import MAX_STATES, MIN_DISTANCE, Drawn, draw
+from search.agents.breadth_first import BreadthFirst
+from search.agents.result import SearchStatus
+
+DOMAINS = list(domains.DOMAINS)
+
+
+@cache
+def drawn(domain: str, split: str, count: int = 4) -> tuple[Drawn, ...]:
+    return tuple(islice(draw(domain, split), count))
+
+
+def counts(task: Task) -> tuple[int, ...]:
+    return len(task.fluents), len(task.agents), len(task.actions), len(task.goal)
+
+
+@cache
+def tests_by_size() -> dict[tuple[int, ...], list[Task]]:
+    """The problems of all domains that are tested on: the test splits, the competition's among them, and the ladder."""
+    found: dict[tuple[int, ...], list[Task]] = defaultdict(list)
+    for domain in domains.DOMAINS.values():
+        for name in domain.instances:
+            if name not in domain.train and not name.startswith("g_"):
+                task = domain_problem(f"{domain.name}/{name}")
+                found[counts(task)].append(task)
+    return found
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_training_problems_are_exhausted_and_not_trivial(domain: str) -> None:
+    for problem in drawn(domain, "train"):
+        space = StateSpace(problem.task)
+        result = BreadthFirst().search(space)
+        assert result.status is SearchStatus.SOLVED
+        assert result.plan_length == problem.distance
+        assert result.plan_length is not None
+        assert result.plan_length >= MIN_DISTANCE
+        reached = 0
+        while reached < len(space) <= MAX_STATES:
+            reached, before = len(space), reached
+            space.expand(range(before, reached))
+        assert len(space) == problem.states
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("split", ["train", "validation"])
+def test_no_drawn_problem_is_a_test_problem_up_to_names(domain: str, split: str) -> None:
+    problems = drawn(domain, split)
+    marks = [signature(problem.task) for problem in problems]
+    assert len(set(marks)) == len(problems)
+    for problem, mark in zip(problems, marks, strict=True):
+        assert all(signature(task) != mark for task in tests_by_size().get(counts(problem.task), ()))
+
+
+def test_a_test_problem_would_be_recognised() -> None:
+    """The comparison above is one that can fail: a test problem under other names is found."""
+    task = domain_problem("grapevine/3_pl_2")
+    mark = signature(domain_problem("grapevine", agents=3, learn="ab"))
+    assert any(signature(other) == mark for other in tests_by_size()[counts(task)])
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_splits_grow(domain: str) -> None:
+    def worlds_and_actions(split: str) -> int:
+        tasks = [domain_problem(domain, **domains.DOMAINS[domain].draw(split, Random(seed))) for seed in range(6)]
+        return sum(len(task.actions) * len(task.initial.valuations) for task in tasks)
+
+    sizes = [worlds_and_actions(split) for split in SPLITS]
+    assert sizes == sorted(sizes)
+    assert len(set(sizes)) == len(sizes)
+
+
+def test_the_same_seed_draws_the_same_problems() -> None:
+    def parameters(seed: int) -> list[object]:
+        return [problem.parameters for problem in islice(draw("gossip", "train", seed), 5)]
+
+    assert parameters(3) == parameters(3)
+    assert parameters(3) != parameters(4)
+
+
+def test_goals_nest_and_negate_beliefs() -> None:
+    goals = [goal for problem in islice(draw("epistemic_gossip", "train"), 20) for goal in problem.task.goal]
+    assert any(goal.depth == 2 for goal in goals)
+    assert any(goal.op is Op.NOT and goal.children[0].op is Op.BELIEVES for goal in goals)
+
+
+def test_what_cannot_be_drawn_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match=r"^no domain is called 'grapes'"):
+        next(draw("grapes", "train"))
+    with pytest.raises(UsageError, match=r"^no split is called 'tran'"):
+        next(draw("grapevine", "tran"))
+    known = domains.DOMAINS["grapevine"]
+    small = replace(known, ranges={**known.ranges, "train": ({"agents": (5,), "rooms": (3,)},)})
+    monkeypatch.setattr(domains, "DOMAINS", {**domains.DOMAINS, "grapevine": small})
+    monkeypatch.setattr("learn.data.distribution._PATIENCE", 3)
+    with pytest.raises(EpigymError, match=r"^grapevine: none of 3 problems drawn for train fits; change its ranges$"):
+        next(draw("grapevine", "train"))

@@ -1,7 +1,8 @@
 """Suites: named sets of instances to train and test on.
 
 `standard` and `transfer` are the two set-ups in which learned heuristics were published; `scaling` is a
-ladder per domain that climbs beyond what blind search can reach, measured in `scaling.csv`.
+ladder per domain that climbs beyond what blind search can reach, measured in `scaling.csv`. For every domain there is
+`without_<domain>`, which trains on all others.
 """
 
 from __future__ import annotations
@@ -68,6 +69,15 @@ SUITES: Mapping[str, Suite] = MappingProxyType(
                 "a ladder of growing problems per domain, beyond the reach of blind search",
                 train=_instances("train", *_ALL),
                 test=tuple(f"{name}/{rung}" for name, rungs in RUNGS.items() for rung in rungs),
+            ),
+            *(
+                Suite(
+                    f"without_{left_out}",
+                    f"trained on all domains but {left_out}, tested on that",
+                    train=_instances("train", *(name for name in DOMAINS if name != left_out)),
+                    test=_instances("test", left_out),
+                )
+                for left_out in DOMAINS
             ),
         )
     }

@@ -11,6 +11,7 @@ import pytest
 from hydra import compose, initialize_config_module
 from omegaconf import OmegaConf
 
+from domains import DOMAINS
 from epigym.errors import MissingError, UsageError
 from epigym.problem import Reading
 from search.evaluation.suites import Problem, named_problems, problems_of
@@ -25,6 +26,16 @@ def configured(name: str, *overrides: str) -> dict[str, Any]:
     chosen = OmegaConf.to_container(config.suite, resolve=True)
     assert isinstance(chosen, dict)
     return chosen
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_what_is_left_out_is_not_trained_on(domain: str) -> None:
+    chosen = configured("without", f"suite.domain={domain}")
+    tested = [problem.name for problem in problems_of(chosen, None, "default")]
+    assert tested == [f"{domain}/{name}" for name in DOMAINS[domain].test]
+    trained = problems_of({**chosen, "split": "train"}, None, "default")
+    assert {problem.domain for problem in trained} == set(DOMAINS) - {domain}
+    assert len(trained) == sum(len(other.train) for name, other in DOMAINS.items() if name != domain)
 
 
 @pytest.fixture

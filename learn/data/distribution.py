@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 import domains
 from epigym.errors import EpigymError, TaskError, UsageError
+from epigym.formula import Formula
 from epigym.likeness import signature
 from epigym.problem import domain_problem, vocabulary
 from epigym.space import StateSpace
 from epigym.task import Task
-from epigym.walks import breadth_first, random_goal
+from epigym.walks import random_goal
 
 MAX_STATES: Final = 20_000
 """Problems of the split `train` have at most so many e-states."""
@@ -32,6 +33,7 @@ MIN_DISTANCE: Final = 3
 _GOALS: Final = 4  # problems with the same parameters, the first of them with the domain's own goal
 _MOST_STEPS, _MOST_SUBGOALS = 15, 6
 _PATIENCE: Final = 400  # draws without a problem that fits
+_CHUNK: Final = 64  # e-states expanded in one call
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,21 +130,21 @@ def _drawn(domain: str, split: str, seed: int, number: int) -> Drawn | None:
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """The e-states of a problem without its goal, nearest first, as many as are looked at.
+    """The e-states of a problem, whatever its goal, nearest first, as many as are looked at.
 
     Attributes:
         space: the state space.
         depth: int32[n], of each e-state.
         complete: whether these are all e-states.
-        texts: the vocabulary.
-        holds: asks for the vocabulary.
+        texts: the formulas that random goals are made of.
+        vocabulary: the same, as read.
     """
 
     space: StateSpace
     depth: NDArray[np.int32]
     complete: bool
     texts: list[str]
-    vocabulary: tuple[Any, ...]
+    vocabulary: tuple[Formula, ...]
 
     def random_goal(self, random: Random) -> list[str] | None:
         """A goal that a random walk reaches, None when walks change nothing."""
@@ -162,18 +164,25 @@ class _Size:
 
 @lru_cache(maxsize=8)
 def _size(domain: str, parameters: str, exhaust: bool) -> _Size:
-    """What is near in a problem: all of it or the first `MAX_STATES` e-states, or what is nearer than a goal may be."""
+    """What is near in a problem: all of it, if it has at most `MAX_STATES` e-states, or what is nearer than a goal."""
     chosen = json.loads(parameters)
     space = StateSpace(domain_problem(domain, **chosen))
-    depths = [np.zeros(1, dtype=np.int32)]
-    expanded = 0
-    for wave in breadth_first(space):
-        depths.append(np.full(len(wave.fresh), wave.depth + 1, dtype=np.int32))
-        expanded += wave.expanded
-        if len(space) > MAX_STATES or (not exhaust and wave.depth >= MIN_DISTANCE):
-            break
-    depth = np.concatenate(depths)
-    return _Size(space, depth, expanded == len(depth), *vocabulary(domain, **chosen))
+    layers, complete = _layers(space, exhaust)
+    depth = np.repeat(np.arange(len(layers), dtype=np.int32), layers)
+    return _Size(space, depth, complete, *vocabulary(domain, **chosen))
+
+
+def _layers(space: StateSpace, exhaust: bool) -> tuple[list[int], bool]:
+    """How many e-states there are at each distance, as far as is looked, and whether these are all."""
+    layers = [len(space)]  # e-states are numbered as they are met, layer by layer
+    while layers[-1] and (exhaust or len(layers) < MIN_DISTANCE):
+        layer = np.arange(len(space) - layers[-1], len(space), dtype=np.int32)
+        for ids in np.array_split(layer, 1 + len(layer) // _CHUNK):
+            space.expand(ids)
+            if exhaust and len(space) > MAX_STATES:
+                return layers, False
+        layers.append(len(space) - sum(layers))
+    return layers, layers[-1] == 0
 
 
 def _is_test(domain: str, task: Task, mark: str) -> bool:

@@ -1,10 +1,10 @@
-"""Domains of epistemic planning problems: parameters to mA* text.
+"""Domains of epistemic planning problems: parameters to the text of a problem in mA* or EPDDL.
 
     >>> import domains
     >>> text = domains.text("coin_in_the_box/pl_5")
     >>> text = domains.text("coin_in_the_box", agents=4)
 
-This room knows the standard library only: whoever reads mA* can use it.
+This room knows the standard library only: whoever reads these languages can use it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from domains.checks import DomainError
-from domains.domain import Domain, Parameters, read_parameters, resolve
+from domains.domain import Domain, Parameters, Scene, read_parameters, resolve
 from domains.registry import DOMAINS
 
-__all__ = ["DOMAINS", "Domain", "DomainError", "Parameters", "find", "read_parameters", "text"]
+__all__ = ["DOMAINS", "Domain", "DomainError", "Parameters", "Scene", "find", "read_parameters", "text"]
 
 
 def find(name: str) -> tuple[Domain, Parameters]:
@@ -28,7 +28,7 @@ def find(name: str) -> tuple[Domain, Parameters]:
 
 
 def text(name: str, **parameters: Any) -> str:
-    """The mA* text of `domain/instance`, or of `domain` with these parameters.
+    """The text of `domain/instance`, or of `domain` with these parameters.
 
     Args:
         name: a domain, or a named instance of one as `domain/instance`.

@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("list", help="list domains, their parameters and suites (the default)")
     show = commands.add_parser("show", help="show the documentation and the instances of a domain")
     show.add_argument("domain", help="a domain, such as grapevine")
-    write = commands.add_parser("write", help="print the mA* text of a problem")
+    write = commands.add_parser("write", help="print the text of a problem")
     write.add_argument("problem", help="a domain, or domain/instance, such as coin_in_the_box/pl_5")
     write.add_argument("parameters", nargs="*", metavar="name=value", help="parameters of the domain")
     return parser

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from domains.checks import between, flag, formulas, known, subset
-from domains.domain import Domain
+from domains.domain import Domain, Scene
 from domains.epddl import atom, believes, common, knows_whether, not_, unsure, write
 
 _DOMAIN = """
@@ -134,6 +134,14 @@ DOMAIN = Domain(
     language="EPDDL",
     problem=problem,
     vocabulary=vocabulary,
+    scene=Scene(
+        parameters={"children": 3},
+        plan=("ask_c2",),
+        caption=(
+            "Asked, c2 did not know whether it is muddy: so c3, who sees that c1 is clean, knows that "
+            "it is muddy itself, but c1 does not know that c3 knows."
+        ),
+    ),
     instances=_INSTANCES,
     train=("g_amc_04_03_clean_s1017", "g_amc_05_03_muddy_s1517"),
     test=tuple(name for name in _INSTANCES if not name.startswith("g_")),

@@ -7,7 +7,7 @@ from itertools import cycle, islice, permutations
 from typing import Any
 
 from domains.checks import between, flag, formulas, known
-from domains.domain import Domain
+from domains.domain import Domain, Scene
 from domains.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
 from domains.structure import Structure, numbered
 
@@ -158,6 +158,14 @@ DOMAIN = Domain(
     env_id_name="AssemblyLine",
     problem=problem,
     vocabulary=vocabulary,
+    scene=Scene(
+        parameters={"clear_start": True},
+        plan=("sense_a", "sense_b", "tell_a_b"),
+        caption=(
+            "Each has checked its part and a has told b that its own qualifies; a believes that b does "
+            "not know about the other part yet, but b does."
+        ),
+    ),
     instances=_INSTANCES,
     train=_TRAIN,
     test=tuple(name for name in _INSTANCES if name not in _TRAIN),

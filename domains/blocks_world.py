@@ -24,7 +24,7 @@ from domains.blocks_world_towers import (
     supports,
 )
 from domains.checks import DomainError, between, formulas, known, subset
-from domains.domain import Domain
+from domains.domain import Domain, Scene
 from domains.epddl import Model, atom, believes, common, not_, unsure, write
 
 _MOST_WORLDS = 6
@@ -327,6 +327,14 @@ DOMAIN = Domain(
     language="EPDDL",
     problem=problem,
     vocabulary=vocabulary,
+    scene=Scene(
+        parameters={"tier": "several", "blocks": 3, "start": "b1 b2, b3 |", "focus": "aac"},
+        plan=("unstack_a_b2_b1", "put_down_a_b2_t1", "focus_b_b", "pick_up_a_b2_t1", "stack_a_b2_b3"),
+        caption=(
+            "Agent a has moved b2 from b1 to the table and on to b3: b looked away after the first move "
+            "and believes that b2 is on the table, c never looked and believes that it is on b1."
+        ),
+    ),
     instances=INSTANCES,
     train=tuple(name for name in INSTANCES if name.startswith("g_") and name not in _HELD_BACK),
     test=tuple(name for name in INSTANCES if not name.startswith("g_")),

@@ -83,12 +83,12 @@ def one_each(name: str, chosen: object, choices: Sequence[T], members: Sequence[
 
 
 def formulas(name: str, chosen: object) -> tuple[str, ...]:
-    """Return `chosen`, mA* formulas given as one string or as a list of strings.
+    """Return `chosen`, formulas given as one string or as a list of strings.
 
     Raises:
         DomainError: when it is something else, or empty.
     """
     listed = [chosen] if isinstance(chosen, str) else chosen
     if not isinstance(listed, Sequence) or not listed or not all(isinstance(part, str) and part for part in listed):
-        raise DomainError(f"{name} must be one mA* formula or a list of them, got {chosen!r}")
+        raise DomainError(f"{name} must be one formula or a list of them, got {chosen!r}")
     return tuple(listed)

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from domains.checks import between, flag, formulas, one_each, subset
-from domains.domain import Domain
+from domains.domain import Domain, Scene
 from domains.epddl import atom, believes, common, knows_whether, literal, not_, unsure, write
 
 # A report makes its task completed and validated, as it says: that is so already, but a tenant may not know it.
@@ -250,6 +250,14 @@ DOMAIN = Domain(
     language="EPDDL",
     problem=problem,
     vocabulary=vocabulary,
+    scene=Scene(
+        parameters={"tasks": 1, "owners": ["tenant1"], "stages": ["executing"], "large": []},
+        plan=("sense_task1", "observe_completion_task1", "validate_task1", "report_task1_tenant1"),
+        caption=(
+            "The reporter has told tenant1 that its task is completed; tenant2 believes that it is "
+            "still executing, and so does tenant1 in the eyes of the other hosts."
+        ),
+    ),
     instances=_INSTANCES,
     train=("g_cloud_17_len09",),
     test=tuple(name for name in _INSTANCES if not name.startswith("g_")),

@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import Any
 
 from domains.checks import between, formulas, known, subset
-from domains.domain import Domain
+from domains.domain import Domain, Scene
 from domains.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, write
 from domains.structure import Structure
 
@@ -182,6 +182,14 @@ DOMAIN = Domain(
     env_id_name="CoinInTheBox",
     problem=problem,
     vocabulary=vocabulary,
+    scene=Scene(
+        parameters={"looking": "ab"},
+        plan=("open_a", "peek_a", "distract_b_a", "peek_b"),
+        caption=(
+            "Both a and b have peeked; b knows that a knows how the coin lies, a was distracted and "
+            "believes that b does not know, and c believes that the box is closed."
+        ),
+    ),
     instances={
         "pl_2": {"unlocked_for": ["a"], "goal": "first"},
         "pl_3": {"goals": ["B(b, tail)"]},

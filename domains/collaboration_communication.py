@@ -7,7 +7,7 @@ from itertools import permutations, product
 from typing import Any
 
 from domains.checks import DomainError, between, formulas, known, subset
-from domains.domain import Domain
+from domains.domain import Domain, Scene
 from domains.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, or_, write
 from domains.structure import Structure, numbered
 
@@ -261,6 +261,14 @@ DOMAIN = Domain(
     env_id_name="CollaborationCommunication",
     problem=problem,
     vocabulary=vocabulary,
+    scene=Scene(
+        parameters={"agents": 3, "boxes": 1},
+        plan=("right_a", "left_b", "a_check_b1_3", "b_check_b1_1"),
+        caption=(
+            "Agent a has looked in room 3 and b in room 1: both know that the box is in room 1, each "
+            "believes that the other does not, and c believes that neither does."
+        ),
+    ),
     instances=_INSTANCES,
     train=_TRAIN,
     test=tuple(name for name in _INSTANCES if name not in _TRAIN),

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from domains.checks import DomainError, between, formulas, known
-from domains.domain import Domain
+from domains.domain import Domain, Scene
 from domains.epddl import atom, believes, not_, write
 from domains.mastar import agent_names
 
@@ -245,6 +245,14 @@ DOMAIN = Domain(
     language="EPDDL",
     problem=problem,
     vocabulary=vocabulary,
+    scene=Scene(
+        parameters={"agents": 2, "highest": 5},
+        plan=("doubt_a_b_n1",),
+        caption=(
+            "Agent a has said that it does not know that b holds 1, so it does not hold 0: b knows now "
+            "that a holds 2, but a does not know that b does."
+        ),
+    ),
     instances=_INSTANCES,
     train=tuple(name for name in _INSTANCES if name.startswith("g_") and name not in _VALIDATION),
     test=tuple(name for name in _INSTANCES if not name.startswith("g_")),

@@ -18,6 +18,21 @@ _SEEDS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
+class Scene:
+    """An e-state that shows what a domain is about.
+
+    Attributes:
+        parameters: of the problem.
+        plan: names of the actions after which it is reached.
+        caption: one sentence that says what is to be seen there.
+    """
+
+    parameters: Parameters
+    plan: tuple[str, ...]
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
 class Domain:
     """A parametric domain of planning problems.
 
@@ -28,6 +43,7 @@ class Domain:
             `goals`, a list of formulas that replace the goal.
         vocabulary: formulas about a problem with the given parameters, which random goals are made of, each of them
             one subgoal; it takes the parameters of `problem` and ignores those that do not matter to it.
+        scene: what its picture shows.
         instances: named parameter sets.
         train: names of the instances that a heuristic for the domain is trained on.
         test: names of the instances that it is tested on.
@@ -42,6 +58,7 @@ class Domain:
     env_id_name: str
     problem: Callable[..., str]
     vocabulary: Callable[..., Sequence[str]]
+    scene: Scene
     instances: Mapping[str, Parameters]
     train: tuple[str, ...]
     test: tuple[str, ...]

@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import Any
 
 from domains.checks import between, formulas, known
-from domains.domain import Domain
+from domains.domain import Domain, Scene
 from domains.mastar import Action, agent_names, always, believes, everybody, knows_whether, not_, write
 from domains.structure import Structure, secrets
 
@@ -134,6 +134,14 @@ DOMAIN = Domain(
     env_id_name="EpistemicGossip",
     problem=problem,
     vocabulary=vocabulary,
+    scene=Scene(
+        parameters={},
+        plan=("tell_a_b", "tell_b_a"),
+        caption=(
+            "Two calls have made the secrets of a and b common knowledge between them; c believes that "
+            "neither knows the other's."
+        ),
+    ),
     instances={
         **{
             f"3_3_{number}": {"agents": 3, "informed": informed, "secrets": secrets}

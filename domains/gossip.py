@@ -8,7 +8,7 @@ from itertools import permutations
 from typing import Any
 
 from domains.checks import DomainError, between, formulas, known
-from domains.domain import Domain
+from domains.domain import Domain, Scene
 from domains.epddl import atom, believes, common, knows_whether, not_, unsure, write
 from domains.mastar import agent_names
 
@@ -347,6 +347,14 @@ DOMAIN = Domain(
     language="EPDDL",
     problem=problem,
     vocabulary=vocabulary,
+    scene=Scene(
+        parameters={"kind": "deceived", "shared": [["detective", "a"], ["impostor", "a"]]},
+        plan=("catch_detective_impostor",),
+        caption=(
+            "The impostor believes that it has made the detective believe a lie, but the detective "
+            "knows the impostor's secret, and a believes that the detective does not know it."
+        ),
+    ),
     instances=_INSTANCES,
     train=tuple(name for name in _INSTANCES if name.startswith("g_") and name not in _VALIDATION),
     test=tuple(name for name in _INSTANCES if not name.startswith("g_")),

@@ -7,7 +7,7 @@ from itertools import pairwise, permutations, product
 from typing import Any
 
 from domains.checks import between, flag, formulas, subset
-from domains.domain import Domain
+from domains.domain import Domain, Scene
 from domains.mastar import Action, agent_names, and_, believes, knows_whether, not_, or_, write
 from domains.structure import Structure, numbered, secrets
 
@@ -178,6 +178,15 @@ DOMAIN = Domain(
     env_id_name="Grapevine",
     problem=problem,
     vocabulary=vocabulary,
+    scene=Scene(
+        parameters={},
+        plan=("share_b_sb_1", "share_c_sc_1", "right_c", "share_a_sa_1", "right_b", "right_a"),
+        caption=(
+            "All three have come to room 2 one after the other, and b has learnt a's secret on the way: "
+            "c believes that a and b are in room 1 and that b does not know it, b believes that a is "
+            "there, and only a knows."
+        ),
+    ),
     instances=_INSTANCES,
     train=_TRAIN,
     test=tuple(name for name in _INSTANCES if name not in _TRAIN),

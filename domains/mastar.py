@@ -1,6 +1,6 @@
 """Writing mA*: formulas as text, actions as values, and the text of a whole problem.
 
-The seven domains describe a problem with the values of this module and leave statements, layout and
+The domains in mA* describe a problem with the values of this module and leave statements, layout and
 declarations to `write`.
 """
 

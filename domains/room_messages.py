@@ -10,7 +10,7 @@ from string import ascii_lowercase
 from typing import Any
 
 from domains.checks import between, flag, formulas, one_each, subset
-from domains.domain import Domain
+from domains.domain import Domain, Scene
 from domains.epddl import Model, atom, believes, knows_whether, not_, unsure, write
 
 _MESSAGE = atom("message")
@@ -244,6 +244,14 @@ DOMAIN = Domain(
     language="EPDDL",
     problem=problem,
     vocabulary=vocabulary,
+    scene=Scene(
+        parameters={"places": [1, 1, 4]},
+        plan=("read_a",),
+        caption=(
+            "Agent a has read the message beside b, who knows that a knows but not what; c, far away, "
+            "believes that a does not know either."
+        ),
+    ),
     instances={**_TEST, **_TRAIN},
     train=tuple(_TRAIN),
     test=tuple(_TEST),

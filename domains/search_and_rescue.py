@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from domains.checks import between, flag, formulas, known, one_each, subset
-from domains.domain import Domain
+from domains.domain import Domain, Scene
 from domains.epddl import atom, believes, common, knows_whether, not_, unsure, write
 
 _DOMAIN = """
@@ -280,6 +280,14 @@ DOMAIN = Domain(
     language="EPDDL",
     problem=problem,
     vocabulary=vocabulary,
+    scene=Scene(
+        parameters={"drones": 2, "starts": ["l2", "l3", "l1", "l1"], "victim": "l2", "fires": []},
+        plan=("look_for_victim_d1_l2", "look_for_victim_d2_l3"),
+        caption=(
+            "Before all, d1 has looked for the victim at l2 and d2 at l3: d1 knows that it is at l2, d2 "
+            "that it is not at l3, and the others know that each drone knows about its place."
+        ),
+    ),
     instances=_INSTANCES,
     train=_TRAIN,
     test=tuple(name for name in _INSTANCES if name not in _TRAIN),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from domains.checks import DomainError, between, formulas, subset
-from domains.domain import Domain
+from domains.domain import Domain, Scene
 from domains.mastar import Action, agent_names, always, and_, believes, not_, write
 from domains.structure import Structure, numbered
 
@@ -301,6 +301,14 @@ DOMAIN = Domain(
     env_id_name="SelectiveCommunication",
     problem=problem,
     vocabulary=vocabulary,
+    scene=Scene(
+        parameters={"agents": 4, "positions": [2, 4, 4], "miss_right": "d"},
+        plan=("right", "sense", "shout_2"),
+        caption=(
+            "Agent a has learnt q in room 2 and shouted it: b has heard it, c knows where a is and "
+            "believes that neither knows, and d believes that a never left room 1."
+        ),
+    ),
     instances=_INSTANCES,
     train=_TRAIN,
     test=tuple(name for name in _INSTANCES if name not in _TRAIN),

@@ -8,7 +8,7 @@ from typing import Any
 
 from domains import selective_communication
 from domains.checks import between, flag
-from domains.domain import Domain
+from domains.domain import Domain, Scene
 from domains.mastar import Action, always, believes, not_, write
 from domains.selective_communication import Corridor, goal_formulas, make_corridor
 from domains.structure import Structure, numbered
@@ -133,6 +133,14 @@ DOMAIN = Domain(
     env_id_name="SelectiveCommunicationEnriched",
     problem=problem,
     vocabulary=selective_communication.vocabulary,
+    scene=Scene(
+        parameters={"toggles": True},
+        plan=("right", "sense", "left", "shout_1", "negate_useless"),
+        caption=(
+            "Agent b has heard the shout and knows q, c has not and believes that nobody knows; a has "
+            "negated the useless fact, and both believe that it still holds."
+        ),
+    ),
     instances=_INSTANCES,
     train=_TRAIN,
     test=tuple(name for name in _INSTANCES if name not in _TRAIN),

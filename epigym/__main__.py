@@ -1,4 +1,4 @@
-"""The command `epigym`: all commands of the project by name, and `show`, which draws a problem."""
+"""The command `epigym`: all commands of the project by name, and `show`, which draws an e-state of a problem."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ import domains
 from epigym.command.codes import ExitCode
 from epigym.command.help import doors, listing
 from epigym.drawing import write
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.language import SEMANTICS
 from epigym.names import unknown
 from epigym.packages import check_place
 from epigym.problem import Reading, domain_problem, load_problem
+from epigym.reference import apply
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task import EState, Task
 
 _EXAMPLES = """
 examples:
   epigym show grapevine agents=3 rooms=2
   epigym show coin_in_the_box/pl_5 out=coin.svg
+  epigym show coin_in_the_box looking=ab after=open_a,peek_a   the e-state after two actions
+  epigym show coin_in_the_box scene=true                       the e-state that shows what the domain is about
   epigym show problem.txt semantics=update_model
 """
 _HELP = ("-h", "--help")
@@ -35,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name, *rest = (sys.argv[1:] if arguments is None else arguments) or _HELP
     lines = doors("search") | doors("learn")
     commands = {door.partition(".")[2]: door for door in lines}
-    others = {"show": "Draw the initial e-state of a problem and sum the problem up.",
+    others = {"show": "Draw an e-state of a problem and sum the problem up.",
               "domains": "List domains, their parameters and suites, and write the text of a problem."}  # fmt: skip
     if name in _HELP:
         print(listing({name: lines[door] for name, door in commands.items()} | others, "epigym "))
@@ -57,18 +60,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def show(arguments: Sequence[str]) -> int:
-    """Draw the initial e-state of a problem and sum the problem up."""
+    """Draw an e-state of a problem, the initial one or that after some actions, and sum the problem up."""
     try:
         options = _parser().parse_args(arguments)
     except SystemExit as stop:  # how argparse ends
         return ExitCode.USAGE if stop.code else ExitCode.SUCCESS
     try:
         parameters = domains.read_parameters(options.parameters)
+        scene = _scene(options.problem) if _flag(parameters, "scene") else None
+        if scene:
+            parameters = {**scene.parameters, "after": ",".join(scene.plan), **parameters}
         semantics = parameters.pop("semantics", "default")
         out = Path(str(parameters.pop("out", f"{Path(options.problem).stem}.png")))
+        plan = [name for name in str(parameters.pop("after", "")).split(",") if name]
         task = _load(options.problem, semantics, parameters)
         space = StateSpace(task)
-        write(space.model(space.initial), out)
+        state = space.intern(_after(task, plan))
+        write(space.model(state), out)
     except domains.DomainError as error:
         print(f"error: {error}", file=sys.stderr)
         return ExitCode.USAGE
@@ -78,7 +86,7 @@ def show(arguments: Sequence[str]) -> int:
     except OSError as error:
         print(f"error: cannot write {out}: {error.strerror}", file=sys.stderr)
         return ExitCode.CANNOT_WRITE
-    print(_summary(task, space))
+    print(_summary(task, space, state))
     print(f"drawn to {out}")
     return ExitCode.SUCCESS
 
@@ -86,7 +94,7 @@ def show(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="epigym show",
-        description="Draw the initial e-state of a problem and sum the problem up.",
+        description="Draw the initial e-state of a problem, or that after some actions, and sum the problem up.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -95,19 +103,49 @@ def _parser() -> argparse.ArgumentParser:
         "parameters",
         nargs="*",
         metavar="name=value",
-        help=f"out (the picture: .png, .svg or .dot), semantics ({', '.join(SEMANTICS)}), parameters of the domain",
+        help="out (the picture: .png, .svg or .dot), after (actions, separated by commas), scene=true (the problem and"
+        f" the actions that show what a domain is about), semantics ({', '.join(SEMANTICS)}), parameters of the domain",
     )
     return parser
+
+
+def _flag(parameters: dict[str, Any], name: str) -> bool:
+    """Whether a flag is set; it is taken out of the parameters."""
+    value = parameters.pop(name, False)
+    if str(value).lower() not in ("true", "false"):
+        raise UsageError(f"{name} must be true or false, got {value!r}")
+    return str(value).lower() == "true"
+
+
+def _scene(name: str) -> domains.Scene:
+    domain, instance = domains.find(name)
+    if instance:
+        raise UsageError(f"{name} is an instance: scene=true draws the scene of a domain, here {domain.name}")
+    return domain.scene
+
+
+def _after(task: Task, plan: Sequence[str]) -> EState:
+    """The e-state after these actions."""
+    actions = {action.name: action for action in task.actions}
+    estate = task.initial
+    for step, name in enumerate(plan, start=1):
+        if name not in actions:
+            raise UsageError(f"after, step {step}: {unknown('action', name, actions)}")
+        try:
+            estate = apply(task, estate, actions[name])
+        except TaskError as error:
+            raise UsageError(f"after, step {step}: {error}") from None
+    return estate
 
 
 def _load(problem: str, semantics: Any, parameters: dict[str, Any]) -> Task:
     return domain_problem(problem, semantics, **parameters) if parameters else load_problem(problem, Reading(semantics))
 
 
-def _summary(task: Task, space: StateSpace) -> str:
-    model = space.model(space.initial)
+def _summary(task: Task, space: StateSpace, state: int) -> str:
+    model = space.model(state)
     applicable = [
-        action.name for action, holds in zip(task.actions, space.applicable([space.initial])[0], strict=True) if holds
+        action.name for action, holds in zip(task.actions, space.applicable([state])[0], strict=True) if holds
     ]
     rows = {
         "problem": task.name,
@@ -116,13 +154,15 @@ def _summary(task: Task, space: StateSpace) -> str:
         "actions": _listed([action.name for action in task.actions]),
         "applicable": _listed(applicable),
         "worlds": f"{len(model.worlds)}, of which {len(model.designated)} designated",
-        "goal": "\n".join(f"{'reached' if done else 'open':<8}{subgoal}" for subgoal, done in _goal(task, space)),
+        "goal": "\n".join(
+            f"{'reached' if done else 'open':<8}{subgoal}" for subgoal, done in _goal(task, space, state)
+        ),
     }
     return "\n".join(f"{title:<12}" + text.replace("\n", "\n" + " " * 12) for title, text in rows.items())
 
 
-def _goal(task: Task, space: StateSpace) -> list[tuple[str, bool]]:
-    truths = space.query(task.goal)([space.initial])[0]
+def _goal(task: Task, space: StateSpace, state: int) -> list[tuple[str, bool]]:
+    truths = space.query(task.goal)([state])[0]
     return [(str(subgoal), bool(truth)) for subgoal, truth in zip(task.goal, truths, strict=True)]
 
 

@@ -60,7 +60,7 @@ SUITES: Mapping[str, Suite] = MappingProxyType(
             ),
             Suite(
                 "transfer",
-                "one heuristic trained on two domains, tested on all seven",
+                "one heuristic trained on two domains, tested on all seven domains in mA*",
                 train=_instances("train", *_SOURCES),
                 test=_instances("test", *_ALL),
             ),

@@ -27,7 +27,7 @@ class DomainEnv(EpistemicEnv):
     Args:
         domain: a domain of `domains`, such as `grapevine`.
         instance: a named instance of the domain, such as `3_pl_4`; the domain's default parameters otherwise.
-        semantics: the reading of mA*, see `epigym.language.parse_mastar`.
+        semantics: of a domain in mA*, its reading, see `epigym.language.parse_mastar`.
         random_goals: whether every episode has a random goal.
         goal_steps: length of the longest random walk to a goal.
         goal_size: number of formulas of the largest random goal.

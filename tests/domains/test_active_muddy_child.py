@@ -23,7 +23,7 @@ WRONG: Wrong = [
     ({"children": 2, "muddy": ["c1", "c2"], "certain": 1}, "certain must be True or False, got 1"),
     ({"children": 2, "wise": "c3"}, "unknown child in wise 'c3': expected one of 'c1', 'c2'"),
     ({"seed": "x"}, "seed must be a whole number from 0 to 4294967295, got 'x'"),
-    ({"goals": ""}, "goals must be one mA* formula or a list of them, got ''"),
+    ({"goals": ""}, "goals must be one formula or a list of them, got ''"),
 ]
 
 

@@ -30,7 +30,7 @@ WRONG: Wrong = [
     ({"private": "no"}, "private must be True or False, got 'no'"),
     ({"confirmed": 1}, "confirmed must be True or False, got 1"),
     ({"seed": -1}, "seed must be a whole number from 0 to 4294967295, got -1"),
-    ({"goals": []}, "goals must be one mA* formula or a list of them, got []"),
+    ({"goals": []}, "goals must be one formula or a list of them, got []"),
 ]
 
 

@@ -28,7 +28,7 @@ WRONG: Wrong = [
     ({"learn": {}}, "learn must map agents to numbers, got {}"),
     ({"learn": {"b": -1}}, "the number of b in learn must be a whole number from 0 to 6, got -1"),
     ({"seed": 1.5}, "seed must be a whole number from 0 to 4294967295, got 1.5"),
-    ({"goals": 7}, "goals must be one mA* formula or a list of them, got 7"),
+    ({"goals": 7}, "goals must be one formula or a list of them, got 7"),
 ]
 
 

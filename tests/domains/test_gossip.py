@@ -31,7 +31,7 @@ WRONG: Wrong = [
         "unknown owner of a secret in shared 'detective': expected one of 'a', 'impostor'",
     ),
     ({"seed": -1}, "seed must be a whole number from 0 to 4294967295, got -1"),
-    ({"goals": []}, "goals must be one mA* formula or a list of them, got []"),
+    ({"goals": []}, "goals must be one formula or a list of them, got []"),
 ]
 
 

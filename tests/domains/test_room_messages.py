@@ -35,7 +35,7 @@ WRONG: Wrong = [
     ({"excluded": "abc"}, "number of excluded agents must be a whole number from 0 to 2, got 3"),
     ({"depth": 5}, "depth must be a whole number from 1 to 4, got 5"),
     ({"seed": 0.5}, "seed must be a whole number from 0 to 4294967295, got 0.5"),
-    ({"goals": 3}, "goals must be one mA* formula or a list of them, got 3"),
+    ({"goals": 3}, "goals must be one formula or a list of them, got 3"),
 ]
 
 

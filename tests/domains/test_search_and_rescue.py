@@ -35,7 +35,7 @@ WRONG: Wrong = [
     ({"noticed": 0}, "noticed must be True or False, got 0"),
     ({"goal": "safe"}, "unknown goal 'safe': expected one of 'find', 'rescue'"),
     ({"seed": None}, "seed must be a whole number from 0 to 4294967295, got None"),
-    ({"goals": [""]}, "goals must be one mA* formula or a list of them, got ['']"),
+    ({"goals": [""]}, "goals must be one formula or a list of them, got ['']"),
 ]
 
 

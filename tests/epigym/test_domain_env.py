@@ -63,6 +63,13 @@ def test_wrong_arguments_are_explained(arguments: dict[str, Any], message: str) 
         make(**arguments)
 
 
+@pytest.mark.parametrize("domain", [name for name in DOMAINS if domains.DOMAINS[name].language == "EPDDL"])
+def test_a_reading_of_mastar_is_refused_by_domains_in_epddl(domain: str) -> None:
+    with pytest.raises(EpigymError) as caught:
+        gymnasium.make(f"epi/{domains.DOMAINS[domain].env_id_name}-v0", semantics="efp")
+    assert str(caught.value) == f"{domain} is written in EPDDL: semantics=efp does not apply to it"
+
+
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_random_goals_are_of_the_domain_open_and_reachable(domain: str) -> None:
     env = make(domain, random_goals=True, goal_steps=3, goal_size=3)
@@ -79,7 +86,8 @@ def test_random_goals_are_of_the_domain_open_and_reachable(domain: str) -> None:
     assert len(goals) > 1
 
 
-def test_random_goals_follow_from_the_seed_and_change_between_episodes() -> None:
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_random_goals_follow_from_the_seed_and_change_between_episodes(domain: str) -> None:
     def goals(env: EpistemicEnv) -> list[Any]:
         env.reset(seed=11)
         found = [env.goal]
@@ -88,9 +96,28 @@ def test_random_goals_follow_from_the_seed_and_change_between_episodes() -> None
             found.append(env.goal)
         return found
 
-    first = goals(make(random_goals=True))
-    assert first == goals(make(random_goals=True))
+    first = goals(make(domain, random_goals=True))
+    assert first == goals(make(domain, random_goals=True))
     assert len(set(first)) > 1
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_an_episode_ends_with_reward_minus_one_a_step_when_its_random_goal_is_reached(domain: str) -> None:
+    env = make(domain, random_goals=True, goal_steps=2, goal_size=1)
+    env.action_space.seed(0)
+    reached = 0
+    for seed in range(12):
+        _, info = env.reset(seed=seed)
+        terminated = info["is_goal"]
+        for _ in range(30):
+            observation, reward, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
+            assert (reward, truncated, terminated) == (-1.0, False, info["is_goal"])
+            assert terminated == env.model().holds(and_(*env.goal))
+            assert observation in env.observation_space
+            if terminated or not info["action_mask"].any():
+                break
+        reached += terminated
+    assert reached
 
 
 def test_a_random_goal_can_be_asked_for_at_reset() -> None:

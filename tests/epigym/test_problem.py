@@ -12,8 +12,10 @@ import domains
 import epigym
 from epigym.__main__ import main
 from epigym.command import ExitCode
+from epigym.drawing import dot
 from epigym.errors import EpigymError
 from epigym.problem import Reading, domain_problem, load_problem
+from epigym.space import StateSpace
 
 
 def test_an_instance_a_domain_and_a_file_are_found(tmp_path: Path) -> None:
@@ -72,12 +74,48 @@ def test_show_names_the_picture_after_the_problem(tmp_path: Path, monkeypatch: p
     assert (tmp_path / "pl_3.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_show_draws_the_e_state_after_actions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "picture.dot"
+    assert main(["show", "coin_in_the_box", "looking=ab", "after=open_a,peek_a", f"out={out}"]) == 0
+    space = StateSpace(domain_problem("coin_in_the_box", looking="ab"))
+    names, state = [action.name for action in space.task.actions], space.initial
+    for name in ("open_a", "peek_a"):
+        state = space.successor(state, names.index(name))
+    assert out.read_text() == dot(space.model(state))
+    printed = capsys.readouterr().out
+    assert f"worlds      {len(space.model(state).worlds)}, of which 1 designated\n" in printed
+    assert "shout_tail_a" in printed.partition("applicable")[2]
+
+
+def test_a_scene_is_a_problem_and_actions_that_can_be_overridden(tmp_path: Path) -> None:
+    scene = domains.DOMAINS["room_messages"].scene
+    pictures = {}
+    for name, words in {
+        "scene": ["scene=true"],
+        "written": ["places=[1, 1, 4]", f"after={','.join(scene.plan)}"],
+        "plain": ["scene=false", "places=[1, 1, 4]"],
+        "before": ["scene=true", "after="],
+    }.items():
+        assert main(["show", "room_messages", *words, f"out={tmp_path / name}.dot"]) == 0
+        pictures[name] = (tmp_path / f"{name}.dot").read_text()
+    assert pictures["scene"] == pictures["written"] != pictures["plain"] == pictures["before"]
+
+
 @pytest.mark.parametrize(
     ("words", "message", "code"),
     [
         (["grapvine"], "did you mean 'grapevine'", ExitCode.NO_INPUT),
         (["grapevine", "agent=3"], "did you mean 'agents'", ExitCode.USAGE),
         (["grapevine", "3"], "a parameter is given as name=value, got '3'", ExitCode.USAGE),
+        (["grapevine", "after=right_a,left_x"], "after, step 2: unknown action 'left_x': did you", ExitCode.USAGE),
+        (
+            ["gossip", "after=tell_a_b,tell_a_b"],
+            "error: after, step 2: action 'tell_a_b' is not applicable: ",
+            ExitCode.USAGE,
+        ),
+        (["grapevine", "scene=yes"], "scene must be true or false, got 'yes'", ExitCode.USAGE),
+        (["grapevine/3_pl_4", "scene=true"], "grapevine/3_pl_4 is an instance: scene=true draws", ExitCode.USAGE),
+        (["grapvine", "scene=true"], "did you mean 'grapevine'", ExitCode.USAGE),
         (["grapevine", "out=picture.jpg"], "must end in .svg, .png, .dot", ExitCode.USAGE),
         (
             ["grapevine", "out=missing/picture.png"],
@@ -96,7 +134,9 @@ def test_show_explains_bad_input(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["show", *words]) == code
-    assert message in capsys.readouterr().err
+    errors = capsys.readouterr().err
+    assert message in errors
+    assert errors.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
 

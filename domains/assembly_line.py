@@ -173,7 +173,7 @@ DOMAIN = Domain(
     actors={"sense": 0, "tell": 0},
     ranges={
         "train": ({"agents": (2, 3), "parts": (1, 2), "clear_start": (False, True)},),
-        "validation": ({"agents": (5,), "parts": (1, 2), "clear_start": (True,)},),
+        "validation": ({"agents": (4, 5), "parts": (1,), "clear_start": (True,)},),
         "test": ({"agents": (6, 7, 8), "parts": (1,), "clear_start": (True,)},),
     },
 )

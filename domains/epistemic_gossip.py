@@ -160,6 +160,6 @@ DOMAIN = Domain(
     ranges={
         "train": ({"agents": (3, 4), "protocol": ("tell", "call")},),
         "validation": ({"agents": (5,), "protocol": ("tell", "call")},),
-        "test": ({"agents": (6, 7, 8), "protocol": ("tell", "call")},),
+        "test": ({"agents": (6,), "protocol": ("tell", "call")},),
     },
 )

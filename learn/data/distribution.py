@@ -21,6 +21,7 @@ import domains
 from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.formula import Formula
 from epigym.likeness import signature
+from epigym.names import unknown
 from epigym.problem import domain_problem, vocabulary
 from epigym.space import StateSpace
 from epigym.task import Task
@@ -90,7 +91,7 @@ def draw(domain: str, split: str, seed: int = 0) -> Iterator[Drawn]:
         EpigymError: when no problem fits for long.
     """
     if domain not in domains.DOMAINS:
-        raise UsageError(f"no domain is called {domain!r}; python -m domains lists them")
+        raise UsageError(unknown("domain", domain, domains.DOMAINS))
     known: set[str] = set()
     last = 0
     for number in count():

@@ -105,9 +105,9 @@ def test_goals_nest_and_negate_beliefs() -> None:
 
 
 def test_what_cannot_be_drawn_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match=r"^no domain is called 'grapes'"):
+    with pytest.raises(UsageError, match=r"^unknown domain 'grapes'"):
         next(draw("grapes", "train"))
-    with pytest.raises(UsageError, match=r"^no split is called 'tran'"):
+    with pytest.raises(UsageError, match=r"^unknown split 'tran': did you mean 'train'\?"):
         next(draw("grapevine", "tran"))
     known = domains.DOMAINS["grapevine"]
     small = replace(known, ranges={**known.ranges, "train": ({"agents": (5,), "rooms": (3,)},)})

@@ -6,9 +6,11 @@ import argparse
 import sys
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 
 import domains
 from domains.domain import Domain
+from domains.epddl import parts
 from domains.suites import SUITES
 
 _EXAMPLES = """
@@ -17,17 +19,23 @@ examples:
   python -m domains show grapevine                     the documentation of a domain and its instances
   python -m domains write grapevine agents=3 rooms=2   the text of a problem
   python -m domains write coin_in_the_box/pl_5 > problem.txt
+  python -m domains write gossip agents=4 > problem.epddl           with its domain and library in the same file
+  python -m domains write gossip agents=4 --files folder            problem.epddl, domain.epddl and library.epddl
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0, or 64 for bad input."""
+    """Run the command line and return its exit code: 0, 64 for bad input, 73 for what cannot be written."""
     try:
         options = _parser().parse_args(arguments)
         match options.command:
             case "write":
                 parameters = domains.read_parameters(options.parameters)
-                sys.stdout.write(domains.text(options.problem, **parameters))
+                text = domains.text(options.problem, **parameters)
+                if options.files is None:
+                    sys.stdout.write(text)
+                else:
+                    _write_files(options.problem, text, options.files)
             case "show":
                 print(_documentation(domains.find(options.domain)[0]))
             case _:
@@ -35,9 +43,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except domains.DomainError as error:
         print(f"error: {error}", file=sys.stderr)
         return 64
+    except OSError as error:
+        print(f"error: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
+        return 73
     except SystemExit as stop:  # how argparse ends
         return 64 if stop.code else 0
     return 0
+
+
+def _write_files(name: str, text: str, folder: Path) -> None:
+    """Write the three files of an EPDDL problem, each at once."""
+    if domains.find(name)[0].language != "EPDDL":
+        raise domains.DomainError(f"{name} is written in mA*, in one text: leave --files out")
+    folder.mkdir(parents=True, exist_ok=True)
+    for part, content in parts(text).items():
+        temporary = folder / f"{part}.epddl.part"
+        temporary.write_text(content, encoding="utf-8")
+        temporary.replace(folder / f"{part}.epddl")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -52,6 +74,9 @@ def _parser() -> argparse.ArgumentParser:
     show = commands.add_parser("show", help="show the documentation and the instances of a domain")
     show.add_argument("domain", help="a domain, such as grapevine")
     write = commands.add_parser("write", help="print the text of a problem")
+    write.add_argument(
+        "--files", type=Path, metavar="FOLDER", help="write an EPDDL problem as three files there instead"
+    )
     write.add_argument("problem", help="a domain, or domain/instance, such as coin_in_the_box/pl_5")
     write.add_argument("parameters", nargs="*", metavar="name=value", help="parameters of the domain")
     return parser

@@ -301,6 +301,13 @@ def write(
     return "\n\n".join(text for text in texts if text) + "\n"
 
 
+def parts(text: str) -> dict[str, str]:
+    """The library, the domain and the problem in a text that `write` wrote, by these names."""
+    comment, *texts = text.split("\n(define ")
+    names = ("library", "domain", "problem")
+    return {name: f"{comment.strip()}\n\n(define {part.strip()}\n" for name, part in zip(names, texts, strict=True)}
+
+
 def _library(names: Iterable[str]) -> str:
     chosen = {name: ACTION_TYPES[name] for name in names}
     several = any(len(kind.designated) > 1 for kind in chosen.values())

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 import domains
 from domains.__main__ import main
 from domains.suites import SUITES
+from epigym.language import load
+from epigym.problem import domain_problem
 
 
 def test_overview_names_all_domains_parameters_and_suites(capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,12 +43,40 @@ def test_write_overrides_an_instance(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == expected != domains.text("selective_communication/4_1_pl_3")
 
 
+def test_an_epddl_problem_is_one_file_or_three(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, parameters = "gossip", ["agents=4", "goal=single"]
+    expected = domain_problem(name, agents=4, goal="single")
+    assert main(["write", name, *parameters]) == 0
+    (tmp_path / "whole.epddl").write_text(capsys.readouterr().out, encoding="utf-8")
+    whole = load(tmp_path / "whole.epddl")
+    assert main(["write", name, *parameters, "--files", str(tmp_path / "three")]) == 0
+    assert sorted(path.name for path in (tmp_path / "three").iterdir()) == [
+        "domain.epddl",
+        "library.epddl",
+        "problem.epddl",
+    ]
+    problem, domain, library = (tmp_path / "three" / f"{part}.epddl" for part in ("problem", "domain", "library"))
+    three = load(problem, domain_file=domain, libraries=library)
+    for task in (whole, three):
+        assert replace(task, name=name, domain=name, instance="") == expected
+
+
+def test_files_that_cannot_be_written_exit_with_73(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "taken").write_text("a file", encoding="utf-8")
+    assert main(["write", "gossip", "--files", str(tmp_path / "taken")]) == 73
+    assert capsys.readouterr().err == f"error: cannot write {tmp_path / 'taken'}: File exists\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["write", "grapevin"], "error: unknown domain 'grapevin': did you mean 'grapevine'?\n"),
         (["write", "grapevine", "agents"], "error: a parameter is given as name=value, got 'agents'\n"),
         (["write", "grapevine", "agents=x"], "error: agents must be a whole number from 2 to 8, got 'x'\n"),
+        (
+            ["write", "grapevine", "--files", "x"],
+            "error: grapevine is written in mA*, in one text: leave --files out\n",
+        ),
         (["show", "epistemic_gosip"], "error: unknown domain 'epistemic_gosip': did you mean 'epistemic_gossip'?\n"),
     ],
 )

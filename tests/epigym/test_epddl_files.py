@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from epigym.errors import MissingError, UsageError
+from epigym.errors import MissingError, ParseError, UsageError
 from epigym.language import load
-from epigym.language.epddl import load_epddl, load_spec
+from epigym.language.epddl import load_epddl, load_spec, parse_epddl
 from tests.helpers.epddl_texts import LIBRARY, PUBLIC, domain_text, problem_text
 from tests.helpers.tasks import COIN
 
@@ -49,6 +49,29 @@ def test_settings_that_are_missing_unknown_or_do_not_apply(
     (tmp_path / "coin.txt").write_text(COIN)
     with pytest.raises(UsageError, match=re.escape(message)):
         load(**{name: value.format(folder=tmp_path) for name, value in arguments.items()})
+
+
+def test_one_file_may_hold_everything(tmp_path: Path) -> None:
+    problem, domain, library = write(tmp_path)
+    expected = load_epddl(problem, domain, [library])
+    texts = [path.read_text(encoding="utf-8") for path in (library, problem, domain)]
+    (tmp_path / "whole.epddl").write_text("\n".join(texts), encoding="utf-8")
+    assert load(tmp_path / "whole.epddl") == expected
+    (tmp_path / "most.epddl").write_text("\n".join(texts[1:]), encoding="utf-8")
+    assert load(tmp_path / "most.epddl", libraries=library) == expected
+    (tmp_path / "twice.epddl").write_text("\n".join([*texts, texts[2]]), encoding="utf-8")
+    with pytest.raises(
+        UsageError, match=r"twice.epddl: expected one domain and one problem, found 2 domains and 1 prob"
+    ):
+        load(tmp_path / "twice.epddl")
+
+
+def test_errors_in_one_file_name_its_lines() -> None:
+    text = f"{LIBRARY}\n{domain_text('')}\n{problem_text(goal='(zz)')}"
+    line = next(number for number, one in enumerate(text.splitlines(), start=1) if "(zz)" in one)
+    with pytest.raises(ParseError) as caught:
+        parse_epddl(text, file="whole.epddl")
+    assert (caught.value.file, caught.value.line) == ("whole.epddl", line)
 
 
 def test_files_that_are_named_must_exist(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import torch
 from omegaconf import OmegaConf
 
 from epigym.errors import CheckpointError, EpigymError, MissingError
-from epigym.problem import load_problem
+from epigym.problem import domain_problem, load_problem
 from epigym.space import StateSpace
 from learn.assess import Assess
 from learn.data.dataset import DataSet
@@ -28,6 +28,7 @@ from learn.rollouts import Rollouts, rollouts
 from learn.train import Train
 from learn.training.options import given
 from learn.training.report import read_history
+from search.agents.breadth_first import BreadthFirst
 from tests.helpers.commands import composed
 from tests.learn.conftest import Fit
 
@@ -290,3 +291,17 @@ def test_rollouts_print_and_draw_their_statistics(tmp_path: Path, capsys: pytest
     record = json.loads((tmp_path / "run" / (PROBLEM.replace("/", "_") + ".json")).read_text())
     assert (record["explorer"]["used"], record["explorer"]["forbid_collapse"]) == ("dfs", False)
     assert record["counts"]["visited"] == 100
+
+
+def test_rollouts_of_drawn_problems_list_them(tmp_path: Path) -> None:
+    chosen = ("distribution=cloud_scheduling", "draws=3", "draw_seed=2")
+    rollouts(composed(Rollouts, "rollouts", f"outputs={tmp_path}", f"run_dir={tmp_path}/run", *chosen))
+    with (tmp_path / "run" / "problems.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 3
+    for row in rows:
+        record = json.loads((tmp_path / "run" / f"{row['domain']}_{row['instance']}.json").read_text())
+        assert record["counts"]["visited"] == int(row["states"])
+        assert record["counts"]["complete"]
+        task = domain_problem(row["domain"], **json.loads(row["parameters"]))
+        assert BreadthFirst().search(StateSpace(task)).plan_length == int(row["distance"])

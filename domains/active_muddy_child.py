@@ -149,6 +149,6 @@ DOMAIN = Domain(
     ranges={
         "train": ({"children": (3, 4, 5, 6, 7)},),
         "validation": ({"children": (8, 9)},),
-        "test": ({"children": (10, 11, 12, 13, 14)},),
+        "test": ({"children": (10, 11, 12)},),
     },
 )

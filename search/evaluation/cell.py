@@ -141,9 +141,7 @@ def search_from(
     task = load()
     load_seconds = perf_counter() - start
     inner = replace(limits, memory_limit=int(_INNER_SHARE * memory_bytes(limits.memory_limit)))
-    result = find_plan(
-        task, configuration, inner.after(load_seconds), anytime=anytime, forbid_collapse=forbid_collapse
-    )
+    result = find_plan(task, configuration, inner.after(load_seconds), anytime=anytime, forbid_collapse=forbid_collapse)
     return replace(result, load_seconds=load_seconds)
 
 

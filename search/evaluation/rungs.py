@@ -46,7 +46,7 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 
 def store(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
-    """Put rungs into a table, in the place of those of the same name; readers see the old table or the whole new one."""
+    """Put rungs into a table, in the place of those of the same name; readers see the old table or all of the new."""
     known = {(row["domain"], row["instance"]): row for row in (*read_rows(path), *rows)}
     ordered = [known[key] for key in sorted(known)]
     write_rows(path, list(ordered[0]), ordered)

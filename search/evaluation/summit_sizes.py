@@ -42,32 +42,33 @@ def _each(repeated: int, values: Iterable[Any]) -> list[tuple[Any]]:
     return [(value,) for value in values for _ in range(repeated)]
 
 
-_WATCHED = (
-    ("several", 6, 4, 3, 3), ("clumsy", 6, 4, 3, 3), ("several", 7, 4, 3, 3), ("clumsy", 7, 4, 3, 3),
-    ("several", 8, 4, 3, 4), ("clumsy", 8, 4, 3, 4), ("several", 9, 5, 3, 4), ("clumsy", 9, 5, 3, 4),
-    ("several", 10, 5, 4, 4), ("clumsy", 10, 5, 4, 4), ("several", 12, 6, 4, 4), ("clumsy", 12, 6, 4, 4),
-    ("several", 14, 6, 4, 4), ("clumsy", 14, 6, 4, 4),
+_TOWERS = (
+    ("single", 30), ("clumsy", 6, 4, 3, 3), ("several", 6, 4, 3, 3), ("single", 35), ("clumsy", 7, 4, 3, 3),
+    ("several", 7, 4, 3, 3), ("single", 40), ("single", 45), ("clumsy", 8, 4, 3, 4), ("single", 50),
+    ("several", 8, 4, 3, 4), ("single", 60), ("clumsy", 9, 5, 3, 4), ("several", 9, 5, 3, 4), ("clumsy", 10, 5, 4, 4),
+    ("several", 10, 5, 4, 4), ("clumsy", 12, 6, 4, 4), ("several", 12, 6, 4, 4), ("clumsy", 14, 6, 4, 4),
+    ("several", 14, 6, 4, 4),
 )  # fmt: skip
 _CALLS = (
-    ("private", 6), ("basic", 8), ("deceived", 8), ("private", 7), ("basic", 9), ("deceived", 9), ("private", 8),
-    ("basic", 10), ("deceived", 10), ("private", 9), ("basic", 11), ("deceived", 11), ("private", 10), ("basic", 12),
-    ("deceived", 12), ("private", 11), ("basic", 13), ("deceived", 13),
+    ("private", 6), ("private", 7), ("deceived", 8), ("basic", 8), ("private", 8), ("deceived", 9), ("basic", 9),
+    ("private", 9), ("deceived", 10), ("basic", 10), ("private", 10), ("deceived", 11), ("basic", 11),
+    ("private", 11), ("deceived", 12), ("basic", 12), ("basic", 13),
 )  # fmt: skip
 _BOXES = (
-    (5, 3, 5), (5, 3, 6), (6, 3, 6), (5, 4, 5), (6, 4, 5), (6, 3, 7), (5, 4, 6), (6, 4, 6),
-    (6, 3, 8), (5, 5, 5), (6, 5, 5), (6, 4, 7), (5, 5, 6), (6, 5, 6), (6, 4, 8), (6, 5, 7),
+    (5, 3, 5), (5, 3, 6), (6, 3, 6), (5, 4, 5), (6, 3, 7), (6, 4, 5), (6, 3, 8), (5, 4, 6), (6, 4, 6), (5, 5, 5),
+    (6, 5, 5), (6, 4, 7), (5, 5, 6), (6, 4, 8), (6, 5, 6), (6, 5, 7),
 )  # fmt: skip
 _NUMBERS = (
-    (3, 18), (3, 20), (3, 22), (3, 24), (4, 20), (4, 22), (3, 28), (4, 24), (5, 24), (4, 28), (5, 28), (4, 32),
-    (5, 32), (6, 32), (5, 36), (6, 36), (7, 36), (6, 40), (7, 40), (8, 40),
+    (3, 18), (3, 20), (3, 22), (3, 24), (4, 20), (3, 28), (4, 22), (4, 24), (4, 28), (5, 24), (4, 32), (5, 28),
+    (5, 32), (5, 36), (6, 32), (6, 36), (6, 40), (7, 36), (7, 40), (8, 40),
 )  # fmt: skip
 _FRIENDS = (
-    (5, 4), (6, 3), (6, 4), (6, 4), (6, 5), (6, 5), (7, 4), (7, 4), (6, 6), (7, 5), (7, 5), (7, 6), (8, 4), (8, 4),
+    (5, 4), (6, 3), (6, 4), (6, 4), (6, 5), (6, 5), (6, 6), (7, 4), (7, 4), (7, 5), (7, 5), (7, 6), (8, 4), (8, 4),
     (8, 5), (8, 5), (8, 6), (8, 6),
 )  # fmt: skip
 _TEAMS = (
-    (7, 2, 1, 1), (8, 2, 1, 1), (7, 2, 2, 2), (8, 2, 2, 2), (9, 2, 2, 2), (10, 2, 2, 2), (9, 3, 2, 2), (10, 3, 2, 2),
-    (11, 3, 2, 2), (10, 3, 3, 3), (11, 3, 3, 3), (12, 3, 3, 3), (11, 4, 3, 3), (12, 4, 3, 3), (11, 4, 4, 4),
+    (7, 2, 2, 2), (8, 2, 2, 2), (7, 2, 1, 1), (9, 2, 2, 2), (8, 2, 1, 1), (9, 3, 2, 2), (10, 2, 2, 2), (10, 3, 2, 2),
+    (11, 3, 2, 2), (10, 3, 3, 3), (11, 3, 3, 3), (11, 4, 3, 3), (12, 3, 3, 3), (12, 4, 3, 3), (11, 4, 4, 4),
     (12, 4, 4, 4),
 )  # fmt: skip
 _MESSENGERS = (
@@ -86,15 +87,12 @@ _LOUD_CORRIDORS = (
 LINES: Mapping[str, Line] = {
     "active_muddy_child": Line(_sizes("children", _each(4, (13, 14, 15))), (10, 15), (16, 120)),
     "assembly_line": Line(
-        _sizes("agents parts", [*[(8, 1)] * 4, *[(3, 3)] * 3, *[(5, 2)] * 3, *[(6, 2)] * 4], clear_start=True),
+        _sizes("agents parts", [*[(8, 1)] * 4, *[(5, 2)] * 4, *[(4, 3)] * 3, *[(6, 2)] * 4], clear_start=True),
         (30, 120),
         (16, 120),
     ),
     "blocks_world": Line(
-        (
-            *_sizes("blocks", ((blocks,) for blocks in (30, 35, 40, 45, 50, 60))),
-            *_sizes("tier blocks agents tables worlds", _WATCHED),
-        ),
+        tuple(dict(zip(("tier", "blocks", "agents", "tables", "worlds"), size, strict=False)) for size in _TOWERS),
         (60, 300),
         (16, 120),
     ),

@@ -220,7 +220,7 @@ def test_lines_grow(domain: str) -> None:
     tasks = [domain_problem(domain, **size) for size in once]
     extents = [len(task.initial.valuations) * len(task.actions) for task in tasks]
     assert extents == sorted(extents)
-    assert extents[-1] > 2 * extents[0]
+    assert extents[-1] >= 2 * extents[0]
 
 
 def test_walks_and_goals_grow_along_a_line() -> None:

@@ -19,12 +19,13 @@ class Source:
     Args:
         domain: name of the domain.
         parameters: the size of the problem.
+        forbid_collapse: whether no walk makes an agent believe everything.
     """
 
-    def __init__(self, domain: str, parameters: Mapping[str, Any]) -> None:
+    def __init__(self, domain: str, parameters: Mapping[str, Any], *, forbid_collapse: bool = False) -> None:
         self.domain = domain
         self.parameters = parameters
-        self.space = StateSpace(domain_problem(domain, **parameters))
+        self.space = StateSpace(domain_problem(domain, **parameters), forbid_collapse=forbid_collapse)
         self.texts, self.vocabulary = vocabulary(domain, **parameters)
         self.holds = self.space.query(self.vocabulary)
 

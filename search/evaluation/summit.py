@@ -1,7 +1,7 @@
 """The summit: growing problems on which seven searches give out one after the other, and a control.
 
 At every step of a domain's line a random walk is taken, and a conjunction of formulas that are true where it ends is
-the goal: the walk, cut where the goal first holds, is a plan. The searches run on it, each alone within the same
+the goal: the walk, cut where the goal first holds, is a plan, after which no agent believes everything. The searches run on it, each alone within the same
 limits; one that failed on two steps in a row is given up. The climb ends when four steps in a row are solved by none.
 The steps from the first one on that some search fails are the rungs; those below are kept in the table beside them, as
 they show where the rungs begin.
@@ -236,7 +236,7 @@ def draw(domain: str, at: tuple[dict[str, Any], int, int], step: int, seed: int)
         EpigymError: when the plan is not valid.
     """
     parameters, steps, size = at
-    source = Source(domain, parameters)
+    source = Source(domain, parameters, forbid_collapse=True)
     most_worlds = max(_MOST_WORLDS, *source.space.world_counts([source.space.initial]).tolist())
     walk = partial(narrow_walk, max_worlds=most_worlds)
     goal = random_goal(source.space, source.holds, np.random.default_rng(seed), steps=steps, size=size, walk=walk)
@@ -252,14 +252,14 @@ def _validated(task: Task, plan: Sequence[str]) -> str:
     Raises:
         EpigymError: when the plan is not valid.
     """
-    space = StateSpace(task)
+    space = StateSpace(task, forbid_collapse=True)
     number = {action.name: index for index, action in enumerate(task.actions)}
     states = [space.initial]
     for name in plan:
         states.append(space.successor(states[-1], number[name]))
     is_small = int(space.world_counts(states).sum()) <= _REFERENCE_WORLDS
     reached = space.is_goal(states)
-    if reached[0] or not reached[-1] or (is_small and not validate(task, plan).valid):
+    if reached[0] or not reached[-1] or (is_small and not validate(task, plan, forbid_collapse=True).valid):
         raise EpigymError(f"{task.name}: the plan of a drawn goal is not valid")
     return "reference" if is_small else "space"
 

@@ -120,7 +120,8 @@ def test_a_narrow_walk_is_a_walk_among_small_new_states_that_builds_few_others()
     space = StateSpace(domain_problem("epistemic_gossip", agents=4, protocol="call"))
     states, actions = narrow_walk(space, np.random.default_rng(0), steps=6, max_worlds=40)
     assert len(states) == len(actions) + 1 == len(set(states)) > 2
-    assert all(space.successor(*one) == after for one, after in zip(zip(states, actions), states[1:], strict=False))
+    steps = zip(states[:-1], actions, states[1:], strict=True)
+    assert all(space.successor(before, action) == after for before, action, after in steps)
     assert space.world_counts(states).max() <= 40
     wide = StateSpace(space.task)
     assert max(wide.world_counts(narrow_walk(wide, np.random.default_rng(0), steps=6, max_worlds=1000)[0])) > 40

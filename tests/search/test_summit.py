@@ -228,5 +228,13 @@ def test_walks_and_goals_grow_along_a_line() -> None:
     assert steps == [({}, 10, 3), ({}, 20, 5), ({}, 50, 11)]
 
 
+@pytest.mark.parametrize("domain", ["cloud_scheduling", "room_messages"])
+def test_no_plan_makes_an_agent_believe_everything(domain: str) -> None:
+    for seed in range(4):
+        size = {"tasks": 2} if domain == "cloud_scheduling" else {"agents": 3, "rooms": 3}
+        rung = summit.draw(domain, (size, 20, 6), 1, seed)
+        assert validate(rung.task(), rung.plan.split(), forbid_collapse=True).valid
+
+
 def statuses(rung: Rung) -> list[str]:
     return [one.status for one in rung.outcomes.values()]

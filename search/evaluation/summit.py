@@ -1,10 +1,10 @@
 """The summit: growing problems on which seven searches give out one after the other, and a control.
 
 At every step of a domain's line a random walk is taken, and a conjunction of formulas that are true where it ends is
-the goal: the walk, cut where the goal first holds, is a plan, after which no agent believes everything. The searches run on it, each alone within the same
-limits; one that failed on two steps in a row is given up. The climb ends when four steps in a row are solved by none.
-The steps from the first one on that some search fails are the rungs; those below are kept in the table beside them, as
-they show where the rungs begin.
+the goal: the walk, cut where the goal first holds, is a plan, after which no agent believes everything. The searches
+run on it, each alone within the same limits; one that failed on two steps in a row is given up. The climb ends when
+four steps in a row are solved by none. The steps from the first one on that some search fails are the rungs; those
+below are kept in the table beside them, as they show where the rungs begin.
 
 The control has as many problems, of the sizes of rungs that are drawn uniformly and with goals drawn like theirs.
 Nobody searches them here, so that nobody is favoured by how they were chosen.

@@ -1,4 +1,4 @@
-"""The domains, with the rungs of the scaling ladder among their named instances."""
+"""The domains, with the rungs of the scaling ladder and of the summit among their named instances."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
@@ -30,6 +31,8 @@ from domains.domain import Domain, Parameters
 
 # Written by `python -m search.ladder`: one row per rung, with what breadth-first search needed.
 LADDER = Path(__file__).parent / "suites" / "scaling.csv"
+# Written by `python -m search.summit`: one row per rung or control problem, with what seven searches needed.
+SUMMIT = Path(__file__).parent / "suites" / "summit.csv"
 
 _MODULES = (
     active_muddy_child,
@@ -49,23 +52,32 @@ _MODULES = (
 )
 
 
-def _rungs() -> dict[str, dict[str, Parameters]]:
+def _rungs(table: Path, kind: str) -> Mapping[str, Mapping[str, Parameters]]:
+    """By domain and name the parameters of the instances `<kind>_<number>` of a table, which need not be there."""
     rungs: dict[str, dict[str, Parameters]] = defaultdict(dict)
-    if LADDER.exists():
-        with LADDER.open(encoding="utf-8", newline="") as file:
+    if table.exists():
+        with table.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
-                rungs[row["domain"]][row["instance"]] = json.loads(row["parameters"])
-    return rungs
+                if row["instance"].startswith(f"{kind}_"):
+                    rungs[row["domain"]][row["instance"]] = json.loads(row["parameters"])
+    return MappingProxyType(rungs)
 
 
 def _domains() -> dict[str, Domain]:
     plain = [module.DOMAIN for module in _MODULES]
+    kinds = (RUNGS, SUMMIT_RUNGS, CONTROLS)
+    measured = {domain.name: [rungs.get(domain.name, {}).items() for rungs in kinds] for domain in plain}
     return {
-        domain.name: replace(domain, instances={**domain.instances, **RUNGS.get(domain.name, {})}) for domain in plain
+        domain.name: replace(domain, instances=dict(chain(domain.instances.items(), *measured[domain.name])))
+        for domain in plain
     }
 
 
-RUNGS: Mapping[str, Mapping[str, Parameters]] = MappingProxyType(_rungs())
+RUNGS = _rungs(LADDER, "scaling")
 """The rungs of the ladder, for each domain that has one the parameters by instance name."""
+SUMMIT_RUNGS = _rungs(SUMMIT, "summit")
+"""The same of the summit."""
+CONTROLS = _rungs(SUMMIT, "control")
+"""The problems beside the summit's that nobody has searched."""
 DOMAINS: Mapping[str, Domain] = MappingProxyType(_domains())
-"""The domains by name, with the rungs of the ladder among their instances."""
+"""The domains by name, with all these among their instances."""

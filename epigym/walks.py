@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -92,7 +92,43 @@ def random_walk(space: StateSpace, rng: np.random.Generator, *, steps: int) -> t
     return states, actions
 
 
-def random_goal(space: StateSpace, vocabulary: Query, rng: np.random.Generator, *, steps: int, size: int) -> RandomGoal:
+def narrow_walk(
+    space: StateSpace, rng: np.random.Generator, *, steps: int, max_worlds: int
+) -> tuple[list[int], list[int]]:
+    """A random walk that builds the e-states it tries and no other successors: for large e-states.
+
+    Args:
+        space: where to walk.
+        rng: the source of randomness.
+        steps: most actions to apply; the walk ends early where nothing new can be reached.
+        max_worlds: e-states with more worlds are not entered.
+
+    Returns:
+        The e-states of the walk, the initial one first, and the actions between them.
+    """
+    states, actions = [space.initial], []
+    for _ in range(steps):
+        [allowed] = space.allowed(states[-1:])
+        for action in rng.permutation(np.flatnonzero(allowed)).tolist():
+            state = space.successor(states[-1], action)
+            if state not in states and space.world_counts([state])[0] <= max_worlds:
+                states.append(state)
+                actions.append(action)
+                break
+        else:
+            break
+    return states, actions
+
+
+def random_goal(
+    space: StateSpace,
+    vocabulary: Query,
+    rng: np.random.Generator,
+    *,
+    steps: int,
+    size: int,
+    walk: Callable[..., tuple[list[int], list[int]]] = random_walk,
+) -> RandomGoal:
     """Draw a goal that is not reached at the start and is reached by a random walk.
 
     The goal is drawn from the formulas that are true where the walk ends, so the walk is a plan.
@@ -103,6 +139,7 @@ def random_goal(space: StateSpace, vocabulary: Query, rng: np.random.Generator, 
         rng: the source of randomness; the same state gives the same goal.
         steps: most actions of the walk, at least 1.
         size: most subgoals of the goal, at least 1; one of them is false at the start.
+        walk: how to walk; called like `random_walk`.
 
     Returns:
         The goal, with the walk up to the first e-state that satisfies it.
@@ -112,7 +149,7 @@ def random_goal(space: StateSpace, vocabulary: Query, rng: np.random.Generator, 
     """
     [before] = vocabulary([space.initial])
     for _ in range(_WALKS):
-        states, actions = random_walk(space, rng, steps=steps)
+        states, actions = walk(space, rng, steps=steps)
         truths = vocabulary(states)
         changed = np.flatnonzero(truths[-1] & ~before)
         if len(changed) == 0:

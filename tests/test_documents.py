@@ -27,6 +27,7 @@ SHORT = {
     "learn.train -m": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200 data.batch_size=32"
     " trainer.max_steps=1 trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
     "search.evaluate": "per_domain=1 time_limit=1 shard=0/30",
+    "search.summit": "time_limit=0",
     "search.ladder": "draw=false domain=assembly_line time_limit=0.05",  # drawing the goals of one domain takes minutes
 }
 """What is added to the end of a command to make it short."""
@@ -42,6 +43,7 @@ PROMISED = {
     "search.evaluate": "outputs/evaluate/*/results.csv",
     "search.ladder": "outputs/ladder/scaling.csv",
     "search.report": "outputs/report/*/*.md",
+    "search.summit": "outputs/summit/summit.csv",
     "search.solve": "outputs/solve/*/result.json",
 }
 """What a command writes, beside the files that its arguments name."""

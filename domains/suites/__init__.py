@@ -1,7 +1,9 @@
 """Suites: named sets of instances to train and test on.
 
 `standard` and `transfer` are the two set-ups in which learned heuristics were published; `scaling` is a
-ladder per domain that climbs beyond what blind search can reach, measured in `scaling.csv`. For every domain there is
+ladder per domain that climbs beyond what blind search can reach, measured in `scaling.csv`. `summit` climbs from where
+the first of seven searches gives out to beyond where the last does, measured in `summit.csv`; `control` has as many
+problems of the same sizes that nobody has searched. Both are there when that table is. For every domain there is
 `without_<domain>`, which trains on all others.
 """
 
@@ -12,7 +14,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from domains.checks import known
-from domains.registry import DOMAINS, RUNGS
+from domains.domain import Parameters
+from domains.registry import CONTROLS, DOMAINS, RUNGS, SUMMIT_RUNGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,10 @@ class Suite:
 def _instances(split: str, *names: str) -> tuple[str, ...]:
     """The instances of a split, `train` or `test`, of some domains."""
     return tuple(f"{name}/{instance}" for name in names for instance in getattr(DOMAINS[name], split))
+
+
+def _measured(rungs: Mapping[str, Mapping[str, Parameters]]) -> tuple[str, ...]:
+    return tuple(f"{name}/{rung}" for name, instances in rungs.items() for rung in instances)
 
 
 _PUBLISHED = (
@@ -68,7 +75,19 @@ SUITES: Mapping[str, Suite] = MappingProxyType(
                 "scaling",
                 "a ladder of growing problems per domain, beyond the reach of blind search",
                 train=_instances("train", *_ALL),
-                test=tuple(f"{name}/{rung}" for name, rungs in RUNGS.items() for rung in rungs),
+                test=_measured(RUNGS),
+            ),
+            Suite(
+                "summit",
+                "growing problems per domain, from where the first search gives out to beyond where the last does",
+                train=_instances("train", *DOMAINS),
+                test=_measured(SUMMIT_RUNGS),
+            ),
+            Suite(
+                "control",
+                "as many problems of the same sizes, drawn without looking at who solves them",
+                train=_instances("train", *DOMAINS),
+                test=_measured(CONTROLS),
             ),
             *(
                 Suite(
@@ -80,6 +99,7 @@ SUITES: Mapping[str, Suite] = MappingProxyType(
                 for left_out in DOMAINS
             ),
         )
+        if suite.test
     }
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 from epigym.errors import EpigymError
 from epigym.files import write_json
+from epigym.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.fingerprint import fingerprint
@@ -85,18 +87,13 @@ class Cell:
             raise EpigymError(
                 "the problem, a file of the settings or the program has changed since the start: start again"
             )
-        start = perf_counter()
-        task = self.problem.load()
-        load_seconds = perf_counter() - start
-        limits = replace(self.limits, memory_limit=int(_INNER_SHARE * memory_bytes(self.limits.memory_limit)))
-        result = find_plan(
-            task,
+        return search_from(
+            self.problem.load,
             self.configuration,
-            limits.after(load_seconds),
+            self.limits,
             anytime=self.anytime,
             forbid_collapse=self.forbid_collapse,
         )
-        return replace(result, load_seconds=load_seconds)
 
     def row(self, folder: Path) -> dict[str, str]:
         """The outcome as a row of the table, by `COLUMNS`; without an outcome its status is empty.
@@ -129,6 +126,23 @@ class Cell:
         mine = self.file(folder)
         alike = re.compile(re.escape(mine.name.removesuffix(self._ending)) + rf"\.[0-9a-f]{{{_SHOWN}}}\.json")
         return sum(1 for path in mine.parent.glob("*.json") if path != mine and alike.fullmatch(path.name))
+
+
+def search_from(
+    load: Callable[[], Task],
+    configuration: Configuration,
+    limits: Limits,
+    *,
+    anytime: bool = False,
+    forbid_collapse: bool = False,
+) -> SearchResult:
+    """Load a problem and search, within limits of time for both and of memory for this process."""
+    start = perf_counter()
+    task = load()
+    load_seconds = perf_counter() - start
+    inner = replace(limits, memory_limit=int(_INNER_SHARE * memory_bytes(limits.memory_limit)))
+    result = find_plan(task, configuration, inner.after(load_seconds), anytime=anytime, forbid_collapse=forbid_collapse)
+    return replace(result, load_seconds=load_seconds)
 
 
 def _entries(result: SearchResult, anytime: bool) -> dict[str, str]:

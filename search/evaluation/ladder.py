@@ -11,7 +11,6 @@ is measured in a fresh process and stored beside the limits.
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Iterable, Sequence
@@ -29,7 +28,7 @@ from rich.progress import Progress
 from domains.registry import LADDER
 from epigym.errors import EpigymError
 from epigym.files import write_rows
-from epigym.problem import domain_problem, vocabulary
+from epigym.problem import domain_problem
 from epigym.space import StateSpace
 from epigym.task import Task
 from epigym.walks import RandomGoal, breadth_first, random_goal
@@ -37,6 +36,7 @@ from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.evaluation.ladder_sizes import SIZES
+from search.evaluation.rungs import Source, read_rows, store
 from search.planning.processes import Job, supervise
 
 _FIRST_EFFORT = 1000
@@ -86,7 +86,7 @@ class Rung:
     memory_limit: str = ""
 
 
-class Quarry:
+class Quarry(Source):
     """The beginning of one problem's state space, in the order of breadth-first search, to cut goals from.
 
     Args:
@@ -96,11 +96,7 @@ class Quarry:
     """
 
     def __init__(self, domain: str, parameters: dict[str, Any], max_generated: int) -> None:
-        self.domain = domain
-        self.parameters = parameters
-        self.space = StateSpace(domain_problem(domain, **parameters))
-        _, self.vocabulary = vocabulary(domain, **parameters)
-        self.holds = self.space.query(self.vocabulary)
+        super().__init__(domain, parameters)
         states, self.generated_at = _explore(self.space, max_generated)
         # One row per formula, since goals pick formulas.
         self.truths = np.ascontiguousarray(self.holds(states).T)
@@ -128,14 +124,6 @@ class Quarry:
     def missing(self, goal: RandomGoal) -> int:
         """How many subgoals the e-states in sight miss at least."""
         return int((~self.truths[list(goal.subgoals)]).sum(axis=0).min())
-
-    def formulas(self, goal: RandomGoal) -> list[str]:
-        """The subgoals as mA* formulas."""
-        return [str(self.vocabulary[index]) for index in goal.subgoals]
-
-    def names(self, goal: RandomGoal) -> list[str]:
-        """Names of the actions of the walk that reaches the goal."""
-        return [self.space.task.actions[index].name for index in goal.plan]
 
 
 def draw(domain: str) -> list[Rung]:
@@ -190,8 +178,7 @@ def measure(rungs: Sequence[Rung], time_limit: float, memory_limit: str) -> list
 
 def read(path: Path) -> list[Rung]:
     """The rungs of a table."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return [Rung(**row) for row in csv.DictReader(file)]  # type: ignore[arg-type]
+    return [Rung(**row) for row in read_rows(path)]  # type: ignore[arg-type]
 
 
 def write(rungs: Iterable[Rung], path: Path) -> None:
@@ -271,7 +258,7 @@ def climb(
     with Progress() as progress:
         for domain in chosen:
             if fresh:
-                _store(draw(domain), table)
+                store(map(asdict, draw(domain)), table)
             rungs = [rung for rung in read(table) if rung.domain == domain]
             bar = progress.add_task(domain, total=len(rungs))
             groups = [list(group) for _, group in groupby(rungs, key=_same_problem)]
@@ -282,14 +269,8 @@ def climb(
                     for ending in endings:
                         if ending.failure:
                             raise EpigymError(f"{domain}/{ending.job.key[0].instance}: {ending.message}")
-                        _store(ending.value, table)
+                        store(map(asdict, ending.value), table)
                         progress.advance(bar, len(ending.value))
                         names = {rung.instance for rung in ending.value}
                         groups.append([rung for rung in ending.job.key if rung.instance not in names])
                 groups = [group for group in groups if group]
-
-
-def _store(rungs: Iterable[Rung], table: Path) -> None:
-    """Put rungs into the table, in the place of those of the same name."""
-    rows = {(rung.domain, rung.instance): rung for rung in (*read(table), *rungs)}
-    write((rows[key] for key in sorted(rows)), table)

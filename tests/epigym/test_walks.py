@@ -14,7 +14,7 @@ from epigym.formula import FALSE, TRUE, considers_possible, fluent
 from epigym.problem import domain_problem, load_problem, vocabulary
 from epigym.reference import validate
 from epigym.space import StateSpace
-from epigym.walks import RandomGoal, breadth_first, random_goal, random_walk
+from epigym.walks import RandomGoal, breadth_first, narrow_walk, random_goal, random_walk
 
 DOMAINS = list(domains.DOMAINS)
 
@@ -114,3 +114,15 @@ def test_threads_do_not_change_a_breadth_first_walk() -> None:
     for one, two in zip(*(breadth_first(StateSpace(task), threads=count) for count in (1, 2)), strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(one.transitions, two.transitions, strict=True))
         assert np.array_equal(one.fresh, two.fresh)
+
+
+def test_a_narrow_walk_is_a_walk_among_small_new_states_that_builds_few_others() -> None:
+    space = StateSpace(domain_problem("epistemic_gossip", agents=4, protocol="call"))
+    states, actions = narrow_walk(space, np.random.default_rng(0), steps=6, max_worlds=40)
+    assert len(states) == len(actions) + 1 == len(set(states)) > 2
+    steps = zip(states[:-1], actions, states[1:], strict=True)
+    assert all(space.successor(before, action) == after for before, action, after in steps)
+    assert space.world_counts(states).max() <= 40
+    wide = StateSpace(space.task)
+    assert max(wide.world_counts(narrow_walk(wide, np.random.default_rng(0), steps=6, max_worlds=1000)[0])) > 40
+    assert len(wide) < 1 + 6 * len(space.task.actions)

@@ -21,7 +21,7 @@ from tests.helpers.benchmark_files import ROOT, SHARED
 SHORT = {
     "learn.assess": "explorer.max_visited=60",
     "learn.ppo": "steps=1024",
-    "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=500",
+    "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=500 draws=2",
     "learn.train": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64 trainer.max_steps=100"
     " trainer.val_check_interval=50 trainer.check_val_every_n_epoch=null",
     "learn.train -m": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200 data.batch_size=32"
@@ -58,6 +58,7 @@ GROUPS = [
     ["README.md"],
     ["docs/guidance.md"],
     ["docs/results/guidance.md"],
+    ["docs/results/domains.md"],
     ["docs/results/learning.md", "docs/results/evaluation.md"],
 ]
 """Documents whose commands run one after the other, as the later ones use what the earlier ones write."""

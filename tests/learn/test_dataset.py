@@ -118,7 +118,7 @@ def test_task_fingerprint_sees_every_part() -> None:
     task = load_problem(PROBLEM)
     variants = [
         replace(task, goal=task.goal[::-1]),
-        replace(task, actions=task.actions[:-1]),
+        replace(task, structure=None, actions=task.actions[:-1]),
         replace(task, actions=(replace(task.actions[0], name="other"), *task.actions[1:])),
         replace(task, actions=(replace(task.actions[0], applicability=task.goal[0]), *task.actions[1:])),
         load_problem(PROBLEM, Reading("update_model")),

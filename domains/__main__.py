@@ -60,6 +60,7 @@ def _write_files(name: str, text: str, folder: Path) -> None:
         temporary = folder / f"{part}.epddl.part"
         temporary.write_text(content, encoding="utf-8")
         temporary.replace(folder / f"{part}.epddl")
+    print(f"written to {folder}: problem.epddl, domain.epddl and library.epddl")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -50,6 +50,7 @@ def test_an_epddl_problem_is_one_file_or_three(tmp_path: Path, capsys: pytest.Ca
     (tmp_path / "whole.epddl").write_text(capsys.readouterr().out, encoding="utf-8")
     whole = load(tmp_path / "whole.epddl")
     assert main(["write", name, *parameters, "--files", str(tmp_path / "three")]) == 0
+    assert capsys.readouterr().out.startswith(f"written to {tmp_path / 'three'}: problem.epddl")
     assert sorted(path.name for path in (tmp_path / "three").iterdir()) == [
         "domain.epddl",
         "library.epddl",

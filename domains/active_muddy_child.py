@@ -8,7 +8,7 @@ from typing import Any
 
 from domains.checks import between, flag, formulas, known, subset
 from domains.domain import Domain, Scene
-from domains.epddl import atom, believes, common, knows_whether, not_, unsure, write
+from domains.epddl import atom, believes, common, knows_whether, not_, numbered, unsure, write
 
 _DOMAIN = """
 (define (domain active_muddy_child)
@@ -99,7 +99,7 @@ def vocabulary(*, children: int = 4, **_: Any) -> list[str]:
 
 
 def _names(children: int) -> tuple[str, ...]:
-    return tuple(f"c{number}" for number in range(1, between("children", children, 2, 16) + 1))
+    return numbered("c", between("children", children, 2, 16))
 
 
 def _drawn(names: Sequence[str], seed: int | None) -> Sequence[str]:

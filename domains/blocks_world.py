@@ -25,7 +25,7 @@ from domains.blocks_world_towers import (
 )
 from domains.checks import DomainError, between, formulas, known, subset
 from domains.domain import Domain, Scene
-from domains.epddl import Model, atom, believes, common, not_, unsure, write
+from domains.epddl import Model, atom, believes, common, not_, numbered, unsure, write
 
 _MOST_WORLDS = 6
 # Kept for validation.
@@ -110,7 +110,7 @@ def problem(
     if tier == "single":
         return _one_robot(blocks, start, target, random, goals)
     names = _block_names(blocks, at_least=3)
-    desks = _numbered("t", between("tables", tables, 2, min(4, len(names))))
+    desks = numbered("t", between("tables", tables, 2, min(4, len(names))))
     team = _team(tier, agents, clumsy, onlookers, at_least=0 if goals is not None else 1)
     at = _places(places, team, desks)
     possible = _starts(start, names, desks, between("worlds", worlds, 1, _MOST_WORLDS), random)
@@ -131,7 +131,7 @@ def problem(
         *(atom("arm_empty", name) for name in team.names),
     ]
     moves = _moves(movers, zones, team, at, names, desks, len(possible))
-    ids = _numbered("w", len(possible))
+    ids = numbered("w", len(possible))
     every, same = [*product(ids, ids)], [(world, world) for world in ids]
     return write(
         title=f"Blocks World: {len(names)} blocks on {len(desks)} tables, {len(team.names)} agents",
@@ -164,8 +164,8 @@ def vocabulary(*, tier: str = "single", blocks: int = 4, tables: int = 2, agents
     The single robot knows everything: nothing is said about its beliefs, but about what is clear or held.
     """
     single = tier == "single"
-    names = _numbered("b", blocks)
-    desks = ("",) if single else _numbered("t", tables)
+    names = numbered("b", blocks)
+    desks = ("",) if single else numbered("t", tables)
     places = [atom("on", *pair) for pair in permutations(names, 2)]
     places += [on_table(block, table) for block in names for table in desks]
     if single:
@@ -218,12 +218,8 @@ def _one_robot(
     )
 
 
-def _numbered(letter: str, count: int) -> tuple[str, ...]:
-    return tuple(f"{letter}{number}" for number in range(1, count + 1))
-
-
 def _block_names(blocks: int, *, at_least: int) -> tuple[str, ...]:
-    return _numbered("b", between("blocks", blocks, at_least, 60))
+    return numbered("b", between("blocks", blocks, at_least, 60))
 
 
 def _team(tier: str, agents: int, clumsy: int, onlookers: int, *, at_least: int) -> _Team:

@@ -8,7 +8,7 @@ from typing import Any
 
 from domains.checks import between, flag, formulas, one_each, subset
 from domains.domain import Domain, Scene
-from domains.epddl import atom, believes, common, knows_whether, literal, not_, unsure, write
+from domains.epddl import atom, believes, common, knows_whether, literal, not_, numbered, unsure, write
 
 # A report makes its task completed and validated, as it says: that is so already, but a tenant may not know it.
 _DOMAIN = """
@@ -213,11 +213,11 @@ def vocabulary(*, tasks: int = 2, tenants: int = 2, **_: Any) -> list[str]:
 
 
 def _tasks(tasks: int) -> tuple[str, ...]:
-    return tuple(f"task{number}" for number in range(1, between("tasks", tasks, 1, 6) + 1))
+    return numbered("task", between("tasks", tasks, 1, 6))
 
 
 def _tenants(tenants: int) -> tuple[str, ...]:
-    return tuple(f"tenant{number}" for number in range(1, between("tenants", tenants, 1, 6) + 1))
+    return numbered("tenant", between("tenants", tenants, 1, 6))
 
 
 def _published(*stages: str, owners: Sequence[int] = (1, 2, 1, 2)) -> dict[str, Any]:

@@ -47,10 +47,10 @@ class Domain:
         instances: named parameter sets.
         train: names of the instances that a heuristic for the domain is trained on.
         test: names of the instances that it is tested on.
-        language: of the problem's text: mA*, or EPDDL with the domain and its library in the same text.
-        structure: in mA*, the objects in the names of a problem with the given parameters.
         ranges: for each of the `SPLITS` kinds of problems, one of which is drawn: the values of parameters, which are
             drawn each by itself; a parameter `seed` is drawn besides. Sizes grow from split to split.
+        language: of the problem's text: mA*, or EPDDL with the domain and its library in the same text.
+        structure: in mA*, the objects in the names of a problem with the given parameters.
         actors: which argument of an action (counted from 0) is the agent that acts, by the action's schema.
     """
 
@@ -62,9 +62,9 @@ class Domain:
     instances: Mapping[str, Parameters]
     train: tuple[str, ...]
     test: tuple[str, ...]
+    ranges: Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]
     language: Literal["mA*", "EPDDL"] = "mA*"
     structure: Callable[..., Structure] | None = None
-    ranges: Mapping[str, Sequence[Mapping[str, Sequence[Any]]]] = field(default_factory=dict)
     actors: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -91,11 +91,9 @@ class Domain:
         """Parameters of a problem of a split.
 
         Raises:
-            DomainError: when there is no such split, or the domain states no ranges.
+            DomainError: when there is no such split.
         """
         known("split", split, SPLITS)
-        if not self.ranges:
-            raise DomainError(f"{self.name} states no ranges to draw problems from")
         kind = random.choice(self.ranges[split])
         drawn = {name: random.choice(values) for name, values in kind.items()}
         return drawn | ({"seed": random.randrange(_SEEDS)} if "seed" in self.defaults else {})

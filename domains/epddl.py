@@ -70,6 +70,11 @@ def common(formula: str) -> str:
     return f"([C. All] {formula})"
 
 
+def numbered(stem: str, count: int) -> tuple[str, ...]:
+    """The names of so many things: a stem with the numbers from 1 on."""
+    return tuple(f"{stem}{number}" for number in range(1, count + 1))
+
+
 @dataclass(frozen=True, slots=True)
 class ActionType:
     """A type of actions: an event model whose events are variables.

@@ -11,7 +11,7 @@ from typing import Any
 
 from domains.checks import between, flag, formulas, one_each, subset
 from domains.domain import Domain, Scene
-from domains.epddl import Model, atom, believes, knows_whether, not_, unsure, write
+from domains.epddl import Model, atom, believes, knows_whether, not_, numbered, unsure, write
 
 _MESSAGE = atom("message")
 
@@ -179,7 +179,7 @@ def _agents(agents: int) -> Sequence[str]:
 
 
 def _rooms(rooms: int) -> tuple[str, ...]:
-    return tuple(f"r{number}" for number in range(1, between("rooms", rooms, 2, 20) + 1))
+    return numbered("r", between("rooms", rooms, 2, 20))
 
 
 def _is_near(one: int, other: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from domains.checks import between, flag, formulas, known, one_each, subset
 from domains.domain import Domain, Scene
-from domains.epddl import atom, believes, common, knows_whether, not_, unsure, write
+from domains.epddl import atom, believes, common, knows_whether, not_, numbered, unsure, write
 
 _DOMAIN = """
 (define (domain search_and_rescue)
@@ -225,7 +225,7 @@ def vocabulary(
 
 
 def _places(locations: int) -> tuple[str, ...]:
-    return tuple(f"l{number}" for number in range(1, between("locations", locations, 2, 12) + 1))
+    return numbered("l", between("locations", locations, 2, 12))
 
 
 def _agents(drones: int, firefighters: int, ambulances: int) -> dict[str, list[str]]:

@@ -61,7 +61,7 @@ class DomainEnv(EpistemicEnv):
             raise EpigymError(f"goal_steps and goal_size are at least 1, got {goal_steps} and {goal_size}")
         name = domain if instance is None else f"{domain}/{instance}"
         task = domain_problem(name, semantics, **parameters)
-        _, self._vocabulary = vocabulary(name, **parameters)
+        self._problem = name, parameters
         self.random_goals = random_goals
         self.goal_steps = goal_steps
         self.goal_size = goal_size
@@ -72,6 +72,11 @@ class DomainEnv(EpistemicEnv):
             forbid_collapse=forbid_collapse,
             render_mode=render_mode,
         )
+
+    @cached_property
+    def _vocabulary(self) -> tuple[Formula, ...]:
+        name, parameters = self._problem
+        return vocabulary(name, **parameters)[1]
 
     @cached_property
     def _drawable(self) -> Query:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import domains
 from epigym.errors import EpigymError, TaskError, UsageError
-from epigym.formula import Formula
+from epigym.formula import Formula, and_, conjuncts
 from epigym.likeness import signature
 from epigym.names import unknown
 from epigym.problem import domain_problem, vocabulary
@@ -115,13 +115,14 @@ def _drawn(domain: str, split: str, seed: int, number: int) -> Drawn | None:
     size = _size(domain, json.dumps(parameters), split == "train")
     if split == "train" and not size.complete:
         return None
-    if number % _GOALS:
-        goals = size.random_goal(random)
-        if goals is None:
-            return None
-        parameters["goals"] = goals
     instance = f"{split}_{number:05}"
-    task = replace(domain_problem(domain, **parameters), name=f"{domain}/{instance}", instance=instance)
+    task = replace(size.space.task, name=f"{domain}/{instance}", instance=instance)
+    if number % _GOALS:
+        goal = size.random_goal(random)
+        if goal is None:
+            return None
+        parameters["goals"] = [size.texts[index] for index in goal]
+        task = replace(task, goal=conjuncts(and_(*(size.vocabulary[index] for index in goal))))
     distance = size.distance(task)
     if (distance is None and size.complete) or (distance is not None and distance < MIN_DISTANCE):
         return None
@@ -147,15 +148,14 @@ class _Size:
     texts: list[str]
     vocabulary: tuple[Formula, ...]
 
-    def random_goal(self, random: Random) -> list[str] | None:
-        """A goal that a random walk reaches, None when walks change nothing."""
+    def random_goal(self, random: Random) -> tuple[int, ...] | None:
+        """Formulas of a goal that a random walk reaches, by number; None when walks change nothing."""
         rng = np.random.default_rng(random.getrandbits(64))
         steps, most = random.randint(MIN_DISTANCE, _MOST_STEPS), random.randint(1, _MOST_SUBGOALS)
         try:
-            goal = random_goal(self.space, self.space.query(self.vocabulary), rng, steps=steps, size=most)
+            return random_goal(self.space, self.space.query(self.vocabulary), rng, steps=steps, size=most).subgoals
         except TaskError:
             return None
-        return [self.texts[index] for index in goal.subgoals]
 
     def distance(self, task: Task) -> int | None:
         """The depth of the first e-state in sight that satisfies the goal of a task; None when there is none."""

@@ -35,7 +35,7 @@ def counts(task: Task) -> tuple[int, ...]:
 
 
 @cache
-def tests_by_size() -> dict[tuple[int, ...], list[Task]]:
+def held_out_by_size() -> dict[tuple[int, ...], list[Task]]:
     """The problems of all domains that are tested on: the test splits, the competition's among them, and the ladder."""
     found: dict[tuple[int, ...], list[Task]] = defaultdict(list)
     for domain in domains.DOMAINS.values():
@@ -69,14 +69,21 @@ def test_no_drawn_problem_is_a_test_problem_up_to_names(domain: str, split: str)
     marks = [signature(problem.task) for problem in problems]
     assert len(set(marks)) == len(problems)
     for problem, mark in zip(problems, marks, strict=True):
-        assert all(signature(task) != mark for task in tests_by_size().get(counts(problem.task), ()))
+        assert all(signature(task) != mark for task in held_out_by_size().get(counts(problem.task), ()))
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_parameters_say_the_problem(domain: str) -> None:
+    for problem in drawn(domain, "train"):
+        task = domain_problem(domain, **problem.parameters)
+        assert replace(task, name=problem.task.name, instance=problem.instance) == problem.task
 
 
 def test_a_test_problem_would_be_recognised() -> None:
     """The comparison above is one that can fail: a test problem under other names is found."""
     task = domain_problem("grapevine/3_pl_2")
     mark = signature(domain_problem("grapevine", agents=3, learn="ab"))
-    assert any(signature(other) == mark for other in tests_by_size()[counts(task)])
+    assert any(signature(other) == mark for other in held_out_by_size()[counts(task)])
 
 
 @pytest.mark.parametrize("domain", DOMAINS)

@@ -96,15 +96,15 @@ def ground_texts(
     problem: Source, domain: Source, libraries: Iterable[Source] = (), *, plank_compat: bool = False
 ) -> GroundSpecification:
     """The ground task of texts; errors as `load_epddl`."""
-    parsed = [(parse_library(source), source) for source in libraries]
-    with _shallow(problem):
+    with _shallow(f"{problem.file} with {domain.file}"):
+        parsed = [(parse_library(source), source) for source in libraries]
         spec = _specification((parse_problem(problem), problem), (parse_domain(domain), domain), parsed)
         return ground(spec, plank_compat=plank_compat)
 
 
 def ground_whole(whole: Source, libraries: Iterable[Source] = (), *, plank_compat: bool = False) -> GroundSpecification:
     """The ground task of a text that holds problem, domain and libraries, and further libraries; see `load_epddl`."""
-    with _shallow(whole):
+    with _shallow(whole.file):
         parts = parse_whole(whole)
         domains = [part for part in parts if isinstance(part, Domain)]
         problems = [part for part in parts if isinstance(part, Problem)]
@@ -121,12 +121,12 @@ def ground_whole(whole: Source, libraries: Iterable[Source] = (), *, plank_compa
 
 
 @contextmanager
-def _shallow(problem: Source) -> Iterator[None]:
+def _shallow(files: str) -> Iterator[None]:
     """Says in one line that a text is nested too deeply."""
     try:
         yield
     except RecursionError:
-        raise EpigymError(f"{problem.file}: formulas are nested too deeply") from None
+        raise EpigymError(f"{files}: formulas are nested too deeply") from None
 
 
 def _specification(

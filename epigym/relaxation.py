@@ -29,6 +29,9 @@ class Relaxed(NamedTuple):
     Attributes:
         h_add: float64[k], the sum of the subgoals' costs; infinite where the relaxation does not reach one.
         h_ff: float64[k], the number of actions of the relaxed plan; infinite where `h_add` is.
+        actions: int32[k], the number of actions of the relaxed plan for the subgoals that the relaxation reaches: `h_ff`
+            where these are all.
+        unreached: int32[k], the number of distinct subgoals that it does not reach.
         helpful_ptr: int64[k + 1], where the helpful actions of each e-state start.
         helpful: int32[h], actions of the relaxed plan whose requirement holds, ascending.
         added_ptr: int64[k + 1], where the relaxed facts of each e-state start.
@@ -37,6 +40,8 @@ class Relaxed(NamedTuple):
 
     h_add: NDArray[np.float64]
     h_ff: NDArray[np.float64]
+    actions: NDArray[np.int32]
+    unreached: NDArray[np.int32]
     helpful_ptr: NDArray[np.int64]
     helpful: NDArray[np.int32]
     added_ptr: NDArray[np.int64]

@@ -361,6 +361,7 @@ NB_MODULE(_core, m) {
                     for (StateId id : span_of(ids)) self.relaxation.evaluate(id, out);
                 });
                 return std::make_tuple(to_numpy(std::move(out.h_add)), to_numpy(std::move(out.h_ff)),
+                                       to_numpy(std::move(out.actions)), to_numpy(std::move(out.unreached)),
                                        to_numpy(std::move(out.helpful_ptr)), to_numpy(std::move(out.helpful)),
                                        to_numpy(std::move(out.added_ptr)), to_numpy(std::move(out.added)));
             },

@@ -101,11 +101,11 @@ void Relaxation::need(Node node) {
     stack_.push_back(node);
 }
 
-// Collects the relaxed plan of cheapest supporters; false when the goal is out of reach.
+// Collects the relaxed plan of cheapest supporters for the subgoals within reach; false when these are not all.
 bool Relaxation::extract() {
-    if (open_goals_ > 0) return false;
     stack_.clear();
-    for (Node node : data_.goal) need(node);
+    for (Node node : data_.goal)
+        if (settled_[node]) need(node);
     while (!stack_.empty()) {
         const Node node = stack_.back();
         stack_.pop_back();
@@ -135,7 +135,7 @@ bool Relaxation::extract() {
                 break;
         }
     }
-    return true;
+    return open_goals_ == 0;
 }
 
 // Makes ready for the next relaxed plan.
@@ -153,7 +153,10 @@ void Relaxation::evaluate(StateId id, Relaxed& out) {
     for (Node node : data_.goal)
         total += settled_[node] ? static_cast<double>(cost_[node]) : std::numeric_limits<double>::infinity();
     out.h_add.push_back(total);
-    if (extract()) {
+    const bool reached = extract();
+    out.actions.push_back(static_cast<std::int32_t>(used_actions_.size()));
+    out.unreached.push_back(static_cast<std::int32_t>(open_goals_));
+    if (reached) {
         std::sort(used_actions_.begin(), used_actions_.end());
         for (auto action : used_actions_)
             if (used_[action] & 2) out.helpful.push_back(static_cast<std::int32_t>(action));

@@ -34,6 +34,7 @@ struct RelaxationData {
 // The relaxations of some e-states; ragged lists have one more pointer than e-states.
 struct Relaxed {
     std::vector<double> h_add, h_ff;  // infinite where the goal is out of reach
+    std::vector<std::int32_t> actions, unreached;  // of the relaxed plan for what is within reach; subgoals that are not
     std::vector<std::int64_t> helpful_ptr{0}, added_ptr{0};
     std::vector<std::int32_t> helpful;  // actions of the relaxed plan whose requirement holds, ascending
     std::vector<std::int32_t> added;    // facts that the relaxed plan adds, as nodes, ascending

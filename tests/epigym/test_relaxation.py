@@ -34,6 +34,9 @@ def agree(task: Task, steps: int, seed: int) -> None:
         relaxed, estate = fast([state]), space.model(state).state
         assert relaxed.h_add[0] == slow.h_add(estate)
         assert relaxed.h_ff[0] == slow.h_ff(estate)
+        guidance = slow.at(estate)
+        assert relaxed.unreached[0] == guidance.unreached
+        assert relaxed.actions[0] == len({supporter.operator.action for supporter in guidance.reaching.values()})
         assert relaxed.helpful.tolist() == sorted(slow.helpful(estate))
         assert {fast.facts[fact] for fact in relaxed.added.tolist()} == set(slow.added(estate))
         try:

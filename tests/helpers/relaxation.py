@@ -349,7 +349,9 @@ class Guidance:
 
     Attributes:
         h_add: the sum of the subgoals' costs.
-        plan: the supporters of the relaxed plan, by the fact that each is there for; empty when `h_add` is ∞.
+        unreached: number of distinct subgoals whose cost is ∞.
+        reaching: the supporters of the relaxed plan for the other subgoals, by the fact that each is there for.
+        plan: the same where there are no others; empty when `h_add` is ∞.
     """
 
     def __init__(self, relaxation: Relaxation, estate: EState) -> None:
@@ -358,10 +360,12 @@ class Guidance:
         self._costs: dict[Formula, float] = {}
         self._added = self._fixpoint()
         self.h_add = sum(map(self.cost, relaxation.goal))
-        self.plan: dict[Formula, Supporter] = {}
-        if self.h_add < inf:
-            for subgoal in relaxation.goal:
+        self.unreached = len({subgoal for subgoal in relaxation.goal if self.cost(subgoal) == inf})
+        self.reaching: dict[Formula, Supporter] = {}
+        for subgoal in relaxation.goal:
+            if self.cost(subgoal) < inf:
                 self._need(subgoal)
+        self.plan = self.reaching if self.h_add < inf else {}
 
     def cost(self, formula: Formula) -> float:
         """The cost of a formula, given those of the facts."""
@@ -405,7 +409,7 @@ class Guidance:
         best = min(options(formula), key=lambda option: self._option(formula, option))
         if best is not formula:
             self._need(best)
-        elif formula not in self.plan:
+        elif formula not in self.reaching:
             supporter = min(self._relaxation.supporters(formula), key=self._support)
-            self.plan[formula] = supporter
+            self.reaching[formula] = supporter
             self._need(supporter.requirement)

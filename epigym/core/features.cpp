@@ -295,7 +295,8 @@ void Features::count_atoms() {
 // Finds the nodes that are present and their first colours.
 void Features::start() {
     auto colour = std::ranges::copy(tables_.objects, colour_.begin()).out;
-    for (std::size_t k = 0; k < goal_state_.size(); ++k) *colour++ = this->colour(goal_columns_[k].fine + goal_state_[k]);
+    for (std::size_t k = 0; k < goal_state_.size(); ++k)
+        *colour++ = this->colour(goal_columns_[k].fine + goal_state_[k]);
     colour = std::ranges::copy(tables_.fact_fine, colour).out;
     auto present = present_.begin();
     for (std::size_t k = 0; k < fluent_state_.size(); ++k) {

@@ -155,12 +155,12 @@ def of_worlds(task: Task, tables: FeatureTables, estate: EState) -> list[tuple[i
     return shares + [(join(colour, 2), log(1 + times)) for colour, times in found.items()]
 
 
-def random_tables(task: Task, seed: int) -> FeatureTables:
-    """Tables of few types, so that parts share them, and everything that is ragged also empty."""
+def random_tables(task: Task, seed: int, most_types: int = 8) -> FeatureTables:
+    """Tables of few types, so that parts share them, with rows that are empty where they are ragged."""
     rng = np.random.default_rng(seed)
     agents, fluents, objects, facts = len(task.agents), len(task.fluents), len(task.agents) + 3, int(rng.integers(6))
     goal = tuple(dict.fromkeys(node for formula in task.goal for node in formula.subformulas()))
-    types = rng.integers(2**64, size=int(rng.integers(1, 9)), dtype=np.uint64)
+    types = rng.integers(2**64, size=int(rng.integers(1, most_types + 1)), dtype=np.uint64)
 
     def some(*shape: int) -> NDArray[np.uint64]:
         return rng.choice(types, size=shape)

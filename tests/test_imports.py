@@ -25,8 +25,8 @@ STATES = f"{BASICS} epigym.language epigym.packing epigym.model epigym.space"
 # All that rooms of `learn` and `search` may import of `epigym`: everything but the command runner and the door.
 EPIGYM = (
     f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.values epigym.reference "
-    "epigym.reachability epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.likeness epigym.walks "
-    "epigym.envs"
+    "epigym.reachability epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.features "
+    "epigym.likeness epigym.walks epigym.envs"
 )
 
 # Each room with the rooms that it may import. `epigym` is the package itself, `epigym._core` the extension.
@@ -57,6 +57,7 @@ TABLE = {
     "epigym.walks": STATES,
     "epigym.likeness": STATES,
     "epigym.relaxation": f"{STATES} epigym._core",
+    "epigym.features": f"{STATES} epigym._core",
     "epigym.envs": f"domains {STATES} epigym.problem epigym.encoding epigym.walks",
     "epigym.command": f"{BASICS} epigym.packages epigym.language epigym.problem epigym.values",
     EPIGYM_DOOR: f"{EPIGYM} epigym.command",

@@ -8,7 +8,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <mutex>
+#include <stdexcept>
 
+#include "features.hpp"
 #include "relaxation.hpp"
 #include "relaxation_builder.hpp"
 #include "rows.hpp"
@@ -68,6 +70,14 @@ struct SharedRelaxation {
         : owner(shared), relaxation(shared.space, build_relaxation(shared.space.task())) {}
     SharedSpace& owner;
     Relaxation relaxation;
+};
+
+// Features and the space whose lock they share.
+struct SharedFeatures {
+    SharedFeatures(SharedSpace& shared, FeatureTables tables, unsigned level, bool worlds)
+        : owner(shared), features(shared.space, std::move(tables), level, worlds) {}
+    SharedSpace& owner;
+    Features features;
 };
 
 template <class T>
@@ -226,6 +236,27 @@ auto refine_worlds(const RowArrays& arrays, const Input1<std::int64_t>& colours)
                            to_numpy(std::move(found.colour)));
 }
 
+using EdgeArrays = std::tuple<Input1<std::int64_t>, Input1<std::int32_t>, Input1<Colour>>;
+using ListArrays = std::tuple<Input1<std::int64_t>, Input1<std::int32_t>>;
+
+template <class T, class Source, class... Options>
+std::vector<T> to_vector(const nb::ndarray<const Source, Options...>& array) {
+    return {array.data(), array.data() + array.size()};
+}
+
+// The same of a table of agents x fluents.
+template <class T, class Source>
+std::vector<T> to_vector(const Input2<Source>& array, const SharedSpace& space) {
+    if (array.shape(0) != space.space.task().agents || array.shape(1) != space.space.task().fluents)
+        throw std::invalid_argument("a table of beliefs is not one of agents and fluents");
+    return to_vector<T>(array);
+}
+
+FeatureTables::Edges to_edges(const EdgeArrays& arrays) {
+    const auto& [ptr, object, label] = arrays;
+    return {to_vector<std::int64_t>(ptr), to_vector<std::int32_t>(object), to_vector<Colour>(label)};
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -373,6 +404,53 @@ NB_MODULE(_core, m) {
                 return std::make_tuple(out.goal, out.nodes, out.orders);
             },
             "id"_a);
+
+    nb::class_<SharedFeatures>(m, "Features", "Relational features of e-states of a space.")
+        .def(
+            "__init__",
+            [](SharedFeatures* self, SharedSpace& space, const FormulaLists& formulas, const Numbers& goal,
+               const Input1<std::int32_t>& agent_object, const Input1<Colour>& objects,
+               const Input1<Colour>& fluent_fine, const Input1<Colour>& fluent_coarse,
+               const Input2<Colour>& belief_fine, const Input2<Colour>& belief_coarse,
+               const Input1<Colour>& goal_fine, const Input1<Colour>& goal_coarse, const Input1<Colour>& fact_fine,
+               const Input1<bool>& relevant_fluent, const Input2<bool>& relevant_belief,
+               const EdgeArrays& fluent_edges, const EdgeArrays& goal_edges, const EdgeArrays& fact_edges,
+               const ListArrays& goal_children, unsigned level, bool worlds) {
+                FeatureTables tables{to_formulas(formulas),
+                                     goal,
+                                     to_vector<std::int32_t>(agent_object),
+                                     to_vector<Colour>(objects),
+                                     to_vector<Colour>(fluent_fine),
+                                     to_vector<Colour>(fluent_coarse),
+                                     to_vector<Colour>(belief_fine, space),
+                                     to_vector<Colour>(belief_coarse, space),
+                                     to_vector<Colour>(goal_fine),
+                                     to_vector<Colour>(goal_coarse),
+                                     to_vector<Colour>(fact_fine),
+                                     to_vector<std::uint8_t>(relevant_fluent),
+                                     to_vector<std::uint8_t>(relevant_belief, space),
+                                     to_edges(fluent_edges),
+                                     to_edges(goal_edges),
+                                     to_edges(fact_edges),
+                                     to_vector<std::int64_t>(std::get<0>(goal_children)),
+                                     to_vector<std::int32_t>(std::get<1>(goal_children))};
+                new (self) SharedFeatures(space, std::move(tables), level, worlds);
+            },
+            "space"_a, "formulas"_a, "goal"_a, "agent_object"_a, "objects"_a, "fluent_fine"_a, "fluent_coarse"_a,
+            "belief_fine"_a, "belief_coarse"_a, "goal_fine"_a, "goal_coarse"_a, "fact_fine"_a, "relevant_fluent"_a,
+            "relevant_belief"_a, "fluent_edges"_a, "goal_edges"_a, "fact_edges"_a, "goal_children"_a, "level"_a,
+            "worlds"_a, nb::keep_alive<1, 2>())
+        .def(
+            "evaluate",
+            [](SharedFeatures& self, const Ids& ids) {
+                FeatureRows out;
+                self.owner.locked([&](Space&) {
+                    for (StateId id : span_of(ids)) self.features.evaluate(id, out);
+                });
+                return std::make_tuple(to_numpy(std::move(out.ptr)), to_numpy(std::move(out.colour)),
+                                       to_numpy(std::move(out.value)));
+            },
+            "ids"_a);
 
     nb::class_<WorldLabels>(m, "WorldLabels", "Numbers for the distinct (valuation, repetition index) pairs of worlds.")
         .def(nb::init<>())

@@ -25,7 +25,6 @@ bool Truths<P>::holds_throughout(const typename P::Set& where, FormulaId id) {
     return subset(where, worlds(id));
 }
 
-// The worlds that an agent considers possible at some designated world.
 template <class P>
 const typename P::Set& Truths<P>::considered(std::uint32_t agent) {
     auto& found = considered_[agent];

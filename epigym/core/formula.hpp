@@ -61,10 +61,12 @@ public:
     // Whether the formula holds at every designated world.
     bool holds(FormulaId id);
 
+    // The worlds that an agent considers possible at some designated world.
+    const typename P::Set& considered(std::uint32_t agent);
+
 private:
     void compute(FormulaId id);
     bool holds_throughout(const typename P::Set& where, FormulaId id);
-    const typename P::Set& considered(std::uint32_t agent);
     void believed(std::uint32_t agent, const typename P::Set& inner, typename P::Set& out) const;
     void commonly_believed(FormulaId id, const typename P::Set& inner, typename P::Set& out);
 

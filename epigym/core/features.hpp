@@ -1,0 +1,183 @@
+// Relational features of e-states: colours, which mean the same in every task, and how often each occurs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "space.hpp"
+
+namespace epi {
+
+using Colour = std::uint64_t;
+
+constexpr Colour kGolden = 0x9E3779B97F4A7C15;
+
+// The finaliser of splitmix64.
+constexpr Colour mix(Colour x) {
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+    return x ^ (x >> 31);
+}
+
+// Of join(a, b) what depends on a alone, for where one a meets many b.
+constexpr Colour joining(Colour a) { return mix(a + kGolden); }
+constexpr Colour join(Colour a, Colour b) { return mix(joining(a) ^ b); }
+
+// What the features of a task under a goal are made of; types and labels are colours.
+struct FeatureTables {
+    // Ragged: the edges of row r are [ptr[r], ptr[r + 1]).
+    struct Edges {
+        std::vector<std::int64_t> ptr;
+        std::vector<std::int32_t> object;
+        std::vector<Colour> label;
+    };
+
+    Formulas formulas;
+    std::vector<FormulaId> goal;             // the subformulas of the goal
+    std::vector<std::int32_t> agent_object;  // per agent: the object that it is
+    std::vector<Colour> objects;
+    std::vector<Colour> fluent_fine, fluent_coarse;
+    std::vector<Colour> belief_fine, belief_coarse;  // agents x fluents
+    std::vector<Colour> goal_fine, goal_coarse;
+    std::vector<Colour> fact_fine;
+    std::vector<std::uint8_t> relevant_fluent, relevant_belief;  // whether the goal speaks of it
+    Edges fluent_edges, goal_edges, fact_edges;
+    std::vector<std::int64_t> child_ptr;  // of goal subformulas, ragged
+    std::vector<std::int32_t> child;
+};
+
+// The features of some e-states; those of each ascend by colour.
+struct FeatureRows {
+    std::vector<std::int64_t> ptr{0};
+    std::vector<Colour> colour;
+    std::vector<float> value;
+};
+
+// Numbers distinct pairs of a colour and its owner in the order in which they come.
+class DistinctColours {
+public:
+    struct Key {
+        Colour colour;
+        std::uint32_t owner;
+        bool operator==(const Key&) const = default;
+    };
+
+    // Forgets all pairs; memory is kept.
+    void clear();
+    // The number of a pair, and whether it is new.
+    std::pair<std::uint32_t, bool> insert(Colour colour, std::uint32_t owner = 0);
+    bool contains(Colour colour, std::uint32_t owner) const;
+    const std::vector<Key>& keys() const { return keys_; }
+
+private:
+    struct Slot {
+        std::uint32_t stamp = 0;  // of another time: empty
+        std::uint32_t number = 0;
+    };
+
+    std::size_t place(const Key& key) const;  // where the pair is, or the empty slot where it would be
+    void grow();
+
+    std::vector<Slot> slots_ = std::vector<Slot>(64);  // a power of two, at most half full
+    std::vector<Key> keys_;
+    std::uint32_t stamp_ = 1;
+};
+
+// Colours and how often each occurs.
+class ColourCounts {
+public:
+    struct Entry {
+        Colour colour;
+        double value;
+    };
+
+    void clear();
+    void add(Colour colour, double value);
+    const std::vector<Entry>& entries() const { return entries_; }
+    void sort();  // ascending by colour; then nothing is added before clear()
+
+private:
+    DistinctColours distinct_;
+    std::vector<Entry> entries_, unsorted_;
+    std::vector<std::uint32_t> bucket_;
+};
+
+// Level 0: what atoms are. Levels 1 and 2: besides, that many rounds of refinement over objects, atoms, subformulas of
+// the goal and static facts. With `worlds` also what worlds are.
+class Features {
+public:
+    // Throws std::invalid_argument when tables do not fit each other or the task.
+    Features(const Space& space, FeatureTables tables, unsigned level, bool worlds);
+    Features(const Features&) = delete;
+    Features& operator=(const Features&) = delete;
+
+    void evaluate(StateId id, FeatureRows& out);  // throws std::out_of_range when the id is unknown
+
+private:
+    // Nodes are objects, then subformulas of the goal, facts, fluents, and beliefs: agents x fluents.
+    using Node = std::uint32_t;
+
+    // Where the colours of an atom of a type stand, one per state of the atom.
+    struct Columns {
+        std::uint32_t fine, coarse;
+    };
+    struct Edge {
+        Node object;
+        Colour joining;  // of the label
+    };
+    // The fluents, or subformulas of the goal, of a type, and what it adds to the worlds where one is true, or false.
+    struct WorldType {
+        std::vector<std::uint32_t> members;
+        Colour when_true, when_false;
+    };
+
+    void check() const;
+    void number_columns();
+    void list_edges();
+
+    template <class P>
+    void read(Evaluator<P>& state);
+    template <class P>
+    void colour_worlds(Evaluator<P>& state);
+    void count_atoms();
+    void count(Columns columns, std::uint32_t state);
+    void start();
+    void refine();
+    void write(FeatureRows& out);
+
+    bool is_present(Node node) const { return node < fluent_at_ || present_[node - fluent_at_]; }
+    std::span<const Edge> edges(Node node) const {  // without those of beliefs to agents, and those to children
+        return {edges_.data() + edge_ptr_[node], edges_.data() + edge_ptr_[node + 1]};
+    }
+    Colour colour(std::uint32_t place) const { return columns_[column_[place]]; }
+
+    const Space* space_;
+    FeatureTables tables_;
+    unsigned level_;
+    bool worlds_;
+    std::uint32_t fluents_, agents_;
+    Node goal_at_, fact_at_, fluent_at_, belief_at_, nodes_;  // where the nodes of a kind start, and their number
+    Evaluators evaluators_;
+
+    std::vector<Colour> columns_;        // the distinct colours of atoms, ascending
+    std::vector<std::uint32_t> column_;  // per type and state: its colour in columns_
+    std::vector<Columns> fluent_columns_, belief_columns_, goal_columns_;
+    std::vector<std::uint32_t> edge_ptr_;  // per node up to the fluents
+    std::vector<Edge> edges_;
+    std::vector<WorldType> fluent_types_, goal_types_;
+
+    // Of the e-state at hand.
+    std::vector<std::uint8_t> fluent_state_, belief_state_, goal_state_;
+    std::vector<std::uint32_t> counts_;         // per column
+    std::vector<std::uint64_t> counted_;        // which of them are not 0, as bits
+    std::vector<std::uint8_t> present_;         // per fluent and belief
+    std::vector<Colour> colour_, next_, sums_;  // per node; sums up to the beliefs
+    DistinctColours seen_;
+    ColourCounts features_, world_counts_;
+    std::vector<Colour> world_sums_;
+};
+
+}  // namespace epi

@@ -159,6 +159,7 @@ def test_configurations_are_read_from_text_and_mappings() -> None:
         ({"name": "hfs", "expansions_per_batch": 1.5}, "l_pg", "=1.5: expected a whole number"),
         ({"name": "hfs", "expansions_per_batch": True}, "l_pg", "=true: expected a whole number"),
         ({"name": "hfs", "expansions_per_batch": 0}, "l_pg", "=0: expected at least 1"),
+        ({"name": "bfws", "by": "scores"}, "l_pg", "unknown agent 'bfws': by 'scores': did you mean 'score'?"),
         ({"name": "wa_star", "weight": -1}, "l_pg", "agent 'wa_star': weight=-1.0: expected at least 0"),
         ({"name": "wa_star", "weight": math.inf}, "l_pg", "weight=inf: expected at least 0, and finite"),
         ({"name": "wa_star", "weight": math.nan}, "l_pg", "weight=nan: expected at least 0, and finite"),

@@ -53,7 +53,8 @@ def test_options_name_every_setting_with_its_default(group: str, registry: dict[
         assert set(settings) == set(parameters)
         for key, parameter in parameters.items():
             if parameter.default is not inspect.Parameter.empty:
-                assert settings[key] == parameter.default
+                default = parameter.default
+                assert settings[key] == (list(default) if isinstance(default, tuple) else default)
 
 
 def test_the_defaults_of_the_command_are_those_of_the_library() -> None:

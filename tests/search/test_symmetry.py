@@ -15,9 +15,10 @@ from epigym.errors import UsageError
 from epigym.formula import believes, fluent, not_
 from epigym.problem import load_problem
 from epigym.reference import validate
+from epigym.relaxation import Relaxed
 from epigym.space import StateSpace
 from epigym.task import Task
-from search.agents import AGENTS, make_agent
+from search.agents import AGENTS, make_agent, mix
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics.heuristic import Evaluation, Heuristic
@@ -151,12 +152,27 @@ class LikesTheLast(Heuristic):
         return Evaluation(self.score(ids), np.arange(len(ids) + 1), preferred)
 
 
-def test_what_is_tried_in_place_of_a_preferred_action_is_preferred() -> None:
+class LikesTheLastRelaxed(LikesTheLast):
+    """The same as a relaxation."""
+
+    def is_blind(self, state: int) -> bool:
+        return False
+
+    def __call__(self, ids: NDArray[np.int32]) -> Relaxed:
+        scores, ptr, preferred = self.evaluate(ids, ids, ids)
+        return Relaxed(scores, scores, ptr, preferred, ptr, preferred)
+
+
+def test_what_is_tried_in_place_of_a_preferred_action_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the two muddy and three clean children the last clean one is to be asked; the first one is instead."""
     space = Recorder(muddy_children(5, 2), symmetry=True)
     clean = space.expand([0]).target.tolist()[1]
     space.expanded.clear()
     make_agent("hfs_preferred").search(space, LikesTheLast(space), Limits(max_expanded=2))
+    assert space.expanded == [0, clean]
+    space = Recorder(muddy_children(5, 2), symmetry=True)
+    monkeypatch.setattr(mix, "Relaxation", LikesTheLastRelaxed)
+    make_agent("mix", queues=["score", "helpful"]).search(space, LikesTheLast(space), Limits(max_expanded=2))
     assert space.expanded == [0, clean]
     space = Recorder(muddy_children(5, 2), symmetry=True)
     make_agent("lazy").search(space, LikesTheLast(space), Limits(max_expanded=6))

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
+from omegaconf import OmegaConf
 
 from epigym.formula import Formula, believes, fluent, literal, not_
 from epigym.language import parse_mastar
@@ -258,9 +259,8 @@ def test_the_agents_are_there() -> None:
     for name, *_ in AGENTS:
         for configuration in name.split(" with ")[0].split(", "):
             agent, _, heuristic = configuration.partition("/")
-            settings = dict(part.split("=") for part in re.findall(r"agent\.(\w+=\w+)", name))
-            typed = {key: True if value == "true" else int(value) for key, value in settings.items()}
-            Configuration.of({"name": agent, **typed}, heuristic or None)
+            settings = OmegaConf.from_dotlist(re.findall(r"agent\.(\w+=\w+)", name))
+            Configuration.of({"name": agent, **settings}, heuristic or None)
 
 
 def test_the_boost() -> None:

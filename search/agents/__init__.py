@@ -9,6 +9,7 @@ from search.agents.agent import Agent
 from search.agents.best_first import bfws, hfs, hfs_star, wa_star
 from search.agents.breadth_first import BreadthFirst
 from search.agents.depth_first import DepthFirst, IterativeDeepening
+from search.agents.mix import Mix
 from search.agents.preferring import Lazy, Preferring
 from search.heuristics.registry import maker
 
@@ -20,6 +21,7 @@ AGENTS: Mapping[str, Callable[..., Agent]] = {
     "bfws": bfws,
     "hfs_preferred": Preferring,
     "lazy": Lazy,
+    "mix": Mix,
     "dfs": DepthFirst,
     "idfs": IterativeDeepening,
 }

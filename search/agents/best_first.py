@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from epigym.errors import EpigymError, UsageError
 from epigym.space import StateSpace
 from epigym.values import AtLeast, Count
 from search.agents.agent import Agent
-from search.agents.novelty import Novelty, Progress
+from search.agents.novelty import NovelParts, Novelty, Progress
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
@@ -45,8 +45,7 @@ class BestFirst(Agent):
     expansions_per_batch: int = 1
 
     def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
-        if heuristic is None:
-            raise UsageError(f"agent {self.name!r} needs a heuristic, for example heuristic=open_goals")
+        heuristic = given(self.name, heuristic)
         order = self.order(run.space)
         frontier: list[tuple[float, float, int, int]] = []  # priority, score, e-state, depth
         fresh, depth_of = run.root, {-1: -1}
@@ -54,7 +53,7 @@ class BestFirst(Agent):
             if len(fresh):
                 parents, actions = run.ways(fresh)
                 depths = [depth_of[state] + 1 for state in parents.tolist()]
-                scores = thousandths(heuristic.name, fresh, heuristic.evaluate(fresh, parents, actions).scores)
+                scores = scored(heuristic, fresh, parents, actions)
                 priorities = order(fresh, parents, STEP * np.array(depths), scores)
                 for entry in zip(priorities.tolist(), scores.tolist(), fresh.tolist(), depths, strict=True):
                     heapq.heappush(frontier, entry)
@@ -84,12 +83,13 @@ def wa_star(weight: Annotated[float, AtLeast(0)], expansions_per_batch: Count = 
     return BestFirst(partial(_weighted, weight), "wa_star", expansions_per_batch)
 
 
-def bfws(relaxed: bool = False, expansions_per_batch: Count = 1) -> BestFirst:
+def bfws(by: Literal["score", "progress", "parts"] = "score", expansions_per_batch: Count = 1) -> BestFirst:
     """Best-first width search: what shows something new first, and lowest h first among that and among the rest.
 
-    New among the e-states of the same h, or `relaxed`: among those of the same (#g, #r), see `Progress`.
+    New among the e-states of the same h; by `progress`, among those of the same (#g, #r), see `Progress`; by `parts`,
+    among those with as many open parts of the goal, and fewest of these come before lowest h, see `NovelParts`.
     """
-    return BestFirst(partial(_novel_first, relaxed), "bfws", expansions_per_batch)
+    return BestFirst(partial(_novel_first, by), "bfws", expansions_per_batch)
 
 
 def _greedy(space: StateSpace) -> Order:
@@ -100,12 +100,29 @@ def _weighted(weight: float, space: StateSpace) -> Order:
     return lambda ids, parents, depths, scores: depths + weight * scores
 
 
-def _novel_first(relaxed: bool, space: StateSpace) -> Order:
+def _novel_first(by: str, space: StateSpace) -> Order:
+    if by == "parts":
+        novel_parts = NovelParts(space)
+        return lambda ids, parents, depths, scores: novel_parts(ids)
     novelty = Novelty(space)
-    if not relaxed:
+    if by == "score":
         return lambda ids, parents, depths, scores: novelty(ids, np.rint(scores / STEP).tolist())
     progress = Progress(space)
     return lambda ids, parents, depths, scores: novelty(ids, progress(ids, parents))
+
+
+def given(agent: str, heuristic: Heuristic | None) -> Heuristic:
+    """The heuristic that an agent was given; an error where it was given none."""
+    if heuristic is None:
+        raise UsageError(f"agent {agent!r} needs a heuristic, for example heuristic=open_goals")
+    return heuristic
+
+
+def scored(
+    heuristic: Heuristic, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Scores of e-states, reached as `SearchRun.ways` says, in thousandths."""
+    return thousandths(heuristic.name, ids, heuristic.evaluate(ids, parents, actions).scores)
 
 
 def thousandths(name: str, ids: NDArray[np.int32], scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,6 +15,8 @@ from epigym.space import Query, StateSpace
 from epigym.task import Task
 from search.heuristics.open_goals import DividedGoals
 
+_MANY = 2.0**32  # more parts than a goal has
+
 
 def atoms(task: Task) -> tuple[Formula, ...]:
     """What an e-state can show: every fluent, every agent's beliefs about it, and the parts of the goal."""
@@ -59,6 +61,25 @@ class Novelty:
                 found[row] = 0.0
                 seen |= truth[row]
         return found
+
+
+class NovelParts:
+    """Ranks e-states by novelty and then by the open parts of the goal, fewest first.
+
+    What is new is so among the e-states with as many open parts.
+
+    Args:
+        space: where the e-states live.
+    """
+
+    def __init__(self, space: StateSpace) -> None:
+        self._novelty = Novelty(space)
+        self._open_parts = DividedGoals(space)
+
+    def __call__(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        """float64[k]: the ranks of `ids` (int32[k]), lowest first, in their order."""
+        open_parts = self._open_parts.score(ids)
+        return _MANY * self._novelty(ids, open_parts.tolist()) + open_parts
 
 
 class Progress:

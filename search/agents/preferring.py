@@ -7,7 +7,7 @@ Operators and Deferred Evaluation in Satisficing Planning" (ICAPS 2009).
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.errors import UsageError
+from epigym.space import StateSpace
 from epigym.values import AtLeast
 from search.agents.agent import Agent
 from search.agents.best_first import thousandths
@@ -97,8 +98,7 @@ class Preferring(_TwoQueues):
             fresh = run.expand(np.array([state], dtype=np.int32))
             if run.goal is not None:
                 return SearchStatus.SOLVED
-            first = run.space.representatives([state])[0]
-            liked = frozenset(first[preferred.pop(state)].tolist())
+            liked = tried_for(run.space, state, preferred.pop(state))
             if len(fresh):
                 scores, theirs = _evaluated(run, heuristic, fresh)
                 preferred.update(theirs)
@@ -183,6 +183,17 @@ def _evaluated(
 ) -> tuple[list[float], list[tuple[int, list[int]]]]:
     """Scores of e-states, and each with its preferred actions."""
     scores, ptr, actions = heuristic.evaluate(ids, *run.ways(ids))
+    return thousandths(heuristic.name, ids, scores).tolist(), list(by_state(ids, ptr, actions))
+
+
+def by_state(
+    ids: NDArray[np.int32], ptr: NDArray[np.int64], actions: NDArray[np.int32]
+) -> Iterator[tuple[int, list[int]]]:
+    """E-states, int32[k], each with its own of some actions, int32[p], which start where `ptr` (int64[k + 1]) says."""
     parts = np.split(actions, ptr[1:-1])
-    liked = [(state, part.tolist()) for state, part in zip(ids.tolist(), parts, strict=True)]
-    return thousandths(heuristic.name, ids, scores).tolist(), liked
+    return zip(ids.tolist(), (part.tolist() for part in parts), strict=True)
+
+
+def tried_for(space: StateSpace, state: int, actions: list[int]) -> frozenset[int]:
+    """What the expansion of an e-state tries for applicable actions: themselves, or what a symmetry maps them to."""
+    return frozenset(space.representatives([state])[0][actions].tolist()) if actions else frozenset()

@@ -11,7 +11,7 @@ import heapq
 import numpy as np
 
 from epigym.space import StateSpace
-from search.agents.best_first import STEP, thousandths
+from search.agents.best_first import STEP, scored
 from search.agents.limits import Budget
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
@@ -87,9 +87,8 @@ class ShorterPlans:
         """Put e-states, each once, into the frontier, and score those that were not scored before."""
         unscored = np.array([state for state in states if state not in self._scores], dtype=np.int32)
         if len(unscored):
-            scores = self._heuristic.evaluate(unscored, *self.run.ways(unscored)).scores
-            rounded = thousandths(self._heuristic.name, unscored, scores)
-            self._scores.update(zip(unscored.tolist(), rounded.tolist(), strict=True))
+            scores = scored(self._heuristic, unscored, *self.run.ways(unscored))
+            self._scores.update(zip(unscored.tolist(), scores.tolist(), strict=True))
         for state in states:
             score = self._scores[state]
             heapq.heappush(self._frontier, (STEP * depth + weight * score, score, state, depth))

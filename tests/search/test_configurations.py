@@ -53,7 +53,8 @@ def test_options_name_every_setting_with_its_default(group: str, registry: dict[
         assert set(settings) == set(parameters)
         for key, parameter in parameters.items():
             if parameter.default is not inspect.Parameter.empty:
-                assert settings[key] == parameter.default
+                default = parameter.default
+                assert settings[key] == (list(default) if isinstance(default, tuple) else default)
 
 
 def test_the_defaults_of_the_command_are_those_of_the_library() -> None:
@@ -159,6 +160,7 @@ def test_configurations_are_read_from_text_and_mappings() -> None:
         ({"name": "hfs", "expansions_per_batch": 1.5}, "l_pg", "=1.5: expected a whole number"),
         ({"name": "hfs", "expansions_per_batch": True}, "l_pg", "=true: expected a whole number"),
         ({"name": "hfs", "expansions_per_batch": 0}, "l_pg", "=0: expected at least 1"),
+        ({"name": "bfws", "by": "scores"}, "l_pg", "unknown agent 'bfws': by 'scores': did you mean 'score'?"),
         ({"name": "wa_star", "weight": -1}, "l_pg", "agent 'wa_star': weight=-1.0: expected at least 0"),
         ({"name": "wa_star", "weight": math.inf}, "l_pg", "weight=inf: expected at least 0, and finite"),
         ({"name": "wa_star", "weight": math.nan}, "l_pg", "weight=nan: expected at least 0, and finite"),

@@ -9,10 +9,13 @@ import pytest
 
 from epigym.formula import believes, fluent, not_
 from epigym.language import parse_mastar
+from epigym.problem import load_problem
 from epigym.space import StateSpace
 from search.agents import make_agent
 from search.agents.novelty import Novelty, Progress, atoms
 from search.heuristics import make_heuristic
+from tests.helpers.graph_space import TableHeuristic
+from tests.helpers.recorder import Recorder
 from tests.helpers.tasks import coin, hopeless
 
 STEPS = 5
@@ -67,13 +70,13 @@ def test_width_search_leaves_combinations_of_known_facts_for_later() -> None:
     assert make_agent("hfs").search(space, heuristic).expanded > 3 * result.expanded
 
 
-@pytest.mark.parametrize("relaxed", [False, True])
-def test_novelty_is_within_scores_rounded_to_steps_or_within_the_counters(relaxed: bool) -> None:
+@pytest.mark.parametrize("by", ["score", "progress"])
+def test_novelty_is_within_scores_rounded_to_steps_or_within_the_counters(by: str) -> None:
     space = corridor()
     thrown = [space.successor(space.initial, STEPS + switch) for switch in range(2)]
     both = space.successor(thrown[0], STEPS + 1)
     stepped = space.successor(space.initial, 0)
-    order = make_agent("bfws", relaxed=relaxed).order(space)
+    order = make_agent("bfws", by=by).order(space)
     found = [
         order(np.array([state]), np.array([parent]), np.zeros(1), np.array([score])).tolist()
         for state, parent, score in [
@@ -85,7 +88,48 @@ def test_novelty_is_within_scores_rounded_to_steps_or_within_the_counters(relaxe
             (space.successor(stepped, STEPS), stepped, 2000.0),  # x0 is new where #r is 1
         ]
     ]
-    assert found == [[0], [0], [0], [1], [0], [0 if relaxed else 1]]
+    assert found == [[0], [0], [0], [1], [0], [0 if by == "progress" else 1]]
+
+
+TWO_GOALS = """
+    fluent p, q, x, y; agent a; action do_p, do_q, do_x, do_y;
+    do_p causes p; do_q causes q; do_x causes x; do_y causes y;
+    a observes do_p; a observes do_q; a observes do_x; a observes do_y;
+    initially C([a], -p), C([a], -q), C([a], -x), C([a], -y), -p, -q, -x, -y;
+    goal p; goal q;
+"""
+
+
+def test_by_parts_novelty_comes_first_and_then_the_open_parts_whatever_the_score() -> None:
+    space = StateSpace(parse_mastar(TWO_GOALS))
+    p, _, x, y = space.expand([space.initial]).target.tolist()
+    px, py, xy = space.successor(p, 2), space.successor(p, 3), space.successor(x, 3)
+    order = make_agent("bfws", by="parts").order(space)
+
+    def rank(state: int, score: float) -> float:
+        return float(order(np.array([state]), np.array([-1]), np.zeros(1), np.array([score]))[0])
+
+    new = [rank(space.initial, 5000.0), rank(x, 1000.0), rank(y, 5000.0), rank(p, 5000.0), rank(px, 3000.0)]
+    assert new == [2, 2, 2, 1, 1]  # x is new again where one part is open
+    assert rank(xy, 0.0) == rank(x, 9000.0) > rank(p, 5000.0) > max(new)  # shown before
+    assert rank(py, 7000.0) == 1
+
+
+def test_by_parts_the_score_decides_between_what_is_as_new_and_as_near() -> None:
+    space = Recorder(parse_mastar(TWO_GOALS + "goal -q;"))  # for which there is no plan
+    make_agent("bfws", by="parts").search(space, TableHeuristic({1: 9.0, 3: 2.0, 4: 1.0}))
+    assert [state for state in space.expanded if state in (1, 3, 4)] == [1, 4, 3]  # after do_p, do_y and do_x
+
+
+@pytest.mark.parametrize("name", ["coin_in_the_box/pl_5", "epistemic_gossip", "active_muddy_child"])
+def test_by_parts_and_by_score_are_one_where_the_score_is_the_open_parts(name: str) -> None:
+    task = load_problem(name)
+    found = []
+    for by in ("score", "parts"):
+        space = StateSpace(task)
+        found.append(make_agent("bfws", by=by).search(space, make_heuristic("divided_goals", space)))
+    by_score, by_parts = ((result.plan, result.expanded, result.distinct) for result in found)
+    assert by_score == by_parts
 
 
 def test_the_counters_are_open_parts_and_relaxed_facts_reached_since_the_last_part() -> None:

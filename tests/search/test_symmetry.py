@@ -8,22 +8,24 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from epigym import reference
 from epigym.errors import UsageError
 from epigym.formula import believes, fluent, not_
 from epigym.problem import load_problem
 from epigym.reference import validate
-from epigym.space import StateSpace, Transitions
+from epigym.relaxation import Relaxed
+from epigym.space import StateSpace
 from epigym.task import Task
-from search.agents import AGENTS, make_agent
+from search.agents import AGENTS, make_agent, mix
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics.heuristic import Evaluation, Heuristic
 from search.planning.configuration import PORTFOLIO, Configuration
 from search.planning.planner import find_plan
 from search.planning.single import search_alone
+from tests.helpers.recorder import Recorder
 from tests.helpers.symmetric import muddy_children, symmetric_task
 from tests.helpers.tasks import SOLVABLE, hopeless
 
@@ -150,32 +152,29 @@ class LikesTheLast(Heuristic):
         return Evaluation(self.score(ids), np.arange(len(ids) + 1), preferred)
 
 
-class Recorder(StateSpace):
-    """Remembers which e-states were expanded and which actions were applied to the initial one by themselves."""
+class LikesTheLastRelaxed(LikesTheLast):
+    """The same as a relaxation."""
 
-    def __init__(self, task: Task) -> None:
-        super().__init__(task, symmetry=True)
-        self.expanded: list[int] = []
-        self.applied: list[int] = []
+    def is_blind(self, state: int) -> bool:
+        return False
 
-    def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int = 1) -> Transitions:
-        self.expanded += np.asarray(ids).tolist()
-        return super().expand(ids, stop_at_goal=stop_at_goal, threads=threads)
-
-    def successor(self, state: int, action: int) -> int:
-        if state == self.initial:
-            self.applied.append(action)
-        return super().successor(state, action)
+    def __call__(self, ids: NDArray[np.int32]) -> Relaxed:
+        scores, ptr, preferred = self.evaluate(ids, ids, ids)
+        return Relaxed(scores, scores, ptr, preferred, ptr, preferred)
 
 
-def test_what_is_tried_in_place_of_a_preferred_action_is_preferred() -> None:
+def test_what_is_tried_in_place_of_a_preferred_action_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the two muddy and three clean children the last clean one is to be asked; the first one is instead."""
-    space = Recorder(muddy_children(5, 2))
+    space = Recorder(muddy_children(5, 2), symmetry=True)
     clean = space.expand([0]).target.tolist()[1]
     space.expanded.clear()
     make_agent("hfs_preferred").search(space, LikesTheLast(space), Limits(max_expanded=2))
     assert space.expanded == [0, clean]
-    space = Recorder(muddy_children(5, 2))
+    space = Recorder(muddy_children(5, 2), symmetry=True)
+    monkeypatch.setattr(mix, "Relaxation", LikesTheLastRelaxed)
+    make_agent("mix", queues=["score", "helpful"]).search(space, LikesTheLast(space), Limits(max_expanded=2))
+    assert space.expanded == [0, clean]
+    space = Recorder(muddy_children(5, 2), symmetry=True)
     make_agent("lazy").search(space, LikesTheLast(space), Limits(max_expanded=6))
     assert space.applied[0] == 2
     assert set(space.applied) <= {0, 2}

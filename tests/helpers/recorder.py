@@ -1,0 +1,27 @@
+"""A state space that remembers what was asked of it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from epigym.space import StateSpace, Transitions
+from epigym.task import Task
+
+
+class Recorder(StateSpace):
+    """Remembers which e-states were expanded and which actions were applied to the initial one by themselves."""
+
+    def __init__(self, task: Task, *, symmetry: bool = False) -> None:
+        super().__init__(task, symmetry=symmetry)
+        self.expanded: list[int] = []
+        self.applied: list[int] = []
+
+    def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int = 1) -> Transitions:
+        self.expanded += np.asarray(ids).tolist()
+        return super().expand(ids, stop_at_goal=stop_at_goal, threads=threads)
+
+    def successor(self, state: int, action: int) -> int:
+        if state == self.initial:
+            self.applied.append(action)
+        return super().successor(state, action)

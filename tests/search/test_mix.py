@@ -1,0 +1,271 @@
+"""Greedy search over several queues in turn: the turns by hand, single queues as the agents that they are like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, combinations
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+
+from epigym.errors import UsageError
+from epigym.language import parse_mastar
+from epigym.problem import load_problem
+from epigym.reference import validate
+from epigym.relaxation import Relaxation, Relaxed
+from epigym.space import StateSpace
+from epigym.task import Task
+from search.agents import make_agent, mix
+from search.agents.limits import Limits
+from search.agents.mix import QueueName
+from search.agents.result import SearchResult, SearchStatus
+from search.heuristics import make_heuristic
+from search.heuristics.heuristic import Evaluation
+from search.heuristics.open_goals import DividedGoals
+from search.planning.configuration import Configuration
+from tests.helpers.graph_space import GraphSpace, TableHeuristic
+from tests.helpers.recorder import Recorder
+from tests.helpers.tasks import COUNTER, hopeless
+
+QUEUES: tuple[str, ...] = get_args(QueueName)
+CHOICES = [list(names) for size in range(1, 5) for names in combinations(QUEUES, size)]
+BLIND = ["active_muddy_child/g_amc_05_03_muddy_s1517", "consecutive_numbers/g_cn_3_11_k2"]
+PROBLEMS = ["coin_in_the_box/pl_5", "collaboration_communication", "grapevine/3_pl_3", "assembly_line", *BLIND]
+
+
+def run(agent: str, task: Task, heuristic: str, **settings: Any) -> tuple[list[int], SearchResult]:
+    """The e-states expanded, in their order, and what the agent found."""
+    space = Recorder(task)
+    result = make_agent(agent, **settings).search(space, make_heuristic(heuristic, space), Limits(max_expanded=300))
+    return space.expanded, result
+
+
+def check_alike(one: tuple[list[int], SearchResult], other: tuple[list[int], SearchResult]) -> None:
+    """The same expansions in the same order, the same counts and the same plan."""
+    assert one[0] == other[0]
+    names = ("status", "plan", "expanded", "generated", "distinct")
+    assert [getattr(one[1], name) for name in names] == [getattr(other[1], name) for name in names]
+
+
+@pytest.mark.parametrize("heuristic", ["open_goals", "landmarks", "h_ff"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_queue_of_scores_alone_is_greedy_search(name: str, heuristic: str) -> None:
+    task = load_problem(name)
+    check_alike(run("mix", task, heuristic, queues=["score"]), run("hfs", task, heuristic))
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_queue_of_additive_costs_alone_is_greedy_search_with_h_add(name: str) -> None:
+    """Where the relaxation is blind too: then both count open parts of the goal."""
+    task = load_problem(name)
+    check_alike(run("mix", task, "open_goals", queues=["h_add"]), run("hfs", task, "h_add"))
+
+
+@pytest.mark.parametrize("heuristic", ["open_goals", "landmarks", "h_ff"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_queue_of_what_is_new_alone_is_width_search_by_parts(name: str, heuristic: str) -> None:
+    task = load_problem(name)
+    check_alike(run("mix", task, heuristic, queues=["novel"]), run("bfws", task, heuristic, by="parts"))
+
+
+class TableRelaxation:
+    """Additive costs and helpful actions, as positions among the sorted names of the actions, read from tables."""
+
+    def __init__(self, costs: Mapping[int, float], helpful: Mapping[int, list[int]]) -> None:
+        self.costs = costs
+        self.helpful = helpful
+
+    def is_blind(self, state: int) -> bool:
+        return False
+
+    def __call__(self, ids: NDArray[np.int32]) -> Relaxed:
+        costs = np.array([self.costs.get(state, 0.0) for state in ids.tolist()])
+        rows = [self.helpful.get(state, []) for state in ids.tolist()]
+        ptr = np.cumsum([0, *map(len, rows)])
+        return Relaxed(costs, costs, ptr, np.array([*chain(*rows)], dtype=np.int32), ptr, np.empty(0, dtype=np.int32))
+
+
+EDGES = {0: [("a", 1), ("b", 2), ("c", 3), ("d", 4)], 4: [("a", 5), ("b", 6)]}
+SCORES = {1: 4.0, 2: 3.0, 3: 2.0, 4: 1.0, 5: 9.0, 6: 8.0}
+COSTS = {1: 1.0, 2: 2.0, 3: 3.0, 4: 4.0, 5: 0.0, 6: 9.0}
+HELPFUL = {0: [1], 4: [0]}  # to 2 and to 5
+
+
+@pytest.mark.parametrize(
+    ("queues", "order"),
+    [
+        # score: 0; h_add, where 0 is first: 1; helpful: 2; score: 4; h_add: 5; helpful has 5 only and passes; score: 3.
+        (["score", "h_add", "helpful"], [0, 1, 2, 4, 5, 3, 6]),
+        # helpful passes; score: 0; helpful: 2; score: 4; helpful: 5; score: 3; helpful passes; score: 1.
+        (["helpful", "score"], [0, 2, 4, 5, 3, 1, 6]),
+        (["h_add", "score"], [0, 4, 5, 3, 1, 2, 6]),
+        (["helpful"], [0, 2, 4, 5, 3, 1, 6]),  # 2; then by score; 5, which is helpful, as soon as it is there
+    ],
+)
+def test_the_queues_have_their_turns(queues: list[str], order: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mix, "Relaxation", lambda space: TableRelaxation(COSTS, HELPFUL))
+    space = GraphSpace(EDGES, [])
+    result = make_agent("mix", queues=queues).search(space, TableHeuristic(SCORES))
+    assert (result.status, space.expanded) == (SearchStatus.UNSOLVABLE, order)
+
+
+@pytest.mark.parametrize("queue", ["score", "h_add", "helpful"])
+def test_infinite_scores_come_last_but_come(queue: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = {1: np.inf, 2: 1.0, 3: 2.0, 4: 3.0}
+    monkeypatch.setattr(mix, "Relaxation", lambda space: TableRelaxation(table, {0: [0, 1, 2, 3]}))
+    space = GraphSpace(EDGES, [])
+    make_agent("mix", queues=queue).search(space, TableHeuristic(table))
+    assert [state for state in space.expanded if state <= 4] == [0, 2, 3, 4, 1]
+
+
+def trap() -> Task:
+    """The counter without a way back: relaxed, p need not be true at the end; the relaxation is not blind."""
+    return parse_mastar(COUNTER.replace(", undo;", ";").replace("undo causes -p;", "").replace("a observes undo;", ""))
+
+
+def test_one_of_the_tasks_without_a_plan_is_one_for_which_the_relaxation_is_blind() -> None:
+    """So that the next test is about something."""
+    assert [Relaxation(StateSpace(task)).is_blind(0) for task in (hopeless(), trap())] == [True, False]
+
+
+@pytest.mark.parametrize("queues", CHOICES, ids=",".join)
+@pytest.mark.parametrize("task", [hopeless, trap])
+def test_any_choice_of_queues_exhausts_a_task_without_a_plan(task: Any, queues: list[str]) -> None:
+    expanded, result = run("mix", task(), "open_goals", queues=queues)
+    found = run("bfs", task(), "open_goals")[1]
+    assert (result.status, result.plan) == (SearchStatus.UNSOLVABLE, None)
+    assert found.status is SearchStatus.UNSOLVABLE
+    assert (result.expanded, result.generated, result.distinct) == (found.expanded, found.generated, found.distinct)
+    assert len(expanded) == len(set(expanded))
+
+
+@pytest.mark.parametrize("queues", CHOICES, ids=",".join)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_any_choice_of_queues_finds_a_valid_plan_and_expands_no_e_state_twice(name: str, queues: list[str]) -> None:
+    task = load_problem(name)
+    expanded, result = run("mix", task, "divided_goals", queues=queues)
+    assert validate(task, result.plan).valid
+    assert len(expanded) == len(set(expanded)) == result.expanded
+
+
+def test_the_expansion_limit_is_exact() -> None:
+    for most in (0, 1, 3):
+        space = GraphSpace(EDGES, [])
+        agent = make_agent("mix", queues=["score"])
+        result = agent.search(space, TableHeuristic(SCORES), Limits(max_expanded=most))
+        assert (result.status, result.expanded, len(space.expanded)) == (SearchStatus.EXPANSION_LIMIT, most, most)
+
+
+FAN = {0: [(name, state) for state, name in enumerate("abcdefgh", 1)]}
+
+
+def order_of(seed: int, scores: Mapping[int, float]) -> list[int]:
+    space = GraphSpace(FAN, [])
+    make_agent("mix", queues=["score"], seed=seed).search(space, TableHeuristic(scores))
+    return space.expanded
+
+
+def test_a_seed_decides_between_equals_only_and_the_same_everywhere() -> None:
+    assert order_of(0, {}) == [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    assert order_of(1, {}) == [0, 4, 8, 7, 3, 1, 2, 5, 6]
+    assert order_of(2, {}) == [0, 8, 5, 7, 3, 1, 4, 2, 6]
+    scores = {state: float(-state) for state in range(1, 9)}
+    assert order_of(1, scores) == order_of(0, scores) == [0, 8, 7, 6, 5, 4, 3, 2, 1]
+    halves = [sorted(half) for half in np.split(np.array(order_of(1, dict.fromkeys([5, 6, 7, 8], 1.0))[1:]), 2)]
+    assert halves == [[1, 2, 3, 4], [5, 6, 7, 8]]
+
+
+def test_seeds_are_other_searches_and_each_is_always_the_same() -> None:
+    task = load_problem("coin_in_the_box/pl_6")
+    found = [run("mix", task, "divided_goals", seed=seed) for seed in range(4)]
+    assert all(validate(task, result.plan).valid for _, result in found)
+    assert len({result.expanded for _, result in found}) > 1
+    for seed, once in enumerate(found):
+        check_alike(once, run("mix", task, "divided_goals", seed=seed))
+    check_alike(found[0], run("mix", task, "divided_goals"))
+
+
+def test_without_its_queues_no_relaxation_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(space: StateSpace) -> Relaxation:
+        raise AssertionError("made")
+
+    monkeypatch.setattr(mix, "Relaxation", refuse)
+    task = load_problem("grapevine/3_pl_3")
+    assert run("mix", task, "open_goals", queues=["score", "novel"])[1].status is SearchStatus.SOLVED
+    for queue in ("h_add", "helpful"):
+        with pytest.raises(AssertionError, match="made"):
+            run("mix", task, "open_goals", queues=["score", queue])
+
+
+def test_each_e_state_is_scored_once_and_relaxed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    class Counting(Relaxation):
+        def __call__(self, ids: ArrayLike) -> Relaxed:
+            asked.extend(np.asarray(ids).tolist())
+            return super().__call__(ids)
+
+    monkeypatch.setattr(mix, "Relaxation", Counting)
+    space, heuristic = StateSpace(load_problem("coin_in_the_box/pl_5")), TableHeuristic({})
+    result = make_agent("mix").search(space, heuristic)
+    assert sorted(state for batch in heuristic.batches for state in batch) == sorted(asked[1:])
+    assert asked[:2] == [space.initial, space.initial]  # whether it is blind for that
+    assert len(set(asked)) == len(asked) - 1 > result.expanded
+    make_agent("mix", queues=["h_add"]).search(space, unasked := TableHeuristic({}))
+    assert unasked.batches == []
+
+
+class Opinionated(DividedGoals):
+    """Prefers every action."""
+
+    prefers = True
+
+    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
+        every = np.arange(60, dtype=np.int32)
+        return Evaluation(self.score(ids), len(every) * np.arange(len(ids) + 1), np.tile(every, len(ids)))
+
+
+def test_what_the_heuristic_prefers_is_not_asked_for() -> None:
+    task = load_problem("coin_in_the_box/pl_5")
+    space = Recorder(task)
+    result = make_agent("mix").search(space, Opinionated(space))
+    check_alike((space.expanded, result), run("mix", task, "divided_goals"))
+
+
+@pytest.mark.parametrize("name", BLIND)
+def test_where_the_relaxation_is_blind_its_queues_are_left_out(name: str) -> None:
+    task = load_problem(name)
+    check_alike(run("mix", task, "c_pg"), run("mix", task, "c_pg", queues=["score", "novel"]))
+    for queues in (["h_add"], ["helpful"], ["helpful", "h_add"]):
+        check_alike(run("mix", task, "c_pg", queues=queues), run("hfs", task, "divided_goals"))
+
+
+def test_all_queues_are_the_default_in_their_order() -> None:
+    task = load_problem("coin_in_the_box/pl_5")
+    check_alike(run("mix", task, "open_goals"), run("mix", task, "open_goals", queues=list(QUEUES)))
+    assert run("mix", task, "open_goals")[0] != run("mix", task, "open_goals", queues=list(reversed(QUEUES)))[0]
+
+
+@pytest.mark.parametrize(
+    ("queues", "message"),
+    [
+        ([], "agent 'mix': queues is empty: name one of score, h_add, helpful, novel"),
+        (["score", "novel", "score"], "agent 'mix': queues names 'score' twice"),
+        (["helpfull"], "unknown agent 'mix': queues 'helpfull': did you mean 'helpful'?"),
+        (["h_ff"], "unknown agent 'mix': queues 'h_ff': expected one of 'h_add', 'helpful', 'novel', 'score'"),
+    ],
+)
+def test_what_is_no_choice_of_queues_is_refused(queues: Sequence[str], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Configuration.of({"name": "mix", "queues": queues}, "open_goals")
+    assert str(caught.value) == message
+
+
+def test_it_asks_for_its_heuristic_and_for_a_whole_number() -> None:
+    with pytest.raises(UsageError, match="agent 'mix' needs a heuristic"):
+        make_agent("mix").search(GraphSpace(EDGES, []))
+    with pytest.raises(UsageError, match="agent 'mix': seed=much: expected a whole number"):
+        make_agent("mix", seed="much")
+    assert Configuration.of({"name": "mix", "queues": "novel"}, "open_goals").make_agent().name == "mix"

@@ -29,8 +29,8 @@ class Relaxed(NamedTuple):
     Attributes:
         h_add: float64[k], the sum of the subgoals' costs; infinite where the relaxation does not reach one.
         h_ff: float64[k], the number of actions of the relaxed plan; infinite where `h_add` is.
-        actions: int32[k], the number of actions of the relaxed plan for the subgoals that the relaxation reaches: `h_ff`
-            where these are all.
+        actions: int32[k], the number of actions of the relaxed plan for the subgoals that the relaxation reaches; it is
+            `h_ff` where these are all.
         unreached: int32[k], the number of distinct subgoals that it does not reach.
         helpful_ptr: int64[k + 1], where the helpful actions of each e-state start.
         helpful: int32[h], actions of the relaxed plan whose requirement holds, ascending.

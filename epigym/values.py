@@ -118,14 +118,21 @@ def _bounded(value: Any, bounds: Iterable[Any], place: str) -> Any:
 
 
 def _first(value: Any, options: tuple[Any, ...], place: str) -> Any:
-    """The value as the first of several types that takes it; when none does, the error of the first one."""
+    """The value as the first of several types that takes it; when none does, the error of the one that fits best."""
     errors = []
-    for option in sorted(options, key=lambda option: not (isinstance(option, type) and type(value) is option)):
+    for option in sorted(options, key=lambda option: _misfit(value, option)):
         try:
             return typed(value, option, place)
         except UsageError as error:
             errors.append(error)
     raise errors[0]
+
+
+def _misfit(value: Any, option: Any) -> int:
+    """How little a value looks like a type: of a dataclass, the names that only one of the two has."""
+    if is_dataclass(option) and isinstance(value, Mapping):
+        return len(set(value) ^ {entry.name for entry in fields(option)})
+    return int(not (isinstance(option, type) and type(value) is option))
 
 
 def _shown(value: Any) -> str:

@@ -1,7 +1,8 @@
-"""Walks through a state space: breadth first, and at random to goals that are known to be reachable."""
+"""Walks through a state space: breadth first, best first, and at random to goals that are known to be reachable."""
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -54,6 +55,46 @@ def breadth_first(space: StateSpace, *, threads: int = 1) -> Iterator[Wave]:
             found.append(step.target[fresh])
             yield Wave(depth, len(chunk), step, fresh)
         layer, depth = np.concatenate(found), depth + 1
+
+
+class Found(NamedTuple):
+    """How a best-first walk ended.
+
+    Attributes:
+        solved: whether a goal was reached.
+        expanded: e-states expanded.
+    """
+
+    solved: bool
+    expanded: int
+
+
+def best_first(
+    space: StateSpace, score: Callable[[NDArray[np.int32]], NDArray[np.float64]], *, max_expanded: int
+) -> Found:
+    """Greedy best-first search: expand the e-state of the lowest score, then of the lowest id, until a goal is met.
+
+    It is what `hfs` of the search agents does, without a plan: the yardstick of models that are being made.
+
+    Args:
+        space: it holds no e-state but the initial one yet.
+        score: of e-states, int32[k] to float64[k]; ordered in thousandths.
+        max_expanded: most e-states to expand.
+    """
+    if space.is_goal([space.initial])[0]:
+        return Found(True, 0)
+    frontier: list[tuple[float, int]] = [(0.0, space.initial)]
+    expanded = 0
+    while frontier and expanded < max_expanded:
+        step = space.expand([heapq.heappop(frontier)[1]], stop_at_goal=True)
+        expanded += 1
+        if len(step.target) and space.is_goal(step.target[-1:])[0]:
+            return Found(True, expanded)
+        fresh = step.target[step.is_new]
+        if len(fresh):
+            for entry in zip(np.rint(score(fresh) * 1000).tolist(), fresh.tolist(), strict=True):
+                heapq.heappush(frontier, entry)
+    return Found(False, expanded)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
-"""Train a regressor on labelled e-states.
+"""Train what guides a search: a regressor on labelled e-states, or with model=linear a linear model.
 
-Everything goes into the folder of the run: checkpoints, metrics, pictures, the settings, and run.json at the end.
+Everything goes into the folder of the run. Of a regressor: checkpoints, metrics, pictures, the settings, and run.json
+at the end. Of a linear model, which learns from the distributions of domains (domain=all: of all together): model.json,
+which heuristic=learned reads, and candidates.csv, from which it was chosen.
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from epigym.command import ProblemSettings, run
+from epigym.errors import UsageError
+from epigym.names import unknown
 from learn.data.explorers import ExplorerSettings
-from learn.training.options import Training, given
+from learn.training.options import LinearOptions, Training, given
 
 if TYPE_CHECKING:
     from learn.data.dataset import DataSet
@@ -32,11 +36,46 @@ class Train(ProblemSettings, Training):
 
 
 def train(settings: Train) -> None:
-    """Make the data sets, train, and show how well the regressor predicts.
+    """Train, and show how well the result does.
 
     Raises:
         EpigymError: when a problem, a setting or a stored data set is wrong, or training ends before it is validated.
     """
+    if isinstance(settings.model, LinearOptions):
+        _linear(settings, settings.model)
+    else:
+        _regressor(settings)
+
+
+def _linear(settings: Train, options: LinearOptions) -> None:
+    """Draw, exhaust, fit candidates, choose one by search, and write it."""
+    from domains import DOMAINS
+
+    if settings.problem or not settings.domain:
+        raise UsageError("model=linear learns from distributions: give domain=<domain, list or all>, and no problem=")
+    domains = list(DOMAINS) if settings.domain == ["all"] else settings.domain
+    for name in domains:
+        if name not in DOMAINS:
+            raise UsageError(unknown("domain", name, [*DOMAINS, "all"]))
+
+    from rich.console import Console
+
+    from learn.model.linear import write_model
+    from learn.training.linear import train_linear
+    from learn.training.tables import write_table
+
+    chosen = train_linear(domains, options, settings.seed)
+    rows = [candidate.row() for candidate in chosen.candidates]
+    title = f"greedy search on {chosen.validation} validation problems, at most {options.nodes} nodes each"
+    Console().print(write_table(rows, settings.run_dir / "candidates", title))
+    write_model(chosen.model, settings.run_dir / "model.json")
+    if options.file is not None:
+        write_model(chosen.model, options.file.replace("{domain}", chosen.model.domain))
+    logger.info("%s, %s: %s", chosen.model.representation, chosen.model.card["loss"], settings.run_dir / "model.json")
+
+
+def _regressor(settings: Train) -> None:
+    """Make the data sets, train, and show how well the regressor predicts."""
     from epigym.problem import load_problem
     from learn.data.problems import named
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import count
 from random import Random
 from typing import Any, Final
@@ -25,14 +25,16 @@ from epigym.names import unknown
 from epigym.problem import domain_problem, vocabulary
 from epigym.space import StateSpace
 from epigym.task import Task
-from epigym.walks import random_goal
+from epigym.walks import narrow_walk, random_goal, random_walk
 
 MAX_STATES: Final = 20_000
 """Problems of the split `train` have at most so many e-states."""
 MIN_DISTANCE: Final = 3
 """The shortest plan of a drawn problem has at least so many actions."""
 _GOALS: Final = 4  # problems with the same parameters, the first of them with the domain's own goal
-_MOST_STEPS, _MOST_SUBGOALS = 15, 6
+_MOST: Final = {"train": (15, 6), "validation": (30, 12), "test": (60, 24)}
+"""By split, the most actions of the walks that reach goals, and the most subgoals."""
+_MOST_WORLDS: Final = 20_000  # of the e-states of a walk
 _PATIENCE: Final = 400  # draws without a problem that fits
 _CHUNK: Final = 64  # e-states expanded in one call
 
@@ -118,7 +120,7 @@ def _drawn(domain: str, split: str, seed: int, number: int) -> Drawn | None:
     instance = f"{split}_{number:05}"
     task = replace(size.space.task, name=f"{domain}/{instance}", instance=instance)
     if number % _GOALS:
-        goal = size.random_goal(random)
+        goal = size.random_goal(random, *_MOST[split])
         if goal is None:
             return None
         parameters["goals"] = [size.texts[index] for index in goal]
@@ -148,12 +150,14 @@ class _Size:
     texts: list[str]
     vocabulary: tuple[Formula, ...]
 
-    def random_goal(self, random: Random) -> tuple[int, ...] | None:
+    def random_goal(self, random: Random, most_steps: int, most_subgoals: int) -> tuple[int, ...] | None:
         """Formulas of a goal that a random walk reaches, by number; None when walks change nothing."""
         rng = np.random.default_rng(random.getrandbits(64))
-        steps, most = random.randint(MIN_DISTANCE, _MOST_STEPS), random.randint(1, _MOST_SUBGOALS)
+        steps, most = random.randint(MIN_DISTANCE, most_steps), random.randint(1, most_subgoals)
+        walk = random_walk if self.complete else partial(narrow_walk, max_worlds=_MOST_WORLDS)
         try:
-            return random_goal(self.space, self.space.query(self.vocabulary), rng, steps=steps, size=most).subgoals
+            holds = self.space.query(self.vocabulary)
+            return random_goal(self.space, holds, rng, steps=steps, size=most, walk=walk).subgoals
         except TaskError:
             return None
 

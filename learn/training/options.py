@@ -9,6 +9,7 @@ from typing import Any, Literal
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
+from epigym.errors import UsageError
 from epigym.values import UNSET
 
 _CLASS = {"check": "epigym.targets:check"}
@@ -93,6 +94,25 @@ class ModelOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LinearOptions:
+    """What linear models are made of, and how one is chosen, see `conf/model/linear.yaml`."""
+
+    kind: Literal["linear"]
+    file: str | None
+    draws: int = field(metadata={"minimum": 1})
+    validation: int = field(metadata={"minimum": 1})
+    expansions: int = field(metadata={"minimum": 1})
+    nodes: int = field(metadata={"minimum": 1})
+    features: int = field(metadata={"minimum": 1})
+    levels: list[Literal[0, 1, 2]]
+    worlds: list[bool]
+    losses: list[Literal["ranking", "regression"]]
+    l2: list[float]
+    bases: list[Literal["h_ff", "h_add"]]
+    residual_l2: list[float]
+
+
+@dataclass(frozen=True, kw_only=True)
 class DataOptions:
     """The arguments of `RolloutData`."""
 
@@ -107,7 +127,7 @@ class Training:
 
     run_dir: Path
     encoding: EncodingOptions
-    model: ModelOptions
+    model: ModelOptions | LinearOptions
     trainer: TrainerOptions
     data: DataOptions
     seed: int = field(metadata={"minimum": 0, "maximum": 2**32 - 1})  # NumPy's seeds
@@ -115,6 +135,17 @@ class Training:
     patience: int = field(metadata={"minimum": 1})
     callbacks: list[dict[str, Any]] = field(metadata=_CLASS)
     loggers: list[dict[str, Any]] = field(metadata=_CLASS)
+
+    @property
+    def regressor(self) -> ModelOptions:
+        """The options of a regressor.
+
+        Raises:
+            UsageError: when the model is linear.
+        """
+        if isinstance(self.model, LinearOptions):
+            raise UsageError("model=linear is no regressor: give model=gine")
+        return self.model
 
 
 def given(options: Any) -> dict[str, Any]:

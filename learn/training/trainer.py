@@ -40,13 +40,13 @@ def make_module(settings: Training, domains: Sequence[str], problems: Sequence[s
         UsageError: when the network or the optimizer does not take its arguments.
         CheckpointError: when training cannot go on from a checkpoint.
     """
-    target = Target.between(**given(settings.model.target))
+    target = Target.between(**given(settings.regressor.target))
     module = DistanceModule(
         encoding=given(settings.encoding),
-        network=settings.model.network,
+        network=settings.regressor.network,
         target={"max_distance": target.max_distance, "alpha": target.alpha, "beta": target.beta},
-        optimizer=settings.model.optimizer,
-        schedule=settings.model.schedule,
+        optimizer=settings.regressor.optimizer,
+        schedule=settings.regressor.schedule,
         domains=list(domains),
         problems=list(problems),
         semantics=semantics,

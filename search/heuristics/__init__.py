@@ -11,6 +11,7 @@ from search.heuristics.belief_relaxation import AdditiveCost, RelaxedPlan
 from search.heuristics.gnn import Gnn
 from search.heuristics.heuristic import Heuristic
 from search.heuristics.landmarks import LandmarkCount
+from search.heuristics.learned import Learned
 from search.heuristics.open_goals import DividedGoals, OpenGoals
 from search.heuristics.registry import maker
 from search.heuristics.relaxed import EntailedLevels, GoalLevels, GraphLength
@@ -25,6 +26,7 @@ HEURISTICS: Mapping[str, Callable[..., Heuristic]] = {
     "h_ff": RelaxedPlan,
     "landmarks": LandmarkCount,
     "gnn": Gnn,
+    "learned": Learned,
 }
 
 

@@ -1,0 +1,397 @@
+"""What the parts of a task are like, without their names: types that mean the same in every task of every domain.
+
+A fluent is what actions and the goal do with it; a belief is what its fluent is, and what agent and fluent have to do
+with each other; a subformula of the goal is its shape. A type is a text that says so, and its colour is a hash of that
+text. Sets stand wherever a count would grow with the size of the problem, so that what is learned on small problems can
+be used on larger ones.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import blake2b
+from itertools import chain, combinations
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.features import WHO, FeatureTables
+from epigym.formula import TRUE, Formula, Op, divided
+from epigym.structure import Lifted, Structure
+from epigym.task import Action, Task
+
+_LONGEST = 3  # modalities of a path that are told apart
+_LETTER = {Op.BELIEVES: "B", Op.EVERYBODY: "E", Op.COMMON: "C", Op.ACTUALLY: ""}
+_TOGETHER = "together"
+_LEAF = 0x100  # added to the positions of the arguments of a fluent in the goal
+
+
+@cache
+def word(text: str) -> int:
+    """The colour of a text: 64 bits, the same on every machine."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+_Way: TypeAlias = tuple[tuple[str, ...], str, str]
+"""What two objects have to do with each other, and the objects."""
+
+
+class _Use(NamedTuple):
+    """An occurrence of a fluent in a formula.
+
+    Attributes:
+        fluent: its name.
+        path: the modalities above it, with `!` where negated, then its sign; `|` where some disjunction is above.
+        groups: the agents of each modality, the outermost first.
+    """
+
+    fluent: str
+    path: str
+    groups: tuple[tuple[str, ...], ...]
+
+
+@cache
+def _uses(formula: Formula) -> frozenset[_Use]:
+    return frozenset(_walk(formula.negation_normal_form(), "", (), False))
+
+
+def _walk(node: Formula, path: str, groups: tuple[tuple[str, ...], ...], either: bool) -> Iterator[_Use]:
+    inner = node.unnegated
+    sign = "!" if node.op is Op.NOT else ""
+    if inner.op is Op.FLUENT:
+        yield _Use(inner.name, ("|" if either else "") + path + ("-" if sign else "+"), groups)
+    elif inner.op in _LETTER:
+        longer = path + sign + _LETTER[inner.op] if len(groups) < _LONGEST else path
+        below = groups if inner.op is Op.ACTUALLY else (*groups, inner.agents)
+        yield from _walk(inner.children[0], longer, below, either)
+    else:
+        for child in inner.children:
+            yield from _walk(child, path, groups, either or inner.op is Op.OR)
+
+
+@dataclass(slots=True)
+class _Roles:
+    """What is done with each fluent, and with each fluent and agent together."""
+
+    fluent: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    pair: defaultdict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def add(self, role: str, formula: Formula) -> None:
+        for use in _uses(formula):
+            self.fluent[use.fluent].add(f"{role} {use.path}")
+            for depth, group in enumerate(use.groups[:_LONGEST], start=1):
+                for agent in group:
+                    self.pair[agent, use.fluent].add(f"{role} {depth} of {use.path}")
+
+
+def _actions_roles(actions: Iterable[Action]) -> _Roles:
+    """What the actions do; equal formulas in equal places are looked at once."""
+    roles = _Roles()
+    met: set[tuple[str, Formula]] = set()
+
+    def add(role: str, formula: Formula) -> None:
+        if formula is not TRUE and (role, formula) not in met:
+            met.add((role, formula))
+            roles.add(role, formula)
+
+    for action in actions:
+        add("needed", action.applicability)
+        told = "sensed" if len(action.designated) > 1 else "needed"
+        for number, event in enumerate(action.events):
+            happens = number in action.designated
+            add(told if happens else "imagined", event.precondition)
+            for effect in event.effects:
+                changed = ("added" if effect.value else "deleted") + ("" if effect.condition is TRUE else " if")
+                roles.fluent[effect.fluent].add(changed if happens else f"imagined {changed}")
+                add("decides", effect.condition)
+        for conditions in action.observability:
+            for condition, _ in conditions:
+                add("observed", condition)
+    return roles
+
+
+def _text(kind: str, *parts: object) -> str:
+    return f"{kind}({'; '.join(map(str, parts))})"
+
+
+def _listed(items: Iterable[object]) -> str:
+    return "{" + ", ".join(sorted(map(str, items))) + "}"
+
+
+class FeatureTypes:
+    """The types of everything in a task under its goal.
+
+    Args:
+        task: with its structure, where it has one.
+
+    Attributes:
+        tables: what evaluates the features, see `epigym.features`.
+        definitions: the text of each type by its colour.
+        schema: the colours of the predicates and the action schemas, whatever the goal is.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self.definitions: dict[int, str] = {}
+        self._structure = task.structure or _unstructured(task)
+        self._roles = _actions_roles(task.actions)
+        self._wanted = _Roles()
+        for subgoal in task.goal:
+            self._wanted.add("goal", subgoal)
+        self._kinds = _Kinds(task, self._structure, self._roles)
+        self.schema = frozenset(map(self._colour, self._kinds.texts()))
+        self.tables = self._made()
+
+    def _colour(self, text: str) -> int:
+        number = word(text)
+        self.definitions[number] = text
+        return number
+
+    def _made(self) -> FeatureTables:
+        task, structure = self._task, self._structure
+        objects = {name: number for number, name in enumerate(structure.types)}
+        fluents = [self._fluent(name, lifted) for name, lifted in zip(task.fluents, structure.fluents, strict=True)]
+        beliefs = [
+            [self._belief(agent, name, lifted, fluent) for name, lifted, fluent in self._zipped(fluents)]
+            for agent in task.agents
+        ]
+        parts = dict.fromkeys(part for subgoal in task.goal for part in divided(subgoal.negation_normal_form()))
+        goal = tuple(dict.fromkeys(node for part in parts for node in part.subformulas()))
+        shapes = [self._subformula(node, node in parts) for node in goal]
+        number = {node: index for index, node in enumerate(goal)}
+        facts = [
+            (self._colour(self._kinds.fact(fact)), _placed(fact.arguments, objects)) for fact in structure.facts
+        ] or [(self._colour(text), places) for text, places in self._together(objects)]
+        lifted_of = dict(zip(task.fluents, structure.fluents, strict=True))
+        return FeatureTables(
+            agent_object=np.array([objects[name] for name in task.agents], dtype=np.int32),
+            objects=_colours(self._colour(self._kinds.object(name)) for name in objects),
+            fluent_fine=_colours(self._colour(fine) for fine, _ in fluents),
+            fluent_coarse=_colours(self._colour(coarse) for _, coarse in fluents),
+            belief_fine=_colours(self._colour(fine) for row in beliefs for fine, _ in row).reshape(len(beliefs), -1),
+            belief_coarse=_colours(self._colour(rough) for row in beliefs for _, rough in row).reshape(
+                len(beliefs), -1
+            ),
+            goal_fine=_colours(self._colour(fine) for fine, _ in shapes),
+            goal_coarse=_colours(self._colour(coarse) for _, coarse in shapes),
+            goal=goal,
+            fact_fine=_colours(colour for colour, _ in facts),
+            relevant_fluent=np.array([name in self._wanted.fluent for name in task.fluents], dtype=np.bool_),
+            relevant_belief=np.array(
+                [[(agent, name) in self._wanted.pair for name in task.fluents] for agent in task.agents],
+                dtype=np.bool_,
+            ).reshape(len(task.agents), -1),
+            fluent_edges=_ragged(_placed(lifted.arguments, objects) for lifted in structure.fluents),
+            goal_edges=_ragged(self._who_and_what(node, lifted_of, objects) for node in goal),
+            fact_edges=_ragged(places for _, places in facts),
+            goal_children=_lists([number[child] for child in node.children] for node in goal),
+        )
+
+    def _zipped(self, fluents: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Lifted, tuple[str, str]]]:
+        return zip(self._task.fluents, self._structure.fluents, fluents, strict=True)
+
+    def _fluent(self, name: str, lifted: Lifted) -> tuple[str, str]:
+        """The fine and the coarse type of a fluent."""
+        wanted = _listed(self._wanted.fluent.get(name, ()))
+        fine = _text("fluent", self._kinds.predicate(lifted), _listed(self._roles.fluent.get(name, ())), wanted)
+        return fine, _text("any fluent", wanted)
+
+    def _belief(self, agent: str, name: str, lifted: Lifted, fluent: tuple[str, str]) -> tuple[str, str]:
+        """The fine and the coarse type of what an agent holds about a fluent."""
+        wanted = _listed(self._wanted.pair.get((agent, name), ()))
+        needed = _listed(self._roles.pair.get((agent, name), ()))
+        places = _listed(place for place, argument in enumerate(lifted.arguments) if argument == agent)
+        own = self._kinds.object(agent)
+        return _text("belief", own, fluent[0], places, needed, wanted), _text("any belief", bool(places), wanted)
+
+    def _subformula(self, node: Formula, is_part: bool) -> tuple[str, str]:
+        """The fine and the coarse type of a subformula of the goal."""
+        kind = "part" if is_part else "subformula"
+        return _text(kind, self._shape(node, ())), _text(
+            f"any {kind}", node.op.name, node.unnegated.op.name, node.depth
+        )
+
+    def _shape(self, node: Formula, above: tuple[tuple[str, ...], ...]) -> str:
+        """A formula with types in place of its fluents, and agents by where they stand above."""
+        match node.op:
+            case Op.FLUENT:
+                lifted = self._kinds.lifted[node.name]
+                places = [next((d for d, group in enumerate(above) if one in group), "") for one in lifted.arguments]
+                return f"{self._kinds.predicate(lifted)}{places}"
+            case Op.AND | Op.OR:
+                return node.op.name + _listed({self._shape(child, above) for child in node.children})
+            case Op.BELIEVES | Op.EVERYBODY | Op.COMMON:
+                same = next((d for d, group in enumerate(above) if group == node.agents), "")
+                return f"{_LETTER[node.op]}{same}({self._shape(node.children[0], (*above, node.agents))})"
+            case _:
+                return f"{node.op.name}({', '.join(self._shape(child, above) for child in node.children)})"
+
+    def _who_and_what(
+        self, node: Formula, lifted_of: dict[str, Lifted], objects: dict[str, int]
+    ) -> list[tuple[int, int]]:
+        """The objects that a subformula of the goal names itself, each with how."""
+        if node.op is Op.FLUENT:
+            return [(number, _LEAF + label) for number, label in _placed(lifted_of[node.name].arguments, objects)]
+        return [(objects[agent], WHO) for agent in node.agents]
+
+    def _together(self, objects: dict[str, int]) -> Iterator[tuple[str, list[tuple[int, int]]]]:
+        """In place of static facts: which objects have to do with each other in some action, unless all have."""
+        agents = set(self._task.agents)
+        pairs: defaultdict[tuple[str, ...], set[tuple[str, str]]] = defaultdict(set)
+        for lifted, action in zip(self._structure.actions, self._task.actions, strict=True):
+            for way, one, other in chain(self._by_arguments(lifted), self._by_effects(action)):
+                if one != other and one not in agents and other not in agents:
+                    pairs[way].add((one, other))
+        for way, found in sorted(pairs.items()):
+            first, second = ({pair[place] for pair in found} for place in (0, 1))
+            if len(found) < len(first) * len(second) - len(first & second):
+                text = self._way(way)
+                yield from ((text, [(objects[one], 1), (objects[other], 2)]) for one, other in sorted(found))
+
+    def _way(self, way: tuple[str, ...]) -> str:
+        """What two objects have to do with each other, without names."""
+        if way[0] == _TOGETHER:
+            return _text(*way)
+        return _text("leads", *(self._kinds.rough(symbol) for symbol in way[:2]), *way[2:])
+
+    def _by_arguments(self, lifted: Lifted) -> Iterator[_Way]:
+        schema = self._kinds.schema(lifted)
+        for (place, one), (other_place, other) in combinations(enumerate(lifted.arguments), 2):
+            yield (_TOGETHER, schema, str(place), str(other_place)), one, other
+
+    def _by_effects(self, action: Action) -> Iterator[_Way]:
+        """From what an action needs to what it makes true or false."""
+        changes = {
+            (effect.fluent, effect.value, effect.condition) for event in action.events for effect in event.effects
+        }
+        needs = {event.precondition for event in action.events} | {action.applicability}
+        for fluent, value, condition in changes:
+            one = self._kinds.lifted[fluent]
+            if not one.arguments:
+                continue
+            for use in chain.from_iterable(_uses(formula) for formula in (*needs, condition)):
+                other = self._kinds.lifted[use.fluent]
+                for place, first in enumerate(one.arguments):
+                    for other_place, second in enumerate(other.arguments):
+                        kinds = one.symbol, other.symbol
+                        yield (*kinds, use.path, str(value), str(place), str(other_place)), first, second
+
+
+class _Kinds:
+    """Predicates, action schemas and kinds of objects, by what is done with their instances."""
+
+    def __init__(self, task: Task, structure: Structure, roles: _Roles) -> None:
+        self.lifted = dict(zip(task.fluents, structure.fluents, strict=True))
+        self._agents = frozenset(task.agents)
+        self._types = structure.types
+        done: defaultdict[str, set[str]] = defaultdict(set)
+        for name, lifted in self.lifted.items():
+            done[lifted.symbol] |= roles.fluent.get(name, set())
+        arity = {one.symbol: len(one.arguments) for one in (*structure.fluents, *structure.facts)}
+        self._rough = {
+            symbol: _text("predicate" if symbol in done else "fact", count, _listed(done.get(symbol, ())))
+            for symbol, count in arity.items()
+        }
+        self._rough_schema = self._schemas(task, structure)
+        places: defaultdict[str, set[str]] = defaultdict(set)
+        for one in (*structure.fluents, *structure.facts):
+            for place, argument in enumerate(one.arguments):
+                places[self._type(argument)].add(f"{_short(self._rough[one.symbol])}.{place}")
+        for one in structure.actions:
+            for place, argument in enumerate(one.arguments):
+                places[self._type(argument)].add(f"{_short(self._rough_schema[one.symbol])}.{place}")
+        self._places = {kind: _listed(found) for kind, found in places.items()}
+
+    def object(self, name: str) -> str:
+        """The type of an object: where objects of its type occur."""
+        return _text("agent" if name in self._agents else "object", self._places.get(self._type(name), "{}"))
+
+    def predicate(self, lifted: Lifted) -> str:
+        """The type of a fluent's predicate, as the digits of its colour."""
+        return self.rough(lifted.symbol)
+
+    def rough(self, symbol: str) -> str:
+        """The type of a predicate, as the digits of its colour."""
+        return _short(self._rough[symbol])
+
+    def fact(self, lifted: Lifted) -> str:
+        """The type of a static fact."""
+        return self._rough[lifted.symbol]
+
+    def schema(self, lifted: Lifted) -> str:
+        """The type of an action's schema, as the digits of its colour."""
+        return _short(self._rough_schema[lifted.symbol])
+
+    def texts(self) -> Iterator[str]:
+        """The types of all predicates, facts and schemas."""
+        yield from self._rough.values()
+        yield from self._rough_schema.values()
+
+    def _type(self, name: str) -> str:
+        return self._types[name][0]
+
+    def _schemas(self, task: Task, structure: Structure) -> dict[str, str]:
+        """What the actions of each schema do, by predicate."""
+        done: defaultdict[str, set[str]] = defaultdict(set)
+        arity: dict[str, int] = {}
+        for lifted, action in zip(structure.actions, task.actions, strict=True):
+            arity[lifted.symbol] = len(lifted.arguments)
+            done[lifted.symbol] |= self._done(action)
+        return {symbol: _text("action", count, _listed(done[symbol])) for symbol, count in arity.items()}
+
+    def _done(self, action: Action) -> set[str]:
+        found = {f"events {len(action.events)} {len(action.designated)}"}
+        for use in _uses(action.applicability):
+            found.add(f"needs {use.path} {self._rough[self.lifted[use.fluent].symbol]}")
+        for number in action.designated:
+            event = action.events[number]
+            found |= {f"tells {use.path} {self._known(use.fluent)}" for use in _uses(event.precondition)}
+            found |= {f"makes {effect.value} {self._known(effect.fluent)}" for effect in event.effects}
+        return found
+
+    def _known(self, fluent: str) -> str:
+        return _short(self._rough[self.lifted[fluent].symbol])
+
+
+@cache
+def _short(text: str) -> str:
+    """The first digits of a text's colour, which stand for it in other texts."""
+    return f"{word(text):016x}"[:8]
+
+
+def _unstructured(task: Task) -> Structure:
+    """Of a task that has none: every fluent and action for itself, agents are the only objects."""
+    return Structure(
+        tuple(Lifted("") for _ in task.fluents),
+        tuple(Lifted("") for _ in task.actions),
+        dict.fromkeys(task.agents, ("agent",)),
+    )
+
+
+def _placed(arguments: Sequence[str], objects: dict[str, int]) -> list[tuple[int, int]]:
+    """Objects with their places, counted from 1."""
+    return [(objects[argument], place) for place, argument in enumerate(arguments, start=1)]
+
+
+def _colours(values: Iterable[int]) -> NDArray[np.uint64]:
+    return np.array(list(values), dtype=np.uint64)
+
+
+def _ragged(
+    lists: Iterable[Sequence[tuple[int, int]]],
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint64]]:
+    rows = list(lists)
+    pairs = np.array([pair for row in rows for pair in row], dtype=np.int64).reshape(-1, 2)
+    ptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return ptr, pairs[:, 0].astype(np.int32), pairs[:, 1].astype(np.uint64)
+
+
+def _lists(lists: Iterable[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    rows = list(lists)
+    return np.cumsum([0, *map(len, rows)], dtype=np.int64), np.array(
+        [one for row in rows for one in row], dtype=np.int32
+    )

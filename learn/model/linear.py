@@ -1,0 +1,193 @@
+"""Linear models over relational features: read, written as text, and used without PyTorch."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.errors import CheckpointError
+from epigym.feature_types import FeatureTypes
+from epigym.features import RelationalFeatures
+from epigym.files import read_json, write_text
+from epigym.relaxation import Relaxation, Relaxed
+from epigym.space import StateSpace
+
+FORMAT_VERSION = 1
+"""Raised whenever the file or what a feature means changes."""
+PENALTY = 8
+"""What a subgoal that the relaxation does not reach counts, in actions."""
+
+Base = Literal["none", "h_ff", "h_add"]
+
+
+@dataclass(frozen=True, slots=True)
+class Representation:
+    """What a model sees of an e-state.
+
+    Attributes:
+        level: 0 to 2, the rounds of refinement, see `epigym.features`.
+        worlds: whether the worlds are seen, too.
+        base: the cost of the relaxation that the model corrects.
+    """
+
+    level: int
+    worlds: bool = False
+    base: Base = "none"
+
+    def __str__(self) -> str:
+        """Short, for tables."""
+        return f"L{self.level}{'W' if self.worlds else ''}" + ("" if self.base == "none" else f"+{self.base}")
+
+
+class Observed:
+    """E-states as a model sees them.
+
+    Args:
+        space: where they live, with the goal.
+        representation: what is seen.
+        types: of the space's task.
+    """
+
+    def __init__(self, space: StateSpace, representation: Representation, types: FeatureTypes | None = None) -> None:
+        self._base = representation.base
+        tables = (types or FeatureTypes(space.task)).tables
+        self.features = RelationalFeatures(space, tables, representation.level, representation.worlds)
+        self.relaxation = None if self._base == "none" else Relaxation(space)
+
+    def base(self, ids: NDArray[np.int32], relaxed: Relaxed | None = None) -> NDArray[np.float64]:
+        """float64[k]: what is corrected of `ids` (int32[k]); with what their relaxation says, where that is known."""
+        if self.relaxation is None:
+            return np.zeros(len(ids))
+        relaxed = relaxed or self.relaxation(ids)
+        reached = relaxed.actions + PENALTY * relaxed.unreached.astype(np.float64)
+        return np.where(np.isfinite(relaxed.h_add), relaxed.h_add, reached) if self._base == "h_add" else reached
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """A score: what each feature weighs, what the base weighs, and a constant.
+
+    Attributes:
+        domain: that it was trained on; `general` where these are several.
+        representation: what it sees.
+        colours: uint64[n], the features, ascending.
+        weights: float64[n], of each.
+        seen: int64[n], in how many training e-states each occurs.
+        base_weight: of the relaxation's cost.
+        constant: added to every score.
+        definitions: what the features are, as text.
+        schema: colours of predicates and action schemas that it was trained on.
+        card: what it was made of and how well it does.
+    """
+
+    domain: str
+    representation: Representation
+    colours: NDArray[np.uint64]
+    weights: NDArray[np.float64]
+    seen: NDArray[np.int64]
+    base_weight: float = 0.0
+    constant: float = 0.0
+    definitions: Mapping[int, str] = field(default_factory=dict)
+    schema: frozenset[int] = frozenset()
+    card: Mapping[str, Any] = field(default_factory=dict)
+
+    def weigh(
+        self, ptr: NDArray[np.int64], colour: NDArray[np.uint64], value: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        """float64[k]: the weighted sums of k rows of features; what was never seen weighs nothing."""
+        rows = len(ptr) - 1
+        if not len(self.colours):
+            return np.zeros(rows)
+        place = np.minimum(np.searchsorted(self.colours, colour), len(self.colours) - 1)
+        weight = np.where(self.colours[place] == colour, self.weights[place], 0.0)
+        return np.bincount(np.repeat(np.arange(rows), np.diff(ptr)), weight * value, rows).astype(np.float64)
+
+
+class LinearScorer:
+    """A linear model on a space.
+
+    Args:
+        space: where the e-states live.
+        model: the model.
+        types: of the space's task.
+    """
+
+    def __init__(self, space: StateSpace, model: LinearModel, types: FeatureTypes | None = None) -> None:
+        self._model = model
+        self._observed = Observed(space, model.representation, types)
+
+    @property
+    def relaxation(self) -> Relaxation | None:
+        """The relaxation that the model corrects."""
+        return self._observed.relaxation
+
+    def score(self, ids: NDArray[np.int32], relaxed: Relaxed | None = None) -> NDArray[np.float64]:
+        """float64[k]: scores of `ids` (int32[k]), in steps; with what their relaxation says, where that is known."""
+        base = self._model.base_weight * self._observed.base(ids, relaxed)
+        return self._model.weigh(*self._observed.features(ids)) + base + self._model.constant
+
+
+def write_model(model: LinearModel, path: str | os.PathLike[str]) -> None:
+    """Write a model as text: JSON, with a line for every feature, the weightiest first.
+
+    A feature has its colour, its weight, in how many training e-states it occurred, and what it is.
+    """
+    write_text(path, "".join(_lines(model)))
+
+
+def _lines(model: LinearModel) -> Iterator[str]:
+    head = {
+        "format_version": FORMAT_VERSION,
+        "domain": model.domain,
+        "representation": asdict(model.representation),
+        "base_weight": model.base_weight,
+        "constant": model.constant,
+        "card": dict(model.card),
+        "schema": sorted(f"{colour:016x}" for colour in model.schema),
+    }
+    yield "{\n"
+    for name, value in head.items():
+        yield f" {json.dumps(name)}: {json.dumps(value)},\n"
+    yield ' "features": [\n'
+    order = np.argsort(-np.abs(model.weights), kind="stable").tolist()
+    for rank, place in enumerate(order, start=1):
+        colour = int(model.colours[place])
+        row = [f"{colour:016x}", float(model.weights[place]), int(model.seen[place]), model.definitions.get(colour, "")]
+        yield f"  {json.dumps(row)}{',' if rank < len(order) else ''}\n"
+    yield " ]\n}\n"
+
+
+def read_model(path: str | os.PathLike[str]) -> LinearModel:
+    """The model of a file of `write_model`.
+
+    Raises:
+        CheckpointError: when it is no such file, or one of another version.
+        EpigymError: when it cannot be read.
+    """
+    data = read_json(path)
+    try:
+        if data["format_version"] != FORMAT_VERSION:
+            raise CheckpointError(f"{path}: format {data['format_version']}, expected {FORMAT_VERSION}: train it again")
+        rows = sorted(
+            (int(colour, 16), float(weight), int(seen), str(text)) for colour, weight, seen, text in data["features"]
+        )
+        return LinearModel(
+            domain=str(data["domain"]),
+            representation=Representation(**data["representation"]),
+            colours=np.array([row[0] for row in rows], dtype=np.uint64),
+            weights=np.array([row[1] for row in rows], dtype=np.float64),
+            seen=np.array([row[2] for row in rows], dtype=np.int64),
+            definitions={row[0]: row[3] for row in rows if row[3]},
+            base_weight=float(data["base_weight"]),
+            constant=float(data["constant"]),
+            schema=frozenset(int(colour, 16) for colour in data["schema"]),
+            card=dict(data["card"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(f"{path}: no linear model: {error!r}") from None

@@ -1,0 +1,42 @@
+"""Linear models by name: those that come with epigym, one for each domain and a general one, and files."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from epigym.errors import MissingError
+from learn.model.linear import LinearModel, read_model
+
+SHIPPED: Final = Path(__file__).with_name("shipped")
+"""The folder of the models that come with epigym, `<domain>.json` and `general.json`."""
+GENERAL: Final = "general"
+
+
+def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str, LinearModel]:
+    """The model for a task, and where it was read from.
+
+    Args:
+        file: its file, in which `{domain}` stands for the domain; None takes the one that comes with epigym for the
+            domain, if the task's predicates and actions are those that it knows, or else the general one.
+        domain: of the task.
+        schema: colours of the task's predicates and action schemas, see `FeatureTypes.schema`.
+
+    Raises:
+        MissingError: when there is no such file.
+        CheckpointError: when it cannot be read.
+    """
+    if file is not None:
+        return file, _read(Path(file.replace("{domain}", domain)))
+    own = SHIPPED / f"{domain}.json"
+    if domain and own.is_file() and schema <= _read(own).schema:
+        return str(own), _read(own)
+    return str(SHIPPED / f"{GENERAL}.json"), _read(SHIPPED / f"{GENERAL}.json")
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path) -> LinearModel:
+    if not path.is_file():
+        raise MissingError(f"there is no model {path}: make one with `python -m learn.train model=linear domain=…`")
+    return read_model(path)

@@ -1,0 +1,47 @@
+"""`learned`: the score of a linear model over relational features."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.feature_types import FeatureTypes
+from epigym.space import StateSpace
+from learn.model.linear import LinearScorer
+from learn.model.shipped import fitting
+from search.heuristics.heuristic import Evaluation, Heuristic
+
+
+class Learned(Heuristic):
+    """Scores e-states with a linear model; needs neither PyTorch nor a GPU.
+
+    Where the model corrects the relaxation, the helpful actions of the relaxed plan are preferred.
+
+    Args:
+        space: where the e-states live.
+        model: a file of `learn.train model=linear`, in which `{domain}` stands for the task's domain; None takes the
+            model that comes with epigym for the task's domain, or else the general one.
+
+    Raises:
+        MissingError: when there is no such file.
+        CheckpointError: when it cannot be read.
+    """
+
+    name = "learned"
+
+    def __init__(self, space: StateSpace, model: str | None = None) -> None:
+        types = FeatureTypes(space.task)
+        self.checkpoint, chosen = fitting(model, space.task.domain, types.schema)
+        self._scorer = LinearScorer(space, chosen, types)
+        self.prefers = self._scorer.relaxation is not None
+
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        """float64[k]: the score of each of `ids` (int32[k])."""
+        return self._scorer.score(ids)
+
+    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
+        """The same with the helpful actions of the relaxation, if there is one."""
+        if self._scorer.relaxation is None:
+            return super().evaluate(ids, parents, actions)
+        relaxed = self._scorer.relaxation(ids)
+        return Evaluation(self._scorer.score(ids, relaxed), relaxed.helpful_ptr, relaxed.helpful)

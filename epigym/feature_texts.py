@@ -1,0 +1,217 @@
+"""What the colours of features mean: for each a line that a person can read.
+
+The features of e-states are computed once more, in plain Python from their definition, with a text beside each colour:
+
+- level 0: the text of an atom's type, and what is so in the e-state;
+- after a round of refinement: what the atom, object or fact was, and what it is connected to and how: `who` leads from
+  a belief to its agent, `child` from a subformula to a part of it, a number to the argument at that place; at an
+  object stands what these lead from;
+- worlds: the types of what is true there, and of the subformulas of the goal that hold there or do not.
+
+In these texts colours stand as their first eight digits, and whatever is mentioned has a text of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from numpy.typing import ArrayLike
+
+from epigym.feature_types import FeatureTypes
+from epigym.features import CHILD, WHO, Edges, FeatureTables, join, set_colour
+from epigym.reference import Evaluation
+from epigym.space import StateSpace, as_ids
+from epigym.task import EState, Task
+
+_NEITHER, _NO, _YES, _EITHER = map(frozenset[bool], ((), (False,), (True,), (False, True)))
+_TRUTH = {_NO: (0, "false"), _YES: (1, "true"), _EITHER: (2, "undetermined")}
+_HELD = {_EITHER: (0, "unsure"), _YES: (1, "held true"), _NO: (2, "held false"), _NEITHER: (3, "held true and false")}
+_HOLDS = {False: "does not hold", True: "holds"}
+_LABELS = {WHO: "who", CHILD: "child"}
+_PLACES = 0x100  # what other labels are a multiple of, apart from a place
+
+
+def texts(space: StateSpace, types: FeatureTypes, level: int, worlds: bool, ids: ArrayLike) -> dict[int, str]:
+    """The texts of all features that occur in e-states, and of the types that these mention, by colour.
+
+    A colour has the same text in every task, and no name occurs in it.
+
+    Args:
+        space: where the e-states live.
+        types: of the space's task.
+        level: 0, 1 or 2.
+        worlds: whether worlds have features too.
+        ids: int32[k], the e-states.
+
+    Raises:
+        IndexError: when an id is unknown.
+    """
+    writer = _Writer(space.task, types)
+    for state in as_ids(ids).tolist():
+        writer.add(space.model(state).state, level, worlds)
+    return mentioned(writer.found.values(), types.definitions) | writer.found
+
+
+def mentioned(lines: Iterable[str], known: Mapping[int, str]) -> dict[int, str]:
+    """Of some texts by colour those that `lines` mention, and those that these mention in turn."""
+    colours = {short(colour): colour for colour in known}
+    found: dict[int, str] = {}
+    left = list(lines)
+    while left:
+        for digits in re.findall(r"\b[0-9a-f]{8}\b", left.pop()):
+            colour = colours.get(digits)
+            if colour is not None and colour not in found:
+                found[colour] = known[colour]
+                left.append(known[colour])
+    return found
+
+
+def short(colour: int) -> str:
+    """The digits that stand for a colour in texts."""
+    return f"{colour:016x}"[:8]
+
+
+def _listed(items: Iterable[str]) -> str:
+    return "{" + ", ".join(sorted(set(items))) + "}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """What is refined.
+
+    Attributes:
+        kind: `object`, `fact`, `fluent`, `belief` or `subformula`.
+        types: the colours of its types, the fine one first.
+        edges: those that start here, each its label and the number of the node at its end.
+    """
+
+    kind: str
+    types: tuple[int, ...]
+    edges: list[tuple[int, int]]
+
+
+class _State(NamedTuple):
+    """What is so of an atom in an e-state: as a number, in words, and whether it is refined."""
+
+    number: int
+    words: str
+    is_present: bool
+
+
+def _nodes(tables: FeatureTables) -> Iterator[_Node]:
+    """First the objects, then the subformulas of the goal, whose numbers edges use, then all others."""
+    goal, fluents = range(len(tables.goal)), range(len(tables.fluent_fine))
+    ptr, child = tables.goal_children
+    first = len(tables.objects)
+    for colour in tables.objects.tolist():
+        yield _Node("object", (colour,), [])
+    for g in goal:
+        children = [(CHILD, first + number) for number in child[ptr[g] : ptr[g + 1]].tolist()]
+        types = int(tables.goal_fine[g]), int(tables.goal_coarse[g])
+        yield _Node("subformula", types, _row(tables.goal_edges, g) + children)
+    for f in fluents:
+        types = int(tables.fluent_fine[f]), int(tables.fluent_coarse[f])
+        yield _Node("fluent", types, _row(tables.fluent_edges, f))
+    for i, agent in enumerate(tables.agent_object.tolist()):
+        for f in fluents:
+            types = int(tables.belief_fine[i, f]), int(tables.belief_coarse[i, f])
+            yield _Node("belief", types, [*_row(tables.fluent_edges, f), (WHO, agent)])
+    for s, colour in enumerate(tables.fact_fine.tolist()):
+        yield _Node("fact", (colour,), _row(tables.fact_edges, s))
+
+
+def _row(table: Edges, number: int) -> list[tuple[int, int]]:
+    """The labels and objects of a row."""
+    ptr, target, label = table
+    here = slice(ptr[number], ptr[number + 1])
+    return list(zip(label[here].tolist(), target[here].tolist(), strict=True))
+
+
+def _states(task: Task, tables: FeatureTables, estate: EState, evaluation: Evaluation) -> Iterator[_State]:
+    """Of all atoms of an e-state, in the order of `_nodes`."""
+
+    def values(fluent: str, worlds: Iterable[int]) -> frozenset[bool]:
+        return frozenset(fluent in estate.valuations[world] for world in worlds)
+
+    for formula in tables.goal:
+        holds = evaluation.holds(formula)
+        yield _State(int(holds), _HOLDS[holds], True)
+    truths = [_TRUTH[values(fluent, estate.designated)] for fluent in task.fluents]
+    for (truth, truth_words), relevant in zip(truths, tables.relevant_fluent, strict=True):
+        yield _State(truth, f"is {truth_words}", truth != 0 or bool(relevant))
+    for successors, row in zip(estate.successors, tables.relevant_belief, strict=True):
+        possible = frozenset().union(*(successors[world] for world in estate.designated))
+        for fluent, (truth, truth_words), relevant in zip(task.fluents, truths, row, strict=True):
+            held, held_words = _HELD[values(fluent, possible)]
+            is_present = (truth, held) != (0, 2) or bool(relevant)
+            yield _State(4 * truth + held, f"{held_words}, truth {truth_words}", is_present)
+
+
+class _Writer:
+    """Collects the texts of features by colour."""
+
+    def __init__(self, task: Task, types: FeatureTypes) -> None:
+        self.found: dict[int, str] = {}
+        self._task, self._tables, self._definitions = task, types.tables, types.definitions
+        self._nodes = list(_nodes(types.tables))
+
+    def add(self, estate: EState, level: int, worlds: bool) -> None:
+        """Collect those of an e-state."""
+        evaluation = Evaluation(self._task.agents, estate)
+        states = _states(self._task, self._tables, estate, evaluation)
+        colours: dict[int, int] = {}
+        words: dict[int, str] = {}
+        for number, node in enumerate(self._nodes):
+            if node.kind in ("object", "fact"):
+                colours[number] = node.types[0]
+                continue
+            state = next(states)
+            for kind in node.types:
+                text = self._definitions[kind]
+                self.found[join(kind, state.number)] = f"{text}{':' if node.kind == 'belief' else ''} {state.words}"
+            if state.is_present:
+                colours[number], words[number] = join(node.types[0], state.number), f" ({state.words})"
+        for done in range(1, level + 1):
+            colours = self._refined(done, colours, words)
+        if worlds:
+            self._add_worlds(estate, evaluation)
+
+    def _refined(self, done: int, colours: dict[int, int], words: dict[int, str]) -> dict[int, int]:
+        """The colours after one more round."""
+        beside: dict[int, set[tuple[int, int]]] = {number: set() for number in colours}
+        for number, colour in colours.items():
+            for label, end in self._nodes[number].edges:
+                beside[number].add((label, colours[end]))
+                if self._nodes[end].kind == "object":
+                    beside[end].add((label, colour))
+        after = {
+            number: join(colour, set_colour(join(*one) for one in beside[number])) for number, colour in colours.items()
+        }
+        for number, colour in after.items():
+            if colour not in self.found:
+                near = _listed(f"{_LABELS.get(label, label % _PLACES)}: {short(one)}" for label, one in beside[number])
+                what = f"{self._nodes[number].kind} {short(colours[number])}{words.get(number, '')}"
+                self.found[colour] = f"round {done} of {what}: {near}"
+        return after
+
+    def _add_worlds(self, estate: EState, evaluation: Evaluation) -> None:
+        fluents = list(zip(self._task.fluents, self._tables.fluent_fine.tolist(), strict=True))
+        goal = [
+            (evaluation.truth(formula), kind)
+            for formula, kind in zip(self._tables.goal, self._tables.goal_fine.tolist(), strict=True)
+        ]
+        for world, valuation in enumerate(estate.valuations):
+            parts = (
+                ("true", 4, [kind for fluent, kind in fluents if fluent in valuation]),
+                ("holds", 5, [kind for truth, kind in goal if world in truth]),
+                ("does not hold", 6, [kind for truth, kind in goal if world not in truth]),
+            )
+            is_designated = world in estate.designated
+            colour = join(int(is_designated), set_colour(join(kind, mark) for _, mark, own in parts for kind in own))
+            which = "designated" if is_designated else "other"
+            what = "; ".join(f"{title} {_listed(map(short, own))}" for title, _, own in parts)
+            self.found[join(colour, 1)] = f"share of {which} worlds: {what}"
+            self.found[join(colour, 2)] = f"log of 1 + number of {which} worlds: {what}"

@@ -1,0 +1,104 @@
+"""What the score of a linear model is made of, feature by feature."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from epigym.feature_texts import texts
+from epigym.feature_types import FeatureTypes
+from epigym.space import StateSpace
+from learn.model.linear import LinearModel, Observed
+
+
+class Part(NamedTuple):
+    """What a feature adds to a score.
+
+    Attributes:
+        colour: the feature.
+        contribution: its weight times its value.
+        weight: of the feature in the model; 0 where the model does not know it.
+        value: of the feature in the e-state.
+        seen: in how many training e-states it occurred.
+    """
+
+    colour: int
+    contribution: float
+    weight: float
+    value: float
+    seen: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A score in parts.
+
+    Attributes:
+        parts: one for each feature of the e-state, those that matter most first.
+        known: how many of these features the model knows.
+        base: the cost of the relaxation that the model corrects; 0 where it corrects none.
+        base_weight: what that weighs.
+        constant: what the model adds to every score.
+        definitions: the text of each feature, and of whatever these texts mention, by colour.
+    """
+
+    parts: list[Part]
+    known: int
+    base: float
+    base_weight: float
+    constant: float
+    definitions: Mapping[int, str]
+
+    @property
+    def features(self) -> float:
+        """What the features add."""
+        return sum(part.contribution for part in self.parts)
+
+    @property
+    def relaxation(self) -> float:
+        """What the relaxation adds."""
+        return self.base_weight * self.base
+
+    @property
+    def score(self) -> float:
+        """The sum of all."""
+        return self.features + self.relaxation + self.constant
+
+
+def explain(space: StateSpace, model: LinearModel, state: int, types: FeatureTypes) -> Explanation:
+    """What the model's score of an e-state is made of.
+
+    Args:
+        space: where the e-state lives.
+        model: the model.
+        state: the e-state.
+        types: of the space's task.
+
+    Raises:
+        IndexError: when there is no such e-state.
+    """
+    ids = np.array([state], dtype=np.int32)
+    seen_as = model.representation
+    observed = Observed(space, seen_as, types)
+    _, colours, values = observed.features(ids)
+    known = {
+        colour: (weight, seen)
+        for colour, weight, seen in zip(
+            model.colours.tolist(), model.weights.tolist(), model.seen.tolist(), strict=True
+        )
+    }
+    parts = []
+    for colour, value in zip(colours.tolist(), values.tolist(), strict=True):
+        weight, seen = known.get(colour, (0.0, 0))
+        parts.append(Part(colour, weight * value, weight, value, seen))
+    return Explanation(
+        parts=sorted(parts, key=lambda part: (-abs(part.contribution), part.colour)),
+        known=sum(part.colour in known for part in parts),
+        base=float(observed.base(ids)[0]),
+        base_weight=model.base_weight,
+        constant=model.constant,
+        definitions=texts(space, types, seen_as.level, seen_as.worlds, ids),
+    )

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from epigym.errors import CheckpointError, MissingError, UsageError
+from epigym.feature_types import FeatureTypes
+from epigym.problem import load_problem
+from epigym.space import StateSpace
+from learn.explain import Explain, explain
+from learn.model.explaining import Explanation
+from learn.model.explaining import explain as explained
+from learn.model.linear import Base, LinearModel, LinearScorer, Observed, Representation, write_model
+from tests.helpers import tasks
+from tests.helpers.commands import composed
+
+PROBLEM = "coin_in_the_box/pl_5"
+PLAN = ("open_a", "peek_a")
+
+
+def made(base: Base, level: int = 1, *, worlds: bool = True) -> tuple[LinearModel, StateSpace, FeatureTypes]:
+    """A model that knows every second feature of the initial e-state and one that does not occur."""
+    space = StateSpace(load_problem(PROBLEM))
+    types, representation = FeatureTypes(space.task), Representation(level, worlds, base)
+    own = Observed(space, representation, types).features(np.array([0], dtype=np.int32)).colour[::2]
+    rng = np.random.default_rng(1)
+    model = LinearModel(
+        domain="coin_in_the_box",
+        representation=representation,
+        colours=np.union1d(own, np.array([7], dtype=np.uint64)),
+        weights=rng.normal(size=len(own) + 1),
+        seen=rng.integers(1, 99, size=len(own) + 1),
+        base_weight=0.75,
+        constant=-0.5,
+    )
+    return model, space, types
+
+
+def after(space: StateSpace, *plan: str) -> int:
+    names, state = [action.name for action in space.task.actions], space.initial
+    for name in plan:
+        state = space.successor(state, names.index(name))
+    return state
+
+
+@pytest.mark.parametrize("base", ["none", "h_ff", "h_add"])
+@pytest.mark.parametrize("plan", [(), PLAN])
+def test_the_parts_add_up_to_the_score(base: Base, plan: tuple[str, ...]) -> None:
+    model, space, types = made(base)
+    state = after(space, *plan)
+    found = explained(space, model, state, types)
+    [expected] = LinearScorer(space, model, types).score(np.array([state], dtype=np.int32))
+    assert found.score == pytest.approx(expected)
+    assert found.features + 0.75 * found.base - 0.5 == pytest.approx(expected)
+    assert (found.base > 0) == (base != "none")
+    sizes = [abs(part.contribution) for part in found.parts]
+    assert sizes == sorted(sizes, reverse=True)
+    weights = dict(zip(model.colours.tolist(), zip(model.weights, model.seen, strict=True), strict=True))
+    for part in found.parts:
+        assert (part.weight, part.seen) == weights.get(part.colour, (0, 0))
+        assert part.contribution == part.weight * part.value
+        assert found.definitions[part.colour]
+    assert found.known == len({part.colour for part in found.parts} & weights.keys()) < len(found.parts)
+
+
+def test_a_model_that_knows_nothing_scores_by_its_constant() -> None:
+    model, space, types = made("none")
+    none = np.array([], dtype=np.uint64)
+    empty = LinearModel("", model.representation, none, none.astype(np.float64), none.astype(np.int64), constant=2)
+    found = explained(space, empty, 0, types)
+    assert (found.score, found.features, found.known) == (2, 0, 0)
+
+
+class Printed:
+    """What the command says."""
+
+    def __init__(self, text: str) -> None:
+        self.lines = text.splitlines()
+        self.numbers = {title: float(self.line(title).split()[0]) for title in ("score", "features", "constant")}
+
+    def line(self, word: str) -> str:
+        [found] = [line for line in self.lines if re.match(rf" +-?[\d.]+  {word}", line)]
+        return found
+
+    @property
+    def features(self) -> list[list[str]]:
+        """The rows of the table."""
+        start = next(place for place, line in enumerate(self.lines) if line.split()[:1] == ["contribution"])
+        table = self.lines[start + 1 :]
+        return [line.split(maxsplit=5) for line in table[: table.index("") if "" in table else None]]
+
+
+def printed(capsys: pytest.CaptureFixture[str], *overrides: str) -> Printed:
+    explain(composed(Explain, "explain", *overrides))
+    return Printed(capsys.readouterr().out)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    write_model(made("h_ff")[0], tmp_path / "coin_in_the_box.json")
+    return tmp_path / "coin_in_the_box.json"
+
+
+def test_what_is_printed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, space, types = made("h_ff")
+    state = after(space, *PLAN)
+    [expected] = LinearScorer(space, model, types).score(np.array([state], dtype=np.int32))
+    found: Explanation = explained(space, model, state, types)
+    said = printed(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "after=[open_a,peek_a]", "top=100")
+    assert said.lines[0] == f"{PROBLEM} after open_a, peek_a, by {file} (L1W+h_ff)"
+    relaxation = float(said.line("relaxation").split()[0])
+    numbers = said.numbers
+    assert numbers["score"] == pytest.approx(expected, abs=1e-4)
+    assert numbers["features"] + relaxation + numbers["constant"] == pytest.approx(expected, abs=2e-4)
+    assert f"h_ff {found.base:g}, weight 0.7500" in said.line("relaxation")
+    rows = said.features
+    assert len(rows) == found.known
+    assert sum(float(row[0]) for row in rows) == pytest.approx(numbers["features"], abs=1e-4 * len(rows))
+    for row, part in zip(rows, found.parts, strict=False):
+        assert row[4] == f"{part.colour:016x}"[:8]
+        assert [float(cell) for cell in row[:4]] == pytest.approx(part[1:], rel=1e-3, abs=1e-4)
+        assert row[5] == found.definitions[part.colour]
+    ends = {line.split()[0]: line for line in said.lines[said.lines.index("mentioned there:") + 1 :]}
+    used = set(re.findall(r"\b[0-9a-f]{8}\b", " ".join([*(row[5] for row in rows), *ends.values()])))
+    assert used - {row[4] for row in rows} == ends.keys()
+
+
+def test_only_the_top_is_listed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    every = printed(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "top=100").features
+    some = printed(capsys, f"problem={PROBLEM}", f"checkpoint='{file.parent}/{{domain}}.json'", "top=3")
+    assert "at the start" in some.lines[0]
+    assert some.features == every[:3]
+    assert "contribution" not in " ".join(printed(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "top=0").lines)
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        ("[open_a,peek]", "after, step 2: unknown action 'peek': did you mean 'peek_"),
+        ("[peek_a]", "after, step 1: action 'peek_a' is not applicable: did you mean"),
+        ("[shout_tail_a]", "after, step 1: action 'shout_tail_a' is not applicable"),
+    ],
+)
+def test_a_wrong_action_is_named(file: Path, plan: str, message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
+        explain(composed(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={file}", f"after={plan}"))
+
+
+def test_collapse_is_refused_where_it_is_forbidden(tmp_path: Path, file: Path) -> None:
+    (tmp_path / "deluded.txt").write_text(tasks.DELUDED)
+    settings = [f"problem={tmp_path / 'deluded.txt'}", f"checkpoint={file}", "after=[flip,shout]"]
+    explain(composed(Explain, "explain", *settings))
+    with pytest.raises(UsageError, match="after, step 2: agent 'b' believes everything"):
+        explain(composed(Explain, "explain", *settings, "forbid_collapse=true"))
+
+
+def test_a_wrong_model_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match=r"gone\.json"):
+        explain(composed(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={tmp_path / 'gone.json'}"))
+    (tmp_path / "wrong.json").write_text("{}")
+    with pytest.raises(CheckpointError, match="no linear model"):
+        explain(composed(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={tmp_path / 'wrong.json'}"))

@@ -63,6 +63,17 @@ def _rungs(table: Path, kind: str) -> Mapping[str, Mapping[str, Parameters]]:
     return MappingProxyType(rungs)
 
 
+def _counts() -> Mapping[str, tuple[int, ...]]:
+    counts: dict[str, tuple[int, ...]] = {}
+    if SUMMIT.exists():
+        with SUMMIT.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                goals = json.loads(row["parameters"])["goals"]
+                sizes = (int(row[name]) for name in ("fluents", "agents", "actions"))
+                counts[f"{row['domain']}/{row['instance']}"] = (*sizes, len(goals))
+    return MappingProxyType(counts)
+
+
 def _domains() -> dict[str, Domain]:
     plain = [module.DOMAIN for module in _MODULES]
     kinds = (RUNGS, SUMMIT_RUNGS, CONTROLS)
@@ -79,5 +90,7 @@ SUMMIT_RUNGS = _rungs(SUMMIT, "summit")
 """The same of the summit."""
 CONTROLS = _rungs(SUMMIT, "control")
 """The problems beside the summit's that nobody has searched."""
+COUNTS = _counts()
+"""Of `domain/instance` of these two: fluents, agents, actions and subgoals, so that nobody has to build it to know."""
 DOMAINS: Mapping[str, Domain] = MappingProxyType(_domains())
 """The domains by name, with all these among their instances."""

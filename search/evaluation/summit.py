@@ -96,6 +96,9 @@ class Rung:
         seed: what the goal was drawn with.
         plan: names of the actions of a plan, separated by blanks.
         plan_length: its length, an upper bound of that of the shortest.
+        fluents: their number in the task.
+        agents: the same.
+        actions: the same.
         validated: what has executed the plan: the `reference`, or the `space` where the reference would take long.
         outcomes: of each search by its label; empty for the control.
         time_limit_s: the limit in force, in seconds.
@@ -109,6 +112,9 @@ class Rung:
     seed: int
     plan: str
     plan_length: int
+    fluents: int
+    agents: int
+    actions: int
     validated: str
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     time_limit_s: str = ""
@@ -118,7 +124,7 @@ class Rung:
     def read(cls, row: Mapping[str, str]) -> Rung:
         """The rung of a row."""
         plain: dict[str, Any] = {name: row[name] for name in _PLAIN}
-        plain |= {name: int(row[name]) for name in ("step", "seed", "plan_length")}
+        plain |= {name: int(row[name]) for name in _NUMBERS}
         found = {label: Outcome(*(row[f"{label}.{name}"] for name in _MEASURED)) for label in searches()}
         return cls(**plain, outcomes={label: one for label, one in found.items() if one.status})
 
@@ -156,9 +162,10 @@ class Rung:
 
 _MEASURED = ("status", "expanded", "seconds")
 _PLAIN = (
-    "domain", "instance", "parameters", "step", "seed", "plan", "plan_length", "validated", "time_limit_s",
-    "memory_limit",
+    "domain", "instance", "parameters", "step", "seed", "plan", "plan_length", "fluents", "agents", "actions", "validated",
+    "time_limit_s", "memory_limit",
 )  # fmt: skip
+_NUMBERS = ("step", "seed", "plan_length", "fluents", "agents", "actions")
 
 
 @cache
@@ -242,7 +249,9 @@ def draw(domain: str, at: tuple[dict[str, Any], int, int], step: int, seed: int)
     goal = random_goal(source.space, source.holds, np.random.default_rng(seed), steps=steps, size=size, walk=walk)
     plan = source.names(goal)
     text = json.dumps({**parameters, "goals": source.formulas(goal)})
-    drawn = Rung(domain, "", text, step, seed, " ".join(plan), len(plan), "")
+    task = source.space.task
+    counts = len(task.fluents), len(task.agents), len(task.actions)
+    drawn = Rung(domain, "", text, step, seed, " ".join(plan), len(plan), *counts, "")
     return replace(drawn, validated=_validated(drawn.task(), plan))
 
 

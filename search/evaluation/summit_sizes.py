@@ -42,13 +42,6 @@ def _each(repeated: int, values: Iterable[Any]) -> list[tuple[Any]]:
     return [(value,) for value in values for _ in range(repeated)]
 
 
-_TOWERS = (
-    ("single", 30), ("clumsy", 6, 4, 3, 3), ("several", 6, 4, 3, 3), ("single", 35), ("clumsy", 7, 4, 3, 3),
-    ("several", 7, 4, 3, 3), ("single", 40), ("single", 45), ("clumsy", 8, 4, 3, 4), ("single", 50),
-    ("several", 8, 4, 3, 4), ("single", 60), ("clumsy", 9, 5, 3, 4), ("several", 9, 5, 3, 4), ("clumsy", 10, 5, 4, 4),
-    ("several", 10, 5, 4, 4), ("clumsy", 12, 6, 4, 4), ("several", 12, 6, 4, 4), ("clumsy", 14, 6, 4, 4),
-    ("several", 14, 6, 4, 4),
-)  # fmt: skip
 _CALLS = (
     ("private", 6), ("private", 7), ("deceived", 8), ("basic", 8), ("private", 8), ("deceived", 9), ("basic", 9),
     ("private", 9), ("deceived", 10), ("basic", 10), ("private", 10), ("deceived", 11), ("basic", 11),
@@ -92,9 +85,7 @@ LINES: Mapping[str, Line] = {
         (16, 120),
     ),
     "blocks_world": Line(
-        tuple(dict(zip(("tier", "blocks", "agents", "tables", "worlds"), size, strict=False)) for size in _TOWERS),
-        (60, 300),
-        (16, 120),
+        _sizes("blocks", [(blocks,) for blocks in range(30, 62, 2)], tier="single"), (60, 300), (16, 120)
     ),
     "cloud_scheduling": Line(
         _sizes("tasks tenants", [(tasks, tenants) for tasks in (5, 6) for tenants in (2, 3, 3, 4, 4, 5, 5, 6)]),

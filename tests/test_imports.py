@@ -214,13 +214,13 @@ def test_the_table_has_no_circle() -> None:
     assert circle((room, other) for room, others in TABLE.items() for other in others.split()) == []
 
 
-def test_one_heuristic_knows_learning(tree: Tree) -> None:
+def test_two_heuristics_know_learning(tree: Tree) -> None:
     importers = {
         found.module
         for found in tree.imports
         if tree.room(found.module) == "search.heuristics" and found.target.startswith("learn")
     }
-    assert len(importers) == 1
+    assert importers == {"search.heuristics.gnn", "search.heuristics.learned"}
 
 
 def test_importing_epigym_needs_neither_torch_nor_learning_nor_search() -> None:

@@ -81,7 +81,7 @@ class LinearModel:
         seen: int64[n], in how many training e-states each occurs.
         base_weight: of the relaxation's cost.
         constant: added to every score.
-        definitions: what the features are, as text.
+        definitions: what the features are, and whatever these texts mention, as text by colour.
         schema: colours of predicates and action schemas that it was trained on.
         card: what it was made of and how well it does.
     """
@@ -136,7 +136,8 @@ class LinearScorer:
 def write_model(model: LinearModel, path: str | os.PathLike[str]) -> None:
     """Write a model as text: JSON, with a line for every feature, the weightiest first.
 
-    A feature has its colour, its weight, in how many training e-states it occurred, and what it is.
+    A feature has its colour, its weight, in how many training e-states it occurred, and what it is; then follows what
+    these texts mention.
     """
     write_text(path, "".join(_lines(model)))
 
@@ -160,7 +161,12 @@ def _lines(model: LinearModel) -> Iterator[str]:
         colour = int(model.colours[place])
         row = [f"{colour:016x}", float(model.weights[place]), int(model.seen[place]), model.definitions.get(colour, "")]
         yield f"  {json.dumps(row)}{',' if rank < len(order) else ''}\n"
-    yield " ]\n}\n"
+    yield ' ],\n "mentioned": {\n'
+    others = sorted(set(model.definitions) - set(model.colours.tolist()))
+    for rank, colour in enumerate(others, start=1):
+        text = json.dumps(model.definitions[colour])
+        yield f'  "{colour:016x}": {text}{"," if rank < len(others) else ""}\n'
+    yield " }\n}\n"
 
 
 def read_model(path: str | os.PathLike[str]) -> LinearModel:
@@ -183,7 +189,8 @@ def read_model(path: str | os.PathLike[str]) -> LinearModel:
             colours=np.array([row[0] for row in rows], dtype=np.uint64),
             weights=np.array([row[1] for row in rows], dtype=np.float64),
             seen=np.array([row[2] for row in rows], dtype=np.int64),
-            definitions={row[0]: row[3] for row in rows if row[3]},
+            definitions={row[0]: row[3] for row in rows}
+            | {int(colour, 16): str(text) for colour, text in data["mentioned"].items()},
             base_weight=float(data["base_weight"]),
             constant=float(data["constant"]),
             schema=frozenset(int(colour, 16) for colour in data["schema"]),

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rich.progress import Progress, track
 
 from epigym.errors import EpigymError
+from epigym.feature_texts import mentioned, texts
 from epigym.feature_types import FeatureTypes
 from epigym.formula import divided
 from epigym.space import StateSpace
@@ -26,7 +27,7 @@ from epigym.task import Task
 from epigym.walks import best_first
 from learn.data.distribution import MAX_STATES, draw
 from learn.data.pairs import Pairs, pairs_of
-from learn.model.linear import Base, LinearModel, LinearScorer, Representation
+from learn.model.linear import Base, LinearModel, LinearScorer, Observed, Representation
 from learn.model.shipped import GENERAL
 from learn.training.options import LinearOptions
 from learn.training.ranking import Loss, TrainingData, fit, observe
@@ -138,8 +139,10 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         "unsolved": list(best.unsolved),
         "seconds": round(time.perf_counter() - start, 1),
     }
+    found = cast(LinearModel, best.model)
     model = replace(
-        cast(LinearModel, best.model),
+        found,
+        definitions=_definitions(found, problems, types),
         domain=domains[0] if len(domains) == 1 else GENERAL,
         schema=frozenset[int]().union(*(one.schema for one in types)),
         card=card,
@@ -152,6 +155,25 @@ def _best(candidates: Sequence[Candidate]) -> Candidate:
     most = max(one.solved for one in candidates)
     fewest = min(one.expanded for one in candidates if one.solved == most)
     return next(one for one in candidates if one.solved == most and one.expanded <= _ABOUT * fewest)
+
+
+def _definitions(model: LinearModel, problems: Sequence[Pairs], types: Sequence[FeatureTypes]) -> dict[int, str]:
+    """The texts of a model's features, and of what they mention, looked up where they occur."""
+    seen = model.representation
+    missing = set(model.colours.tolist())
+    found: dict[int, str] = {}
+    for pairs, own in zip(problems, types, strict=True):
+        if not missing:
+            break
+        rows = Observed(pairs.space, seen, own).features(pairs.ids)
+        wanted = np.isin(rows.colour, np.array(list(missing), dtype=np.uint64))
+        row_of = np.repeat(np.arange(len(pairs.ids)), np.diff(rows.ptr))[wanted]
+        first = np.unique(rows.colour[wanted], return_index=True)[1]
+        known = texts(pairs.space, own, seen.level, seen.worlds, pairs.ids[np.unique(row_of[first])])
+        lines = {colour: known[colour] for colour in rows.colour[wanted].tolist()}
+        found |= lines | mentioned(lines.values(), known)
+        missing -= lines.keys()
+    return found
 
 
 def _summary(candidate: Candidate, problems: int) -> dict[str, int]:

@@ -162,8 +162,8 @@ class Rung:
 
 _MEASURED = ("status", "expanded", "seconds")
 _PLAIN = (
-    "domain", "instance", "parameters", "step", "seed", "plan", "plan_length", "fluents", "agents", "actions", "validated",
-    "time_limit_s", "memory_limit",
+    "domain", "instance", "parameters", "step", "seed", "plan", "plan_length", "fluents", "agents", "actions",
+    "validated", "time_limit_s", "memory_limit",
 )  # fmt: skip
 _NUMBERS = ("step", "seed", "plan_length", "fluents", "agents", "actions")
 

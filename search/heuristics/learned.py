@@ -19,7 +19,7 @@ class Learned(Heuristic):
 
     Args:
         space: where the e-states live.
-        model: a file of `learn.train model=linear`, in which `{domain}` stands for the task's domain; None takes the
+        checkpoint: a file of `learn.train model=linear`, in which `{domain}` stands for the task's domain; None takes the
             model that comes with epigym for the task's domain, or else the general one.
 
     Raises:
@@ -29,9 +29,9 @@ class Learned(Heuristic):
 
     name = "learned"
 
-    def __init__(self, space: StateSpace, model: str | None = None) -> None:
+    def __init__(self, space: StateSpace, checkpoint: str | None = None) -> None:
         types = FeatureTypes(space.task)
-        self.checkpoint, chosen = fitting(model, space.task.domain, types.schema)
+        self.checkpoint, chosen = fitting(checkpoint, space.task.domain, types.schema)
         self._scorer = LinearScorer(space, chosen, types)
         self.prefers = self._scorer.relaxation is not None
 

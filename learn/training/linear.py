@@ -35,8 +35,10 @@ from learn.training.ranking import Loss, TrainingData, fit, observe
 logger = logging.getLogger(__name__)
 
 _ABOUT = 1.1  # so many times the fewest expansions are about as few
+_FAR = 2  # so many times more are far more
 
 Scores = Callable[[NDArray[np.int32]], NDArray[np.float64]]
+Problems = Sequence[tuple[Task, FeatureTypes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Candidate:
         solved: validation problems solved within the limit of nodes.
         expanded: nodes expanded over all of them.
         unsolved: names of the others.
+        stopped: whether the search was stopped before its end, as another candidate does clearly better.
         model: the model; None for what is not learned.
     """
 
@@ -61,6 +64,7 @@ class Candidate:
     solved: int
     expanded: int
     unsolved: tuple[str, ...]
+    stopped: bool
     model: LinearModel | None = None
 
     def row(self) -> dict[str, Any]:
@@ -73,6 +77,7 @@ class Candidate:
             "pairs in order": self.accuracy,
             "solved": self.solved,
             "expanded": self.expanded,
+            "stopped": "yes" if self.stopped else "",
         }
 
 
@@ -122,7 +127,8 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         for representation, loss, l2 in choices:
             if representation not in seen:
                 seen = {representation: observe(problems, types, representation)}
-            candidates.append(_candidate(seen[representation], loss, l2, validation, options))
+            passing = min(map(_merit, candidates))
+            candidates.append(_candidate(seen[representation], loss, l2, validation, options, passing))
             progress.advance(bar)
     best = _best([one for one in candidates if one.model])
     card = {
@@ -150,11 +156,16 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
     return Chosen(model, tuple(candidates), len(validation))
 
 
+def _merit(candidate: Candidate) -> tuple[int, int]:
+    """What candidates are compared by, the less the better: problems not solved, nodes expanded."""
+    return len(candidate.unsolved), candidate.expanded
+
+
 def _best(candidates: Sequence[Candidate]) -> Candidate:
     """The simplest of those that solve the most and expand about as few e-states as the best of these."""
-    most = max(one.solved for one in candidates)
-    fewest = min(one.expanded for one in candidates if one.solved == most)
-    return next(one for one in candidates if one.solved == most and one.expanded <= _ABOUT * fewest)
+    ended = [one for one in candidates if not one.stopped]
+    missed, fewest = min(map(_merit, ended))
+    return next(one for one in ended if len(one.unsolved) == missed and one.expanded <= _ABOUT * fewest)
 
 
 def _definitions(model: LinearModel, problems: Sequence[Pairs], types: Sequence[FeatureTypes]) -> dict[int, str]:
@@ -207,32 +218,36 @@ def _choices(options: LinearOptions) -> list[tuple[Representation, Loss, float]]
 
 
 def _candidate(
-    data: TrainingData, loss: Loss, l2: float, validation: Sequence[tuple[Task, FeatureTypes]], options: LinearOptions
+    data: TrainingData, loss: Loss, l2: float, validation: Problems, options: LinearOptions, bar: tuple[int, int]
 ) -> Candidate:
     model = fit(data, loss, l2, most=options.features)
     scores = data.scores(model)
     right = data.weight @ (scores[data.worse] > scores[data.better])
-    solved, expanded, unsolved = _searched(
-        validation, options.nodes, lambda space, types: LinearScorer(space, model, types).score
-    )
-    return Candidate(str(data.representation), loss, l2, float(right), solved, expanded, unsolved, model)
+    found = _searched(validation, options.nodes, lambda space, types: LinearScorer(space, model, types).score, most=bar)
+    return Candidate(str(data.representation), loss, l2, float(right), *found, model)
 
 
 def _searched(
-    problems: Sequence[tuple[Task, FeatureTypes]], nodes: int, scores: Callable[[StateSpace, FeatureTypes], Scores]
-) -> tuple[int, int, tuple[str, ...]]:
-    """How greedy search does: problems solved, nodes expanded, and names of the problems that were not solved."""
-    expanded, unsolved = 0, []
+    problems: Problems, nodes: int, scores: Callable[[StateSpace, FeatureTypes], Scores], most: tuple[int, int]
+) -> tuple[int, int, tuple[str, ...], bool]:
+    """How greedy search does: problems solved, nodes expanded, names of the problems that were not solved.
+
+    It is stopped once it has missed more problems than `most` says, or all of these and expanded far more nodes.
+    """
+    solved, expanded, unsolved = 0, 0, list[str]()
     for task, types in problems:
         space = StateSpace(task)
         found = best_first(space, scores(space, types), max_expanded=nodes)
         expanded += found.expanded if found.solved else nodes
+        solved += found.solved
         if not found.solved:
             unsolved.append(task.name)
-    return len(problems) - len(unsolved), expanded, tuple(unsolved)
+        if len(unsolved) > most[0] or (len(unsolved) == most[0] and expanded > _FAR * most[1]):
+            break
+    return solved, expanded, tuple(unsolved), solved + len(unsolved) < len(problems)
 
 
-def _unlearned(problems: Sequence[tuple[Task, FeatureTypes]], nodes: int) -> Iterator[Candidate]:
+def _unlearned(problems: Problems, nodes: int) -> Iterator[Candidate]:
     """What is not learned, to compare with: the count of open parts of the goal, and the relaxation."""
     kinds: Mapping[str, Callable[[StateSpace, FeatureTypes], Scores]] = {
         "divided_goals": _open_parts,
@@ -240,7 +255,8 @@ def _unlearned(problems: Sequence[tuple[Task, FeatureTypes]], nodes: int) -> Ite
         "h_add": lambda space, types: LinearScorer(space, _relaxed("h_add"), types).score,
     }
     for name, scores in kinds.items():
-        yield Candidate(name, "", 0.0, float("nan"), *_searched(problems, nodes, scores))
+        all_of_it = len(problems), nodes * len(problems)
+        yield Candidate(name, "", 0.0, float("nan"), *_searched(problems, nodes, scores, all_of_it))
 
 
 def _relaxed(base: Base) -> LinearModel:

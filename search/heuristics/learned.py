@@ -19,7 +19,7 @@ class Learned(Heuristic):
 
     Args:
         space: where the e-states live.
-        checkpoint: a file of `learn.train model=linear`, in which `{domain}` stands for the task's domain; None takes the
+        checkpoint: a file of `learn.train model=linear`, `{domain}` in it stands for the task's domain; None takes the
             model that comes with epigym for the task's domain, or else the general one.
 
     Raises:

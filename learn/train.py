@@ -69,8 +69,8 @@ def _linear(settings: Train, options: LinearOptions) -> None:
     title = f"greedy search on {chosen.validation} validation problems, at most {options.nodes} nodes each"
     Console().print(write_table(rows, settings.run_dir / "candidates", title))
     write_model(chosen.model, settings.run_dir / "model.json")
-    if options.file is not None:
-        write_model(chosen.model, options.file.replace("{domain}", chosen.model.domain))
+    if options.folder is not None:
+        write_model(chosen.model, Path(options.folder, f"{chosen.model.domain}.json"))
     logger.info("%s, %s: %s", chosen.model.representation, chosen.model.card["loss"], settings.run_dir / "model.json")
 
 

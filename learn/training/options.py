@@ -98,7 +98,7 @@ class LinearOptions:
     """What linear models are made of, and how one is chosen, see `conf/model/linear.yaml`."""
 
     kind: Literal["linear"]
-    file: str | None
+    folder: str | None
     draws: int = field(metadata={"minimum": 1})
     validation: int = field(metadata={"minimum": 1})
     expansions: int = field(metadata={"minimum": 1})

@@ -206,7 +206,8 @@ class FeatureTypes:
         needed = _listed(self._roles.pair.get((agent, name), ()))
         places = _listed(place for place, argument in enumerate(lifted.arguments) if argument == agent)
         own = self._kinds.object(agent)
-        return _text("belief", own, fluent[0], places, needed, wanted), _text("any belief", bool(places), wanted)
+        is_own = agent in lifted.arguments
+        return _text("belief", own, fluent[0], places, needed, wanted), _text("any belief", is_own, wanted)
 
     def _subformula(self, node: Formula, is_part: bool) -> tuple[str, str]:
         """The fine and the coarse type of a subformula of the goal."""

@@ -78,7 +78,7 @@ _LOUD_CORRIDORS = (
 )  # fmt: skip
 
 LINES: Mapping[str, Line] = {
-    "active_muddy_child": Line(_sizes("children", _each(4, (13, 14, 15))), (10, 15), (16, 120)),
+    "active_muddy_child": Line(_sizes("children", _each(2, range(8, 16))), (6, 15), (8, 120)),
     "assembly_line": Line(
         _sizes("agents parts", [*[(8, 1)] * 4, *[(5, 2)] * 4, *[(4, 3)] * 3, *[(6, 2)] * 4], clear_start=True),
         (30, 120),

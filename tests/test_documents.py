@@ -26,6 +26,7 @@ SHORT = {
     " trainer.val_check_interval=50 trainer.check_val_every_n_epoch=null",
     "learn.train -m": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200 data.batch_size=32"
     " trainer.max_steps=1 trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
+    "learn.train model=linear": "model.draws=3 model.validation=2 model.nodes=50 model.levels=[0]",
     "search.evaluate": "per_domain=1 time_limit=1 shard=0/30",
     "search.summit": "time_limit=0",
     "search.ladder": "draw=false domain=assembly_line time_limit=0.05",  # drawing the goals of one domain takes minutes
@@ -39,6 +40,7 @@ PROMISED = {
     "learn.ppo": "outputs/ppo/*/agent.zip",
     "learn.rollouts": "outputs/explored/*/*.png",
     "learn.train": "outputs/train/**/checkpoints/best.ckpt",
+    "learn.train model=linear": "outputs/train/*/model.json",
     "search.competition": "plan.json",
     "search.evaluate": "outputs/evaluate/*/results.csv",
     "search.ladder": "outputs/ladder/scaling.csv",
@@ -59,6 +61,7 @@ GROUPS = [
     ["docs/guidance.md"],
     ["docs/results/guidance.md"],
     ["docs/results/domains.md"],
+    ["docs/results/linear.md"],
     ["docs/results/learning.md", "docs/results/evaluation.md"],
 ]
 """Documents whose commands run one after the other, as the later ones use what the earlier ones write."""
@@ -102,16 +105,21 @@ class Command(NamedTuple):
         return cls(SCRIPTS[words[start]], words[start + 1 :], environment)
 
     @property
+    def kind(self) -> str:
+        """The module, with what makes it take or write something else."""
+        return " ".join([self.module, *(word for word in ("-m", "model=linear") if word in self.arguments)])
+
+    @property
     def short(self) -> list[str]:
-        sweep = " -m" if "-m" in self.arguments else ""
-        return [*self.arguments, *shlex.split(SHORT.get(self.module + sweep, ""))]
+        return [*self.arguments, *shlex.split(SHORT.get(self.kind, ""))]
 
     @property
     def promised(self) -> list[str]:
         named = [
             argument.split("=", 1)[1] for argument in self.arguments if argument.startswith(("out=", "plan_file="))
         ]
-        return named + ([PROMISED[self.module]] if self.module in PROMISED else [])
+        promise = PROMISED.get(self.kind, PROMISED.get(self.module))
+        return named + ([promise] if promise else [])
 
 
 def stamps(folder: Path, pattern: str) -> set[tuple[Path, int]]:

@@ -278,7 +278,7 @@ class FeatureTypes:
                 other = self._kinds.lifted[use.fluent]
                 for place, first in enumerate(one.arguments):
                     for other_place, second in enumerate(other.arguments):
-                        kinds = one.symbol, other.symbol
+                        kinds = _symbol(one), _symbol(other)
                         yield (*kinds, use.path, str(value), str(place), str(other_place)), first, second
 
 
@@ -291,8 +291,8 @@ class _Kinds:
         self._types = structure.types
         done: defaultdict[str, set[str]] = defaultdict(set)
         for name, lifted in self.lifted.items():
-            done[lifted.symbol] |= roles.fluent.get(name, set())
-        arity = {one.symbol: len(one.arguments) for one in (*structure.fluents, *structure.facts)}
+            done[_symbol(lifted)] |= roles.fluent.get(name, set())
+        arity = {_symbol(one): len(one.arguments) for one in (*structure.fluents, *structure.facts)}
         self._rough = {
             symbol: _text("predicate" if symbol in done else "fact", count, _listed(done.get(symbol, ())))
             for symbol, count in arity.items()
@@ -301,10 +301,10 @@ class _Kinds:
         places: defaultdict[str, set[str]] = defaultdict(set)
         for one in (*structure.fluents, *structure.facts):
             for place, argument in enumerate(one.arguments):
-                places[self._type(argument)].add(f"{_short(self._rough[one.symbol])}.{place}")
+                places[self._type(argument)].add(f"{_short(self._rough[_symbol(one)])}.{place}")
         for one in structure.actions:
             for place, argument in enumerate(one.arguments):
-                places[self._type(argument)].add(f"{_short(self._rough_schema[one.symbol])}.{place}")
+                places[self._type(argument)].add(f"{_short(self._rough_schema[_symbol(one)])}.{place}")
         self._places = {kind: _listed(found) for kind, found in places.items()}
 
     def object(self, name: str) -> str:
@@ -313,7 +313,7 @@ class _Kinds:
 
     def predicate(self, lifted: Lifted) -> str:
         """The type of a fluent's predicate, as the digits of its colour."""
-        return self.rough(lifted.symbol)
+        return self.rough(_symbol(lifted))
 
     def rough(self, symbol: str) -> str:
         """The type of a predicate, as the digits of its colour."""
@@ -321,11 +321,11 @@ class _Kinds:
 
     def fact(self, lifted: Lifted) -> str:
         """The type of a static fact."""
-        return self._rough[lifted.symbol]
+        return self._rough[_symbol(lifted)]
 
     def schema(self, lifted: Lifted) -> str:
         """The type of an action's schema, as the digits of its colour."""
-        return _short(self._rough_schema[lifted.symbol])
+        return _short(self._rough_schema[_symbol(lifted)])
 
     def texts(self) -> Iterator[str]:
         """The types of all predicates, facts and schemas."""
@@ -340,14 +340,14 @@ class _Kinds:
         done: defaultdict[str, set[str]] = defaultdict(set)
         arity: dict[str, int] = {}
         for lifted, action in zip(structure.actions, task.actions, strict=True):
-            arity[lifted.symbol] = len(lifted.arguments)
-            done[lifted.symbol] |= self._done(action)
+            arity[_symbol(lifted)] = len(lifted.arguments)
+            done[_symbol(lifted)] |= self._done(action)
         return {symbol: _text("action", count, _listed(done[symbol])) for symbol, count in arity.items()}
 
     def _done(self, action: Action) -> set[str]:
         found = {f"events {len(action.events)} {len(action.designated)}"}
         for use in _uses(action.applicability):
-            found.add(f"needs {use.path} {self._rough[self.lifted[use.fluent].symbol]}")
+            found.add(f"needs {use.path} {self._rough[_symbol(self.lifted[use.fluent])]}")
         for number in action.designated:
             event = action.events[number]
             found |= {f"tells {use.path} {self._known(use.fluent)}" for use in _uses(event.precondition)}
@@ -355,13 +355,18 @@ class _Kinds:
         return found
 
     def _known(self, fluent: str) -> str:
-        return _short(self._rough[self.lifted[fluent].symbol])
+        return _short(self._rough[_symbol(self.lifted[fluent])])
 
 
 @cache
 def _short(text: str) -> str:
     """The first digits of a text's colour, which stand for it in other texts."""
     return f"{word(text):016x}"[:8]
+
+
+def _symbol(lifted: Lifted) -> str:
+    """A predicate or schema; what has another number of arguments is another one."""
+    return f"{lifted.symbol}/{len(lifted.arguments)}"
 
 
 def _unstructured(task: Task) -> Structure:

@@ -127,7 +127,8 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         for representation, loss, l2 in choices:
             if representation not in seen:
                 seen = {representation: observe(problems, types, representation)}
-            passing = min(map(_merit, candidates))
+            learned = [one for one in candidates if one.model]
+            passing = min(map(_merit, learned), default=(len(validation), options.nodes * len(validation)))
             candidates.append(_candidate(seen[representation], loss, l2, validation, options, passing))
             progress.advance(bar)
     best = _best([one for one in candidates if one.model])

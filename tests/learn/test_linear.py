@@ -263,6 +263,14 @@ def test_the_simplest_of_the_best_by_search_is_chosen(chosen: Chosen) -> None:
     ] * 2
 
 
+def test_a_model_is_chosen_even_where_what_is_not_learned_does_better() -> None:
+    hopeless = replace(TINY, draws=2, validation=2, expansions=1, features=1, levels=[0], bases=[], l2=[1e6])
+    found = train_linear(["search_and_rescue"], hopeless, 0)
+    learned = [one for one in found.candidates if one.model]
+    assert min(one.expanded for one in found.candidates) < min(one.expanded for one in learned if not one.stopped)
+    assert found.model.card["validation"]["expanded"] in [one.expanded for one in learned if not one.stopped]
+
+
 def test_the_chosen_model_says_what_it_is(chosen: Chosen) -> None:
     model = chosen.model
     assert model.domain == DOMAIN

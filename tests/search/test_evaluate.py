@@ -23,7 +23,7 @@ from epigym.reference import Validation
 from learn.model import runs
 from search import evaluate
 from search.agents import best_first
-from search.agents.limits import Limits, peak_bytes
+from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluate import Evaluate
 from search.evaluation import cell as cell_module
@@ -269,7 +269,7 @@ def test_reading_and_grounding_count_within_the_limits(epddl_problem: Problem, m
     result = cell_of(epddl_problem).search()
     assert (result.status, result.expanded, result.load_seconds) == (SearchStatus.TIME_LIMIT, 0, 70.0)
     assert result.actions == 6
-    tight = cell_of(epddl_problem, limits=replace(LIMITS, memory_limit=peak_bytes() // 2))
+    tight = cell_of(epddl_problem, limits=replace(LIMITS, memory_limit=2**20))
     monkeypatch.undo()
     assert tight.search().status is SearchStatus.MEMORY_LIMIT
 

@@ -84,7 +84,9 @@ class TableRelaxation:
         costs = np.array([self.costs.get(state, 0.0) for state in ids.tolist()])
         rows = [self.helpful.get(state, []) for state in ids.tolist()]
         ptr = np.cumsum([0, *map(len, rows)])
-        return Relaxed(costs, costs, ptr, np.array([*chain(*rows)], dtype=np.int32), ptr, np.empty(0, dtype=np.int32))
+        none = np.zeros(len(costs), dtype=np.int32)
+        helpful = np.array([*chain(*rows)], dtype=np.int32)
+        return Relaxed(costs, costs, none, none, ptr, helpful, ptr, np.empty(0, dtype=np.int32))
 
 
 EDGES = {0: [("a", 1), ("b", 2), ("c", 3), ("d", 4)], 4: [("a", 5), ("b", 6)]}

@@ -1,8 +1,11 @@
-"""Pairs to learn from: labels are exact, what is better is nearer, every expansion weighs the same."""
+"""Pairs of e-states to learn an order from: exact labels, the right one preferred, each expansion weighing the same."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,61 +14,148 @@ from epigym.problem import load_problem
 from epigym.space import StateSpace
 from learn.data.labels import UNREACHABLE
 from learn.data.pairs import Pairs, pairs_of
+from tests.helpers.tasks import coin, done, hopeless
 
-PROBLEMS = ("coin_in_the_box/pl_3", "assembly_line/b5_pl_5", "search_and_rescue/g_sar_21_n2_fire")
+PROBLEMS = (
+    "collaboration_communication/2_2_3_pl_6",
+    "selective_communication/4_2_pl_5",
+    "consecutive_numbers/g_cn_3_11_k2",
+    "active_muddy_child/g_amc_05_03_muddy_s1517",
+    "gossip",
+    "assembly_line/b5_pl_5",
+)
+MOST = 100_000
 
 
-def pairs(name: str, *, seed: int = 0) -> Pairs:
-    found = pairs_of(load_problem(name), expansions=25, max_states=20_000, seed=seed)
+@cache
+def made(problem: str, expansions: int = 20, seed: int = 0) -> Pairs:
+    found = pairs_of(load_problem(problem), expansions=expansions, max_states=MOST, seed=seed)
     assert found is not None
     return found
 
 
-def steps_to_goal(space: StateSpace, start: int) -> int:
-    """By breadth-first search from one e-state."""
-    seen, queue = {start}, deque([(start, 0)])
+def steps_to_a_goal(space: StateSpace, start: int) -> int:
+    """The distance of an e-state by plain breadth-first search from it."""
+    depth = {start: 0}
+    queue = deque([start])
     while queue:
-        state, steps = queue.popleft()
+        state = queue.popleft()
         if space.is_goal([state])[0]:
-            return steps
-        for target in space.expand([state]).target.tolist():
-            if target not in seen:
-                seen.add(target)
-                queue.append((target, steps + 1))
+            return depth[state]
+        for after in space.expand([state]).target.tolist():
+            if after not in depth:
+                depth[after] = depth[state] + 1
+                queue.append(after)
     return UNREACHABLE
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
-def test_distances_are_those_of_a_search_from_each_e_state(name: str) -> None:
-    found = pairs(name)
-    for state, distance in list(zip(found.ids.tolist(), found.distance.tolist(), strict=True))[::7]:
-        assert steps_to_goal(found.space, state) == distance
+def expansions_of(pairs: Pairs, count: int) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """So many expansions that weigh the same: each with its e-state, which is what the last of its pairs is worse."""
+    assert pairs.weight.sum() == pytest.approx(1)
+    share = np.concatenate([[0], np.cumsum(pairs.weight)]) * count
+    ends = [int(np.argmin(np.abs(share - number))) for number in range(count + 1)]
+    assert share[ends] == pytest.approx(np.arange(count + 1))
+    better, worse = pairs.ids[pairs.better], pairs.ids[pairs.worse]
+    for first, last in pairwise(ends):
+        state = int(worse[last - 1])
+        after = pairs.space.expand([state]).target.tolist()
+        assert len(set(pairs.weight[first:last].tolist())) == 1
+        assert set(better[first:last].tolist()) <= set(after)
+        assert set(worse[first : last - 1].tolist()) <= set(after) - {state}
+        yield state, list(zip(better[first:last].tolist(), worse[first:last].tolist(), strict=True))
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
-def test_what_is_better_is_nearer_than_what_is_worse(name: str) -> None:
-    found = pairs(name)
-    better, worse = found.distance[found.better], found.distance[found.worse]
-    assert len(better) > 5
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_labels_are_distances(problem: str) -> None:
+    pairs = made(problem)
+    fresh = StateSpace(pairs.space.task)
+    for state, distance in zip(pairs.ids.tolist(), pairs.distance.tolist(), strict=True):
+        assert steps_to_a_goal(fresh, fresh.intern(pairs.space.model(state).state)) == distance
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_what_is_better_is_nearer_and_no_dead_end(problem: str) -> None:
+    pairs = made(problem)
+    better, worse = pairs.distance[pairs.better], pairs.distance[pairs.worse]
     assert (better != UNREACHABLE).all()
-    assert ((worse == UNREACHABLE) | (better < worse)).all()
+    assert ((better < worse) | (worse == UNREACHABLE)).all()
+    assert sorted({*pairs.better.tolist(), *pairs.worse.tolist()}) == list(range(len(pairs.ids)))
+    assert (np.diff(pairs.ids) > 0).all()
 
 
-def test_every_expansion_weighs_the_same() -> None:
-    weight = pairs("coin_in_the_box/pl_3").weight
-    assert weight.sum() == pytest.approx(1)
-    for one, count in zip(*np.unique(weight.round(12), return_counts=True), strict=True):
-        pairs_of_it = 1 / (25 * one)  # of 25 expansions
-        assert pairs_of_it == pytest.approx(round(pairs_of_it))
-        assert count % round(pairs_of_it) == 0
+def test_dead_ends_are_among_what_is_worse() -> None:
+    pairs = made("selective_communication/4_2_pl_5")
+    assert (pairs.distance[pairs.worse] == UNREACHABLE).any()
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_each_expansion_weighs_the_same(problem: str) -> None:
+    pairs = made(problem, 5)
+    found = list(expansions_of(pairs, 5))
+    distance = dict(zip(pairs.ids.tolist(), pairs.distance.tolist(), strict=True))
+    for state, group in found:
+        assert {distance[one] for one, _ in group} == {distance[state] - 1}
+        assert len({one for one, _ in group}) <= 2
+        assert len(set(group)) == len(group)
+    assert len({state for state, _ in found}) == len(found)
+
+
+def test_siblings_of_what_is_best_are_compared_with_it() -> None:
+    pairs = made("gossip", 64)
+    goals = pairs.space.is_goal(range(64))
+    for state, group in expansions_of(pairs, int((~goals).sum())):
+        after = set(pairs.space.expand([state]).target.tolist()) - {state}
+        nearest = min(steps_to_a_goal(pairs.space, one) for one in after)
+        best = {one for one in after if steps_to_a_goal(pairs.space, one) == nearest}
+        assert {one for one, _ in group} <= best
+        assert {other for _, other in group} == after - best | {state}
+
+
+def test_half_of_what_is_expanded_lies_on_shortest_plans_and_in_the_end_it_is_everything() -> None:
+    problem = "collaboration_communication/2_2_3_pl_6"
+    states = [state for state, _ in expansions_of(made(problem, 10), 10)]
+    depths = [steps_to_a_goal(made(problem, 10).space, state) for state in states[:5]]
+    assert states[0] == 0
+    assert depths == [6, 5, 4, 3, 2]
+    space = made(problem).space
+    others = np.flatnonzero(~space.is_goal(range(len(space))))
+    assert sorted(state for state, _ in expansions_of(made(problem, 1000), len(others))) == others.tolist()
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 7])
+def test_the_number_of_expansions_is_bounded(most: int) -> None:
+    assert len(list(expansions_of(made("gossip", most), most))) == most
 
 
 def test_what_is_drawn_depends_on_the_seed_alone() -> None:
-    one, again, other = (pairs("coin_in_the_box/pl_3", seed=seed) for seed in (1, 1, 2))
-    assert one.ids.tolist() == again.ids.tolist()
-    assert one.better.tolist() == again.better.tolist()
-    assert one.ids.tolist() != other.ids.tolist()
+    def arrays(seed: int) -> list[list[float]]:
+        pairs = pairs_of(load_problem("gossip"), expansions=6, max_states=MOST, seed=seed)
+        assert pairs is not None
+        return [getattr(pairs, name).tolist() for name in ("ids", "distance", "better", "worse", "weight")]
+
+    assert arrays(1) == arrays(1)
+    assert arrays(1) != arrays(2)
 
 
-def test_a_problem_with_too_many_e_states_gives_none() -> None:
-    assert pairs_of(load_problem("coin_in_the_box/pl_3"), expansions=5, max_states=50, seed=0) is None
+def test_what_is_too_large_or_leaves_nothing_to_choose_is_no_problem_to_learn_from() -> None:
+    gossip = load_problem("gossip")  # of 64 e-states
+    assert pairs_of(gossip, expansions=5, max_states=64, seed=0) is not None
+    assert pairs_of(gossip, expansions=5, max_states=63, seed=0) is None
+    assert pairs_of(hopeless(), expansions=5, max_states=MOST, seed=0) is None
+    assert pairs_of(done(), expansions=0, max_states=MOST, seed=0) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_coin_by_hand(seed: int) -> None:
+    """There is one way to the goal: lift, look, shout; until then everything else leaves things as they are."""
+    pairs = pairs_of(coin(), expansions=10, max_states=MOST, seed=seed)
+    assert pairs is not None
+    states = [0]
+    for action in range(3):
+        states.append(pairs.space.successor(states[-1], action))
+    assert pairs.ids.tolist() == sorted(states)
+    assert dict(zip(pairs.ids.tolist(), pairs.distance.tolist(), strict=True)) == dict(
+        zip(states, (3, 2, 1, 0), strict=True)
+    )
+    found = dict(expansions_of(pairs, 3))
+    assert found == {before: [(after, before)] for before, after in pairwise(states)}

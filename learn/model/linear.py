@@ -11,12 +11,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.errors import CheckpointError
+from epigym.errors import CheckpointError, UsageError
 from epigym.feature_types import FeatureTypes
 from epigym.features import RelationalFeatures
 from epigym.files import read_json, write_text
 from epigym.relaxation import Relaxation, Relaxed
 from epigym.space import StateSpace
+from epigym.values import make
 
 FORMAT_VERSION = 1
 """Raised whenever the file or what a feature means changes."""
@@ -36,7 +37,7 @@ class Representation:
         base: the cost of the relaxation that the model corrects.
     """
 
-    level: int
+    level: Literal[0, 1, 2]
     worlds: bool = False
     base: Base = "none"
 
@@ -185,16 +186,16 @@ def read_model(path: str | os.PathLike[str]) -> LinearModel:
         )
         return LinearModel(
             domain=str(data["domain"]),
-            representation=Representation(**data["representation"]),
+            representation=make(Representation, data["representation"], "representation."),
             colours=np.array([row[0] for row in rows], dtype=np.uint64),
             weights=np.array([row[1] for row in rows], dtype=np.float64),
             seen=np.array([row[2] for row in rows], dtype=np.int64),
-            definitions={row[0]: row[3] for row in rows}
+            definitions={row[0]: row[3] for row in rows if row[3]}
             | {int(colour, 16): str(text) for colour, text in data["mentioned"].items()},
             base_weight=float(data["base_weight"]),
             constant=float(data["constant"]),
             schema=frozenset(int(colour, 16) for colour in data["schema"]),
             card=dict(data["card"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, UsageError, ValueError) as error:
         raise CheckpointError(f"{path}: no linear model: {error!r}") from None

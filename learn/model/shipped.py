@@ -28,7 +28,8 @@ def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str,
         CheckpointError: when it cannot be read.
     """
     if file is not None:
-        return file, _read(Path(file.replace("{domain}", domain)))
+        file = file.replace("{domain}", domain)
+        return file, _read(Path(file))
     own = SHIPPED / f"{domain}.json"
     if domain and own.is_file() and schema <= _read(own).schema:
         return str(own), _read(own)

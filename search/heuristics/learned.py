@@ -28,6 +28,7 @@ class Learned(Heuristic):
     """
 
     name = "learned"
+    prefers = True  # as far as is known before its file is read
 
     def __init__(self, space: StateSpace, checkpoint: str | None = None) -> None:
         types = FeatureTypes(space.task)

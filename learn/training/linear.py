@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.progress import Progress, track
 
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, UsageError
 from epigym.feature_texts import mentioned, texts
 from epigym.feature_types import FeatureTypes
 from epigym.formula import divided
@@ -105,10 +105,13 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         seed: equal seeds draw equal problems.
 
     Raises:
-        UsageError: when there is no such domain.
+        UsageError: when there is no such domain, or there are no candidates.
         EpigymError: when no problem can be learned from.
     """
     start = time.perf_counter()
+    choices = _choices(options)
+    if not choices:
+        raise UsageError("model: nothing to choose from: give levels, worlds, losses, and l2 or bases with residual_l2")
     tasks = _drawn(domains, "train", options.draws, seed)
     validation = [(task, FeatureTypes(task)) for task in _drawn(domains, "validation", options.validation, seed)]
     problems = _pairs(tasks, options, seed)
@@ -121,7 +124,6 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
     )  # fmt: skip
     candidates = list(_unlearned(validation, options.nodes))
     with Progress(transient=True) as progress:
-        choices = _choices(options)
         bar = progress.add_task("candidates", total=len(choices))
         seen: dict[Representation, TrainingData] = {}
         for representation, loss, l2 in choices:

@@ -284,3 +284,13 @@ def test_a_damaged_model_of_the_domain_is_not_passed_over(folder: Path) -> None:
     (folder / "coin_in_the_box.json").write_text("{}")
     with pytest.raises(CheckpointError, match="no linear model"):
         fitting(None, "coin_in_the_box", frozenset())
+
+
+@pytest.mark.parametrize(
+    "problem",
+    ["coin_in_the_box/pl_7", "grapevine/3_pl_7", "search_and_rescue", "gossip", "blocks_world/bw_10"],
+)
+def test_the_models_that_come_with_epigym_are_found_by_domain(problem: str) -> None:
+    task = load_problem(problem)
+    file, model = fitting(None, task.domain, FeatureTypes(task).schema)
+    assert (file, model.domain) == (str(shipped.SHIPPED / f"{task.domain}.json"), task.domain)

@@ -119,7 +119,7 @@ def test_a_task_without_a_plan_is_exhausted(base: Base, tmp_path: Path) -> None:
 
 
 def test_weights_decide_what_is_expanded(tmp_path: Path) -> None:
-    """A model that counts the open parts of the goal searches like the heuristic that does; turned round it does not."""
+    """A model that counts open parts of the goal searches like the heuristic that does, turned round it does not."""
     task = load_problem("cloud_scheduling")
     types, space = FeatureTypes(task), StateSpace(task)
     parts = {part for goal in task.goal for part in divided(goal.negation_normal_form())}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import islice
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,8 @@ from epigym.likeness import signature
 from epigym.problem import domain_problem
 from epigym.space import StateSpace
 from epigym.task import Task
+from epigym.walks import RandomGoal, random_goal
+from learn.data import distribution
 from learn.data.distribution import MAX_STATES, MIN_DISTANCE, Drawn, draw
 from search.agents.breadth_first import BreadthFirst
 from search.agents.result import SearchStatus
@@ -109,6 +112,31 @@ def test_goals_nest_and_negate_beliefs() -> None:
     goals = [goal for problem in islice(draw("epistemic_gossip", "train"), 20) for goal in problem.task.goal]
     assert any(goal.depth == 2 for goal in goals)
     assert any(goal.op is Op.NOT and goal.children[0].op is Op.BELIEVES for goal in goals)
+
+
+@pytest.mark.parametrize("domain", ["gossip", "coin_in_the_box"])
+@pytest.mark.parametrize(("split", "steps", "subgoals"), [("train", 15, 6), ("validation", 30, 12), ("test", 60, 24)])
+def test_goals_grow_with_the_split(
+    domain: str, split: str, steps: int, subgoals: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One problem in four has the domain's own goal; the others have conjunctions that so long a walk reaches."""
+    asked: list[tuple[int, int]] = []
+
+    def record(*arguments: Any, steps: int, size: int, **options: Any) -> RandomGoal:
+        asked.append((steps, size))
+        return random_goal(*arguments, steps=steps, size=size, **options)
+
+    monkeypatch.setattr(distribution, "random_goal", record)
+    problems = list(islice(draw(domain, split), 8))
+    for problem in problems:
+        given = problem.parameters.get("goals", [])
+        assert bool(int(problem.instance.removeprefix(f"{split}_")) % 4) == bool(given)
+        assert len(given) <= subgoals
+        assert problem.distance is None or not given or problem.distance <= steps
+    assert len([problem for problem in problems if not problem.parameters.get("goals")]) >= 1
+    assert all(MIN_DISTANCE <= most <= steps and 1 <= size <= subgoals for most, size in asked)
+    assert max(most for most, _ in asked) > steps / 2
+    assert max(size for _, size in asked) > subgoals / 2
 
 
 def test_what_cannot_be_drawn_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

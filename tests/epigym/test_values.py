@@ -1,0 +1,80 @@
+"""Values against annotations: where several types are possible, the error is that of the one that fits best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pytest
+
+from epigym.errors import UsageError
+from epigym.values import make, typed
+
+
+@dataclass(frozen=True)
+class Ball:
+    size: int = field(metadata={"minimum": 1})
+    colour: str
+
+
+@dataclass(frozen=True)
+class Box:
+    kind: Literal["box"]
+    size: int
+    width: float
+    height: float = 1.0
+
+
+@dataclass(frozen=True)
+class Toys:
+    toy: Ball | Box
+    spare: Ball | Box | None = None
+
+
+BALL = {"size": 2, "colour": "red"}
+BOX = {"kind": "box", "size": 2, "width": 3}
+
+
+@pytest.mark.parametrize("kind", [Ball | Box, Box | Ball])
+def test_the_type_that_fits_is_made(kind: Any) -> None:
+    assert typed(BALL, kind, "toy") == Ball(2, "red")
+    assert typed(BOX, kind, "toy") == Box("box", 2, 3.0)
+
+
+@pytest.mark.parametrize("kind", [Ball | Box, Box | Ball])
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (BALL | {"size": 0}, "toy.size=0: expected at least 1"),
+        (BALL | {"size": "big"}, "toy.size=big: expected a whole number"),
+        (BALL | {"weight": 3}, "unknown setting 'toy.weight': "),
+        ({"colour": "red"}, "toy.size is not given: add toy.size="),
+        (BOX | {"width": "wide"}, "toy.width=wide: expected a number"),
+        (BOX | {"kind": "bax"}, "unknown toy.kind 'bax': did you mean 'box'?"),
+        (BOX | {"heigth": 2}, "unknown setting 'toy.heigth': did you mean 'toy.height'"),
+        ({"kind": "box", "size": 1, "height": 2}, "toy.width is not given: add toy.width="),
+        (5, "toy=5: expected a mapping"),
+    ],
+)
+def test_the_error_is_that_of_the_type_that_fits_best(kind: Any, value: object, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        typed(value, kind, "toy")
+    assert str(caught.value).startswith(message)
+
+
+def test_in_a_field_too() -> None:
+    assert make(Toys, {"toy": BALL}) == Toys(Ball(2, "red"))
+    assert make(Toys, {"toy": BOX, "spare": BALL}).spare == Ball(2, "red")
+    assert make(Toys, {"toy": BOX, "spare": None}).spare is None
+    with pytest.raises(UsageError, match=r"^spare\.size=0: expected at least 1$"):
+        make(Toys, {"toy": BOX, "spare": BALL | {"size": 0}})
+    with pytest.raises(UsageError, match=r"^toy\.width=wide: expected a number$"):
+        make(Toys, {"toy": BOX | {"width": "wide"}})
+
+
+@pytest.mark.parametrize("kind", [int | str, str | int])
+def test_what_is_of_a_type_stays_what_it_is(kind: Any) -> None:
+    assert typed(5, kind, "x") == 5
+    assert typed("5", kind, "x") == "5"
+    with pytest.raises(UsageError, match=r"^x=null: expected (text|a whole number)$"):
+        typed(None, kind, "x")

@@ -46,6 +46,7 @@ def test_the_type_that_fits_is_made(kind: Any) -> None:
     ("value", "message"),
     [
         (BALL | {"size": 0}, "toy.size=0: expected at least 1"),
+        ({"size": 0}, "toy.size=0: expected at least 1"),
         (BALL | {"size": "big"}, "toy.size=big: expected a whole number"),
         (BALL | {"weight": 3}, "unknown setting 'toy.weight': "),
         ({"colour": "red"}, "toy.size is not given: add toy.size="),

@@ -127,13 +127,14 @@ def test_goals_grow_with_the_split(
         return random_goal(*arguments, steps=steps, size=size, **options)
 
     monkeypatch.setattr(distribution, "random_goal", record)
-    problems = list(islice(draw(domain, split), 8))
-    for problem in problems:
+    problems = list(islice(draw(domain, split), 10))
+    numbers = [int(problem.instance.removeprefix(f"{split}_")) for problem in problems]
+    assert {number % 4 for number in numbers} == {0, 1, 2, 3}
+    for number, problem in zip(numbers, problems, strict=True):
         given = problem.parameters.get("goals", [])
-        assert bool(int(problem.instance.removeprefix(f"{split}_")) % 4) == bool(given)
+        assert (number % 4 > 0) == bool(given)
         assert len(given) <= subgoals
         assert problem.distance is None or not given or problem.distance <= steps
-    assert len([problem for problem in problems if not problem.parameters.get("goals")]) >= 1
     assert all(MIN_DISTANCE <= most <= steps and 1 <= size <= subgoals for most, size in asked)
     assert max(most for most, _ in asked) > steps / 2
     assert max(size for _, size in asked) > subgoals / 2

@@ -34,6 +34,7 @@ from search.agents.result import SearchStatus
 from search.heuristics import make_heuristic
 from search.heuristics.heuristic import Heuristic
 from tests.helpers.commands import composed
+from tests.helpers.tasks import coin, hopeless
 
 DOMAIN = "collaboration_communication"
 TINY = LinearOptions(
@@ -203,9 +204,16 @@ def test_a_search_is_stopped_when_it_cannot_be_the_best(validation: Sequence[Tas
               for task, types in problems]  # fmt: skip
     assert expanded == sum(counts)
     assert search(50, (0, counts[0] // 2 - 1)) == (1, counts[0], (), True)
+    assert search(50, (0, (expanded + 1) // 2)) == (2, expanded, (), False)
     assert search(50, (1, 1)) == (2, expanded, (), False)
     assert search(1, (2, 2)) == (0, 2, names, False)
     assert search(1, (0, 2)) == (0, 1, names[:1], True)
+
+
+def test_what_is_not_solved_counts_as_if_all_nodes_were_expanded() -> None:
+    problems = [(task, FeatureTypes(task)) for task in (hopeless(), coin())]
+    solved, expanded, unsolved, stopped = linear._searched(problems, 50, linear._open_parts, (2, 100))
+    assert (solved, expanded, len(unsolved), stopped) == (1, 50 + 3, 1, False)
 
 
 def test_nothing_to_learn_from_or_to_choose_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -55,23 +56,36 @@ _MODULES = (
 def _rungs(table: Path, kind: str) -> Mapping[str, Mapping[str, Parameters]]:
     """By domain and name the parameters of the instances `<kind>_<number>` of a table, which need not be there."""
     rungs: dict[str, dict[str, Parameters]] = defaultdict(dict)
-    if table.exists():
-        with table.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                if row["instance"].startswith(f"{kind}_"):
-                    rungs[row["domain"]][row["instance"]] = json.loads(row["parameters"])
+    for row in _rows(table):
+        if row["instance"].startswith(f"{kind}_"):
+            rungs[row["domain"]][row["instance"]] = json.loads(row["parameters"])
     return MappingProxyType(rungs)
 
 
-def _counts() -> Mapping[str, tuple[int, ...]]:
-    counts: dict[str, tuple[int, ...]] = {}
-    if SUMMIT.exists():
-        with SUMMIT.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                goals = json.loads(row["parameters"])["goals"]
-                sizes = (int(row[name]) for name in ("fluents", "agents", "actions"))
-                counts[f"{row['domain']}/{row['instance']}"] = (*sizes, len(goals))
-    return MappingProxyType(counts)
+@cache
+def _rows(table: Path) -> tuple[dict[str, str], ...]:
+    """The rows of a table; none where there is no table."""
+    if not table.exists():
+        return ()
+    with table.open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
+
+
+@cache
+def counts() -> Mapping[str, tuple[int, ...]]:
+    """Of `domain/instance` of the summit and its control: fluents, agents, actions and subgoals.
+
+    Nobody has to build such a problem to know them.
+    """
+    return MappingProxyType(
+        {
+            f"{row['domain']}/{row['instance']}": (
+                *(int(row[name]) for name in ("fluents", "agents", "actions")),
+                len(json.loads(row["parameters"])["goals"]),
+            )
+            for row in _rows(SUMMIT)
+        }
+    )
 
 
 def _domains() -> dict[str, Domain]:
@@ -90,7 +104,5 @@ SUMMIT_RUNGS = _rungs(SUMMIT, "summit")
 """The same of the summit."""
 CONTROLS = _rungs(SUMMIT, "control")
 """The problems beside the summit's that nobody has searched."""
-COUNTS = _counts()
-"""Of `domain/instance` of these two: fluents, agents, actions and subgoals, so that nobody has to build it to know."""
 DOMAINS: Mapping[str, Domain] = MappingProxyType(_domains())
 """The domains by name, with all these among their instances."""

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
-from epigym.feature_types import FeatureTypes
+from epigym.feature_types import FeatureTypes, short
 from epigym.features import CHILD, WHO, Edges, FeatureTables, join, set_colour
 from epigym.reference import Evaluation
 from epigym.space import StateSpace, as_ids
@@ -67,11 +67,6 @@ def mentioned(lines: Iterable[str], known: Mapping[int, str]) -> dict[int, str]:
                 found[colour] = known[colour]
                 left.append(known[colour])
     return found
-
-
-def short(colour: int) -> str:
-    """The digits that stand for a colour in texts."""
-    return f"{colour:016x}"[:8]
 
 
 def _listed(items: Iterable[str]) -> str:

@@ -12,15 +12,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from hashlib import blake2b
 from itertools import chain, combinations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.features import WHO, FeatureTables
-from epigym.formula import TRUE, Formula, Op, divided
+from epigym.features import WHO, FeatureTables, word
+from epigym.formula import TRUE, Formula, Op, parts_of
 from epigym.structure import Lifted, Structure
 from epigym.task import Action, Task
 
@@ -28,12 +27,6 @@ _LONGEST = 3  # modalities of a path that are told apart
 _LETTER = {Op.BELIEVES: "B", Op.EVERYBODY: "E", Op.COMMON: "C", Op.ACTUALLY: ""}
 _TOGETHER = "together"
 _LEAF = 0x100  # added to the positions of the arguments of a fluent in the goal
-
-
-@cache
-def word(text: str) -> int:
-    """The colour of a text: 64 bits, the same on every machine."""
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 _Way: TypeAlias = tuple[tuple[str, ...], str, str]
@@ -159,7 +152,7 @@ class FeatureTypes:
             [self._belief(agent, name, lifted, fluent) for name, lifted, fluent in self._zipped(fluents)]
             for agent in task.agents
         ]
-        parts = dict.fromkeys(part for subgoal in task.goal for part in divided(subgoal.negation_normal_form()))
+        parts = parts_of(task.goal)
         goal = tuple(dict.fromkeys(node for part in parts for node in part.subformulas()))
         shapes = [self._subformula(node, node in parts) for node in goal]
         number = {node: index for index, node in enumerate(goal)}
@@ -358,10 +351,15 @@ class _Kinds:
         return _short(self._rough[_symbol(self.lifted[fluent])])
 
 
+def short(colour: int) -> str:
+    """The digits that stand for a colour in texts."""
+    return f"{colour:016x}"[:8]
+
+
 @cache
 def _short(text: str) -> str:
-    """The first digits of a text's colour, which stand for it in other texts."""
-    return f"{word(text):016x}"[:8]
+    """The digits that stand for a text in other texts."""
+    return short(word(text))
 
 
 def _symbol(lifted: Lifted) -> str:

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +42,12 @@ CHILD = 0x4348494C44
 """The label of the edge from a subformula to its child."""
 
 _MASK = (1 << 64) - 1
+
+
+@cache
+def word(text: str) -> int:
+    """The colour of a text: 64 bits, the same on every machine."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 def mix(colour: int) -> int:

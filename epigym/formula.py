@@ -293,6 +293,11 @@ _PRINT: dict[Op, Callable[[Formula], str]] = {
 }
 
 
+def parts_of(goal: Iterable[Formula]) -> tuple[Formula, ...]:
+    """The distinct formulas into which the subgoals of a goal are `divided`."""
+    return tuple(dict.fromkeys(part for subgoal in goal for part in divided(subgoal.negation_normal_form())))
+
+
 def divided(formula: Formula) -> Iterator[Formula]:
     """Formulas that hold together iff `formula`, in negation normal form, does.
 

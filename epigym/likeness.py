@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
-from functools import cache
 from hashlib import blake2b
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from epigym.features import word
 from epigym.formula import Formula, Op
 from epigym.space import StateSpace
 from epigym.task import Action, EState, Event, Task
@@ -71,8 +71,8 @@ class _Graph:
 
     def _node(self, kind: str, edges: Iterable[tuple[int, str]] = ()) -> int:
         number = len(self._kinds)
-        self._kinds.append(_word(kind))
-        self._edges += [(number, other, _word(label)) for other, label in edges]
+        self._kinds.append(word(kind))
+        self._edges += [(number, other, word(label)) for other, label in edges]
         return number
 
     def _named(self, kind: str, name: str) -> int:
@@ -144,12 +144,6 @@ class _Graph:
         ]
         for agent, rows in zip(agents, state.successors, strict=True):
             self._relation(worlds, rows, self._named("agent", agent))
-
-
-@cache
-def _word(text: str) -> int:
-    """64 bits that say what a text says, on every machine."""
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

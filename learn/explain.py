@@ -86,7 +86,8 @@ def _sum(found: Explanation, base: str) -> Iterator[str]:
 
 def _features(found: Explanation, top: int) -> Iterator[str]:
     """Those that add or subtract most, then what their texts mention."""
-    from epigym.feature_texts import mentioned, short
+    from epigym.feature_texts import mentioned
+    from epigym.feature_types import short
 
     shown = [part for part in found.parts[:top] if part.contribution]
     if not shown:

@@ -55,7 +55,7 @@ TABLE = {
     "epigym.problem": f"domains {BASICS} epigym.language",
     "epigym.encoding": f"{STATES} epigym.growing epigym.rows epigym._core",
     "epigym.walks": STATES,
-    "epigym.likeness": STATES,
+    "epigym.likeness": f"{STATES} epigym.features",
     "epigym.relaxation": f"{STATES} epigym._core",
     "epigym.features": f"{STATES} epigym._core",
     "epigym.feature_types": f"{STATES} epigym.features",

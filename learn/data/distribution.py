@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import domains
-from domains.registry import COUNTS
+from domains.registry import counts as known_counts
 from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.formula import Formula, and_, conjuncts
 from epigym.likeness import signature
@@ -204,7 +204,7 @@ def _tests(domain: str) -> dict[tuple[int, ...], list[str]]:
     found: dict[tuple[int, ...], list[str]] = {}
     for name in known.instances:
         if name not in known.train:
-            counts = COUNTS.get(f"{domain}/{name}") or _counts(domain_problem(f"{domain}/{name}"))
+            counts = known_counts().get(f"{domain}/{name}") or _counts(domain_problem(f"{domain}/{name}"))
             found.setdefault(counts, []).append(name)
     return found
 

@@ -21,7 +21,7 @@ from rich.progress import Progress, track
 from epigym.errors import EpigymError, UsageError
 from epigym.feature_texts import mentioned, texts
 from epigym.feature_types import FeatureTypes
-from epigym.formula import divided
+from epigym.formula import parts_of
 from epigym.space import StateSpace
 from epigym.task import Task
 from epigym.walks import best_first
@@ -271,6 +271,5 @@ def _relaxed(base: Base) -> LinearModel:
 
 
 def _open_parts(space: StateSpace, types: FeatureTypes) -> Scores:
-    parts = dict.fromkeys(part for goal in space.task.goal for part in divided(goal.negation_normal_form()))
-    truth = space.query(parts)
+    truth = space.query(parts_of(space.task.goal))
     return lambda ids: np.sum(~truth(ids), axis=1, dtype=np.float64)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.formula import Formula, divided
+from epigym.formula import Formula, parts_of
 from epigym.space import StateSpace
 from search.heuristics.heuristic import Heuristic
 
@@ -39,4 +39,4 @@ class DividedGoals(OpenGoals):
     name = "divided_goals"
 
     def _counted(self, goal: Iterable[Formula]) -> Iterable[Formula]:
-        return dict.fromkeys(part for subgoal in goal for part in divided(subgoal.negation_normal_form()))
+        return parts_of(goal)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.errors import TaskError
-from epigym.feature_texts import mentioned, short, texts
-from epigym.feature_types import FeatureTypes
+from epigym.feature_texts import mentioned, texts
+from epigym.feature_types import FeatureTypes, short
 from epigym.features import RelationalFeatures
 from epigym.problem import load_problem
 from epigym.space import StateSpace

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 import domains
 from epigym.errors import EpigymError, UsageError
-from epigym.feature_texts import short
-from epigym.feature_types import FeatureTypes
+from epigym.feature_types import FeatureTypes, short
 from epigym.problem import domain_problem
 from epigym.space import StateSpace
 from epigym.task import Task

@@ -11,34 +11,28 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import product
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
-from rich.progress import Progress, track
+from rich.progress import Progress
 
 from epigym.errors import EpigymError, UsageError
 from epigym.feature_texts import mentioned, texts
 from epigym.feature_types import FeatureTypes
 from epigym.formula import parts_of
 from epigym.space import StateSpace
-from epigym.task import Task
-from epigym.walks import best_first
-from learn.data.distribution import MAX_STATES, draw
-from learn.data.pairs import Pairs, pairs_of
+from learn.data.pairs import Pairs
 from learn.model.linear import Base, LinearModel, LinearScorer, Observed, Representation
 from learn.model.shipped import GENERAL
+from learn.training.drawing import all_pairs, drawn
 from learn.training.options import LinearOptions
 from learn.training.ranking import Loss, TrainingData, fit, observe
+from learn.training.searching import Problems, Scores, Searched, searched
 
 logger = logging.getLogger(__name__)
 
 _ABOUT = 1.1  # so many times the fewest expansions are about as few
-_FAR = 2  # so many times more are far more
-
-Scores = Callable[[NDArray[np.int32]], NDArray[np.float64]]
-Problems = Sequence[tuple[Task, FeatureTypes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +44,7 @@ class Candidate:
         loss: what it was fitted to; empty for what is not learned.
         l2: weight of the sum of squares.
         accuracy: share of the pairs that it orders rightly, each problem and expansion counting the same.
-        solved: validation problems solved within the limit of nodes.
-        expanded: nodes expanded over all of them.
-        unsolved: names of the others.
-        stopped: whether the search was stopped before its end, as another candidate does clearly better.
+        found: how greedy search did; stopped where another candidate does clearly better.
         model: the model; None for what is not learned.
     """
 
@@ -61,10 +52,7 @@ class Candidate:
     loss: str
     l2: float
     accuracy: float
-    solved: int
-    expanded: int
-    unsolved: tuple[str, ...]
-    stopped: bool
+    found: Searched
     model: LinearModel | None = None
 
     def row(self) -> dict[str, Any]:
@@ -75,9 +63,9 @@ class Candidate:
             "l2": self.l2,
             "features": 0 if self.model is None else len(self.model.colours),
             "pairs in order": self.accuracy,
-            "solved": self.solved,
-            "expanded": self.expanded,
-            "stopped": "yes" if self.stopped else "",
+            "solved": self.found.solved,
+            "expanded": self.found.expanded,
+            "stopped": "yes" if self.found.stopped else "",
         }
 
 
@@ -112,9 +100,9 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
     choices = _choices(options)
     if not choices:
         raise UsageError("model: nothing to choose from: give levels, worlds, losses, and l2 or bases with residual_l2")
-    tasks = _drawn(domains, "train", options.draws, seed)
-    validation = [(task, FeatureTypes(task)) for task in _drawn(domains, "validation", options.validation, seed)]
-    problems = _pairs(tasks, options, seed)
+    tasks = drawn(domains, "train", options.draws, seed)
+    validation = [(task, FeatureTypes(task)) for task in drawn(domains, "validation", options.validation, seed)]
+    problems = all_pairs(tasks, options.expansions, seed)
     if not problems:
         raise EpigymError(f"nothing to learn from in {len(tasks)} problems of {', '.join(domains)}: raise model.draws")
     types = [FeatureTypes(pairs.space.task) for pairs in problems]
@@ -130,7 +118,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
             if representation not in seen:
                 seen = {representation: observe(problems, types, representation)}
             learned = [one for one in candidates if one.model]
-            passing = min(map(_merit, learned), default=(len(validation), options.nodes * len(validation)))
+            passing = min((one.found.merit for one in learned), default=None)
             candidates.append(_candidate(seen[representation], loss, l2, validation, options, passing))
             progress.advance(bar)
     best = _best([one for one in candidates if one.model])
@@ -145,7 +133,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         "l2": best.l2,
         "validation": _summary(best, len(validation)),
         "beside": {one.representation: _summary(one, len(validation)) for one in candidates if one.model is None},
-        "unsolved": list(best.unsolved),
+        "unsolved": list(best.found.unsolved),
         "seconds": round(time.perf_counter() - start, 1),
     }
     found = cast(LinearModel, best.model)
@@ -159,16 +147,11 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
     return Chosen(model, tuple(candidates), len(validation))
 
 
-def _merit(candidate: Candidate) -> tuple[int, int]:
-    """What candidates are compared by, the less the better: problems not solved, nodes expanded."""
-    return len(candidate.unsolved), candidate.expanded
-
-
 def _best(candidates: Sequence[Candidate]) -> Candidate:
     """The simplest of those that solve the most and expand about as few e-states as the best of these."""
-    ended = [one for one in candidates if not one.stopped]
-    missed, fewest = min(map(_merit, ended))
-    return next(one for one in ended if len(one.unsolved) == missed and one.expanded <= _ABOUT * fewest)
+    ended = [one for one in candidates if not one.found.stopped]
+    missed, fewest = min(one.found.merit for one in ended)
+    return next(one for one in ended if len(one.found.unsolved) == missed and one.found.expanded <= _ABOUT * fewest)
 
 
 def _definitions(model: LinearModel, problems: Sequence[Pairs], types: Sequence[FeatureTypes]) -> dict[int, str]:
@@ -191,23 +174,7 @@ def _definitions(model: LinearModel, problems: Sequence[Pairs], types: Sequence[
 
 
 def _summary(candidate: Candidate, problems: int) -> dict[str, int]:
-    return {"problems": problems, "solved": candidate.solved, "expanded": candidate.expanded}
-
-
-def _drawn(domains: Sequence[str], split: str, draws: int, seed: int) -> list[Task]:
-    """The first problems of the domains' distributions."""
-    found: list[Task] = []
-    for domain in track(domains, f"drawing {split} problems", transient=True):
-        found += [drawn.task for drawn in islice(draw(domain, split, seed), draws)]
-    return found
-
-
-def _pairs(tasks: Sequence[Task], options: LinearOptions, seed: int) -> list[Pairs]:
-    found = [
-        pairs_of(task, expansions=options.expansions, max_states=MAX_STATES + 1, seed=seed + number)
-        for number, task in enumerate(track(tasks, "exhausting them", transient=True))
-    ]
-    return [pairs for pairs in found if pairs is not None]
+    return {"problems": problems, "solved": candidate.found.solved, "expanded": candidate.found.expanded}
 
 
 def _choices(options: LinearOptions) -> list[tuple[Representation, Loss, float]]:
@@ -221,33 +188,20 @@ def _choices(options: LinearOptions) -> list[tuple[Representation, Loss, float]]
 
 
 def _candidate(
-    data: TrainingData, loss: Loss, l2: float, validation: Problems, options: LinearOptions, bar: tuple[int, int]
+    data: TrainingData,
+    loss: Loss,
+    l2: float,
+    validation: Problems,
+    options: LinearOptions,
+    passing: tuple[int, int] | None,
 ) -> Candidate:
     model = fit(data, loss, l2, most=options.features)
     scores = data.scores(model)
     right = data.weight @ (scores[data.worse] > scores[data.better])
-    found = _searched(validation, options.nodes, lambda space, types: LinearScorer(space, model, types).score, most=bar)
-    return Candidate(str(data.representation), loss, l2, float(right), *found, model)
-
-
-def _searched(
-    problems: Problems, nodes: int, scores: Callable[[StateSpace, FeatureTypes], Scores], most: tuple[int, int]
-) -> tuple[int, int, tuple[str, ...], bool]:
-    """How greedy search does: problems solved, nodes expanded, names of the problems that were not solved.
-
-    It is stopped once it has missed more problems than `most` says, or all of these and expanded far more nodes.
-    """
-    solved, expanded, unsolved = 0, 0, list[str]()
-    for task, types in problems:
-        space = StateSpace(task)
-        found = best_first(space, scores(space, types), max_expanded=nodes)
-        expanded += found.expanded if found.solved else nodes
-        solved += found.solved
-        if not found.solved:
-            unsolved.append(task.name)
-        if len(unsolved) > most[0] or (len(unsolved) == most[0] and expanded > _FAR * most[1]):
-            break
-    return solved, expanded, tuple(unsolved), solved + len(unsolved) < len(problems)
+    found = searched(
+        validation, options.nodes, lambda space, types: LinearScorer(space, model, types).score, most=passing
+    )
+    return Candidate(str(data.representation), loss, l2, float(right), found, model)
 
 
 def _unlearned(problems: Problems, nodes: int) -> Iterator[Candidate]:
@@ -258,8 +212,7 @@ def _unlearned(problems: Problems, nodes: int) -> Iterator[Candidate]:
         "h_add": lambda space, types: LinearScorer(space, _relaxed("h_add"), types).score,
     }
     for name, scores in kinds.items():
-        all_of_it = len(problems), nodes * len(problems)
-        yield Candidate(name, "", 0.0, float("nan"), *_searched(problems, nodes, scores, all_of_it))
+        yield Candidate(name, "", 0.0, float("nan"), searched(problems, nodes, scores))
 
 
 def _relaxed(base: Base) -> LinearModel:

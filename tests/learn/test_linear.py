@@ -6,7 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import islice
 from pathlib import Path
 
@@ -24,9 +24,10 @@ from epigym.walks import best_first
 from learn import train as command
 from learn.data.distribution import draw
 from learn.model.linear import LinearModel, LinearScorer, Representation, read_model
-from learn.training import linear
+from learn.training import drawing, linear
 from learn.training.linear import Candidate, Chosen, train_linear
 from learn.training.options import LinearOptions
+from learn.training.searching import Searched, searched
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -56,7 +57,7 @@ def validation() -> list[Task]:
 def test_candidates_are_what_was_asked_for(chosen: Chosen) -> None:
     unlearned, learned = chosen.candidates[:3], chosen.candidates[3:]
     assert [one.representation for one in unlearned] == ["divided_goals", "h_ff", "h_add"]
-    assert all(one.model is None and not one.stopped for one in unlearned)
+    assert all(one.model is None and not one.found.stopped for one in unlearned)
     assert [(one.representation, one.loss, one.l2) for one in learned] == [
         (sees, loss, l2)
         for sees, l2 in (("L0", 1e-3), ("L1", 1e-3), ("L0+h_ff", 1e-1), ("L1+h_ff", 1e-1))
@@ -70,14 +71,14 @@ def test_candidates_are_what_was_asked_for(chosen: Chosen) -> None:
 
 
 def test_the_simplest_of_the_best_by_search_is_chosen(chosen: Chosen) -> None:
-    ended = [one for one in chosen.candidates if one.model and not one.stopped]
-    most = max(one.solved for one in ended)
-    fewest = min(one.expanded for one in ended if one.solved == most)
-    first = next(one for one in ended if one.solved == most and one.expanded <= 1.1 * fewest)
+    ended = [one for one in chosen.candidates if one.model and not one.found.stopped]
+    most = max(one.found.solved for one in ended)
+    fewest = min(one.found.expanded for one in ended if one.found.solved == most)
+    first = next(one for one in ended if one.found.solved == most and one.found.expanded <= 1.1 * fewest)
     assert first.model is not None
     assert chosen.model.weights.tolist() == first.model.weights.tolist()
     assert chosen.model.representation == first.model.representation
-    assert chosen.model.card["validation"] == {"problems": 2, "solved": most, "expanded": first.expanded}
+    assert chosen.model.card["validation"] == {"problems": 2, "solved": most, "expanded": first.found.expanded}
 
 
 def test_what_falls_behind_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,11 +88,13 @@ def test_what_falls_behind_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     best = (2, 2 * TINY.nodes)
     stopped = 0
     for one in found.candidates[3:]:
-        is_clear = len(one.unsolved) > best[0] or (len(one.unsolved) == best[0] and one.expanded > 2 * best[1])
-        assert one.stopped == (one.solved + len(one.unsolved) < 2)
-        assert is_clear or not one.stopped
-        best = min(best, (len(one.unsolved), one.expanded))
-        stopped += one.stopped
+        is_clear = len(one.found.unsolved) > best[0] or (
+            len(one.found.unsolved) == best[0] and one.found.expanded > 2 * best[1]
+        )
+        assert one.found.stopped == (one.found.solved + len(one.found.unsolved) < 2)
+        assert is_clear or not one.found.stopped
+        best = min(best, (len(one.found.unsolved), one.found.expanded))
+        stopped += one.found.stopped
     assert 0 < stopped < 4
 
 
@@ -105,7 +108,7 @@ class Scored(Heuristic):
         return self._scorer.score(ids)
 
 
-def searched(task: Task, scores: str | LinearModel) -> tuple[bool, int]:
+def decided(task: Task, scores: str | LinearModel) -> tuple[bool, int]:
     """How greedy search of the agents ends."""
     space = StateSpace(task)
     heuristic = make_heuristic(scores, space) if isinstance(scores, str) else Scored(space, scores)
@@ -115,7 +118,7 @@ def searched(task: Task, scores: str | LinearModel) -> tuple[bool, int]:
 
 def test_what_is_said_of_the_search_is_what_the_agent_hfs_does(chosen: Chosen, validation: Sequence[Task]) -> None:
     for heuristic, said in (*chosen.model.card["beside"].items(), (chosen.model, chosen.model.card["validation"])):
-        ends = [searched(task, heuristic) for task in validation]
+        ends = [decided(task, heuristic) for task in validation]
         assert said["problems"] == len(validation)
         assert said["solved"] == sum(solved for solved, _ in ends)
         assert said["expanded"] == sum(expanded for _, expanded in ends)
@@ -129,7 +132,7 @@ def test_the_card_says_how_it_was_made(chosen: Chosen) -> None:
         "seconds",
     }  # fmt: skip
     assert (card["domains"], card["seed"], card["draws"], card["problems"]) == ([DOMAIN], 0, 4, 4)
-    assert (card["loss"], card["l2"], card["unsolved"]) == (best.loss, best.l2, list(best.unsolved))
+    assert (card["loss"], card["l2"], card["unsolved"]) == (best.loss, best.l2, list(best.found.unsolved))
     assert list(card["beside"]) == ["divided_goals", "h_ff", "h_add"]
     assert 0 < card["states"] <= card["pairs"] * 2
     assert json.loads(json.dumps(card)) == card
@@ -168,13 +171,17 @@ def test_a_model_of_several_domains_is_general() -> None:
 def test_a_model_is_chosen_even_where_what_is_not_learned_does_better() -> None:
     found = train_linear([DOMAIN], replace(TINY, levels=[0], bases=[]), 0)
     first, *others = found.candidates[3:]
-    assert not first.stopped
-    assert found.model.card["validation"]["expanded"] in [one.expanded for one in (first, *others) if not one.stopped]
-    assert found.model.card["validation"]["expanded"] > 2 * found.candidates[1].expanded  # h_ff solves it in no time
+    assert not first.found.stopped
+    assert found.model.card["validation"]["expanded"] in [
+        one.found.expanded for one in (first, *others) if not one.found.stopped
+    ]
+    assert (
+        found.model.card["validation"]["expanded"] > 2 * found.candidates[1].found.expanded
+    )  # h_ff solves it in no time
 
 
 def candidate(unsolved: int, expanded: int, name: str = "", *, stopped: bool = False) -> Candidate:
-    return Candidate(name, "ranking", 0.0, 1.0, 9 - unsolved, expanded, ("x",) * unsolved, stopped)
+    return Candidate(name, "ranking", 0.0, 1.0, Searched(9 - unsolved, expanded, ("x",) * unsolved, stopped))
 
 
 @pytest.mark.parametrize(
@@ -193,11 +200,11 @@ def test_what_decides(candidates: list[Candidate], expected: int) -> None:
 def test_a_search_is_stopped_when_it_cannot_be_the_best(validation: Sequence[Task]) -> None:
     problems = [(task, FeatureTypes(task)) for task in validation]
 
-    def search(nodes: int, most: tuple[int, int]) -> tuple[int, int, tuple[str, ...], bool]:
-        return linear._searched(problems, nodes, linear._open_parts, most)
+    def search(nodes: int, most: tuple[int, int] | None) -> tuple[int, int, tuple[str, ...], bool]:
+        return astuple(searched(problems, nodes, linear._open_parts, most))
 
     names = tuple(task.name for task in validation)
-    solved, expanded, unsolved, stopped = search(50, (2, 100))
+    solved, expanded, unsolved, stopped = search(50, None)
     assert (solved, unsolved, stopped) == (2, (), False)
     counts = [best_first(space := StateSpace(task), linear._open_parts(space, types), max_expanded=50).expanded
               for task, types in problems]  # fmt: skip
@@ -211,8 +218,9 @@ def test_a_search_is_stopped_when_it_cannot_be_the_best(validation: Sequence[Tas
 
 def test_what_is_not_solved_counts_as_if_all_nodes_were_expanded() -> None:
     problems = [(task, FeatureTypes(task)) for task in (hopeless(), coin())]
-    solved, expanded, unsolved, stopped = linear._searched(problems, 50, linear._open_parts, (2, 100))
-    assert (solved, expanded, len(unsolved), stopped) == (1, 50 + 3, 1, False)
+    found = searched(problems, 50, linear._open_parts)
+    assert (found.solved, found.expanded, len(found.unsolved), found.stopped) == (1, 50 + 3, 1, False)
+    assert found.merit == (1, 50 + 3)
 
 
 def test_nothing_to_learn_from_or_to_choose_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +228,7 @@ def test_nothing_to_learn_from_or_to_choose_is_one_line(monkeypatch: pytest.Monk
         train_linear([DOMAIN], replace(TINY, levels=[]), 0)
     with pytest.raises(UsageError, match=r"^unknown domain 'grapes'"):
         train_linear(["grapes"], TINY, 0)
-    monkeypatch.setattr(linear, "pairs_of", lambda task, **options: None)
+    monkeypatch.setattr(drawing, "pairs_of", lambda task, **options: None)
     message = r"^nothing to learn from in 2 problems of epistemic_gossip: raise model\.draws$"
     with pytest.raises(EpigymError, match=message):
         train_linear(["epistemic_gossip"], LEAST, 0)

@@ -172,8 +172,8 @@ DOMAIN = Domain(
     structure=structure,
     actors={"sense": 0, "tell": 0},
     ranges={
-        "train": ({"agents": (2, 3), "parts": (1, 2), "clear_start": (False, True)},),
-        "validation": ({"agents": (4, 5), "parts": (1,), "clear_start": (True,)},),
+        "train": ({"agents": (2, 3), "parts": (1, 2), "clear_start": (False, True), "depth": (2, 2, 3)},),
+        "validation": ({"agents": (4, 5), "parts": (1,), "clear_start": (True,), "depth": (2, 2, 3)},),
         "test": ({"agents": (6, 7, 8), "parts": (1,), "clear_start": (True,)},),
     },
 )

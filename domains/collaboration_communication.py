@@ -275,8 +275,14 @@ DOMAIN = Domain(
     structure=structure,
     actors=dict.fromkeys(("right", "left", "check", "tell"), 0),
     ranges={
-        "train": ({"agents": (2, 3), "boxes": (1, 2), "rooms": (3, 4)},),
-        "validation": ({"agents": (3, 4), "boxes": (3,), "rooms": (4,)},),
+        "train": (
+            {"agents": (2, 3), "boxes": (1, 2), "rooms": (3, 4)},
+            {"agents": (2, 3), "boxes": (2,), "rooms": (3,), "checks": ("room",)},
+        ),
+        "validation": (
+            {"agents": (3, 4), "boxes": (3,), "rooms": (4,)},
+            {"agents": (3, 4), "boxes": (3,), "rooms": (4,), "checks": ("room",)},
+        ),
         "test": ({"agents": (4, 5, 6), "boxes": (3, 4), "rooms": (5, 6)},),
     },
 )

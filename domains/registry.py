@@ -1,4 +1,4 @@
-"""The domains, with the rungs of the scaling ladder and of the summit among their named instances."""
+"""The domains, with the measured and drawn problems of the suites among their named instances."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ from domains.domain import Domain, Parameters
 LADDER = Path(__file__).parent / "suites" / "scaling.csv"
 # Written by `python -m search.summit`: one row per rung or control problem, with what seven searches needed.
 SUMMIT = Path(__file__).parent / "suites" / "summit.csv"
+# Written by `python -m learn.draw split=[test] draws=10`: one row per problem.
+DRAWN = Path(__file__).parent / "suites" / "drawn.csv"
 
 _MODULES = (
     active_muddy_child,
@@ -73,24 +75,21 @@ def _rows(table: Path) -> tuple[dict[str, str], ...]:
 
 @cache
 def counts() -> Mapping[str, tuple[int, ...]]:
-    """Of `domain/instance` of the summit and its control: fluents, agents, actions and subgoals.
+    """Of `domain/instance` of the summit, its control and what is drawn: fluents, agents, actions and subgoals.
 
     Nobody has to build such a problem to know them.
     """
-    return MappingProxyType(
-        {
-            f"{row['domain']}/{row['instance']}": (
-                *(int(row[name]) for name in ("fluents", "agents", "actions")),
-                len(json.loads(row["parameters"])["goals"]),
-            )
-            for row in _rows(SUMMIT)
-        }
-    )
+    found = {}
+    for row in (*_rows(SUMMIT), *_rows(DRAWN)):
+        subgoals = row.get("subgoals") or len(json.loads(row["parameters"])["goals"])
+        sizes = *(row[name] for name in ("fluents", "agents", "actions")), subgoals
+        found[f"{row['domain']}/{row['instance']}"] = tuple(map(int, sizes))
+    return MappingProxyType(found)
 
 
 def _domains() -> dict[str, Domain]:
     plain = [module.DOMAIN for module in _MODULES]
-    kinds = (RUNGS, SUMMIT_RUNGS, CONTROLS)
+    kinds = (RUNGS, SUMMIT_RUNGS, CONTROLS, DRAWN_TESTS)
     measured = {domain.name: [rungs.get(domain.name, {}).items() for rungs in kinds] for domain in plain}
     return {
         domain.name: replace(domain, instances=dict(chain(domain.instances.items(), *measured[domain.name])))
@@ -104,5 +103,7 @@ SUMMIT_RUNGS = _rungs(SUMMIT, "summit")
 """The same of the summit."""
 CONTROLS = _rungs(SUMMIT, "control")
 """The problems beside the summit's that nobody has searched."""
+DRAWN_TESTS = _rungs(DRAWN, "test")
+"""Problems drawn from the ranges of the split `test`."""
 DOMAINS: Mapping[str, Domain] = MappingProxyType(_domains())
 """The domains by name, with all these among their instances."""

@@ -301,8 +301,22 @@ DOMAIN = Domain(
         "rescue": 0,
     },
     ranges={
-        "train": ({"locations": (2, 3, 4), "shape": ("line", "ring", "star"), "goal": ("rescue", "find")},),
-        "validation": ({"locations": (5, 6), "shape": ("line", "ring", "star"), "drones": (1, 2)},),
+        "train": (
+            {
+                "locations": (2, 3, 4),
+                "shape": ("line", "ring", "star"),
+                "goal": ("rescue", "find"),
+                "noticed": (True, False),
+            },
+        ),
+        "validation": (
+            {
+                "locations": (5, 6),
+                "shape": ("line", "ring", "star"),
+                "drones": (1, 2),
+                "noticed": (True, False),
+            },
+        ),
         "test": ({"locations": (7, 8), "shape": ("line", "ring", "star"), "drones": (1, 2), "ambulances": (1, 2)},),
     },
 )

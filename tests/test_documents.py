@@ -20,6 +20,7 @@ from tests.helpers.benchmark_files import ROOT, SHARED
 
 SHORT = {
     "learn.assess": "explorer.max_visited=60",
+    "learn.draw": "draws=1 domain=[epistemic_gossip]",
     "learn.ppo": "steps=1024",
     "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=500 draws=2",
     "learn.train": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64 trainer.max_steps=100"
@@ -36,6 +37,7 @@ SHORT = {
 PROMISED = {
     "learn.assess": "outputs/assess/*/assessment.csv",
     "learn.compare": "outputs/compare/*/comparison.md",
+    "learn.draw": "outputs/draw/*/problems.csv",
     "learn.export": "outputs/train/**/best.onnx",
     "learn.ppo": "outputs/ppo/*/agent.zip",
     "learn.rollouts": "outputs/explored/*/*.png",

@@ -3,7 +3,8 @@
 `standard` and `transfer` are the two set-ups in which learned heuristics were published; `scaling` is a
 ladder per domain that climbs beyond what blind search can reach, measured in `scaling.csv`. `summit` climbs from where
 the first of seven searches gives out to beyond where the last does, measured in `summit.csv`; `control` has as many
-problems of the same sizes that nobody has searched. Both are there when that table is. For every domain there is
+problems of the same sizes that nobody has searched. Both are there when that table is, and `drawn`, problems from the
+ranges to test learners on, when `drawn.csv` is. For every domain there is
 `without_<domain>`, which trains on all others.
 """
 
@@ -15,7 +16,7 @@ from types import MappingProxyType
 
 from domains.checks import known
 from domains.domain import Parameters
-from domains.registry import CONTROLS, DOMAINS, RUNGS, SUMMIT_RUNGS
+from domains.registry import CONTROLS, DOMAINS, DRAWN_TESTS, RUNGS, SUMMIT_RUNGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,12 @@ SUITES: Mapping[str, Suite] = MappingProxyType(
                 "as many problems of the same sizes, drawn without looking at who solves them",
                 train=_instances("train", *DOMAINS),
                 test=_measured(CONTROLS),
+            ),
+            Suite(
+                "drawn",
+                "ten problems of each domain from the ranges to test on, larger than those to learn from",
+                train=_instances("train", *DOMAINS),
+                test=_measured(DRAWN_TESTS),
             ),
             *(
                 Suite(

@@ -70,11 +70,13 @@ class Drawn:
             "instance": self.instance,
             "seed": self.seed,
             "parameters": json.dumps(self.parameters),
+            **dict(zip(_COUNTS, _counts(self.task), strict=True)),
             **{name: "" if value is None else value for name, value in blank.items()},
         }
 
 
-COLUMNS = ("domain", "instance", "seed", "parameters", "distance", "states")
+_COUNTS = ("fluents", "agents", "actions", "subgoals")
+COLUMNS = ("domain", "instance", "seed", "parameters", *_COUNTS, "distance", "states")
 
 
 def draw(domain: str, split: str, seed: int = 0) -> Iterator[Drawn]:
@@ -101,7 +103,7 @@ def draw(domain: str, split: str, seed: int = 0) -> Iterator[Drawn]:
         if number - last > _PATIENCE:
             raise EpigymError(f"{domain}: none of {_PATIENCE} problems drawn for {split} fits; change its ranges")
         found = _drawn(domain, split, seed, number)
-        if found is None or (mark := signature(found.task)) in known or _is_test(domain, found.task, mark):
+        if found is None or (mark := signature(found.task)) in known or _is_test(found, mark):
             continue
         known.add(mark)
         last = number
@@ -191,10 +193,10 @@ def _layers(space: StateSpace, exhaust: bool) -> tuple[list[int], bool]:
     return layers, layers[-1] == 0
 
 
-def _is_test(domain: str, task: Task, mark: str) -> bool:
-    """Whether a task is a test problem of its domain, up to names."""
-    names = _tests(domain).get(_counts(task), ())
-    return any(_signature(domain, name) == mark for name in names)
+def _is_test(drawn: Drawn, mark: str) -> bool:
+    """Whether a drawn problem is a test problem of its domain, up to names; what was frozen is drawn again as it is."""
+    names = _tests(drawn.domain).get(_counts(drawn.task), ())
+    return any(name != drawn.instance and _signature(drawn.domain, name) == mark for name in names)
 
 
 @cache

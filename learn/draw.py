@@ -1,0 +1,102 @@
+"""List problems drawn from the distributions of domains, and how large they are.
+
+Writes problems.csv, which names every problem by its parameters, and sizes.csv and sizes.md, a row for each domain and
+split, into the folder of the run.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from statistics import median
+from typing import TYPE_CHECKING, Annotated, Any
+
+from domains.domain import SPLITS
+from epigym.command import Settings, run
+from epigym.errors import UsageError
+from epigym.files import write_rows
+from epigym.names import unknown
+from epigym.values import AtLeast, Count
+
+if TYPE_CHECKING:
+    from learn.data.distribution import Drawn
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draw(Settings):
+    """The settings, see `conf/draw.yaml`."""
+
+    domain: list[str]
+    split: list[str]
+    draws: Count
+    seed: Annotated[int, AtLeast(0)]
+
+
+def draw_problems(settings: Draw) -> None:
+    """Draw, and write the tables.
+
+    Raises:
+        UsageError: when there is no such domain or split.
+        EpigymError: when no problem fits for long.
+    """
+    from domains import DOMAINS
+
+    for name, value, choices in (("domain", settings.domain, DOMAINS), ("split", settings.split, SPLITS)):
+        for one in value:
+            if one not in choices:
+                raise UsageError(unknown(name, one, choices))
+
+    from rich.console import Console
+    from rich.progress import track
+
+    from learn.data.distribution import COLUMNS, draw
+    from learn.training.tables import write_table
+
+    problems: list[Drawn] = []
+    sizes: list[dict[str, Any]] = []
+    parts = [(domain, split) for domain in settings.domain or DOMAINS for split in settings.split]
+    for domain, split in track(parts, "drawing", transient=True):
+        start = time.process_time()
+        found = list(islice(draw(domain, split, settings.seed), settings.draws))
+        sizes.append(_sizes(domain, split, found, time.process_time() - start))
+        problems += found
+    write_rows(settings.run_dir / "problems.csv", COLUMNS, (problem.row() for problem in problems))
+    Console().print(write_table(sizes, settings.run_dir / "sizes", "drawn problems"))
+    logger.info("%s", settings.run_dir / "problems.csv")
+
+
+def _sizes(domain: str, split: str, found: Sequence[Drawn], seconds: float) -> dict[str, Any]:
+    """How large the problems of a domain and split are; those that were tried end with the last that was kept."""
+    states = [one.states for one in found if one.states is not None]
+    distances = [one.distance for one in found if one.distance is not None]
+    return {
+        "domain": domain,
+        "split": split,
+        "a second": len(found) / seconds,
+        "draws": str(int(found[-1].instance.removeprefix(f"{split}_")) + 1),
+        "actions": _range([len(one.task.actions) for one in found]),
+        "worlds": _range([len(one.task.initial.valuations) for one in found]),
+        "e-states": _range(states),
+        "median": f"{median(states):g}" if states else "",
+        "shortest": _range(distances),
+    }
+
+
+def _range(values: Sequence[int]) -> str:
+    if not values:
+        return ""
+    least, most = min(values), max(values)
+    return str(least) if least == most else f"{least} to {most}"
+
+
+main = partial(run, draw_problems, Draw, "learn.draw")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""The command that lists drawn problems, and the problems that it drew for the suite to test on."""
+
+from __future__ import annotations
+
+import csv
+import json
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+import domains
+from domains.registry import DRAWN, counts
+from domains.suites import suite
+from epigym.errors import UsageError
+from epigym.problem import domain_problem
+from learn.data.distribution import COLUMNS, draw
+from learn.draw import Draw, draw_problems
+from tests.helpers.commands import composed
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_problems_and_their_sizes_are_listed(tmp_path: Path) -> None:
+    domain = "epistemic_gossip"
+    draw_problems(composed(Draw, "draw", f"domain={domain}", "draws=5", "seed=3", f"run_dir={tmp_path}"))
+    listed = rows(tmp_path / "problems.csv")
+    assert list(listed[0]) == list(COLUMNS)
+    assert [row["instance"].split("_")[0] for row in listed] == ["train"] * 5 + ["validation"] * 5 + ["test"] * 5
+    for row, problem in zip(listed, islice(draw(domain, "train", 3), 5), strict=False):
+        task = domain_problem(domain, **json.loads(row["parameters"]))
+        assert (task.initial, task.actions, task.goal) == (
+            problem.task.initial, problem.task.actions, problem.task.goal,
+        )  # fmt: skip
+        assert [int(row[name]) for name in ("fluents", "agents", "actions", "subgoals", "distance", "states")] == [
+            len(task.fluents), len(task.agents), len(task.actions), len(task.goal), problem.distance, problem.states,
+        ]  # fmt: skip
+    train, validation, test = rows(tmp_path / "sizes.csv")
+    assert [row["split"] for row in (train, validation, test)] == ["train", "validation", "test"]
+    states = sorted(int(row["states"]) for row in listed[:5])
+    assert (train["e-states"], train["median"]) == (f"{states[0]} to {states[-1]}", str(states[2]))
+    assert int(train["draws"]) == int(listed[4]["instance"].removeprefix("train_")) + 1
+    assert (test["e-states"], test["median"], test["shortest"]) == ("", "", "")
+    assert validation["actions"] == "20"
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [("domain=grapes", r"^unknown domain 'grapes'"), ("split=dev", r"^unknown split 'dev'")],
+)
+def test_what_there_is_not_is_one_line(override: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=message):
+        draw_problems(composed(Draw, "draw", override, f"run_dir={tmp_path}"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_suite_has_twenty_problems_of_each_domain() -> None:
+    by_domain = {name: [one for one in suite("drawn").test if one.startswith(f"{name}/")] for name in domains.DOMAINS}
+    assert {len(found) for found in by_domain.values()} == {20}
+    assert all(name.partition("/")[2].startswith("test_") for name in suite("drawn").test)
+
+
+@pytest.mark.parametrize("domain", ["cloud_scheduling", "epistemic_gossip", "search_and_rescue"])
+def test_the_suite_is_what_is_drawn(domain: str) -> None:
+    frozen = [row for row in rows(DRAWN) if row["domain"] == domain]
+    for row, problem in zip(frozen, islice(draw(domain, "test"), 6), strict=False):
+        assert row == {name: str(value) for name, value in problem.row().items()}
+        task = domain_problem(f"{domain}/{row['instance']}")
+        assert (task.initial, task.goal) == (problem.task.initial, problem.task.goal)
+        assert counts()[f"{domain}/{row['instance']}"] == (
+            len(task.fluents), len(task.agents), len(task.actions), len(task.goal),
+        )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -63,10 +63,12 @@ class Found(NamedTuple):
     Attributes:
         solved: whether a goal was reached.
         expanded: e-states expanded.
+        path: the e-states from the initial one to the goal; empty where none was reached.
     """
 
     solved: bool
     expanded: int
+    path: tuple[int, ...] = ()
 
 
 def best_first(
@@ -82,19 +84,30 @@ def best_first(
         max_expanded: most e-states to expand.
     """
     if space.is_goal([space.initial])[0]:
-        return Found(True, 0)
+        return Found(True, 0, (space.initial,))
     frontier: list[tuple[float, int]] = [(0.0, space.initial)]
+    reached_from: dict[int, int] = {}
     expanded = 0
     while frontier and expanded < max_expanded:
-        step = space.expand([heapq.heappop(frontier)[1]], stop_at_goal=True)
+        _, state = heapq.heappop(frontier)
+        step = space.expand([state], stop_at_goal=True)
         expanded += 1
-        if len(step.target) and space.is_goal(step.target[-1:])[0]:
-            return Found(True, expanded)
         fresh = step.target[step.is_new]
+        reached_from.update(dict.fromkeys(fresh.tolist(), state))
+        if len(step.target) and space.is_goal(step.target[-1:])[0]:
+            return Found(True, expanded, _path(reached_from, int(step.target[-1])))
         if len(fresh):
             for entry in zip(np.rint(score(fresh) * 1000).tolist(), fresh.tolist(), strict=True):
                 heapq.heappush(frontier, entry)
     return Found(False, expanded)
+
+
+def _path(reached_from: Mapping[int, int], state: int) -> tuple[int, ...]:
+    """The e-states from the initial one to another."""
+    path = [state]
+    while path[-1] in reached_from:
+        path.append(reached_from[path[-1]])
+    return tuple(reversed(path))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,15 @@
-"""Expansions to learn an order from: e-states whose distances are exact, and which of two a search should prefer.
+"""Expansions to learn an order from: e-states whose distances are known, and which of two a search should prefer.
 
-A problem is exhausted, so that every label is exact. Of some of its e-states, half of them on shortest plans and the
-others from every distance, all successors are kept: what brings a goal nearer is better than its siblings, than its
-parent, and than anything from which no goal can be reached.
+A small problem is exhausted, so that every label is exact. Of some of its e-states, half of them on shortest plans and
+the others from every distance, all successors are kept: what brings a goal nearer is better than its siblings, than its
+parent, and than anything from which no goal can be reached. Of a larger problem a plan says which to prefer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +30,7 @@ class Pairs:
     Attributes:
         space: where they live; its task has the goal.
         ids: int32[k], the e-states.
-        distance: int32[k], actions to the nearest goal, `UNREACHABLE` where there is none.
+        distance: int32[k], actions to the nearest goal, or to the end of a plan; `UNREACHABLE` where there is none.
         better: int64[p], positions in `ids`.
         worse: int64[p], positions in `ids` of what `better` is preferred to.
         weight: float64[p]; the pairs of an expansion together weigh as much as those of any other, in all 1.
@@ -66,13 +68,45 @@ def pairs_of(task: Task, *, expansions: int, max_states: int, seed: int) -> Pair
         own = _compared(state, np.unique(targets[ptr[state] : ptr[state + 1]]), distance, rng)
         found += own
         weights += [1 / len(own)] * len(own)
-    if not found:
-        return None
-    both = np.array(found, dtype=np.int32)
-    ids, places = np.unique(both, return_inverse=True)
+    return _joined(exploration.space, found, weights, distance) if found else None
+
+
+def pairs_of_plan(space: StateSpace, states: Sequence[int], *, seed: int) -> Pairs:
+    """Pairs of the e-states of a plan: each is better than the one before it, and than its siblings.
+
+    What the siblings are worth is not known; their distance is taken for that of their parent.
+
+    Args:
+        space: where the e-states live, with the goal.
+        states: from the initial one to a goal, at least two, each once.
+        seed: of some e-states not all siblings are taken, as it says.
+    """
+    rng = np.random.default_rng(seed)
+    steps = len(states) - 1
+    found: list[tuple[int, int]] = []
+    weights: list[float] = []
+    distance: dict[int, int] = {}
+    for number, (state, after) in enumerate(pairwise(states)):
+        others = np.setdiff1d(space.expand([state]).target, [state, after])
+        own = [*((after, int(other)) for other in rng.permutation(others)[:_MOST_WORSE]), (after, state)]
+        found += own
+        weights += [1 / len(own)] * len(own)
+        for _, other in own:
+            distance.setdefault(other, steps - number)
+    known = distance | {state: steps - number for number, state in enumerate(states)}
+    labels = np.zeros(max(known) + 1, dtype=np.int32)
+    labels[list(known)] = list(known.values())
+    return _joined(space, found, weights, labels)
+
+
+def _joined(
+    space: StateSpace, found: Sequence[tuple[int, int]], weights: Sequence[float], distance: NDArray[np.int32]
+) -> Pairs:
+    """Pairs of ids, with their weights, and the distances by id."""
+    ids, places = np.unique(np.array(found, dtype=np.int32), return_inverse=True)
     better, worse = places.reshape(-1, 2).T
     weight = np.array(weights)
-    return Pairs(exploration.space, ids, distance[ids], better, worse, weight / weight.sum())
+    return Pairs(space, ids, distance[ids], better, worse, weight / weight.sum())
 
 
 def _chosen(

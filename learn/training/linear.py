@@ -2,7 +2,8 @@
 
 Candidates see more or less of an e-state, learn an order or a distance, correct the relaxation or stand alone. None is
 chosen by its loss: what counts is how many validation problems, larger than those to learn from, greedy search with it
-solves within a limit of nodes, then how few it expands. Of those that expand about as few the simplest is taken.
+solves within a limit of nodes, then how few it expands. Of those that expand about as few the simplest is taken, and
+fitted again to what a search with it meets on larger problems as long as that helps.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from learn.model.shipped import GENERAL
 from learn.training.drawing import all_pairs, drawn
 from learn.training.options import LinearOptions
 from learn.training.ranking import Loss, TrainingData, fit, observe
+from learn.training.rounds import larger, lessons
 from learn.training.searching import Problems, Scores, Searched, searched
 
 logger = logging.getLogger(__name__)
@@ -46,6 +48,7 @@ class Candidate:
         accuracy: share of the pairs that it orders rightly, each problem and expansion counting the same.
         found: how greedy search did; stopped where another candidate does clearly better.
         model: the model; None for what is not learned.
+        rounds: rounds of training on what a search met, before it was fitted.
     """
 
     representation: str
@@ -54,6 +57,7 @@ class Candidate:
     accuracy: float
     found: Searched
     model: LinearModel | None = None
+    rounds: int = 0
 
     def row(self) -> dict[str, Any]:
         """What a table says of it."""
@@ -61,6 +65,7 @@ class Candidate:
             "sees": self.representation,
             "loss": self.loss,
             "l2": self.l2,
+            "rounds": self.rounds,
             "features": 0 if self.model is None else len(self.model.colours),
             "pairs in order": self.accuracy,
             "solved": self.found.solved,
@@ -122,6 +127,18 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
             candidates.append(_candidate(seen[representation], loss, l2, validation, options, passing))
             progress.advance(bar)
     best = _best([one for one in candidates if one.model])
+    for round_number in range(1, options.rounds + 1):
+        tasks = larger(domains, options.larger, seed + round_number, [task for task, _ in validation])
+        met = lessons(
+            tasks, cast(LinearModel, best.model), nodes=options.nodes, expansions=options.expansions, seed=seed
+        )
+        known = [*problems, *met]
+        again = _again(best, known, validation, options)
+        candidates.append(again)
+        if again.found.stopped or again.found.merit >= best.found.merit:
+            break
+        best, problems = again, known
+    types = [FeatureTypes(pairs.space.task) for pairs in problems]
     card = {
         "domains": list(domains),
         "seed": seed,
@@ -129,6 +146,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         "problems": len(problems),
         "states": sum(len(one.ids) for one in problems),
         "pairs": sum(len(one.better) for one in problems),
+        "rounds": best.rounds,
         "loss": best.loss,
         "l2": best.l2,
         "validation": _summary(best, len(validation)),
@@ -145,6 +163,15 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         card=card,
     )
     return Chosen(model, tuple(candidates), len(validation))
+
+
+def _again(best: Candidate, problems: Sequence[Pairs], validation: Problems, options: LinearOptions) -> Candidate:
+    """The same, fitted to more."""
+    model = cast(LinearModel, best.model)
+    types = [FeatureTypes(pairs.space.task) for pairs in problems]
+    data = observe(problems, types, model.representation)
+    again = _candidate(data, cast(Loss, best.loss), best.l2, validation, options, best.found.merit)
+    return replace(again, rounds=best.rounds + 1)
 
 
 def _best(candidates: Sequence[Candidate]) -> Candidate:

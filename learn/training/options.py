@@ -110,6 +110,8 @@ class LinearOptions:
     l2: list[float]
     bases: list[Literal["h_ff", "h_add"]]
     residual_l2: list[float]
+    rounds: int = field(metadata={"minimum": 0})
+    larger: int = field(metadata={"minimum": 1})
 
 
 @dataclass(frozen=True, kw_only=True)

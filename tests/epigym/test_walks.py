@@ -143,7 +143,11 @@ def greedy(problem: str, heuristic: str, most: int) -> tuple[Found, Found]:
     limits = Limits(max_expanded=most)
     result = make_agent("hfs").search(searched, make_heuristic(heuristic, searched), limits)
     assert len(walked) == len(searched)
-    return found, Found(result.status is SearchStatus.SOLVED, result.expanded)
+    solved = result.status is SearchStatus.SOLVED
+    states = [searched.initial]
+    for name in result.plan or ():
+        states.append(searched.successor(states[-1], task.action_names.index(name)))
+    return found, Found(solved, result.expanded, tuple(states) if solved else ())
 
 
 @pytest.mark.parametrize("heuristic", ["open_goals", "divided_goals", "h_add", "h_ff", "c_pg"])
@@ -162,7 +166,7 @@ def test_a_best_first_walk_is_the_greedy_search_of_the_agents(problem: str, heur
 
 def test_a_best_first_walk_of_what_is_reached_or_cannot_be() -> None:
     space = StateSpace(done())
-    assert best_first(space, make_heuristic("open_goals", space).score, max_expanded=10) == Found(True, 0)
+    assert best_first(space, make_heuristic("open_goals", space).score, max_expanded=10) == Found(True, 0, (0,))
     space = StateSpace(hopeless())
     assert best_first(space, make_heuristic("open_goals", space).score, max_expanded=10) == Found(False, 3)
     assert len(space) == 3

@@ -1,0 +1,41 @@
+"""What a search with a model met: larger problems that it solves teach what their plans prefer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from epigym.feature_types import FeatureTypes
+from epigym.likeness import signature
+from epigym.space import StateSpace
+from epigym.task import Task
+from epigym.walks import best_first
+from learn.data.distribution import MAX_STATES
+from learn.data.pairs import Pairs, pairs_of, pairs_of_plan
+from learn.model.linear import LinearModel, LinearScorer
+from learn.training.drawing import drawn
+
+
+def larger(domains: Sequence[str], draws: int, seed: int, but: Sequence[Task]) -> list[Task]:
+    """Problems from the ranges to validate on, at most `draws` of each domain, none of them one of `but` up to names."""
+    known = {signature(task) for task in but}
+    return [task for task in drawn(domains, "validation", draws, seed) if signature(task) not in known]
+
+
+def lessons(tasks: Sequence[Task], model: LinearModel, *, nodes: int, expansions: int, seed: int) -> list[Pairs]:
+    """Pairs of the problems that greedy search with a model solves; exact ones where a problem can be exhausted.
+
+    Args:
+        tasks: the problems.
+        model: that guides the search.
+        nodes: most expansions for each problem.
+        expansions: as in `pairs_of`.
+        seed: what is drawn depends on it.
+    """
+    found: list[Pairs] = []
+    for number, task in enumerate(tasks):
+        space = StateSpace(task)
+        search = best_first(space, LinearScorer(space, model, FeatureTypes(task)).score, max_expanded=nodes)
+        if len(search.path) > 1:
+            exact = pairs_of(task, expansions=expansions, max_states=MAX_STATES, seed=seed + number)
+            found.append(exact or pairs_of_plan(space, search.path, seed=seed + number))
+    return found

@@ -16,7 +16,7 @@ from learn.training.drawing import drawn
 
 
 def larger(domains: Sequence[str], draws: int, seed: int, but: Sequence[Task]) -> list[Task]:
-    """Problems from the ranges to validate on, at most `draws` of each domain, none of them one of `but` up to names."""
+    """Problems from the ranges to validate on, at most `draws` of each domain, but for `but` up to names."""
     known = {signature(task) for task in but}
     return [task for task in drawn(domains, "validation", draws, seed) if signature(task) not in known]
 

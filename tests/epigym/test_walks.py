@@ -144,9 +144,10 @@ def greedy(problem: str, heuristic: str, most: int) -> tuple[Found, Found]:
     result = make_agent("hfs").search(searched, make_heuristic(heuristic, searched), limits)
     assert len(walked) == len(searched)
     solved = result.status is SearchStatus.SOLVED
+    names = [action.name for action in task.actions]
     states = [searched.initial]
     for name in result.plan or ():
-        states.append(searched.successor(states[-1], task.action_names.index(name)))
+        states.append(searched.successor(states[-1], names.index(name)))
     return found, Found(solved, result.expanded, tuple(states) if solved else ())
 
 
@@ -191,5 +192,5 @@ def test_scores_are_ordered_in_thousandths_and_then_by_id() -> None:
     for scores, expanded in order.items():
         space = FreshSpace(edges, [9])
         table = TableHeuristic(dict(zip((1, 2, 3), scores, strict=True)))
-        assert best_first(space, table.score, max_expanded=10) == Found(True, len(expanded))
+        assert best_first(space, table.score, max_expanded=10) == Found(True, len(expanded), (0, 1, 9))
         assert space.expanded == expanded

@@ -40,18 +40,19 @@ DOMAIN = "collaboration_communication"
 TINY = LinearOptions(
     kind="linear", folder=None, draws=4, validation=2, expansions=10, nodes=50, features=40, levels=[0, 1],
     worlds=[False], losses=["ranking", "regression"], l2=[1e-3], bases=["h_ff"], residual_l2=[1e-1],
+    rounds=0, larger=2,
 )  # fmt: skip
 LEAST = replace(TINY, draws=2, validation=1, levels=[0], losses=["ranking"], bases=[])
 
 
 @pytest.fixture(scope="module")
 def chosen() -> Chosen:
-    return train_linear([DOMAIN], TINY, 0)
+    return train_linear([DOMAIN], TINY, 1)
 
 
 @pytest.fixture(scope="module")
 def validation() -> list[Task]:
-    return [drawn.task for drawn in islice(draw(DOMAIN, "validation", 0), TINY.validation)]
+    return [drawn.task for drawn in islice(draw(DOMAIN, "validation", 1), TINY.validation)]
 
 
 def test_candidates_are_what_was_asked_for(chosen: Chosen) -> None:
@@ -84,7 +85,7 @@ def test_the_simplest_of_the_best_by_search_is_chosen(chosen: Chosen) -> None:
 def test_what_falls_behind_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     choices = linear._choices
     monkeypatch.setattr(linear, "_choices", lambda options: choices(options)[::-1])  # what corrects h_ff comes first
-    found = train_linear([DOMAIN], replace(TINY, levels=[0]), 0)
+    found = train_linear([DOMAIN], replace(TINY, levels=[0]), 1)
     best = (2, 2 * TINY.nodes)
     stopped = 0
     for one in found.candidates[3:]:
@@ -128,16 +129,17 @@ def test_the_card_says_how_it_was_made(chosen: Chosen) -> None:
     card, model = chosen.model.card, chosen.model
     [best] = [one for one in chosen.candidates if one.model and one.model.weights.tolist() == model.weights.tolist()]
     assert card.keys() == {
-        "domains", "seed", "draws", "problems", "states", "pairs", "loss", "l2", "validation", "beside", "unsolved",
-        "seconds",
+        "domains", "seed", "draws", "problems", "states", "pairs", "rounds", "loss", "l2", "validation", "beside",
+        "unsolved", "seconds",
     }  # fmt: skip
-    assert (card["domains"], card["seed"], card["draws"], card["problems"]) == ([DOMAIN], 0, 4, 4)
+    assert (card["domains"], card["seed"], card["draws"], card["problems"]) == ([DOMAIN], 1, 4, 4)
     assert (card["loss"], card["l2"], card["unsolved"]) == (best.loss, best.l2, list(best.found.unsolved))
     assert list(card["beside"]) == ["divided_goals", "h_ff", "h_add"]
     assert 0 < card["states"] <= card["pairs"] * 2
     assert json.loads(json.dumps(card)) == card
     assert model.domain == DOMAIN
-    assert model.schema == FeatureTypes(domain_problem(DOMAIN)).schema
+    tasks = [drawn.task for drawn in islice(draw(DOMAIN, "train", 1), TINY.draws)]
+    assert model.schema == frozenset[int]().union(*(FeatureTypes(task).schema for task in tasks))
 
 
 def test_every_feature_has_a_definition_and_so_has_what_it_mentions(chosen: Chosen) -> None:
@@ -169,7 +171,7 @@ def test_a_model_of_several_domains_is_general() -> None:
 
 
 def test_a_model_is_chosen_even_where_what_is_not_learned_does_better() -> None:
-    found = train_linear([DOMAIN], replace(TINY, levels=[0], bases=[]), 0)
+    found = train_linear([DOMAIN], replace(TINY, levels=[0], bases=[]), 1)
     first, *others = found.candidates[3:]
     assert not first.found.stopped
     assert found.model.card["validation"]["expanded"] in [
@@ -204,14 +206,14 @@ def test_a_search_is_stopped_when_it_cannot_be_the_best(validation: Sequence[Tas
         return astuple(searched(problems, nodes, linear._open_parts, most))
 
     names = tuple(task.name for task in validation)
-    solved, expanded, unsolved, stopped = search(50, None)
+    solved, expanded, unsolved, stopped = search(100, None)
     assert (solved, unsolved, stopped) == (2, (), False)
-    counts = [best_first(space := StateSpace(task), linear._open_parts(space, types), max_expanded=50).expanded
+    counts = [best_first(space := StateSpace(task), linear._open_parts(space, types), max_expanded=100).expanded
               for task, types in problems]  # fmt: skip
     assert expanded == sum(counts)
-    assert search(50, (0, counts[0] // 2 - 1)) == (1, counts[0], (), True)
-    assert search(50, (0, (expanded + 1) // 2)) == (2, expanded, (), False)
-    assert search(50, (1, 1)) == (2, expanded, (), False)
+    assert search(100, (0, counts[0] // 2 - 1)) == (1, counts[0], (), True)
+    assert search(100, (0, (expanded + 1) // 2)) == (2, expanded, (), False)
+    assert search(100, (1, 1)) == (2, expanded, (), False)
     assert search(1, (2, 2)) == (0, 2, names, False)
     assert search(1, (0, 2)) == (0, 1, names[:1], True)
 
@@ -235,7 +237,16 @@ def test_nothing_to_learn_from_or_to_choose_is_one_line(monkeypatch: pytest.Monk
 
 
 def settings(tmp_path: Path, *overrides: str) -> command.Train:
-    tiny = ["draws=2", "validation=1", "expansions=5", "nodes=20", "levels=[0]", "worlds=[false]", "bases=[]"]
+    tiny = [
+        "draws=2",
+        "validation=1",
+        "expansions=5",
+        "nodes=20",
+        "levels=[0]",
+        "worlds=[false]",
+        "bases=[]",
+        "rounds=0",
+    ]
     return composed(command.Train, "train", "model=linear", f"run_dir={tmp_path / 'run'}",
                     *(f"model.{one}" for one in tiny), *overrides)  # fmt: skip
 
@@ -248,7 +259,7 @@ def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None
     assert written.read_bytes() == (tmp_path / "run" / "model.json").read_bytes()
     with (tmp_path / "run" / "candidates.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    columns = ["sees", "loss", "l2", "features", "pairs in order", "solved", "expanded", "stopped"]
+    columns = ["sees", "loss", "l2", "rounds", "features", "pairs in order", "solved", "expanded", "stopped"]
     assert list(rows[0]) == columns
     assert [(row["sees"], row["loss"]) for row in rows] == [
         ("divided_goals", ""), ("h_ff", ""), ("h_add", ""), ("L0", "ranking"), ("L0", "regression"),

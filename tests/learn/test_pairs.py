@@ -12,8 +12,10 @@ import pytest
 
 from epigym.problem import load_problem
 from epigym.space import StateSpace
+from epigym.walks import best_first
 from learn.data.labels import UNREACHABLE
-from learn.data.pairs import Pairs, pairs_of
+from learn.data.pairs import Pairs, pairs_of, pairs_of_plan
+from search.heuristics import make_heuristic
 from tests.helpers.tasks import coin, done, hopeless
 
 PROBLEMS = (
@@ -159,3 +161,26 @@ def test_the_coin_by_hand(seed: int) -> None:
     )
     found = dict(expansions_of(pairs, 3))
     assert found == {before: [(after, before)] for before, after in pairwise(states)}
+
+
+def test_a_plan_is_preferred_to_what_it_leaves_aside() -> None:
+    space = StateSpace(load_problem("gossip"))
+    search = best_first(space, make_heuristic("h_ff", space).score, max_expanded=100)
+    assert search.solved
+    steps = len(search.path) - 1
+    assert steps > 2
+    pairs = pairs_of_plan(space, search.path, seed=0)
+    groups = list(expansions_of(pairs, steps))
+    distance = dict(zip(pairs.ids.tolist(), pairs.distance.tolist(), strict=True))
+    for number, (state, group) in enumerate(groups):
+        after = set(space.expand([state]).target.tolist()) - {state}
+        assert state == search.path[number]
+        assert {one for one, _ in group} == {search.path[number + 1]}
+        others = {other for _, other in group[:-1]}
+        assert others <= after - {search.path[number + 1]}
+        assert len(others) == min(12, len(after) - 1)
+        assert distance[state] == steps - number
+        off_the_plan = others - set(search.path)
+        first_met = {other for other in off_the_plan if all(other not in dict(g).values() for _, g in groups[:number])}
+        assert all(distance[other] == steps - number for other in first_met)
+    assert distance[search.path[-1]] == 0

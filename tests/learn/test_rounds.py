@@ -1,0 +1,84 @@
+"""Rounds of training on what a search met: what they learn from, and when they are kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from epigym.feature_types import FeatureTypes
+from epigym.likeness import signature
+from epigym.space import StateSpace
+from epigym.walks import best_first
+from learn.data.distribution import MAX_STATES, draw
+from learn.data.pairs import pairs_of
+from learn.model.linear import LinearModel, LinearScorer
+from learn.training import linear, ranking
+from learn.training.linear import Chosen, train_linear
+from learn.training.options import LinearOptions
+from learn.training.ranking import TrainingData
+from learn.training.rounds import larger, lessons
+from learn.training.searching import Searched
+
+DOMAIN = "gossip"
+LEAST = LinearOptions(
+    kind="linear", folder=None, draws=2, validation=1, expansions=10, nodes=100, features=40, levels=[0],
+    worlds=[False], losses=["ranking"], l2=[1e-3], bases=[], residual_l2=[1e-1], rounds=0, larger=2,
+)  # fmt: skip
+
+
+@cache
+def plain() -> Chosen:
+    return train_linear([DOMAIN], LEAST, 0)
+
+
+def test_rounds_go_on_while_they_gain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is fitted to what was there and to what the last met; the first that gains nothing is not kept."""
+    fitted: list[int] = []
+
+    def fit(data: TrainingData, *arguments: Any, **options: Any) -> LinearModel:
+        fitted.append(len(data.target))
+        return ranking.fit(data, *arguments, **options)
+
+    unlearned = [one.found for one in plain().candidates[:3]]
+    ends = iter([*unlearned, *(Searched(1, expanded, (), False) for expanded in (40, 30, 30))])
+    monkeypatch.setattr(linear, "fit", fit)
+    monkeypatch.setattr(linear, "searched", lambda *arguments, **options: next(ends))
+    chosen = train_linear([DOMAIN], replace(LEAST, rounds=5), 0)
+    assert [one.rounds for one in chosen.candidates[3:]] == [0, 1, 2]
+    assert fitted[0] < fitted[1] < fitted[2]
+    assert (chosen.model.card["rounds"], chosen.model.card["states"]) == (1, fitted[1])
+    kept = chosen.candidates[4].model
+    assert kept is not None
+    assert chosen.model.weights.tolist() == kept.weights.tolist()
+    assert set(chosen.model.definitions) >= set(kept.colours.tolist())
+
+
+def test_larger_problems_are_others_than_those_to_validate_on() -> None:
+    validation = [one.task for one in islice(draw(DOMAIN, "validation", 7), 3)]
+    assert larger([DOMAIN], 3, 7, validation) == []
+    others = larger([DOMAIN], 3, 8, validation)
+    assert len(others) == 3
+    assert {signature(task) for task in others}.isdisjoint(map(signature, validation))
+
+
+def test_what_can_be_exhausted_is_labelled_exactly_and_of_the_rest_the_plan_is_learned() -> None:
+    model = plain().model
+    small, large = next(draw(DOMAIN, "train", 5)).task, next(draw(DOMAIN, "validation", 5)).task
+    exact, planned = lessons([small, large], model, nodes=1000, expansions=5, seed=3)
+    expected = pairs_of(small, expansions=5, max_states=MAX_STATES, seed=3)
+    assert expected is not None
+    assert (exact.ids.tolist(), exact.distance.tolist()) == (expected.ids.tolist(), expected.distance.tolist())
+    assert pairs_of(large, expansions=5, max_states=MAX_STATES, seed=4) is None
+    space = StateSpace(large)
+    path = best_first(space, LinearScorer(space, model, FeatureTypes(large)).score, max_expanded=1000).path
+    assert {*planned.ids[planned.better].tolist()} == {*path[1:]}
+    assert planned.distance.max() == len(path) - 1
+
+
+def test_what_is_not_solved_teaches_nothing() -> None:
+    large = next(draw(DOMAIN, "validation", 5)).task
+    assert lessons([large], plain().model, nodes=1, expansions=5, seed=0) == []

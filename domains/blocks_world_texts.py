@@ -22,7 +22,7 @@ ONE_ROBOT = """
         :precondition (and (on_table ?x) (clear ?x) (arm_empty))
         :effects (:and (not (on_table ?x)) (not (arm_empty)) (holding ?x)))
     (:action pick_up
-        :parameters (?robot - agent ?x - block)
+        :parameters (?x - block)
         :action-type (public-ontic (picks_up ?x))
         :observability-conditions (default Fully))
 
@@ -31,7 +31,7 @@ ONE_ROBOT = """
         :precondition (holding ?x)
         :effects (:and (not (holding ?x)) (clear ?x) (arm_empty) (on_table ?x)))
     (:action put_down
-        :parameters (?robot - agent ?x - block)
+        :parameters (?x - block)
         :action-type (public-ontic (puts_down ?x))
         :observability-conditions (default Fully))
 
@@ -40,7 +40,7 @@ ONE_ROBOT = """
         :precondition (and (holding ?x) (clear ?y))
         :effects (:and (not (holding ?x)) (not (clear ?y)) (clear ?x) (arm_empty) (on ?x ?y)))
     (:action stack
-        :parameters (?robot - agent ?x ?y - block)
+        :parameters (?x ?y - block)
         :action-type (public-ontic (stacks ?x ?y))
         :observability-conditions (default Fully))
 
@@ -49,7 +49,7 @@ ONE_ROBOT = """
         :precondition (and (on ?x ?y) (clear ?x) (arm_empty))
         :effects (:and (holding ?x) (clear ?y) (not (clear ?x)) (not (arm_empty)) (not (on ?x ?y))))
     (:action unstack
-        :parameters (?robot - agent ?x ?y - block)
+        :parameters (?x ?y - block)
         :action-type (public-ontic (unstacks ?x ?y))
         :observability-conditions (default Fully)))
 """

@@ -51,7 +51,8 @@ class Domain:
             drawn each by itself; a parameter `seed` is drawn besides. Sizes grow from split to split.
         language: of the problem's text: mA*, or EPDDL with the domain and its library in the same text.
         structure: in mA*, the objects in the names of a problem with the given parameters.
-        actors: which argument of an action (counted from 0) is the agent that acts, by the action's schema.
+        actors: which argument of an action (counted from 0) is the agent that acts, by the action's schema; where that
+            argument is no agent, nobody is named.
     """
 
     name: str

@@ -321,8 +321,8 @@ class _Kinds:
         return _short(self._rough_schema[_symbol(lifted)])
 
     def texts(self) -> Iterator[str]:
-        """The types of all predicates, facts and schemas."""
-        yield from self._rough.values()
+        """The types of all predicates and schemas."""
+        yield from (self._rough[_symbol(lifted)] for lifted in self.lifted.values())
         yield from self._rough_schema.values()
 
     def _type(self, name: str) -> str:

@@ -101,7 +101,7 @@ def _structure(task: Task, domain: domains.Domain, parameters: domains.Parameter
         told = domain.structure(**parameters)
         actions = [action.name for action in task.actions]
         structure = from_words(task.fluents, actions, task.agents, told.types, told.words)
-    return structure and replace(structure, actors=actors(structure.actions, domain.actors))
+    return structure and replace(structure, actors=actors(structure.actions, domain.actors, task.agents))
 
 
 def vocabulary(name: str, **parameters: Any) -> tuple[list[str], tuple[Formula, ...]]:

@@ -5,7 +5,7 @@ Two tasks that differ in nothing else are the same task: structure is no part of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -58,14 +58,16 @@ class Structure:
                     raise TaskError(f"the object {argument!r} of {lifted.symbol!r} has no type")
 
 
-def actors(actions: Iterable[Lifted], places: Mapping[str, int]) -> tuple[str | None, ...]:
-    """The agent that acts in each action.
+def actors(actions: Iterable[Lifted], places: Mapping[str, int], agents: Collection[str]) -> tuple[str | None, ...]:
+    """The agent that acts in each action, where one of its arguments says so.
 
     Args:
         actions: the actions.
         places: by schema, which argument acts, counted from 0.
+        agents: names of the agents.
     """
-    return tuple(action.arguments[places[action.symbol]] if action.symbol in places else None for action in actions)
+    named = (action.arguments[places[action.symbol]] if action.symbol in places else None for action in actions)
+    return tuple(name if name in agents else None for name in named)
 
 
 def from_parentheses(fluents: Sequence[str], actions: Sequence[str], agents: Sequence[str]) -> Structure | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +19,8 @@ def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str,
 
     Args:
         file: its file, in which `{domain}` stands for the domain; None takes the one that comes with epigym for the
-            domain, if the task's predicates and actions are those that it knows, or else the general one.
+            domain, if the task's predicates and actions are among those that it knows, else the first of the others
+            that knows them, as files may call a domain otherwise, and else the general one.
         domain: of the task.
         schema: colours of the task's predicates and action schemas, see `FeatureTypes.schema`.
 
@@ -30,10 +31,17 @@ def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str,
     if file is not None:
         file = file.replace("{domain}", domain)
         return file, _read(Path(file))
-    own = SHIPPED / f"{domain}.json"
-    if domain and own.is_file() and schema <= _read(own).schema:
-        return str(own), _read(own)
+    names = sorted(path.stem for path in SHIPPED.glob("*.json") if path.stem != GENERAL)
+    for name in sorted(names, key=lambda name: name != domain):
+        path = SHIPPED / f"{name}.json"
+        if schema <= _schema(path):
+            return str(path), _read(path)
     return str(SHIPPED / f"{GENERAL}.json"), _read(SHIPPED / f"{GENERAL}.json")
+
+
+@cache
+def _schema(path: Path) -> frozenset[int]:
+    return _read(path).schema
 
 
 @lru_cache(maxsize=8)

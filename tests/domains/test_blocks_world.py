@@ -57,9 +57,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 PLANS = {
     "bw_05": (
-        "unstack_robot_b4_b2 put_down_robot_b4 unstack_robot_b2_b5 put_down_robot_b2 pick_up_robot_b1 "
-        "stack_robot_b1_b2 pick_up_robot_b4 stack_robot_b4_b1 pick_up_robot_b5 stack_robot_b5_b4 pick_up_robot_b3 "
-        "stack_robot_b3_b5"
+        "unstack_b4_b2 put_down_b4 unstack_b2_b5 put_down_b2 pick_up_b1 "
+        "stack_b1_b2 pick_up_b4 stack_b4_b1 pick_up_b5 stack_b5_b4 pick_up_b3 "
+        "stack_b3_b5"
     ),
     "bw_3_03_2": (
         "focus_b_a focus_c_c tell_block_a_c_b2_b1 unstack_a_b2_b1 put_down_a_b2_t1 pick_up_a_b1_t1 stack_a_b1_b2 "
@@ -175,9 +175,12 @@ def test_zones_take_the_place_of_movers() -> None:
     ]
 
 
-def test_every_actor_is_an_agent() -> None:
+def test_every_actor_is_an_agent_and_a_single_robot_is_not_named() -> None:
     actors = domains.DOMAINS["blocks_world"].actors
-    for tier, count in (("single", 4), ("several", 7), ("clumsy", 7)):
+    single = domain_problem("blocks_world", tier="single").structure
+    assert single is not None
+    assert set(single.actors) == {None}
+    for tier, count in (("several", 7), ("clumsy", 7)):
         task = domain_problem("blocks_world", tier=tier)
         used = {schema: action for schema in actors for action in task.actions if action.name.startswith(f"{schema}_")}
         assert len(used) == count

@@ -10,6 +10,7 @@ import pytest
 
 import domains
 from domains.suites import suite
+from epigym.feature_types import FeatureTypes
 from epigym.problem import domain_problem
 from tests.helpers.benchmark_files import BENCHMARKS
 from tests.helpers.epddl_files import Case, competition_cases
@@ -57,6 +58,22 @@ def test_instance_is_the_published_task(case: Case, request: pytest.FixtureReque
         ours = domain_problem(name)
     expanded, seconds = (FULL_EXPANDED, FULL_SECONDS) if full else (EXPANDED, SECONDS)
     assert_same_task(ours, case.ground().task, most_expanded=expanded, seconds=seconds)
+
+
+def first_of_each_family() -> list[Case]:
+    found: dict[str, Case] = {}
+    for case in competition_cases():
+        if instance_of(case) and case.name not in ODD:
+            found.setdefault(case.name.partition("/problems/")[0], case)
+    return list(found.values())
+
+
+@pytest.mark.parametrize("case", first_of_each_family(), ids=lambda case: case.name)
+def test_predicates_and_actions_are_the_published_ones(case: Case) -> None:
+    """Up to names, so that what was learned on problems that a domain writes is used on published files."""
+    name = instance_of(case)
+    assert name is not None
+    assert FeatureTypes(case.ground().task).schema == FeatureTypes(domain_problem(name)).schema
 
 
 def test_instances_and_splits_are_those_published() -> None:

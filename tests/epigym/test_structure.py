@@ -84,7 +84,8 @@ def test_words_that_are_objects_are_arguments() -> None:
 
 def test_actors_stand_at_their_place() -> None:
     actions = [Lifted("tell", ("a", "b")), Lifted("give", ("x", "b")), Lifted("rain")]
-    assert actors(actions, {"tell": 0, "give": 1}) == ("a", "b", None)
+    assert actors(actions, {"tell": 0, "give": 1}, ["a", "b"]) == ("a", "b", None)
+    assert actors(actions, {"tell": 0, "give": 0}, ["a", "b"]) == ("a", None, None)  # x is none
 
 
 @pytest.mark.parametrize("name", domains.DOMAINS)
@@ -102,7 +103,9 @@ def test_every_domain_tells_its_structure(name: str) -> None:
     assert set(task.agents) == {name for name, types in structure.types.items() if "agent" in types}
     places = domains.DOMAINS[name].actors
     for action, actor in zip(structure.actions, structure.actors, strict=True):
-        assert actor == (action.arguments[places[action.symbol]] if action.symbol in places else None)
+        place = places.get(action.symbol)
+        named = None if place is None else action.arguments[place]
+        assert actor == (named if named in task.agents else None)
 
 
 def test_structure_is_no_part_of_the_identity() -> None:

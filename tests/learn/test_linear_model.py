@@ -248,8 +248,16 @@ def test_the_model_of_a_domain_is_taken_for_what_it_knows(folder: Path) -> None:
         assert fitting(None, "coin_in_the_box", schema)[0] == coin
         assert fitting(None, "coin_in_the_box", schema)[1].domain == "coin_in_the_box"
     assert fitting(None, "coin_in_the_box", frozenset({1, 2, 3, 4}))[0] == general
-    assert fitting(None, "grapevine", frozenset({1}))[0] == general
-    assert fitting(None, "", frozenset({1}))[1].domain == "general"
+    assert fitting(None, "grapevine", frozenset({4}))[0] == general
+    assert fitting(None, "", frozenset({4}))[1].domain == "general"
+
+
+def test_what_is_called_otherwise_is_known_by_what_is_in_it(folder: Path) -> None:
+    coin, _, vine = known(folder, "coin_in_the_box", 1, 2, 3), known(folder, "general", 9), known(folder, "vine", 1, 4)
+    assert fitting(None, "the-coin", frozenset({2, 3}))[0] == coin
+    assert fitting(None, "the-coin", frozenset({1, 4}))[0] == vine
+    assert fitting(None, "vine", frozenset({1}))[0] == vine
+    assert fitting(None, "coin_in_the_box", frozenset({4}))[0] == vine
 
 
 def test_a_task_of_the_domain_has_its_model_and_a_file_of_that_name_has_not(folder: Path) -> None:

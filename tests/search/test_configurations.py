@@ -95,15 +95,20 @@ def test_the_planning_graph_experiment_has_every_heuristic_of_hefp() -> None:
 
 
 @pytest.mark.reference
-def test_the_competition_is_planned_without_learning(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_competition_is_planned_with_and_without_what_is_learned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
     found = grid("experiment=competition")
-    assert len(found) == 2 * 100
-    assert {cell.configuration.label for cell in found} == {"bfs", "portfolio"}
+    assert len(found) == 3 * 100
+    members = {cell.configuration.label: [one.label for one in cell.configuration.members] for cell in found}
+    assert members == {
+        "bfs": [],
+        "portfolio": ["bfs", "lazy/h_ff", "mix/learned", "hfs_preferred/h_add", "bfws/divided_goals", "bfs_symmetry"],
+        "portfolio_unlearned": ["bfs", "lazy/h_ff", "hfs_preferred/h_add", "bfws/divided_goals", "bfs_symmetry"],
+    }
     assert {(cell.limits.time_limit, cell.limits.memory_limit) for cell in found} == {(60, 2**33)}
     assert not any("gnn" in str(cell.configuration) for cell in found)
     toolkit = grid("experiment=competition", "suite=epddl", "time_limit=600")
-    assert (len(toolkit), {cell.limits.time_limit for cell in toolkit}) == (2 * 19, {600})
+    assert (len(toolkit), {cell.limits.time_limit for cell in toolkit}) == (3 * 19, {600})
 
 
 OF_FILES = {"competition"}  # experiments on the public EPDDL problems

@@ -6,8 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from epigym.errors import MissingError
-from learn.model.linear import LinearModel, read_model
+from epigym.errors import CheckpointError, MissingError
+from learn.model.linear import LinearModel, Subject, read_model
 
 SHIPPED: Final = Path(__file__).with_name("shipped")
 """The folder of the models that come with epigym, `<domain>.json` and `general.json`."""
@@ -15,7 +15,7 @@ GENERAL: Final = "general"
 
 
 def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str, LinearModel]:
-    """The model for a task, and where it was read from.
+    """The model of e-states for a task, and where it was read from.
 
     Args:
         file: its file, in which `{domain}` stands for the domain; None takes the one that comes with epigym for the
@@ -25,15 +25,29 @@ def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str,
 
     Raises:
         MissingError: when there is no such file.
-        CheckpointError: when it cannot be read.
+        CheckpointError: when it cannot be read, or scores actions.
     """
     if file is not None:
-        file = file.replace("{domain}", domain)
-        return file, _read(Path(file))
+        return _named(file, domain, "states")
     own = SHIPPED / f"{domain}.json"
     if domain and own.is_file() and schema <= _read(own).schema:
         return str(own), _read(own)
     return str(SHIPPED / f"{GENERAL}.json"), _read(SHIPPED / f"{GENERAL}.json")
+
+
+def ranking(file: str, domain: str) -> tuple[str, LinearModel]:
+    """The model of actions in a file, in which `{domain}` stands for the domain, and the file; errors as `fitting`."""
+    return _named(file, domain, "actions")
+
+
+def _named(file: str, domain: str, of: Subject) -> tuple[str, LinearModel]:
+    file = file.replace("{domain}", domain)
+    model = _read(Path(file))
+    if model.representation.of != of:
+        kind = {"states": "linear", "actions": "actions"}[of]
+        found = model.representation.of
+        raise CheckpointError(f"{file}: scores {found}, not {of}: make one with `python -m learn.train model={kind} …`")
+    return file, model
 
 
 @lru_cache(maxsize=8)

@@ -35,9 +35,9 @@ def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str,
     return str(SHIPPED / f"{GENERAL}.json"), _read(SHIPPED / f"{GENERAL}.json")
 
 
-def ranking(file: str, domain: str) -> tuple[str, LinearModel]:
-    """The model of actions in a file, in which `{domain}` stands for the domain, and the file; errors as `fitting`."""
-    return _named(file, domain, "actions")
+def ranking(file: str, domain: str) -> LinearModel:
+    """The model of actions in a file, in which `{domain}` stands for the domain; errors as `fitting`."""
+    return _named(file, domain, "actions")[1]
 
 
 def _named(file: str, domain: str, of: Subject) -> tuple[str, LinearModel]:
@@ -45,8 +45,8 @@ def _named(file: str, domain: str, of: Subject) -> tuple[str, LinearModel]:
     model = _read(Path(file))
     if model.representation.of != of:
         kind = {"states": "linear", "actions": "actions"}[of]
-        found = model.representation.of
-        raise CheckpointError(f"{file}: scores {found}, not {of}: make one with `python -m learn.train model={kind} …`")
+        message = f"{file}: scores {model.representation.of}, not {of}: make one with"
+        raise CheckpointError(f"{message} `python -m learn.train model={kind} domain=…`")
     return file, model
 
 

@@ -1,19 +1,18 @@
 """Linear models of actions from distributions: draw problems, exhaust them, fit candidates, take what searches best.
 
-What leads to an e-state nearest to a goal is preferred to everything else that can be done. Candidates differ in whether
-they see which actions the relaxation holds helpful, and in how many actions they prefer. None is chosen by its loss:
-what counts is how many validation problems greedy search with deferred evaluation solves when it prefers what the
+What leads to an e-state nearest to a goal is preferred to everything else that can be done. Candidates differ in
+whether they see which actions the relaxation holds helpful, and in how many actions they prefer. None is chosen by its
+loss: what counts is how many validation problems greedy search with deferred evaluation solves when it prefers what the
 candidate prefers, then how few e-states it builds. Beside them stand the same search with the helpful actions of the
-relaxation and that without preferences.
+relaxation, and without preferences.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any, cast
 
 import numpy as np
@@ -38,7 +37,10 @@ from learn.training.searching import Problems, Searched, walked
 logger = logging.getLogger(__name__)
 
 Preferences = Callable[[NDArray[np.int32]], NDArray[np.int32]]
-"""The preferred actions of one e-state, int32[1], in order, int32[p]."""
+"""From an e-state, int32[1], to its preferred actions, int32[p]."""
+
+Preferring = Callable[[StateSpace, FeatureTypes], Preferences]
+"""Makes the preferences of a problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,6 @@ class Candidate:
 
     Attributes:
         name: what it sees, or what is not learned.
-        l2: weight of the sum of squares.
         margin: by so many steps an action may be worse than the best to be preferred.
         accuracy: share of the pairs that it orders rightly, each problem and expansion counting the same.
         found: how the search did; stopped where another candidate does clearly better.
@@ -55,7 +56,6 @@ class Candidate:
     """
 
     name: str
-    l2: float
     margin: float
     accuracy: float
     found: Searched
@@ -65,7 +65,6 @@ class Candidate:
         """What a table says of it."""
         return {
             "sees": self.name,
-            "l2": self.l2,
             "margin": self.margin,
             "features": 0 if self.model is None else len(self.model.colours),
             "pairs in order": self.accuracy,
@@ -103,29 +102,27 @@ def train_actions(domains: Sequence[str], options: ActionOptions, seed: int) -> 
         EpigymError: when no problem can be learned from, or the model of e-states is not there or cannot be read.
     """
     start = time.perf_counter()
-    choices = list(product(options.bases, options.l2, options.margins))
-    if not choices:
-        raise UsageError("model: nothing to choose from: give bases, l2 and margins")
+    if not options.bases or not options.margins or min(options.margins) <= 0:
+        raise UsageError("model: nothing to choose from: give bases, and margins above 0")
     tasks = drawn(domains, "train", options.draws, seed)
     validation = [(task, FeatureTypes(task)) for task in drawn(domains, "validation", options.validation, seed)]
     problems = all_action_pairs(tasks, options.expansions, seed)
     if not problems:
         raise EpigymError(f"nothing to learn from in {len(tasks)} problems of {', '.join(domains)}: raise model.draws")
     types = [FeatureTypes(pairs.space.task) for pairs in problems]
-    search = _Search(validation, options)
-    candidates = [
-        Candidate("nothing", 0.0, 0.0, float("nan"), search(lambda space, types: _nothing)),
-        Candidate("helpful", 0.0, 0.0, float("nan"), search(lambda space, types: _helpful(space))),
+    logger.info("%d problems, %s actions", len(problems), f"{sum(len(one.actions) for one in problems):,}")
+    unlearned = [
+        Candidate(name, 0.0, float("nan"), _searched(validation, options, preferring))
+        for name, preferring in _UNLEARNED.items()
     ]
-    learned: list[Candidate] = []
-    for base, l2, margin in track(choices, "candidates", transient=True):
+    candidates: list[Candidate] = []
+    for base in track(options.bases, "candidates", transient=True):
         data = observe(problems, types, Representation(0, base=base, of="actions"))
-        model = fit_order(data, l2, options.features)
-        model = replace(model, weights=model.weights / margin, base_weight=model.base_weight / margin)
-        passing = min((one.found.merit for one in learned), default=None)
-        found = search(lambda space, types, model=model: _preferred(space, model, types), passing)
-        learned.append(Candidate(str(data.representation), l2, margin, data.accuracy(model), found, model))
-    best = min((one for one in learned if not one.found.stopped), key=lambda one: one.found.merit)
+        fitted = fit_order(data, options.l2, options.features)
+        for margin in options.margins:
+            passing = min((one.found.merit for one in candidates), default=None)
+            candidates.append(_candidate(data, fitted, margin, validation, options, passing))
+    best = min((one for one in candidates if not one.found.stopped), key=lambda one: one.found.merit)
     card = {
         "domains": list(domains),
         "seed": seed,
@@ -133,22 +130,22 @@ def train_actions(domains: Sequence[str], options: ActionOptions, seed: int) -> 
         "problems": len(problems),
         "actions": sum(len(one.actions) for one in problems),
         "pairs": sum(len(one.better) for one in problems),
-        "l2": best.l2,
+        "l2": options.l2,
         "margin": best.margin,
         "validation": _summary(best, len(validation)),
-        "beside": {one.name: _summary(one, len(validation)) for one in candidates},
+        "beside": {one.name: _summary(one, len(validation)) for one in unlearned},
         "unsolved": list(best.found.unsolved),
         "seconds": round(time.perf_counter() - start, 1),
     }
-    found_model = cast(LinearModel, best.model)
+    found = cast(LinearModel, best.model)
     model = replace(
-        found_model,
-        definitions=_definitions(found_model, problems, types),
+        found,
+        definitions=_definitions(found, problems, types),
         domain=domains[0] if len(domains) == 1 else GENERAL,
         schema=frozenset[int]().union(*(one.schema for one in types)),
         card=card,
     )
-    return Chosen(model, (*candidates, *learned), len(validation))
+    return Chosen(model, (*unlearned, *candidates), len(validation))
 
 
 def observe(problems: Sequence[ActionPairs], types: Sequence[FeatureTypes], representation: Representation) -> Compared:
@@ -161,47 +158,53 @@ def observe(problems: Sequence[ActionPairs], types: Sequence[FeatureTypes], repr
     return compared(representation, problems, seen)
 
 
-class _Search:
-    """How search does on the validation problems, by what it prefers.
+def _candidate(
+    data: Compared,
+    fitted: LinearModel,
+    margin: float,
+    validation: Problems,
+    options: ActionOptions,
+    passing: tuple[int, int] | None,
+) -> Candidate:
+    """The model in whose scores that margin is 1, which is what is preferred."""
+    model = replace(fitted, weights=fitted.weights / margin, base_weight=fitted.base_weight / margin)
 
-    Args:
-        problems: the problems, with the types of their tasks.
-        options: name the model of e-states and the limit.
-    """
+    def preferring(space: StateSpace, types: FeatureTypes) -> Preferences:
+        ranker = ActionRanker(space, model, types)
+        return lambda ids: ranker.preferred(ids)[1]
 
-    def __init__(self, problems: Problems, options: ActionOptions) -> None:
-        self._problems, self._options = problems, options
-
-    def __call__(
-        self, prefer: Callable[[StateSpace, FeatureTypes], Preferences], most: tuple[int, int] | None = None
-    ) -> Searched:
-        """Search with the preferences that `prefer` makes; `most` as in `searched`."""
-
-        def walk(space: StateSpace, types: FeatureTypes) -> Found:
-            _, model = fitting(self._options.checkpoint, space.task.domain, types.schema)
-            scorer, preferred = LinearScorer(space, model, types), prefer(space, types)
-
-            def evaluate(state: int) -> tuple[float, list[int]]:
-                ids = np.array([state], dtype=np.int32)
-                return float(scorer.score(ids)[0]), preferred(ids).tolist()
-
-            return deferred(space, evaluate, max_built=self._options.nodes)
-
-        return walked(self._problems, self._options.nodes, walk, most)
+    found = _searched(validation, options, preferring, passing)
+    return Candidate(str(data.representation), margin, data.accuracy(model), found, model)
 
 
-def _nothing(ids: NDArray[np.int32]) -> NDArray[np.int32]:
-    return ids[:0]
+def _searched(
+    problems: Problems, options: ActionOptions, preferring: Preferring, most: tuple[int, int] | None = None
+) -> Searched:
+    """How search with deferred evaluation does with preferences; `most` as in `learn.training.searching`."""
+
+    def walk(space: StateSpace, types: FeatureTypes) -> Found:
+        scorer = LinearScorer(space, fitting(options.checkpoint, space.task.domain, types.schema)[1], types)
+        preferred = preferring(space, types)
+
+        def evaluate(state: int) -> tuple[float, list[int]]:
+            ids = np.array([state], dtype=np.int32)
+            return float(scorer.score(ids)[0]), preferred(ids).tolist()
+
+        return deferred(space, evaluate, max_built=options.nodes)
+
+    return walked(problems, options.nodes, walk, most)
 
 
-def _helpful(space: StateSpace) -> Preferences:
+def _nothing(space: StateSpace, types: FeatureTypes) -> Preferences:
+    return lambda ids: ids[:0]
+
+
+def _helpful(space: StateSpace, types: FeatureTypes) -> Preferences:
     relaxation = Relaxation(space)
     return lambda ids: relaxation(ids).helpful
 
 
-def _preferred(space: StateSpace, model: LinearModel, types: FeatureTypes) -> Preferences:
-    ranker = ActionRanker(space, model, types)
-    return lambda ids: ranker.preferred(ids)[1]
+_UNLEARNED: Mapping[str, Preferring] = {"nothing": _nothing, "helpful": _helpful}
 
 
 def _definitions(model: LinearModel, problems: Sequence[ActionPairs], types: Sequence[FeatureTypes]) -> dict[int, str]:

@@ -124,8 +124,8 @@ class ActionOptions:
     expansions: int = field(metadata={"minimum": 1})
     nodes: int = field(metadata={"minimum": 1})
     features: int = field(metadata={"minimum": 1})
+    l2: float = field(metadata={"minimum": 0})
     bases: list[Literal["none", "h_ff"]]
-    l2: list[float]
     margins: list[float]
 
 

@@ -56,6 +56,7 @@ class _Entry(NamedTuple):
 
 
 _SIZES = (3, 4, 3)  # numbers of an entry's slots
+_STATES = 3 * 4 * 3
 _ALWAYS = _Slot(((TRUE, 0),), ("",))
 _OBSERVED = ("the agent misses it", "the agent sees that it happens", "the agent sees what happens")
 
@@ -84,9 +85,9 @@ class ActionFeatures:
         self._kind = np.array([number[entry.text] for entry in entries], dtype=np.int64)
         looked = [slots[slot] for entry in entries for slot in entry.slots]
         self._slots = np.array(looked, dtype=np.int64).reshape(-1, len(_SIZES))
-        numbers = range(int(np.prod(_SIZES)))
-        table = [[join(word(text), number) for number in numbers] for text in self._kinds]
-        self._colours, self._rank = np.unique(np.array(table, dtype=np.uint64), return_inverse=True)
+        table = [[join(word(text), so) for so in range(_STATES)] for text in self._kinds]
+        self._colours, rank = np.unique(np.array(table, dtype=np.uint64), return_inverse=True)
+        self._rank = rank.reshape(-1, _STATES)
 
     def __call__(self, ids: ArrayLike, actions: ArrayLike) -> FeatureRows:
         """The features of actions in e-states, all of value 1.

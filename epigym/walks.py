@@ -104,7 +104,7 @@ def deferred(space: StateSpace, evaluate: Callable[[int], tuple[float, Sequence[
 
     Args:
         space: it holds no e-state but the initial one yet.
-        evaluate: the score of an e-state, ordered in thousandths, and which of its applicable actions are preferred.
+        evaluate: the score of an e-state, ordered in thousandths, and which actions are preferred there.
         max_built: most successors to build.
     """
     if space.is_goal([space.initial])[0]:
@@ -117,10 +117,10 @@ def deferred(space: StateSpace, evaluate: Callable[[int], tuple[float, Sequence[
     while len(tried) < max_built:
         if fresh is not None:
             score, preferred = evaluate(fresh)
-            every = np.flatnonzero(space.applicable([fresh])[0]).tolist()
-            for queue, actions in zip(queues, (preferred, every), strict=True):
-                if actions:
-                    heapq.heappush(queue, (np.rint(score * 1000), len(met), fresh, list(actions)[::-1]))
+            can = space.applicable([fresh])[0]
+            for queue, actions in zip(queues, (preferred, np.flatnonzero(can).tolist()), strict=True):
+                if last_first := [action for action in reversed(actions) if can[action]]:
+                    heapq.heappush(queue, (np.rint(score * 1000), len(met), fresh, last_first))
         turns = [turn for turn in range(2) if queues[turn]]
         if not turns:
             break

@@ -13,7 +13,7 @@ import pytest
 from epigym.problem import load_problem
 from epigym.space import StateSpace
 from learn.data.labels import UNREACHABLE
-from learn.data.pairs import Pairs, pairs_of
+from learn.data.pairs import ActionPairs, Pairs, action_pairs_of, pairs_of
 from tests.helpers.tasks import coin, done, hopeless
 
 PROBLEMS = (
@@ -159,3 +159,82 @@ def test_the_coin_by_hand(seed: int) -> None:
     )
     found = dict(expansions_of(pairs, 3))
     assert found == {before: [(after, before)] for before, after in pairwise(states)}
+
+
+@cache
+def made_of_actions(problem: str, expansions: int = 20, seed: int = 0) -> ActionPairs:
+    found = action_pairs_of(load_problem(problem), expansions=expansions, max_states=MOST, seed=seed)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_the_better_action_leads_a_step_nearer_and_the_worse_does_not(problem: str) -> None:
+    pairs = made_of_actions(problem)
+    known = steps_from_all(pairs.space)
+    leads = [known[pairs.space.successor(*way)] for way in zip(pairs.ids.tolist(), pairs.actions.tolist(), strict=True)]
+    here = [known[state] for state in pairs.ids.tolist()]
+    assert pairs.ids[pairs.better].tolist() == pairs.ids[pairs.worse].tolist()
+    for better, worse in zip(pairs.better.tolist(), pairs.worse.tolist(), strict=True):
+        assert leads[better] == here[better] - 1
+        assert leads[worse] >= here[worse] or leads[worse] == UNREACHABLE
+    assert sorted({*pairs.better.tolist(), *pairs.worse.tolist()}) == list(range(len(pairs.ids)))
+
+
+def steps_from_all(space: StateSpace) -> dict[int, int]:
+    """The distance of every e-state, backwards from the goals."""
+    source, _, target, _ = space.expand(range(len(space)))
+    before: dict[int, list[int]] = {}
+    for one, other in zip(source.tolist(), target.tolist(), strict=True):
+        before.setdefault(other, []).append(one)
+    found = dict.fromkeys(range(len(space)), UNREACHABLE)
+    queue = deque(np.flatnonzero(space.is_goal(range(len(space)))).tolist())
+    found |= dict.fromkeys(queue, 0)
+    while queue:
+        state = queue.popleft()
+        for one in before.get(state, []):
+            if found[one] == UNREACHABLE:
+                found[one] = found[state] + 1
+                queue.append(one)
+    return found
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_each_expansion_of_actions_weighs_the_same(problem: str) -> None:
+    pairs = made_of_actions(problem, 5)
+    assert pairs.weight.sum() == pytest.approx(1)
+    states = pairs.ids[pairs.better]
+    shares = [pairs.weight[states == state].sum() for state in np.unique(states)]
+    assert shares == pytest.approx([1 / len(shares)] * len(shares))
+    for state in np.unique(states):
+        own = states == state
+        assert len(set(zip(pairs.better[own].tolist(), pairs.worse[own].tolist(), strict=True))) == own.sum()
+        assert len(set(pairs.better[own].tolist())) <= 2
+
+
+def test_which_actions_are_drawn_depends_on_the_seed_alone() -> None:
+    def arrays(seed: int) -> list[list[float]]:
+        pairs = made_of_actions.__wrapped__("gossip", 6, seed)
+        return [getattr(pairs, name).tolist() for name in ("ids", "actions", "better", "worse", "weight")]
+
+    assert arrays(1) == arrays(1)
+    assert arrays(1) != arrays(2)
+
+
+def test_actions_of_what_is_too_large_or_leaves_nothing_to_choose() -> None:
+    gossip = load_problem("gossip")
+    assert action_pairs_of(gossip, expansions=5, max_states=63, seed=0) is None
+    assert action_pairs_of(hopeless(), expansions=5, max_states=MOST, seed=0) is None
+    assert action_pairs_of(done(), expansions=0, max_states=MOST, seed=0) is None
+
+
+def test_the_actions_of_the_coin_by_hand() -> None:
+    """Of lift, look, shout each is the best once; what else can be done then leaves things as they are."""
+    pairs = action_pairs_of(coin(), expansions=10, max_states=MOST, seed=0)
+    assert pairs is not None
+    states = [0]
+    for action in range(2):
+        states.append(pairs.space.successor(states[-1], action))
+    ways = list(zip(pairs.ids.tolist(), pairs.actions.tolist(), strict=True))
+    found = {(ways[one], ways[other]) for one, other in zip(pairs.better.tolist(), pairs.worse.tolist(), strict=True)}
+    assert found == {((states[2], 2), (states[2], 1))}

@@ -1,8 +1,9 @@
-"""Train what guides a search: a regressor on labelled e-states, or with model=linear a linear model.
+"""Train what guides a search: a regressor on labelled e-states, or a linear model of e-states or actions.
 
 Everything goes into the folder of the run. Of a regressor: checkpoints, metrics, pictures, the settings, and run.json
-at the end. Of a linear model, which learns from the distributions of domains (domain=all: of all together): model.json,
-which heuristic=learned reads, and candidates.csv, from which it was chosen.
+at the end. Of a linear model (model=linear of e-states, model=actions of actions), which learns from the distributions
+of domains (domain=all: of all together): model.json, which heuristic=learned reads, and candidates.csv, from which it
+was chosen.
 """
 
 from __future__ import annotations

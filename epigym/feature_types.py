@@ -33,7 +33,7 @@ _Way: TypeAlias = tuple[tuple[str, ...], str, str]
 """What two objects have to do with each other, and the objects."""
 
 
-class _Use(NamedTuple):
+class Use(NamedTuple):
     """An occurrence of a fluent in a formula.
 
     Attributes:
@@ -48,15 +48,16 @@ class _Use(NamedTuple):
 
 
 @cache
-def _uses(formula: Formula) -> frozenset[_Use]:
+def uses(formula: Formula) -> frozenset[Use]:
+    """The occurrences of fluents in a formula."""
     return frozenset(_walk(formula.negation_normal_form(), "", (), False))
 
 
-def _walk(node: Formula, path: str, groups: tuple[tuple[str, ...], ...], either: bool) -> Iterator[_Use]:
+def _walk(node: Formula, path: str, groups: tuple[tuple[str, ...], ...], either: bool) -> Iterator[Use]:
     inner = node.unnegated
     sign = "!" if node.op is Op.NOT else ""
     if inner.op is Op.FLUENT:
-        yield _Use(inner.name, ("|" if either else "") + path + ("-" if sign else "+"), groups)
+        yield Use(inner.name, ("|" if either else "") + path + ("-" if sign else "+"), groups)
     elif inner.op in _LETTER:
         longer = path + sign + _LETTER[inner.op] if len(groups) < _LONGEST else path
         below = groups if inner.op is Op.ACTUALLY else (*groups, inner.agents)
@@ -74,7 +75,7 @@ class _Roles:
     pair: defaultdict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def add(self, role: str, formula: Formula) -> None:
-        for use in _uses(formula):
+        for use in uses(formula):
             self.fluent[use.fluent].add(f"{role} {use.path}")
             for depth, group in enumerate(use.groups[:_LONGEST], start=1):
                 for agent in group:
@@ -184,6 +185,10 @@ class FeatureTypes:
             goal_children=_lists([number[child] for child in node.children] for node in goal),
         )
 
+    def action(self, number: int) -> str:
+        """The type of an action: what it does, by predicate; no part of `definitions`."""
+        return self._kinds.action(self._structure.actions[number], self._task.actions[number])
+
     def _zipped(self, fluents: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Lifted, tuple[str, str]]]:
         return zip(self._task.fluents, self._structure.fluents, fluents, strict=True)
 
@@ -267,7 +272,7 @@ class FeatureTypes:
             one = self._kinds.lifted[fluent]
             if not one.arguments:
                 continue
-            for use in chain.from_iterable(_uses(formula) for formula in (*needs, condition)):
+            for use in chain.from_iterable(uses(formula) for formula in (*needs, condition)):
                 other = self._kinds.lifted[use.fluent]
                 for place, first in enumerate(one.arguments):
                     for other_place, second in enumerate(other.arguments):
@@ -320,6 +325,10 @@ class _Kinds:
         """The type of an action's schema, as the digits of its colour."""
         return _short(self._rough_schema[_symbol(lifted)])
 
+    def action(self, lifted: Lifted, action: Action) -> str:
+        """The type of one action, whatever others of its schema do."""
+        return _text("action", len(lifted.arguments), _listed(self._done(action)))
+
     def texts(self) -> Iterator[str]:
         """The types of all predicates and schemas."""
         yield from (self._rough[_symbol(lifted)] for lifted in self.lifted.values())
@@ -339,11 +348,11 @@ class _Kinds:
 
     def _done(self, action: Action) -> set[str]:
         found = {f"events {len(action.events)} {len(action.designated)}"}
-        for use in _uses(action.applicability):
+        for use in uses(action.applicability):
             found.add(f"needs {use.path} {self._rough[_symbol(self.lifted[use.fluent])]}")
         for number in action.designated:
             event = action.events[number]
-            found |= {f"tells {use.path} {self._known(use.fluent)}" for use in _uses(event.precondition)}
+            found |= {f"tells {use.path} {self._known(use.fluent)}" for use in uses(event.precondition)}
             found |= {f"makes {effect.value} {self._known(effect.fluent)}" for effect in event.effects}
         return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,8 +62,8 @@ class Found(NamedTuple):
 
     Attributes:
         solved: whether a goal was reached.
-        expanded: e-states expanded.
-        path: the e-states from the initial one to the goal; empty where none was reached.
+        expanded: e-states expanded; where evaluation is deferred, successors built.
+        path: of `best_first`, the e-states from the initial one to the goal; empty where none was reached.
     """
 
     solved: bool
@@ -108,6 +108,60 @@ def _path(reached_from: Mapping[int, int], state: int) -> tuple[int, ...]:
     while path[-1] in reached_from:
         path.append(reached_from[path[-1]])
     return tuple(reversed(path))
+
+
+def deferred(space: StateSpace, evaluate: Callable[[int], tuple[float, Sequence[int]]], *, max_built: int) -> Found:
+    """Greedy best-first search that builds a successor when its turn comes, in turn of all and of preferred actions.
+
+    It is what `lazy` of the search agents does, without a plan.
+
+    Args:
+        space: it holds no e-state but the initial one yet.
+        evaluate: the score of an e-state, ordered in thousandths, and which actions are preferred there.
+        max_built: most successors to build.
+    """
+    if space.is_goal([space.initial])[0]:
+        return Found(True, 0)
+    queues: tuple[list[_Branch], list[_Branch]] = ([], [])
+    taken = [0, 0]
+    tried: set[tuple[int, int]] = set()
+    met = {space.initial}
+    fresh: int | None = space.initial
+    while len(tried) < max_built:
+        if fresh is not None:
+            score, preferred = evaluate(fresh)
+            can = space.applicable([fresh])[0]
+            for queue, actions in zip(queues, (preferred, np.flatnonzero(can).tolist()), strict=True):
+                if last_first := [action for action in reversed(actions) if can[action]]:
+                    heapq.heappush(queue, (np.rint(score * 1000), len(met), fresh, last_first))
+        turns = [turn for turn in range(2) if queues[turn]]
+        if not turns:
+            break
+        turn = min(turns, key=taken.__getitem__)
+        taken[turn] += 1
+        state, action = _next(queues[turn])
+        fresh = None
+        if (state, action) not in tried:
+            tried.add((state, action))
+            target = space.successor(state, action)
+            if space.is_goal([target])[0]:
+                return Found(True, len(tried))
+            fresh = None if target in met else target
+            met.add(target)
+    return Found(False, len(tried))
+
+
+_Branch = tuple[float, int, int, list[int]]
+"""The score of an e-state, when it was met, and its actions that are still to be tried, the next one last."""
+
+
+def _next(queue: list[_Branch]) -> tuple[int, int]:
+    """The best e-state of a queue and its next action."""
+    _, _, state, actions = queue[0]
+    action = actions.pop()
+    if not actions:
+        heapq.heappop(queue)
+    return state, action
 
 
 @dataclass(frozen=True, slots=True)

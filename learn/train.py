@@ -1,8 +1,9 @@
-"""Train what guides a search: a regressor on labelled e-states, or with model=linear a linear model.
+"""Train what guides a search: a regressor on labelled e-states, or a linear model of e-states or actions.
 
 Everything goes into the folder of the run. Of a regressor: checkpoints, metrics, pictures, the settings, and run.json
-at the end. Of a linear model, which learns from the distributions of domains (domain=all: of all together): model.json,
-which heuristic=learned reads, and candidates.csv, from which it was chosen.
+at the end. Of a linear model (model=linear of e-states, model=actions of actions), which learns from the distributions
+of domains (domain=all: of all together): model.json, which heuristic=learned reads, and candidates.csv, from which it
+was chosen.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from epigym.command import ProblemSettings, run
 from epigym.errors import UsageError
 from epigym.names import unknown
 from learn.data.explorers import ExplorerSettings
-from learn.training.options import LinearOptions, Training, given
+from learn.training.options import ActionOptions, LinearOptions, ModelOptions, Training, given
 
 if TYPE_CHECKING:
     from learn.data.dataset import DataSet
@@ -41,18 +42,19 @@ def train(settings: Train) -> None:
     Raises:
         EpigymError: when a problem, a setting or a stored data set is wrong, or training ends before it is validated.
     """
-    if isinstance(settings.model, LinearOptions):
-        _linear(settings, settings.model)
-    else:
+    if isinstance(settings.model, ModelOptions):
         _regressor(settings)
+    else:
+        _linear(settings, settings.model)
 
 
-def _linear(settings: Train, options: LinearOptions) -> None:
+def _linear(settings: Train, options: LinearOptions | ActionOptions) -> None:
     """Draw, exhaust, fit candidates, choose one by search, and write it."""
     from domains import DOMAINS
 
     if settings.problem or not settings.domain:
-        raise UsageError("model=linear learns from distributions: give domain=<domain, list or all>, and no problem=")
+        wanted = "give domain=<domain, list or all>, and no problem="
+        raise UsageError(f"model={options.kind} learns from distributions: {wanted}")
     domains = list(DOMAINS) if settings.domain == ["all"] else settings.domain
     for name in domains:
         if name not in DOMAINS:
@@ -61,17 +63,22 @@ def _linear(settings: Train, options: LinearOptions) -> None:
     from rich.console import Console
 
     from learn.model.linear import write_model
+    from learn.training.actions import train_actions
     from learn.training.linear import train_linear
     from learn.training.tables import write_table
 
-    chosen = train_linear(domains, options, settings.seed)
+    chosen = (
+        train_linear(domains, options, settings.seed)
+        if isinstance(options, LinearOptions)
+        else train_actions(domains, options, settings.seed)
+    )
     rows = [candidate.row() for candidate in chosen.candidates]
     title = f"greedy search on {chosen.validation} validation problems, at most {options.nodes} nodes each"
     Console().print(write_table(rows, settings.run_dir / "candidates", title))
     write_model(chosen.model, settings.run_dir / "model.json")
     if options.folder is not None:
         write_model(chosen.model, Path(options.folder, f"{chosen.model.domain}.json"))
-    logger.info("%s, %s: %s", chosen.model.representation, chosen.model.card["loss"], settings.run_dir / "model.json")
+    logger.info("%s: %s", chosen.model.representation, settings.run_dir / "model.json")
 
 
 def _regressor(settings: Train) -> None:

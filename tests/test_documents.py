@@ -28,6 +28,7 @@ SHORT = {
     "learn.train -m": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200 data.batch_size=32"
     " trainer.max_steps=1 trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
     "learn.train model=linear": "model.draws=3 model.validation=2 model.nodes=50 model.levels=[0]",
+    "learn.train model=actions": "model.draws=3 model.validation=2 model.nodes=50",
     "search.evaluate": "per_domain=1 time_limit=1 shard=0/30",
     "search.summit": "time_limit=0",
     "search.ladder": "draw=false domain=assembly_line time_limit=0.05",  # drawing the goals of one domain takes minutes
@@ -43,6 +44,7 @@ PROMISED = {
     "learn.rollouts": "outputs/explored/*/*.png",
     "learn.train": "outputs/train/**/checkpoints/best.ckpt",
     "learn.train model=linear": "outputs/train/*/model.json",
+    "learn.train model=actions": "outputs/train/*/model.json",
     "search.competition": "plan.json",
     "search.evaluate": "outputs/evaluate/*/results.csv",
     "search.ladder": "outputs/ladder/scaling.csv",
@@ -109,7 +111,9 @@ class Command(NamedTuple):
     @property
     def kind(self) -> str:
         """The module, with what makes it take or write something else."""
-        return " ".join([self.module, *(word for word in ("-m", "model=linear") if word in self.arguments)])
+        return " ".join(
+            [self.module, *(word for word in ("-m", "model=linear", "model=actions") if word in self.arguments)]
+        )
 
     @property
     def short(self) -> list[str]:

@@ -7,9 +7,10 @@ parent, and than anything from which no goal can be reached. Of a larger problem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,27 @@ class Pairs:
     weight: NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class ActionPairs:
+    """Actions in e-states of one problem, and pairs of actions in the same e-state.
+
+    Attributes:
+        space: where the e-states live; its task has the goal.
+        ids: int32[n], of each action the e-state.
+        actions: int32[n], the actions.
+        better: int64[p], positions in `actions`, of what leads to an e-state nearest to a goal.
+        worse: int64[p], positions in `actions`, of what does not.
+        weight: float64[p]; the pairs of an expansion together weigh as much as those of any other, in all 1.
+    """
+
+    space: StateSpace
+    ids: NDArray[np.int32]
+    actions: NDArray[np.int32]
+    better: NDArray[np.int64]
+    worse: NDArray[np.int64]
+    weight: NDArray[np.float64]
+
+
 def pairs_of(task: Task, *, expansions: int, max_states: int, seed: int) -> Pairs | None:
     """Pairs of a problem, or None when it has more e-states, or nothing to choose.
 
@@ -53,22 +75,40 @@ def pairs_of(task: Task, *, expansions: int, max_states: int, seed: int) -> Pair
         max_states: e-states that the problem may have.
         seed: what is drawn depends on it.
     """
-    exploration = explore(task, ExplorerSettings("exhaustive", max_visited=max_states))
-    if not exploration.complete:
-        return None
     rng = np.random.default_rng(seed)
-    distance = exploration.distance
-    order = np.argsort(exploration.source, kind="stable")
-    targets = exploration.target[order]
-    ptr = ragged.pointers(np.bincount(exploration.source, minlength=len(distance)))
-    chosen = _chosen(distance, ptr, targets, expansions, rng)
-    found: list[tuple[int, int]] = []
-    weights: list[float] = []
+    exhausted = _exhausted(task, expansions, max_states, rng)
+    if exhausted is None:
+        return None
+    space, distance, chosen = exhausted
+    found = _joined(_compared(state, np.unique(space.expand([state]).target), distance, rng) for state in chosen)
+    if found is None:
+        return None
+    numbers, better, worse, weight = found
+    ids = numbers.astype(np.int32)
+    return Pairs(space, ids, distance[ids], better, worse, weight)
+
+
+def action_pairs_of(task: Task, *, expansions: int, max_states: int, seed: int) -> ActionPairs | None:
+    """Pairs of actions of a problem, or None as `pairs_of`, whose arguments these are.
+
+    What leads nowhere is worse than what leads to an e-state nearest to a goal, as is what leads to any other one.
+    """
+    rng = np.random.default_rng(seed)
+    exhausted = _exhausted(task, expansions, max_states, rng)
+    if exhausted is None:
+        return None
+    space, distance, chosen = exhausted
+    ids, actions, targets, _ = space.expand(chosen)
+    is_best = distance[targets] == distance[ids] - 1
+    compared = []
     for state in chosen:
-        own = _compared(state, np.unique(targets[ptr[state] : ptr[state + 1]]), distance, rng)
-        found += own
-        weights += [1 / len(own)] * len(own)
-    return _joined(exploration.space, found, weights, distance) if found else None
+        best, others = (np.flatnonzero((ids == state) & own) for own in (is_best, ~is_best))
+        compared.append(_crossed(rng.permutation(best)[:_BEST].tolist(), others, rng))
+    found = _joined(compared)
+    if found is None:
+        return None
+    kept, better, worse, weight = found
+    return ActionPairs(space, ids[kept], actions[kept], better, worse, weight)
 
 
 def pairs_of_plan(space: StateSpace, states: Sequence[int], *, seed: int) -> Pairs:
@@ -82,31 +122,31 @@ def pairs_of_plan(space: StateSpace, states: Sequence[int], *, seed: int) -> Pai
         seed: of some e-states not all siblings are taken, as it says.
     """
     rng = np.random.default_rng(seed)
-    steps = len(states) - 1
-    found: list[tuple[int, int]] = []
-    weights: list[float] = []
     distance: dict[int, int] = {}
-    for number, (state, after) in enumerate(pairwise(states)):
+    compared: list[list[tuple[int, int]]] = []
+    for left, (state, after) in zip(range(len(states) - 1, 0, -1), pairwise(states), strict=True):
         others = np.setdiff1d(space.expand([state]).target, [state, after])
-        own = [*((after, int(other)) for other in rng.permutation(others)[:_MOST_WORSE]), (after, state)]
-        found += own
-        weights += [1 / len(own)] * len(own)
-        for _, other in own:
-            distance.setdefault(other, steps - number)
-    known = distance | {state: steps - number for number, state in enumerate(states)}
-    labels = np.zeros(max(known) + 1, dtype=np.int32)
-    labels[list(known)] = list(known.values())
-    return _joined(space, found, weights, labels)
+        compared.append([*_crossed([after], others, rng), (after, state)])
+        distance = dict.fromkeys(others.tolist(), left) | distance
+    distance |= {state: len(states) - 1 - number for number, state in enumerate(states)}
+    found = _joined(compared)
+    assert found is not None
+    numbers, better, worse, weight = found
+    labels = np.array([distance[number] for number in numbers.tolist()], dtype=np.int32)
+    return Pairs(space, numbers.astype(np.int32), labels, better, worse, weight)
 
 
-def _joined(
-    space: StateSpace, found: Sequence[tuple[int, int]], weights: Sequence[float], distance: NDArray[np.int32]
-) -> Pairs:
-    """Pairs of ids, with their weights, and the distances by id."""
-    ids, places = np.unique(np.array(found, dtype=np.int32), return_inverse=True)
-    better, worse = places.reshape(-1, 2).T
-    weight = np.array(weights)
-    return Pairs(space, ids, distance[ids], better, worse, weight / weight.sum())
+def _exhausted(
+    task: Task, expansions: int, max_states: int, rng: np.random.Generator
+) -> tuple[StateSpace, NDArray[np.int32], list[int]] | None:
+    """All e-states of a problem, int32[n] their distances, and those to expand; None when there are too many."""
+    exploration = explore(task, ExplorerSettings("exhaustive", max_visited=max_states))
+    if not exploration.complete:
+        return None
+    distance = exploration.distance
+    order = np.argsort(exploration.source, kind="stable")
+    ptr = ragged.pointers(np.bincount(exploration.source, minlength=len(distance)))
+    return exploration.space, distance, _chosen(distance, ptr, exploration.target[order], expansions, rng)
 
 
 def _chosen(
@@ -139,6 +179,25 @@ def _compared(
     """Pairs (better, worse) of an e-state's successors, and of a best one and the e-state itself."""
     is_best = distance[after] == distance[state] - 1
     best = rng.permutation(after[is_best])[:_BEST].tolist()
-    others = after[~is_best & (after != state)]
-    found = [(one, int(other)) for one in best for other in rng.permutation(others)[:_MOST_WORSE]]
-    return [*found, (best[0], state)]
+    return [*_crossed(best, after[~is_best & (after != state)], rng), (best[0], state)]
+
+
+def _crossed(better: list[int], worse: NDArray[Any], rng: np.random.Generator) -> list[tuple[int, int]]:
+    """Each of some numbers with some of others that are worse."""
+    return [(one, other) for one in better for other in rng.permutation(worse)[:_MOST_WORSE].tolist()]
+
+
+def _joined(
+    expansions: Iterable[list[tuple[int, int]]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]] | None:
+    """The numbers in the pairs of expansions, the pairs as positions in these, and their weights; None without pairs.
+
+    Each expansion with pairs weighs the same.
+    """
+    groups = [group for group in expansions if group]
+    if not groups:
+        return None
+    numbers, places = np.unique(np.array([pair for group in groups for pair in group]), return_inverse=True)
+    better, worse = places.reshape(-1, 2).T
+    weight = np.array([1 / len(group) for group in groups for _ in group])
+    return numbers, better, worse, weight / weight.sum()

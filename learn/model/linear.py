@@ -25,25 +25,30 @@ PENALTY = 8
 """What a subgoal that the relaxation does not reach counts, in actions."""
 
 Base = Literal["none", "h_ff", "h_add"]
+Subject = Literal["states", "actions"]
 
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """What a model sees of an e-state.
+    """What a model sees of an e-state, or of actions in it.
 
     Attributes:
-        level: 0 to 2, the rounds of refinement, see `epigym.features`.
-        worlds: whether the worlds are seen, too.
-        base: the cost of the relaxation that the model corrects.
+        level: 0 to 2, the rounds of refinement, see `epigym.features`; of actions 0.
+        worlds: whether the worlds are seen, too; of actions they are not.
+        base: the cost of the relaxation that the model corrects; of actions, what it corrects is whether the relaxation
+            holds them helpful.
+        of: what is scored.
     """
 
     level: Literal[0, 1, 2]
     worlds: bool = False
     base: Base = "none"
+    of: Subject = "states"
 
     def __str__(self) -> str:
         """Short, for tables."""
-        return f"L{self.level}{'W' if self.worlds else ''}" + ("" if self.base == "none" else f"+{self.base}")
+        seen = f"L{self.level}{'W' if self.worlds else ''}" if self.of == "states" else self.of
+        return seen + ("" if self.base == "none" else f"+{self.base}")
 
 
 class Observed:

@@ -6,8 +6,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
-from epigym.errors import MissingError
-from learn.model.linear import LinearModel, read_model
+from epigym.errors import CheckpointError, MissingError
+from learn.model.linear import LinearModel, Subject, read_model
 
 SHIPPED: Final = Path(__file__).with_name("shipped")
 """The folder of the models that come with epigym, `<domain>.json` and `general.json`."""
@@ -15,7 +15,7 @@ GENERAL: Final = "general"
 
 
 def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str, LinearModel]:
-    """The model for a task, and where it was read from.
+    """The model of e-states for a task, and where it was read from.
 
     Args:
         file: its file, in which `{domain}` stands for the domain; None takes the one that comes with epigym for the
@@ -26,11 +26,10 @@ def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str,
 
     Raises:
         MissingError: when there is no such file.
-        CheckpointError: when it cannot be read.
+        CheckpointError: when it cannot be read, or scores actions.
     """
     if file is not None:
-        file = file.replace("{domain}", domain)
-        return file, _read(Path(file))
+        return _named(file, domain, "states")
     names = sorted(path.stem for path in SHIPPED.glob("*.json") if path.stem != GENERAL)
     for name in sorted(names, key=lambda name: name != domain):
         path = SHIPPED / f"{name}.json"
@@ -42,6 +41,21 @@ def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str,
 @cache
 def _schema(path: Path) -> frozenset[int]:
     return _read(path).schema
+
+
+def ranking(file: str, domain: str) -> LinearModel:
+    """The model of actions in a file, in which `{domain}` stands for the domain; errors as `fitting`."""
+    return _named(file, domain, "actions")[1]
+
+
+def _named(file: str, domain: str, of: Subject) -> tuple[str, LinearModel]:
+    file = file.replace("{domain}", domain)
+    model = _read(Path(file))
+    if model.representation.of != of:
+        kind = {"states": "linear", "actions": "actions"}[of]
+        message = f"{file}: scores {model.representation.of}, not {of}: make one with"
+        raise CheckpointError(f"{message} `python -m learn.train model={kind} domain=…`")
+    return file, model
 
 
 @lru_cache(maxsize=8)

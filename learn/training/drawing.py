@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
+from typing import TypeVar
 
 from rich.progress import track
 
 from epigym.task import Task
 from learn.data.distribution import MAX_STATES, draw
-from learn.data.pairs import Pairs, pairs_of
+from learn.data.pairs import ActionPairs, Pairs, action_pairs_of, pairs_of
+
+P = TypeVar("P")
 
 
 def drawn(domains: Sequence[str], split: str, draws: int, seed: int) -> list[Task]:
@@ -27,8 +30,17 @@ def drawn(domains: Sequence[str], split: str, draws: int, seed: int) -> list[Tas
 
 def all_pairs(tasks: Sequence[Task], expansions: int, seed: int) -> list[Pairs]:
     """The pairs of problems, without those that have none, see `pairs_of`."""
+    return _made(pairs_of, tasks, expansions, seed)
+
+
+def all_action_pairs(tasks: Sequence[Task], expansions: int, seed: int) -> list[ActionPairs]:
+    """The pairs of actions of problems, without those that have none, see `action_pairs_of`."""
+    return _made(action_pairs_of, tasks, expansions, seed)
+
+
+def _made(pairs: Callable[..., P | None], tasks: Sequence[Task], expansions: int, seed: int) -> list[P]:
     found = [
-        pairs_of(task, expansions=expansions, max_states=MAX_STATES + 1, seed=seed + number)
+        pairs(task, expansions=expansions, max_states=MAX_STATES + 1, seed=seed + number)
         for number, task in enumerate(track(tasks, "exhausting them", transient=True))
     ]
-    return [pairs for pairs in found if pairs is not None]
+    return [one for one in found if one is not None]

@@ -223,12 +223,10 @@ def _candidate(
     passing: tuple[int, int] | None,
 ) -> Candidate:
     model = fit(data, loss, l2, most=options.features)
-    scores = data.scores(model)
-    right = data.weight @ (scores[data.worse] > scores[data.better])
     found = searched(
         validation, options.nodes, lambda space, types: LinearScorer(space, model, types).score, most=passing
     )
-    return Candidate(str(data.representation), loss, l2, float(right), found, model)
+    return Candidate(str(data.representation), loss, l2, data.accuracy(model), found, model)
 
 
 def _unlearned(problems: Problems, nodes: int) -> Iterator[Candidate]:

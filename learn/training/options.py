@@ -115,6 +115,23 @@ class LinearOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ActionOptions:
+    """What linear models of actions are made of, and how one is chosen, see `conf/model/actions.yaml`."""
+
+    kind: Literal["actions"]
+    folder: str | None
+    checkpoint: str | None
+    draws: int = field(metadata={"minimum": 1})
+    validation: int = field(metadata={"minimum": 1})
+    expansions: int = field(metadata={"minimum": 1})
+    nodes: int = field(metadata={"minimum": 1})
+    features: int = field(metadata={"minimum": 1})
+    l2: float = field(metadata={"minimum": 0})
+    bases: list[Literal["none", "h_ff"]]
+    margins: list[float]
+
+
+@dataclass(frozen=True, kw_only=True)
 class DataOptions:
     """The arguments of `RolloutData`."""
 
@@ -129,7 +146,7 @@ class Training:
 
     run_dir: Path
     encoding: EncodingOptions
-    model: ModelOptions | LinearOptions
+    model: ModelOptions | LinearOptions | ActionOptions
     trainer: TrainerOptions
     data: DataOptions
     seed: int = field(metadata={"minimum": 0, "maximum": 2**32 - 1})  # NumPy's seeds
@@ -145,8 +162,8 @@ class Training:
         Raises:
             UsageError: when the model is linear.
         """
-        if isinstance(self.model, LinearOptions):
-            raise UsageError("model=linear is no regressor: give model=gine")
+        if not isinstance(self.model, ModelOptions):
+            raise UsageError(f"model={self.model.kind} is no regressor: give model=gine")
         return self.model
 
 

@@ -12,8 +12,9 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from epigym.feature_types import FeatureTypes
+from epigym.features import FeatureRows
 from learn.data.labels import UNREACHABLE
-from learn.data.pairs import Pairs
+from learn.data.pairs import ActionPairs, Pairs
 from learn.model.linear import LinearModel, Observed, Representation
 
 Loss = Literal["ranking", "regression"]
@@ -25,17 +26,15 @@ _ITERATIONS = 200
 
 
 @dataclass(frozen=True)
-class TrainingData:
-    """Pairs of many problems, as a model sees them.
+class Compared:
+    """Pairs of many problems, as a model sees what is compared: e-states, or actions in e-states.
 
     Attributes:
         representation: what it sees.
         colours: uint64[n], the features that occur in several problems, ascending.
-        table: float64[k, n], how often each occurs in each e-state.
-        base: float64[k], the relaxation's cost.
-        target: float64[k], actions to the nearest goal; what has none is farther than all others of its problem.
-        importance: float64[k], of each e-state: each problem counts the same.
-        better: int64[p], of each pair the e-state that is preferred.
+        table: float64[k, n], how often each occurs in what is compared.
+        base: float64[k], what the relaxation says of each.
+        better: int64[p], of each pair what is preferred.
         worse: int64[p], the other.
         weight: float64[p], of each pair, together 1: each problem counts the same, and each expansion in it.
     """
@@ -44,42 +43,68 @@ class TrainingData:
     colours: NDArray[np.uint64]
     table: csr_array
     base: Floats
-    target: Floats
-    importance: Floats
     better: NDArray[np.int64]
     worse: NDArray[np.int64]
     weight: Floats
 
     def scores(self, model: LinearModel) -> Floats:
-        """float64[k]: what a model that sees the same says of the e-states."""
+        """float64[k]: what a model that sees the same says."""
         weights = np.zeros(len(self.colours))
         weights[np.searchsorted(self.colours, model.colours)] = model.weights
         found: Floats = self.table @ weights + model.base_weight * self.base + model.constant
         return found
 
+    def accuracy(self, model: LinearModel) -> float:
+        """The share of the pairs that a model orders rightly."""
+        scores = self.scores(model)
+        return float(self.weight @ (scores[self.worse] > scores[self.better]))
+
+
+@dataclass(frozen=True)
+class TrainingData(Compared):
+    """E-states that are compared, with their distances.
+
+    Attributes:
+        target: float64[k], actions to the nearest goal; what has none is farther than all others of its problem.
+        importance: float64[k], of each e-state: each problem counts the same.
+    """
+
+    target: Floats
+    importance: Floats
+
 
 def observe(problems: Sequence[Pairs], types: Sequence[FeatureTypes], representation: Representation) -> TrainingData:
     """What a model of a representation sees of problems, whose types are given."""
     observed = [Observed(pairs.space, representation, own) for pairs, own in zip(problems, types, strict=True)]
-    rows = [one.features(pairs.ids) for one, pairs in zip(observed, problems, strict=True)]
+    seen = [(one.features(pairs.ids), one.base(pairs.ids)) for one, pairs in zip(observed, problems, strict=True)]
+    counts = [len(pairs.ids) for pairs in problems]
+    return TrainingData(
+        **vars(compared(representation, problems, seen)),
+        target=np.concatenate([_target(pairs.distance) for pairs in problems]),
+        importance=np.concatenate([np.full(count, 1 / count / len(counts)) for count in counts]),
+    )
+
+
+def compared(
+    representation: Representation, problems: Sequence[Pairs | ActionPairs], seen: Sequence[tuple[FeatureRows, Floats]]
+) -> Compared:
+    """Problems together, of each of which the features and the base are given."""
+    rows = [features for features, _ in seen]
     colours, column = np.unique(np.concatenate([one.colour for one in rows]), return_inverse=True)
     problem = np.repeat(np.arange(len(rows)), [len(one.colour) for one in rows])
     occurs = np.bincount(np.unique(column * len(rows) + problem) // len(rows), minlength=len(colours))
     kept = np.flatnonzero(occurs >= min(_LEAST_PROBLEMS, len(rows)))
     ptr = np.cumsum([0, *np.concatenate([np.diff(one.ptr) for one in rows])])
     values = np.concatenate([one.value for one in rows]).astype(np.float64)
-    counts = [len(pairs.ids) for pairs in problems]
-    starts = np.cumsum([0, *counts[:-1]])
-    return TrainingData(
+    starts = np.cumsum([0, *(len(pairs.ids) for pairs in problems)])
+    return Compared(
         representation,
         colours[kept],
-        csr_array((values, column, ptr), shape=(sum(counts), len(colours)))[:, kept],
-        np.concatenate([one.base(pairs.ids) for one, pairs in zip(observed, problems, strict=True)]),
-        np.concatenate([_target(pairs.distance) for pairs in problems]),
-        np.concatenate([np.full(count, 1 / count / len(counts)) for count in counts]),
-        np.concatenate([pairs.better + start for pairs, start in zip(problems, starts, strict=True)]),
-        np.concatenate([pairs.worse + start for pairs, start in zip(problems, starts, strict=True)]),
-        np.concatenate([pairs.weight / len(counts) for pairs in problems]),
+        csr_array((values, column, ptr), shape=(int(starts[-1]), len(colours)))[:, kept],
+        np.concatenate([base for _, base in seen]),
+        np.concatenate([pairs.better + start for pairs, start in zip(problems, starts[:-1], strict=True)]),
+        np.concatenate([pairs.worse + start for pairs, start in zip(problems, starts[:-1], strict=True)]),
+        np.concatenate([pairs.weight / len(problems) for pairs in problems]),
     )
 
 
@@ -88,10 +113,7 @@ def _target(distance: NDArray[np.int32]) -> Floats:
 
 
 def fit(data: TrainingData, loss: Loss, l2: float, most: int) -> LinearModel:
-    """The linear model with the least loss.
-
-    Features are scaled to a mean square of 1 in what is compared, so that `l2` weighs them alike; what the base and the
-    constant weigh is free. The scores of a ranking are scaled so that half of the pairs are one step apart or more.
+    """The linear model of e-states with the least loss.
 
     Args:
         data: what to fit.
@@ -100,12 +122,43 @@ def fit(data: TrainingData, loss: Loss, l2: float, most: int) -> LinearModel:
         most: features that the model may have; where it has more, those that weigh most are fitted again.
     """
     if loss == "ranking":
-        table, base = data.table[data.worse] - data.table[data.better], data.base[data.worse] - data.base[data.better]
-        mass, constant = data.weight, 0.0
-        losses: _Losses = _logistic
-    else:
-        table, base, mass, constant = data.table, data.base, data.importance, 1.0
-        losses = _squares(data.target)
+        return fit_order(data, l2, most)
+    table, base = data.table, data.base
+    kept, weights = _fitted(table, base, 1.0, data.importance, _squares(data.target), l2, most)
+    return _model(data, kept, weights)
+
+
+def fit_order(data: Compared, l2: float, most: int) -> LinearModel:
+    """The linear model with the least logistic loss of pairs, arguments as those of `fit`.
+
+    Its scores are scaled so that half of the pairs are one step apart or more.
+    """
+    table, base = data.table[data.worse] - data.table[data.better], data.base[data.worse] - data.base[data.better]
+    kept, weights = _fitted(table, base, 0.0, data.weight, _logistic, l2, most)
+    unit = float(np.median(np.abs(table[:, kept] @ weights[:-2] + base * weights[-2])))
+    return _model(data, kept, weights / max(unit, 1e-9))
+
+
+def _model(data: Compared, kept: NDArray[np.int64], weights: Floats) -> LinearModel:
+    return LinearModel(
+        domain="",
+        representation=data.representation,
+        colours=data.colours[kept],
+        weights=weights[:-2],
+        seen=np.bincount(data.table.indices, minlength=len(data.colours))[kept],
+        base_weight=float(weights[-2]),
+        constant=float(weights[-1]),
+    )
+
+
+def _fitted(
+    table: csr_array, base: Floats, constant: float, mass: Floats, losses: _Losses, l2: float, most: int
+) -> tuple[NDArray[np.int64], Floats]:
+    """The features that are kept, int64[n], and what they weigh, then the base and the constant: float64[n + 2].
+
+    Features are scaled to a mean square of 1 in what is fitted, so that `l2` weighs them alike; what the base and the
+    constant weigh is free.
+    """
     scale = np.sqrt(np.maximum(mass @ table.power(2), 1e-12))
     free = np.stack([base, np.full(len(base), constant)], axis=1)
     kept = np.arange(table.shape[1])
@@ -115,17 +168,8 @@ def fit(data: TrainingData, loss: Loss, l2: float, most: int) -> LinearModel:
         if len(kept) <= most:
             break
         kept = np.sort(kept[np.argsort(-np.abs(weights[:-2]), kind="stable")[:most]])
-    unit = float(np.median(np.abs(design @ weights[:-2] + free @ weights[-2:]))) if loss == "ranking" else 1.0
-    unit = max(unit, 1e-9)
-    return LinearModel(
-        domain="",
-        representation=data.representation,
-        colours=data.colours[kept],
-        weights=weights[:-2] / scale[kept] / unit,
-        seen=np.bincount(data.table.indices, minlength=len(data.colours))[kept],
-        base_weight=float(weights[-2]) / unit if base.any() else 0.0,
-        constant=float(weights[-1]) * constant,
-    )
+    weights[:-2] /= scale[kept]
+    return kept, weights
 
 
 _Losses = Callable[[Floats], tuple[Floats, Floats]]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from epigym.feature_types import FeatureTypes
 from epigym.space import StateSpace
 from epigym.task import Task
-from epigym.walks import best_first
+from epigym.walks import Found, best_first
 
 _FAR = 2  # so many times more nodes are far more
 
@@ -25,7 +25,8 @@ class Searched:
 
     Attributes:
         solved: problems solved within the limit of nodes.
-        expanded: nodes expanded over all of them; where a problem is not solved, the limit.
+        expanded: nodes expanded over all of them, or built by a walk that defers; where a problem is not solved, the
+            limit.
         unsolved: names of the others.
         stopped: whether it was stopped before its end.
     """
@@ -55,11 +56,22 @@ def searched(
         scores: makes the score of a problem.
         most: a merit; search stops once it has missed more problems than this, or as many and expanded far more nodes.
     """
+    return walked(
+        problems, nodes, lambda space, types: best_first(space, scores(space, types), max_expanded=nodes), most
+    )
+
+
+def walked(
+    problems: Problems,
+    nodes: int,
+    walk: Callable[[StateSpace, FeatureTypes], Found],
+    most: tuple[int, int] | None = None,
+) -> Searched:
+    """Walk in any way through problems, with at most so many nodes for each; `most` as in `searched`."""
     missed, fewest = most or (len(problems), nodes * len(problems))
     solved, expanded, unsolved = 0, 0, list[str]()
     for task, types in problems:
-        space = StateSpace(task)
-        found = best_first(space, scores(space, types), max_expanded=nodes)
+        found = walk(StateSpace(task), types)
         expanded += found.expanded if found.solved else nodes
         solved += found.solved
         if not found.solved:

@@ -15,7 +15,7 @@ from epigym.formula import FALSE, TRUE, considers_possible, fluent
 from epigym.problem import domain_problem, load_problem, vocabulary
 from epigym.reference import validate
 from epigym.space import StateSpace, Transitions
-from epigym.walks import Found, RandomGoal, best_first, breadth_first, narrow_walk, random_goal, random_walk
+from epigym.walks import Found, RandomGoal, best_first, breadth_first, deferred, narrow_walk, random_goal, random_walk
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -194,3 +194,47 @@ def test_scores_are_ordered_in_thousandths_and_then_by_id() -> None:
         table = TableHeuristic(dict(zip((1, 2, 3), scores, strict=True)))
         assert best_first(space, table.score, max_expanded=10) == Found(True, len(expanded), (0, 1, 9))
         assert space.expanded == expanded
+
+
+def lazily(problem: str, heuristic: str, most: int) -> tuple[Found, Found]:
+    """How the walk ends that defers evaluation, and how `lazy` does with the same scores and preferences."""
+    task = load_problem(problem)
+    walked, searched = StateSpace(task), StateSpace(task)
+    own = make_heuristic(heuristic, walked)
+
+    def evaluate(state: int) -> tuple[float, list[int]]:
+        none = np.array([-1])
+        scores, _, preferred = own.evaluate(np.array([state], dtype=np.int32), none, none)
+        return float(scores[0]), preferred.tolist()
+
+    found = deferred(walked, evaluate, max_built=most)
+    result = make_agent("lazy").search(searched, make_heuristic(heuristic, searched), Limits(max_expanded=2000))
+    return found, Found(result.status is SearchStatus.SOLVED, result.generated)
+
+
+@pytest.mark.parametrize("heuristic", ["h_add", "h_ff"])
+@pytest.mark.parametrize(
+    "problem",
+    ["coin_in_the_box/pl_5", "grapevine/3_pl_4", "collaboration_communication/2_2_3_pl_6", "gossip", "blocks_world"],
+)
+def test_a_deferred_walk_is_the_lazy_search_of_the_agents(problem: str, heuristic: str) -> None:
+    whole, expected = lazily(problem, heuristic, 5000)
+    assert whole == expected
+    assert whole.solved
+    assert lazily(problem, heuristic, whole.expanded)[0] == whole
+    assert lazily(problem, heuristic, whole.expanded - 1)[0] == Found(False, whole.expanded - 1)
+
+
+def test_a_deferred_walk_of_what_is_reached_or_cannot_be() -> None:
+    assert deferred(StateSpace(done()), lambda state: (0.0, []), max_built=10) == Found(True, 0)
+    space = StateSpace(hopeless())
+    assert deferred(space, lambda state: (0.0, []), max_built=100).solved is False
+    assert len(space) == 3
+
+
+def test_a_deferred_walk_builds_what_is_preferred_in_its_order_and_in_turn_with_the_rest() -> None:
+    edges = {0: [("a", 1), ("b", 2), ("c", 3)], 1: [("a", 4)], 2: [("a", 5)], 3: [("a", 9)]}
+    space = GraphSpace(edges, [9])
+    liked = {0: [2, 1], 3: [1]}  # of 3 b is no applicable action
+    assert deferred(space, lambda state: (float(state == 3), liked.get(state, [])), max_built=10) == Found(True, 6)
+    assert space.built == [3, 1, 2, 4, 5, 9]

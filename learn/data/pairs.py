@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from epigym.space import StateSpace
 from epigym.task import Task
 from learn.data import ragged
-from learn.data.explorers import ExplorerSettings, explore
+from learn.data.explorers import Exploration, ExplorerSettings, explore
 
 _BEST = 2  # successors of an e-state that stand for all that are nearest
 _MOST_WORSE = 12  # of those that are compared with one of them
@@ -26,7 +26,7 @@ class Pairs:
     """Labelled e-states of one problem, and pairs of them.
 
     Attributes:
-        space: where they live; its task has the goal.
+        space: where they live, with the e-states on the ways to them; its task has the goal.
         ids: int32[k], the e-states.
         distance: int32[k], actions to the nearest goal, `UNREACHABLE` where there is none.
         better: int64[p], positions in `ids`.
@@ -72,7 +72,27 @@ def pairs_of(task: Task, *, expansions: int, max_states: int, seed: int) -> Pair
     ids, places = np.unique(both, return_inverse=True)
     better, worse = places.reshape(-1, 2).T
     weight = np.array(weights)
-    return Pairs(exploration.space, ids, distance[ids], better, worse, weight / weight.sum())
+    space, own_ids = _walked_to(exploration, ids)
+    return Pairs(space, own_ids, distance[ids], better, worse, weight / weight.sum())
+
+
+def _walked_to(exploration: Exploration, ids: NDArray[np.int32]) -> tuple[StateSpace, NDArray[np.int32]]:
+    """Some exhausted e-states in a space that has the goal, and their ids there, which are in the same order.
+
+    The ways to them are walked again, which builds no other e-states.
+    """
+    passed = np.zeros(len(exploration.states), dtype=np.bool_)
+    ends = ids
+    while len(ends):
+        passed[ends] = True
+        before = exploration.predecessor[ends]
+        ends = np.unique(before[before >= 0])
+        ends = ends[~passed[ends]]
+    space = StateSpace(exploration.task)
+    own = np.zeros(len(passed), dtype=np.int32)
+    for state in np.flatnonzero(passed)[1:].tolist():
+        own[state] = space.successor(int(own[exploration.predecessor[state]]), int(exploration.action[state]))
+    return space, own[ids]
 
 
 def _chosen(

@@ -100,6 +100,7 @@ class LinearOptions:
     kind: Literal["linear"]
     folder: str | None
     draws: int = field(metadata={"minimum": 1})
+    goals: int = field(metadata={"minimum": 1})
     validation: int = field(metadata={"minimum": 1})
     expansions: int = field(metadata={"minimum": 1})
     nodes: int = field(metadata={"minimum": 1})

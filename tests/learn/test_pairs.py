@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ import pytest
 
 from epigym.problem import load_problem
 from epigym.space import StateSpace
+from learn.data import explorers
 from learn.data.labels import UNREACHABLE
 from learn.data.pairs import Pairs, pairs_of
 from tests.helpers.tasks import coin, done, hopeless
@@ -117,9 +119,30 @@ def test_half_of_what_is_expanded_lies_on_shortest_plans_and_in_the_end_it_is_ev
     depths = [steps_to_a_goal(made(problem, 10).space, state) for state in states[:5]]
     assert states[0] == 0
     assert depths == [6, 5, 4, 3, 2]
-    space = made(problem).space
+    space = made(problem, 1000).space
     others = np.flatnonzero(~space.is_goal(range(len(space))))
     assert sorted(state for state, _ in expansions_of(made(problem, 1000), len(others))) == others.tolist()
+
+
+def test_another_goal_of_what_was_exhausted_gives_the_pairs_that_a_new_exploration_gives() -> None:
+    first = load_problem("collaboration_communication/2_2_3_pl_6")
+    second = replace(first, name="hindsight", goal=first.goal[:1])
+
+    def pairs() -> Pairs:
+        found = pairs_of(second, expansions=20, max_states=MOST, seed=0)
+        assert found is not None
+        return found
+
+    pairs_of(first, expansions=20, max_states=MOST, seed=0)
+    known = pairs()
+    explorers._exhausted.forget()
+    new = pairs()
+    for name in ("ids", "distance", "better", "worse", "weight"):
+        assert getattr(known, name).tolist() == getattr(new, name).tolist()
+    assert known.space.task == second
+    for found in (known, new):
+        assert found.space.is_goal(found.ids).tolist() == (found.distance == 0).tolist()
+    assert len(known.space) < 225
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 7])

@@ -115,11 +115,19 @@ class LinearOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class DataOptions:
-    """The arguments of `RolloutData`."""
+    """The arguments of `RolloutData`, for published problems; see `conf/data`."""
 
     batch_size: int = field(metadata={"minimum": 1})
     max_class_share: float = field(metadata={"minimum": 0, "maximum": 1})
     validation_share: float = field(metadata={"minimum": 0, "maximum": 1})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistributionOptions(DataOptions):
+    """The same for problems that are drawn, and how many are."""
+
+    draws: int = field(metadata={"minimum": 1})
+    goals: int = field(metadata={"minimum": 1})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +138,7 @@ class Training:
     encoding: EncodingOptions
     model: ModelOptions | LinearOptions
     trainer: TrainerOptions
-    data: DataOptions
+    data: DataOptions | DistributionOptions
     seed: int = field(metadata={"minimum": 0, "maximum": 2**32 - 1})  # NumPy's seeds
     ckpt_path: str | None = field(metadata={"exists": True})
     patience: int = field(metadata={"minimum": 1})
@@ -147,6 +155,13 @@ class Training:
         if isinstance(self.model, LinearOptions):
             raise UsageError("model=linear is no regressor: give model=gine")
         return self.model
+
+    @property
+    def distribution(self) -> dict[str, int] | None:
+        """Which problems of its domains were drawn to learn from; None where they are published ones."""
+        if not isinstance(self.data, DistributionOptions):
+            return None
+        return {"draws": self.data.draws, "goals": self.data.goals, "seed": self.seed}
 
 
 def given(options: Any) -> dict[str, Any]:

@@ -4,7 +4,9 @@
 `exhaustive` is breadth first. Both record every transition that they generate, for exact labels.
 
 What is exhausted does not depend on the goal: it is kept in memory, and labelled for every goal by one backward pass,
-which takes 1 µs of processor time for each e-state where exploring takes 10 to 20 µs.
+which in Grapevine takes 1 µs of processor time for each e-state where exploring takes 16 µs. From a file, with the ways
+to its e-states walked again, it would be there 2.5 to 5.5 times as fast as explored anew, but that is 0.1 to 1 s of a
+training on 30 drawn problems: no file is written.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """Train what guides a search: a regressor on labelled e-states, or a linear model of e-states or actions.
 
 Everything goes into the folder of the run. Of a regressor: checkpoints, metrics, pictures, the settings, and run.json
-at the end. Of a linear model (model=linear of e-states, model=actions of actions), which learns from the distributions
-of domains (domain=all: of all together): model.json, which heuristic=learned reads, and candidates.csv, from which it
-was chosen.
+at the end. It learns from published problems, or with data=distribution from problems drawn from the distributions of
+domains (domain=all: of all together), as linear models do. Of a linear model (model=linear of e-states, model=actions
+of actions): model.json, which heuristic=learned reads, and candidates.csv, from which it was chosen.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,9 +19,10 @@ from epigym.command import ProblemSettings, run
 from epigym.errors import UsageError
 from epigym.names import unknown
 from learn.data.explorers import ExplorerSettings
-from learn.training.options import ActionOptions, LinearOptions, ModelOptions, Training, given
+from learn.training.options import ActionOptions, DistributionOptions, LinearOptions, ModelOptions, Training, given
 
 if TYPE_CHECKING:
+    from epigym.task import Task
     from learn.data.dataset import DataSet
 
 logger = logging.getLogger(__name__)
@@ -50,15 +52,10 @@ def train(settings: Train) -> None:
 
 def _linear(settings: Train, options: LinearOptions | ActionOptions) -> None:
     """Draw, exhaust, fit candidates, choose one by search, and write it."""
-    from domains import DOMAINS
-
-    if settings.problem or not settings.domain:
-        wanted = "give domain=<domain, list or all>, and no problem="
-        raise UsageError(f"model={options.kind} learns from distributions: {wanted}")
-    domains = list(DOMAINS) if settings.domain == ["all"] else settings.domain
-    for name in domains:
-        if name not in DOMAINS:
-            raise UsageError(unknown("domain", name, [*DOMAINS, "all"]))
+    choice = f"model={options.kind}"
+    if isinstance(settings.data, DistributionOptions):
+        raise UsageError(f"{choice} always draws its problems: leave data= out")
+    domains = _distributions(settings, choice)
 
     from rich.console import Console
 
@@ -81,13 +78,28 @@ def _linear(settings: Train, options: LinearOptions | ActionOptions) -> None:
     logger.info("%s: %s", chosen.model.representation, settings.run_dir / "model.json")
 
 
+def _distributions(settings: Train, choice: str) -> list[str]:
+    """The domains from which a choice draws."""
+    from domains import DOMAINS
+    from epigym.problem import Reading
+
+    if settings.problem or not settings.domain:
+        raise UsageError(f"{choice} learns from distributions: give domain=<domain, list or all>, and no problem=")
+    domains = list(DOMAINS) if settings.domain == ["all"] else settings.domain
+    for name in domains:
+        if name not in DOMAINS:
+            raise UsageError(unknown("domain", name, [*DOMAINS, "all"]))
+    if settings.reading != Reading():
+        raise UsageError(f"{choice} draws problems that are read in one way: leave out what says how to read a file")
+    return domains
+
+
 def _regressor(settings: Train) -> None:
     """Make the data sets, train, and show how well the regressor predicts."""
-    from epigym.problem import load_problem
-    from learn.data.problems import named
-
-    problems = named("train", settings.domain, settings.problem)
-    tasks = [load_problem(problem, settings.reading) for problem in problems]
+    if isinstance(settings.data, DistributionOptions):
+        domains, problems, tasks = _drawn(settings, settings.data)
+    else:
+        domains, problems, tasks = _published(settings)
 
     from rich.console import Console
 
@@ -95,15 +107,32 @@ def _regressor(settings: Train) -> None:
     from learn.training.fitting import metrics_table, train
 
     def data_sets() -> list[DataSet]:
-        sets = collect(tasks, settings.explorer, given(settings.encoding), settings.outputs)
+        sets = collect(tasks(), settings.explorer, given(settings.encoding), settings.outputs)
         Console().print(summary(sets))
         return sets
 
-    domains = list(dict.fromkeys(task.domain for task in tasks if task.domain))
     metrics = train(settings, data_sets, domains, problems, settings.semantics)
     if metrics:
         Console().print(metrics_table(metrics))
         logger.info("checkpoint, metrics and pictures: %s", settings.run_dir)
+
+
+def _published(settings: Train) -> tuple[list[str], list[str], Callable[[], list[Task]]]:
+    """Domains, names and tasks of published problems."""
+    from epigym.problem import load_problem
+    from learn.data.problems import named
+
+    problems = named("train", settings.domain, settings.problem)
+    tasks = [load_problem(problem, settings.reading) for problem in problems]
+    return list(dict.fromkeys(task.domain for task in tasks if task.domain)), problems, lambda: tasks
+
+
+def _drawn(settings: Train, options: DistributionOptions) -> tuple[list[str], list[str], Callable[[], list[Task]]]:
+    """Domains and tasks of problems that are drawn when they are asked for; they have no names to load them by."""
+    from learn.training.drawing import drawn
+
+    domains = _distributions(settings, "data=distribution")
+    return domains, [], lambda: drawn(domains, "train", options.draws, settings.seed, options.goals)
 
 
 main = partial(run, train, Train, "learn.train")

@@ -18,6 +18,9 @@ from hydra import compose, initialize_config_dir
 from epigym.packages import PLACE
 from tests.helpers.benchmark_files import ROOT, SHARED
 
+KINDS = ("-m", "data=distribution", "model=linear", "model=actions")
+"""Arguments that make a command take or write something else."""
+
 SHORT = {
     "learn.assess": "explorer.max_visited=60",
     "learn.draw": "draws=1 domain=[epistemic_gossip]",
@@ -27,6 +30,8 @@ SHORT = {
     " trainer.val_check_interval=50 trainer.check_val_every_n_epoch=null",
     "learn.train -m": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200 data.batch_size=32"
     " trainer.max_steps=1 trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
+    "learn.train data=distribution": "data.draws=2 explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2"
+    " trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
     "learn.train model=linear": "model.draws=3 model.validation=2 model.nodes=50 model.levels=[0]",
     "learn.train model=actions": "model.draws=3 model.validation=2 model.nodes=50",
     "search.evaluate": "per_domain=1 time_limit=1 shard=0/30",
@@ -111,9 +116,7 @@ class Command(NamedTuple):
     @property
     def kind(self) -> str:
         """The module, with what makes it take or write something else."""
-        return " ".join(
-            [self.module, *(word for word in ("-m", "model=linear", "model=actions") if word in self.arguments)]
-        )
+        return " ".join([self.module, *(word for word in KINDS if word in self.arguments)])
 
     @property
     def short(self) -> list[str]:

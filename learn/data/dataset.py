@@ -96,23 +96,23 @@ def make_samples(exploration: Exploration, settings: ExplorerSettings, encoding:
     Raises:
         NoGoalError: when no visited e-state reaches a goal.
     """
-    space = exploration.space
+    space, goal = exploration.space, exploration.task.goal
     kept = keep(exploration, settings)
     if not len(kept):
         raise NoGoalError(
-            f"no goal of {space.task.name!r} is among the {len(exploration.states)} e-states visited by the explorer "
-            f"{exploration.explorer!r}: raise max_visited or max_depth, or leave the problem out"
+            f"no goal of {exploration.task.name!r} is among the {len(exploration.states)} e-states visited by the "
+            f"explorer {exploration.explorer!r}: raise max_visited or max_depth, or leave the problem out"
         )
     states = exploration.states[kept]
     return Samples(
-        encoded=encode(Encoder(space, **encoding), states),
+        encoded=encode(Encoder(space, goal=goal, **encoding), states),
         state=states,
         distance=exploration.distance[kept],
         depth=exploration.depth[kept],
         is_goal=exploration.distance[kept] == 0,
         action=exploration.action[kept],
         predecessor=exploration.predecessor[kept],
-        open_goals=np.count_nonzero(~space.query(space.task.goal)(states), axis=1).astype(np.int32),
+        open_goals=np.count_nonzero(~space.query(goal)(states), axis=1).astype(np.int32),
     )
 
 

@@ -27,17 +27,18 @@ from epigym.problem import domain_problem, vocabulary
 from epigym.space import StateSpace
 from epigym.task import Task
 from epigym.walks import narrow_walk, random_goal, random_walk
+from learn.data.explorers import ExplorerSettings, explore
 
 MAX_STATES: Final = 20_000
 """Problems of the split `train` have at most so many e-states."""
 MIN_DISTANCE: Final = 3
 """The shortest plan of a drawn problem has at least so many actions."""
-_GOALS: Final = 4  # problems with the same parameters, the first of them with the domain's own goal
+GOALS: Final = 4
+"""So many problems are drawn with the same parameters, unless more or fewer are asked for."""
 _MOST: Final = {"train": (15, 6), "validation": (30, 12), "test": (60, 24)}
 """By split, the most actions of the walks that reach goals, and the most subgoals."""
 _MOST_WORLDS: Final = 20_000  # of the e-states of a walk
 _PATIENCE: Final = 400  # draws without a problem that fits
-_CHUNK: Final = 64  # e-states expanded in one call
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +80,21 @@ _COUNTS = ("fluents", "agents", "actions", "subgoals")
 COLUMNS = ("domain", "instance", "seed", "parameters", *_COUNTS, "distance", "states")
 
 
-def draw(domain: str, split: str, seed: int = 0) -> Iterator[Drawn]:
+def draw(domain: str, split: str, seed: int = 0, goals: int = GOALS) -> Iterator[Drawn]:
     """Problems of a domain, without end; no two of them, and none of them and of the domain's tests, are the same.
 
     Being the same is meant up to the names of fluents, agents and actions. Problems of the split `train` have at most
     `MAX_STATES` e-states; all plans have at least `MIN_DISTANCE` actions, and there is one for every problem of the
     split `train` and for every random goal.
 
+    Of the problems with the same parameters, and so with the same e-states, the first has the domain's own goal; the
+    goals of the others are hindsight: conjunctions of what is true at the end of a random walk.
+
     Args:
         domain: a domain with ranges.
         split: `train`, `validation` or `test`.
         seed: equal seeds draw equal problems.
+        goals: how many problems are drawn with the same parameters; those that do not fit are left out.
 
     Raises:
         UsageError: when there is no such domain or split.
@@ -98,11 +103,13 @@ def draw(domain: str, split: str, seed: int = 0) -> Iterator[Drawn]:
     if domain not in domains.DOMAINS:
         raise UsageError(unknown("domain", domain, domains.DOMAINS))
     known: set[str] = set()
+    size = lru_cache(maxsize=8)(partial(_size, domain, split))
     last = 0
     for number in count():
         if number - last > _PATIENCE:
             raise EpigymError(f"{domain}: none of {_PATIENCE} problems drawn for {split} fits; change its ranges")
-        found = _drawn(domain, split, seed, number)
+        parameters = _parameters(domain, split, Random(f"{seed} {split} {number // goals}"))
+        found = _drawn(size(json.dumps(parameters)), parameters, domain, split, seed, number, number % goals == 0)
         if found is None or (mark := signature(found.task)) in known or _is_test(found, mark):
             continue
         known.add(mark)
@@ -110,23 +117,26 @@ def draw(domain: str, split: str, seed: int = 0) -> Iterator[Drawn]:
         yield found
 
 
-def _drawn(domain: str, split: str, seed: int, number: int) -> Drawn | None:
-    """The problem of a draw, if it fits."""
+def _parameters(domain: str, split: str, random: Random) -> dict[str, Any]:
     try:
-        parameters = domains.DOMAINS[domain].draw(split, Random(f"{seed} {split} {number // _GOALS}"))
+        return domains.DOMAINS[domain].draw(split, random)
     except domains.DomainError as error:
         raise UsageError(str(error)) from None
-    random = Random(f"{seed} {split} {number}")
-    size = _size(domain, json.dumps(parameters), split == "train")
+
+
+def _drawn(
+    size: _Size, parameters: dict[str, Any], domain: str, split: str, seed: int, number: int, is_own: bool
+) -> Drawn | None:
+    """The problem of a draw, with the domain's own goal or a random one, if it fits."""
     if split == "train" and not size.complete:
         return None
     instance = f"{split}_{number:05}"
-    task = replace(size.space.task, name=f"{domain}/{instance}", instance=instance)
-    if number % _GOALS:
-        goal = size.random_goal(random, *_MOST[split])
+    task = replace(size.task, name=f"{domain}/{instance}", instance=instance)
+    if not is_own:
+        goal = size.random_goal(Random(f"{seed} {split} {number}"), *_MOST[split])
         if goal is None:
             return None
-        parameters["goals"] = [size.texts[index] for index in goal]
+        parameters = parameters | {"goals": [size.texts[index] for index in goal]}
         task = replace(task, goal=conjuncts(and_(*(size.vocabulary[index] for index in goal))))
     distance = size.distance(task)
     if (distance is None and size.complete) or (distance is not None and distance < MIN_DISTANCE):
@@ -140,6 +150,7 @@ class _Size:
     """The e-states of a problem, whatever its goal, nearest first, as many as are looked at.
 
     Attributes:
+        task: the problem, with the domain's own goal.
         space: the state space.
         depth: int32[n], of each e-state.
         complete: whether these are all e-states.
@@ -147,6 +158,7 @@ class _Size:
         vocabulary: the same, as read.
     """
 
+    task: Task
     space: StateSpace
     depth: NDArray[np.int32]
     complete: bool
@@ -170,27 +182,26 @@ class _Size:
         return int(self.depth[reached].min()) if reached.any() else None
 
 
-@lru_cache(maxsize=8)
-def _size(domain: str, parameters: str, exhaust: bool) -> _Size:
+def _size(domain: str, split: str, parameters: str) -> _Size:
     """What is near in a problem: all of it, if it has at most `MAX_STATES` e-states, or what is nearer than a goal."""
     chosen = json.loads(parameters)
-    space = StateSpace(domain_problem(domain, **chosen))
-    layers, complete = _layers(space, exhaust)
-    depth = np.repeat(np.arange(len(layers), dtype=np.int32), layers)
-    return _Size(space, depth, complete, *vocabulary(domain, **chosen))
+    task = domain_problem(domain, **chosen)
+    if split == "train":
+        found = explore(task, ExplorerSettings("exhaustive", max_visited=MAX_STATES))
+        space, depth, complete = found.space, found.depth, found.complete
+    else:
+        space = StateSpace(task)
+        depth, complete = _nearest(space)
+    return _Size(task, space, depth, complete, *vocabulary(domain, **chosen))
 
 
-def _layers(space: StateSpace, exhaust: bool) -> tuple[list[int], bool]:
-    """How many e-states there are at each distance, as far as is looked, and whether these are all."""
+def _nearest(space: StateSpace) -> tuple[NDArray[np.int32], bool]:
+    """The depths of the e-states nearer than `MIN_DISTANCE`, int32[n], and whether these are all e-states."""
     layers = [len(space)]  # e-states are numbered as they are met, layer by layer
-    while layers[-1] and (exhaust or len(layers) < MIN_DISTANCE):
-        layer = np.arange(len(space) - layers[-1], len(space), dtype=np.int32)
-        for ids in np.array_split(layer, 1 + len(layer) // _CHUNK):
-            space.expand(ids)
-            if exhaust and len(space) > MAX_STATES:
-                return layers, False
+    while layers[-1] and len(layers) < MIN_DISTANCE:
+        space.expand(np.arange(len(space) - layers[-1], len(space)))
         layers.append(len(space) - sum(layers))
-    return layers, layers[-1] == 0
+    return np.repeat(np.arange(len(layers), dtype=np.int32), layers), layers[-1] == 0
 
 
 def _is_test(drawn: Drawn, mark: str) -> bool:

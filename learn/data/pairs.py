@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from epigym.space import StateSpace
 from epigym.task import Task
 from learn.data import ragged
-from learn.data.explorers import ExplorerSettings, explore
+from learn.data.explorers import Exploration, ExplorerSettings, explore
 
 _BEST = 2  # successors of an e-state that stand for all that are nearest
 _MOST_WORSE = 12  # of those that are compared with one of them
@@ -29,7 +29,7 @@ class Pairs:
     """Labelled e-states of one problem, and pairs of them.
 
     Attributes:
-        space: where they live; its task has the goal.
+        space: where they live, with the e-states on the ways to them; its task has the goal.
         ids: int32[k], the e-states.
         distance: int32[k], actions to the nearest goal, or to the end of a plan; `UNREACHABLE` where there is none.
         better: int64[p], positions in `ids`.
@@ -79,13 +79,14 @@ def pairs_of(task: Task, *, expansions: int, max_states: int, seed: int) -> Pair
     exhausted = _exhausted(task, expansions, max_states, rng)
     if exhausted is None:
         return None
-    space, distance, chosen = exhausted
-    found = _joined(_compared(state, np.unique(space.expand([state]).target), distance, rng) for state in chosen)
+    exploration, chosen = exhausted
+    whole, distance = exploration.space, exploration.distance
+    found = _joined(_compared(state, np.unique(whole.expand([state]).target), distance, rng) for state in chosen)
     if found is None:
         return None
     numbers, better, worse, weight = found
-    ids = numbers.astype(np.int32)
-    return Pairs(space, ids, distance[ids], better, worse, weight)
+    space, ids = _walked_to(exploration, numbers)
+    return Pairs(space, ids, distance[numbers], better, worse, weight)
 
 
 def action_pairs_of(task: Task, *, expansions: int, max_states: int, seed: int) -> ActionPairs | None:
@@ -97,8 +98,9 @@ def action_pairs_of(task: Task, *, expansions: int, max_states: int, seed: int) 
     exhausted = _exhausted(task, expansions, max_states, rng)
     if exhausted is None:
         return None
-    space, distance, chosen = exhausted
-    ids, actions, targets, _ = space.expand(chosen)
+    exploration, chosen = exhausted
+    distance = exploration.distance
+    ids, actions, targets, _ = exploration.space.expand(chosen)
     is_best = distance[targets] == distance[ids] - 1
     compared = []
     for state in chosen:
@@ -108,7 +110,9 @@ def action_pairs_of(task: Task, *, expansions: int, max_states: int, seed: int) 
     if found is None:
         return None
     kept, better, worse, weight = found
-    return ActionPairs(space, ids[kept], actions[kept], better, worse, weight)
+    states, place = np.unique(ids[kept], return_inverse=True)
+    space, own = _walked_to(exploration, states)
+    return ActionPairs(space, own[place], actions[kept], better, worse, weight)
 
 
 def pairs_of_plan(space: StateSpace, states: Sequence[int], *, seed: int) -> Pairs:
@@ -138,15 +142,34 @@ def pairs_of_plan(space: StateSpace, states: Sequence[int], *, seed: int) -> Pai
 
 def _exhausted(
     task: Task, expansions: int, max_states: int, rng: np.random.Generator
-) -> tuple[StateSpace, NDArray[np.int32], list[int]] | None:
-    """All e-states of a problem, int32[n] their distances, and those to expand; None when there are too many."""
+) -> tuple[Exploration, list[int]] | None:
+    """All e-states of a problem, and those to expand; None when there are too many."""
     exploration = explore(task, ExplorerSettings("exhaustive", max_visited=max_states))
     if not exploration.complete:
         return None
     distance = exploration.distance
     order = np.argsort(exploration.source, kind="stable")
     ptr = ragged.pointers(np.bincount(exploration.source, minlength=len(distance)))
-    return exploration.space, distance, _chosen(distance, ptr, exploration.target[order], expansions, rng)
+    return exploration, _chosen(distance, ptr, exploration.target[order], expansions, rng)
+
+
+def _walked_to(exploration: Exploration, ids: NDArray[np.integer]) -> tuple[StateSpace, NDArray[np.int32]]:
+    """Some exhausted e-states in a space that has the goal, and their ids there, which are in the same order.
+
+    The ways to them are walked again, which builds no other e-states.
+    """
+    passed = np.zeros(len(exploration.states), dtype=np.bool_)
+    ends = ids
+    while len(ends):
+        passed[ends] = True
+        before = exploration.predecessor[ends]
+        ends = np.unique(before[before >= 0])
+        ends = ends[~passed[ends]]
+    space = StateSpace(exploration.task)
+    own = np.zeros(len(passed), dtype=np.int32)
+    for state in np.flatnonzero(passed)[1:].tolist():
+        own[state] = space.successor(int(own[exploration.predecessor[state]]), int(exploration.action[state]))
+    return space, own[ids]
 
 
 def _chosen(

@@ -36,7 +36,8 @@ def compare(folder: Path) -> list[dict[str, Any]]:
     for path in sorted(folder.rglob(RUN_FILE)):
         try:
             record = read_json(path)
-            rows.append(((record["domains"], record["problems"], record["encoding"]), _row(record)))
+            row = _row(record)
+            rows.append(((record["domains"], record["problems"], row["trained on"], record["encoding"]), row))
         except (EpigymError, KeyError, TypeError, ValueError) as error:
             logger.warning("skipped the damaged record of a run, %s: %r", path, error)
     if not rows:
@@ -46,8 +47,10 @@ def compare(folder: Path) -> list[dict[str, Any]]:
 
 def _row(record: dict[str, Any]) -> dict[str, Any]:
     metrics = record["metrics"]
+    drawn = record.get("distribution")
     return {
-        "trained on": " + ".join(record["domains"] or record["problems"]),
+        "trained on": " + ".join(record["domains"] or record["problems"])
+        + (f", {drawn['draws']} drawn" if drawn else ""),
         "encoding": record["encoding"],
         "seed": record["seed"],
         "samples": int(metrics["train/samples"]),

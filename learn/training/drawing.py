@@ -9,14 +9,14 @@ from typing import TypeVar
 from rich.progress import track
 
 from epigym.task import Task
-from learn.data.distribution import MAX_STATES, draw
+from learn.data.distribution import GOALS, MAX_STATES, draw
 from learn.data.pairs import ActionPairs, Pairs, action_pairs_of, pairs_of
 
 P = TypeVar("P")
 
 
-def drawn(domains: Sequence[str], split: str, draws: int, seed: int) -> list[Task]:
-    """The first problems of the distributions of domains, `draws` of each.
+def drawn(domains: Sequence[str], split: str, draws: int, seed: int, goals: int = GOALS) -> list[Task]:
+    """The first problems of the distributions of domains, `draws` of each, see `draw`.
 
     Raises:
         UsageError: when there is no such domain.
@@ -24,7 +24,7 @@ def drawn(domains: Sequence[str], split: str, draws: int, seed: int) -> list[Tas
     """
     found: list[Task] = []
     for domain in track(domains, f"drawing {split} problems", transient=True):
-        found += [one.task for one in islice(draw(domain, split, seed), draws)]
+        found += [one.task for one in islice(draw(domain, split, seed, goals), draws)]
     return found
 
 
@@ -40,7 +40,7 @@ def all_action_pairs(tasks: Sequence[Task], expansions: int, seed: int) -> list[
 
 def _made(pairs: Callable[..., P | None], tasks: Sequence[Task], expansions: int, seed: int) -> list[P]:
     found = [
-        pairs(task, expansions=expansions, max_states=MAX_STATES + 1, seed=seed + number)
+        pairs(task, expansions=expansions, max_states=MAX_STATES, seed=seed + number)
         for number, task in enumerate(track(tasks, "exhausting them", transient=True))
     ]
     return [one for one in found if one is not None]

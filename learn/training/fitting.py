@@ -19,7 +19,7 @@ from epigym.files import write_text
 from learn.data.dataset import DataSet
 from learn.model.runs import RUN_FILE
 from learn.training.loaders import RolloutData
-from learn.training.options import Training, as_yaml, given
+from learn.training.options import Training, as_yaml
 from learn.training.pictures import draw_curves, draw_errors, draw_predictions
 from learn.training.report import baselines, best_row, column, joined, read_history, write_history, write_record
 from learn.training.trainer import CHECKPOINTS, WaitingTime, fit, make_module, make_trainer
@@ -40,7 +40,7 @@ def train(
         settings: of the training.
         collect: what to learn from; called when the settings have proved to be right.
         domains: that their problems belong to.
-        problems: the names of their problems.
+        problems: the names of their problems, where these are published.
         semantics: the reading of mA* that they were read under.
 
     Returns:
@@ -59,7 +59,14 @@ def train(
     waiting = WaitingTime()
     trainer = make_trainer(settings, waiting)
     sets = collect()
-    data = RolloutData(sets, seed=settings.seed, **given(settings.data))
+    options = settings.data
+    data = RolloutData(
+        sets,
+        batch_size=options.batch_size,
+        max_class_share=options.max_class_share,
+        validation_share=options.validation_share,
+        seed=settings.seed,
+    )
     distance = torch.from_numpy(column(data.train, "distance"))
     module.regressor.start_at(float(module.target.normalise(distance).mean()))
     logger.info("training on %s samples, validating on %s", f"{len(data.train):,}", f"{len(data.validation):,}")
@@ -83,6 +90,7 @@ def train(
         "checkpoint": str(best.relative_to(run_dir)),
         "domains": list(domains),
         "problems": list(problems),
+        "distribution": settings.distribution,
         "encoding": settings.encoding.name,
         "seed": settings.seed,
         "seconds": time.perf_counter() - start,

@@ -105,7 +105,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
     choices = _choices(options)
     if not choices:
         raise UsageError("model: nothing to choose from: give levels, worlds, losses, and l2 or bases with residual_l2")
-    tasks = drawn(domains, "train", options.draws, seed)
+    tasks = drawn(domains, "train", options.draws, seed, options.goals)
     validation = [(task, FeatureTypes(task)) for task in drawn(domains, "validation", options.validation, seed)]
     problems = all_pairs(tasks, options.expansions, seed)
     if not problems:
@@ -143,6 +143,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         "domains": list(domains),
         "seed": seed,
         "draws": options.draws,
+        "goals": options.goals,
         "problems": len(problems),
         "states": sum(len(one.ids) for one in problems),
         "pairs": sum(len(one.better) for one in problems),

@@ -79,8 +79,9 @@ class DistanceModule(LightningModule):
         optimizer: keyword arguments of `torch.optim.AdamW`; or `_target_`, another class, and its own.
         schedule: `constant`, or `cosine` for a learning rate that falls to zero over the steps of the training.
         domains: domains that the training problems belong to.
-        problems: names of the training problems.
+        problems: names of the training problems, where these are published.
         semantics: the reading of mA* that they were read under.
+        distribution: which problems of the domains were drawn (`draws`, `goals`, `seed`), where none are published.
         version: of these hyper-parameters.
     """
 
@@ -95,6 +96,7 @@ class DistanceModule(LightningModule):
         domains: Sequence[str] = (),
         problems: Sequence[str] = (),
         semantics: str = "default",
+        distribution: Mapping[str, int] | None = None,
         version: int = HYPERPARAMETER_VERSION,
     ) -> None:
         super().__init__()

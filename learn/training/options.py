@@ -100,6 +100,7 @@ class LinearOptions:
     kind: Literal["linear"]
     folder: str | None
     draws: int = field(metadata={"minimum": 1})
+    goals: int = field(metadata={"minimum": 1})
     validation: int = field(metadata={"minimum": 1})
     expansions: int = field(metadata={"minimum": 1})
     nodes: int = field(metadata={"minimum": 1})
@@ -133,11 +134,19 @@ class ActionOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class DataOptions:
-    """The arguments of `RolloutData`."""
+    """The arguments of `RolloutData`, for published problems; see `conf/data`."""
 
     batch_size: int = field(metadata={"minimum": 1})
     max_class_share: float = field(metadata={"minimum": 0, "maximum": 1})
     validation_share: float = field(metadata={"minimum": 0, "maximum": 1})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistributionOptions(DataOptions):
+    """The same for problems that are drawn, and how many are."""
+
+    draws: int = field(metadata={"minimum": 1})
+    goals: int = field(metadata={"minimum": 1})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +157,7 @@ class Training:
     encoding: EncodingOptions
     model: ModelOptions | LinearOptions | ActionOptions
     trainer: TrainerOptions
-    data: DataOptions
+    data: DataOptions | DistributionOptions
     seed: int = field(metadata={"minimum": 0, "maximum": 2**32 - 1})  # NumPy's seeds
     ckpt_path: str | None = field(metadata={"exists": True})
     patience: int = field(metadata={"minimum": 1})
@@ -165,6 +174,13 @@ class Training:
         if not isinstance(self.model, ModelOptions):
             raise UsageError(f"model={self.model.kind} is no regressor: give model=gine")
         return self.model
+
+    @property
+    def distribution(self) -> dict[str, int] | None:
+        """Which problems of its domains were drawn to learn from; None where they are published ones."""
+        if not isinstance(self.data, DistributionOptions):
+            return None
+        return {"draws": self.data.draws, "goals": self.data.goals, "seed": self.seed}
 
 
 def given(options: Any) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def make_module(settings: Training, domains: Sequence[str], problems: Sequence[s
     Args:
         settings: of the training.
         domains: that the training problems belong to.
-        problems: names of the training problems.
+        problems: names of the training problems, where these are published.
         semantics: the reading of mA* that they were read under.
 
     Raises:
@@ -50,6 +50,7 @@ def make_module(settings: Training, domains: Sequence[str], problems: Sequence[s
         domains=list(domains),
         problems=list(problems),
         semantics=semantics,
+        distribution=settings.distribution,
     )
     module.make_optimizer()  # wrong arguments show before anything is explored
     if settings.ckpt_path is not None:

@@ -44,6 +44,15 @@ def test_runs_become_rows_by_domain_and_encoding(
     assert lines[1].startswith("| grapevine | hash | 1 | 80 | 20 | 0.750 | 0.500 |")
 
 
+def test_what_was_drawn_is_not_taken_for_what_is_published(tmp_path: Path) -> None:
+    for name in ("0", "1"):
+        finish(tmp_path / name, "grapevine", "hash", 0.5)
+    record = json.loads((tmp_path / "0" / "run.json").read_text())
+    distribution = {"draws": 60, "goals": 4, "seed": 42}
+    (tmp_path / "0" / "run.json").write_text(json.dumps(record | {"distribution": distribution}))
+    assert [row["trained on"] for row in rows(tmp_path)] == ["grapevine", "grapevine, 60 drawn"]
+
+
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match="no finished run"):
         compare(Compare(run_dir=tmp_path, debug=False, runs=tmp_path))

@@ -85,8 +85,9 @@ def test_arrays_are_views_of_the_mapped_file(small_set: DataSet) -> None:
 
 def test_columns_agree_with_the_space(small_set: DataSet) -> None:
     samples = small_set.samples
-    space = explore(load_problem(PROBLEM), ExplorerSettings(name="exhaustive")).space
-    assert np.array_equal(samples.is_goal, space.is_goal(samples.state))
+    task = load_problem(PROBLEM)
+    space = explore(task, ExplorerSettings(name="exhaustive")).space
+    assert np.array_equal(samples.is_goal, space.query(task.goal)(samples.state).all(axis=1))
     assert np.array_equal(samples.is_goal, samples.distance == 0)
     assert np.array_equal(samples.open_goals == 0, samples.is_goal)
     for row in range(1, len(samples), 40):

@@ -21,8 +21,10 @@ from epigym.problem import domain_problem
 from epigym.space import StateSpace
 from epigym.task import Task
 from epigym.walks import RandomGoal, random_goal
-from learn.data import distribution
+from learn.data import distribution, explorers
 from learn.data.distribution import MAX_STATES, MIN_DISTANCE, Drawn, draw
+from learn.data.fingerprint import task_fingerprint
+from learn.data.pairs import pairs_of
 from search.agents.breadth_first import BreadthFirst
 from search.agents.result import SearchStatus
 
@@ -147,6 +149,40 @@ def test_goals_grow_with_the_split(
     assert all(MIN_DISTANCE <= most <= steps and 1 <= size <= subgoals for most, size in asked)
     assert max(most for most, _ in asked) > steps / 2
     assert max(size for _, size in asked) > subgoals / 2
+
+
+@pytest.mark.parametrize("goals", [1, 3, 8])
+def test_as_many_goals_as_asked_for_have_the_same_parameters(goals: int) -> None:
+    problems = list(islice(draw("gossip", "train", 0, goals), 12))
+    parameters: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for problem in problems:
+        number = int(problem.instance.removeprefix("train_"))
+        parameters[number // goals].append({**problem.parameters, "goals": None})
+        assert (number % goals == 0) == ("goals" not in problem.parameters)
+    assert all(one == same[0] for same in parameters.values() for one in same)
+    assert len(parameters) == 12 if goals == 1 else max(map(len, parameters.values())) > 1
+    assert len({signature(problem.task) for problem in problems}) == 12
+
+
+def test_e_states_are_explored_once_for_all_goals(monkeypatch: pytest.MonkeyPatch) -> None:
+    explored: list[Task] = []
+    breadth_first = explorers._breadth_first
+
+    def record(task: Task, *arguments: Any) -> explorers.Exploration:
+        explored.append(task)
+        return breadth_first(task, *arguments)
+
+    monkeypatch.setattr(explorers, "_breadth_first", record)
+    explorers._exhausted.forget()
+    problems = list(islice(draw("gossip", "train", 0, 20), 20))
+    spaces = {task_fingerprint(replace(problem.task, goal=())) for problem in problems}
+    met = len(explored)
+    assert met <= int(problems[-1].instance.removeprefix("train_")) // 20 + 1
+    assert met < len(problems) / 4
+    for problem in problems:
+        assert pairs_of(problem.task, expansions=4, max_states=MAX_STATES, seed=0) is not None
+    assert len(explored) == met
+    assert len(spaces) <= met
 
 
 def test_what_cannot_be_drawn_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,16 +2,22 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from epigym.encoding import ENCODINGS
 from epigym.errors import EpigymError
 from epigym.formula import TRUE, considers_possible
 from epigym.problem import Reading, load_problem
 from epigym.space import StateSpace
 from epigym.task import Task
-from learn.data.explorers import ExplorerSettings, discard_probability, explore, is_sparse, keep
+from learn.data import explorers
+from learn.data.dataset import cached
+from learn.data.explorers import Exploration, ExplorerSettings, discard_probability, explore, is_sparse, keep
 from learn.data.labels import UNREACHABLE
 
 SMALL = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
@@ -183,6 +189,55 @@ def test_wrong_settings_are_refused() -> None:
         ExplorerSettings(max_kept=0)
     with pytest.raises(EpigymError, match="probability"):
         ExplorerSettings(discard_factor=1.5)
+
+
+@pytest.fixture
+def explored(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+    """The tasks that are explored breadth first from now on, of which nothing is known yet."""
+    explorers._exhausted.forget()
+    tasks, breadth_first = [], explorers._breadth_first
+
+    def record(task: Task, *arguments: Any) -> Exploration:
+        tasks.append(task)
+        return breadth_first(task, *arguments)
+
+    monkeypatch.setattr(explorers, "_breadth_first", record)
+    return tasks
+
+
+def test_e_states_are_explored_once_whatever_the_goals(small: Task, explored: list[Task]) -> None:
+    goals = [small.goal, small.goal[:1], small.goal[1:], small.goal[::-1]]
+    tasks = [replace(small, name=str(number), goal=goal) for number, goal in enumerate(goals)]
+    visits: list[int] = []
+    for task in tasks:
+        found = explore(task, ExplorerSettings(name="exhaustive"), visits.append)
+        assert found.task is task
+        assert {state: step for state, step in enumerate(found.distance.tolist()) if step != UNREACHABLE} == (
+            brute_force_distances(task)
+        )
+        assert visits[-1] == 225
+    assert explored == tasks[:1]
+    assert len({tuple(explore(task, ExplorerSettings()).distance.tolist()) for task in tasks}) > 1
+
+
+def test_what_is_known_is_what_was_asked_for(small: Task, explored: list[Task]) -> None:
+    explore(small, ExplorerSettings(max_visited=225))
+    explore(small, ExplorerSettings("exhaustive", max_visited=10_000, seed=1))
+    assert len(explored) == 1
+    cut = explore(small, ExplorerSettings("exhaustive", max_visited=224))
+    assert (len(cut.states), cut.complete, len(explored)) == (224, False, 2)
+    assert explore(small, ExplorerSettings("exhaustive")).complete  # what was cut short is not kept
+    assert len(explored) == 2
+    forbidding = explore(small, ExplorerSettings("exhaustive", forbid_collapse=True))
+    assert (forbidding.space.forbid_collapse, len(explored)) == (True, 3)
+    explore(replace(small, structure=None, actions=small.actions[1:]), ExplorerSettings("exhaustive"))
+    assert len(explored) == 4
+
+
+def test_encodings_share_what_was_exhausted(small: Task, explored: list[Task], tmp_path: Path) -> None:
+    made = [cached(small, ExplorerSettings(), {"name": name, "width": 64}, tmp_path) for name in ENCODINGS]
+    assert len(explored) == 1
+    assert len({data.folder for data in made}) == len(ENCODINGS)
 
 
 @pytest.mark.parametrize("name", ["exhaustive", "dfs"])

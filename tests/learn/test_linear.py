@@ -38,7 +38,7 @@ from tests.helpers.tasks import coin, hopeless
 
 DOMAIN = "collaboration_communication"
 TINY = LinearOptions(
-    kind="linear", folder=None, draws=4, validation=2, expansions=10, nodes=50, features=40, levels=[0, 1],
+    kind="linear", folder=None, draws=4, goals=4, validation=2, expansions=10, nodes=50, features=40, levels=[0, 1],
     worlds=[False], losses=["ranking", "regression"], l2=[1e-3], bases=["h_ff"], residual_l2=[1e-1],
     rounds=0, larger=2,
 )  # fmt: skip
@@ -129,10 +129,10 @@ def test_the_card_says_how_it_was_made(chosen: Chosen) -> None:
     card, model = chosen.model.card, chosen.model
     [best] = [one for one in chosen.candidates if one.model and one.model.weights.tolist() == model.weights.tolist()]
     assert card.keys() == {
-        "domains", "seed", "draws", "problems", "states", "pairs", "rounds", "loss", "l2", "validation", "beside",
-        "unsolved", "seconds",
+        "domains", "seed", "draws", "goals", "problems", "states", "pairs", "rounds", "loss", "l2", "validation",
+        "beside", "unsolved", "seconds",
     }  # fmt: skip
-    assert (card["domains"], card["seed"], card["draws"], card["problems"]) == ([DOMAIN], 1, 4, 4)
+    assert (card["domains"], card["seed"], card["draws"], card["goals"], card["problems"]) == ([DOMAIN], 1, 4, 4, 4)
     assert (card["loss"], card["l2"], card["unsolved"]) == (best.loss, best.l2, list(best.found.unsolved))
     assert list(card["beside"]) == ["divided_goals", "h_ff", "h_add"]
     assert 0 < card["states"] <= card["pairs"] * 2
@@ -326,6 +326,7 @@ def test_all_are_all_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     ("override", "message"),
     [
         ("model.draws=0", "model.draws=0: expected at least 1"),
+        ("model.goals=0", "model.goals=0: expected at least 1"),
         ("model.levels=[3]", "model.levels"),
         ("model.losses=[hinge]", "model.losses"),
         ("model.bases=[h_max]", "model.bases"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -12,7 +13,8 @@ import pytest
 
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from epigym.walks import best_first
+from epigym.walks import best_first, breadth_first
+from learn.data import explorers
 from learn.data.labels import UNREACHABLE
 from learn.data.pairs import ActionPairs, Pairs, action_pairs_of, pairs_of, pairs_of_plan
 from search.heuristics import make_heuristic
@@ -119,9 +121,30 @@ def test_half_of_what_is_expanded_lies_on_shortest_plans_and_in_the_end_it_is_ev
     depths = [steps_to_a_goal(made(problem, 10).space, state) for state in states[:5]]
     assert states[0] == 0
     assert depths == [6, 5, 4, 3, 2]
-    space = made(problem).space
+    space = made(problem, 1000).space
     others = np.flatnonzero(~space.is_goal(range(len(space))))
     assert sorted(state for state, _ in expansions_of(made(problem, 1000), len(others))) == others.tolist()
+
+
+def test_another_goal_of_what_was_exhausted_gives_the_pairs_that_a_new_exploration_gives() -> None:
+    first = load_problem("collaboration_communication/2_2_3_pl_6")
+    second = replace(first, name="hindsight", goal=first.goal[:1])
+
+    def pairs() -> Pairs:
+        found = pairs_of(second, expansions=20, max_states=MOST, seed=0)
+        assert found is not None
+        return found
+
+    pairs_of(first, expansions=20, max_states=MOST, seed=0)
+    known = pairs()
+    explorers._exhausted.forget()
+    new = pairs()
+    for name in ("ids", "distance", "better", "worse", "weight"):
+        assert getattr(known, name).tolist() == getattr(new, name).tolist()
+    assert known.space.task == second
+    for found in (known, new):
+        assert found.space.is_goal(found.ids).tolist() == (found.distance == 0).tolist()
+    assert len(known.space) < 225
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 7])
@@ -211,6 +234,8 @@ def test_the_better_action_leads_a_step_nearer_and_the_worse_does_not(problem: s
 
 def steps_from_all(space: StateSpace) -> dict[int, int]:
     """The distance of every e-state, backwards from the goals."""
+    for _ in breadth_first(space):
+        pass
     source, _, target, _ = space.expand(range(len(space)))
     before: dict[int, list[int]] = {}
     for one, other in zip(source.tolist(), target.tolist(), strict=True):

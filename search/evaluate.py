@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from epigym.command import ExitCode, Settings, run
+from epigym.errors import UsageError
 from epigym.language import Semantics
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Evaluate(Settings):
     semantics: Semantics
     anytime: bool
     forbid_collapse: bool
+    reexecute: bool
     max_expanded: int | None = field(metadata={"minimum": 0})
     time_limit: float = field(metadata={"minimum": 0})
     grace: float = field(metadata={"minimum": 0})
@@ -66,12 +68,15 @@ def cells(settings: Evaluate) -> list[Cell]:
     """The grid of problems and configurations.
 
     Raises:
+        UsageError: when settings contradict each other.
         EpigymError: when a name is unknown, or a file of a suite is missing.
     """
     from search.agents.limits import Limits, memory_bytes
     from search.evaluation.grid import cells_of, configurations_of
     from search.evaluation.suites import named_problems, problems_of
 
+    if settings.anytime and not settings.reexecute:
+        raise UsageError("anytime=true re-executes every plan: leave out reexecute=false")
     problems = named_problems(settings.problems, settings.semantics)
     return cells_of(
         problems or problems_of(settings.suite, settings.per_domain, settings.semantics),
@@ -79,6 +84,7 @@ def cells(settings: Evaluate) -> list[Cell]:
         Limits(settings.max_expanded, settings.time_limit, memory_bytes(settings.memory_limit)),
         anytime=settings.anytime,
         forbid_collapse=settings.forbid_collapse,
+        reexecute=settings.reexecute,
     )
 
 

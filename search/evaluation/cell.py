@@ -45,6 +45,7 @@ class Cell:
             its children's included.
         anytime: whether to go on after the first plan, for shorter ones.
         forbid_collapse: whether plans are left out that make an agent believe everything.
+        reexecute: whether plans are re-executed by the reference.
         key: a hash of what the outcome depends on, see `search.evaluation.fingerprint`.
     """
 
@@ -53,6 +54,7 @@ class Cell:
     limits: Limits
     anytime: bool
     forbid_collapse: bool
+    reexecute: bool
     key: str
 
     def file(self, folder: Path) -> Path:
@@ -82,7 +84,15 @@ class Cell:
             EpigymError: when the problem is wrong, or something that the outcome depends on is no longer what it was.
         """
         content = self.problem.digest()
-        key = fingerprint(content, self.problem, self.configuration, self.limits, self.anytime, self.forbid_collapse)
+        key = fingerprint(
+            content,
+            self.problem,
+            self.configuration,
+            self.limits,
+            self.anytime,
+            self.forbid_collapse,
+            self.reexecute,
+        )
         if key != self.key:
             raise EpigymError(
                 "the problem, a file of the settings or the program has changed since the start: start again"
@@ -93,6 +103,7 @@ class Cell:
             self.limits,
             anytime=self.anytime,
             forbid_collapse=self.forbid_collapse,
+            reexecute=self.reexecute,
         )
 
     def row(self, folder: Path) -> dict[str, str]:
@@ -135,13 +146,21 @@ def search_from(
     *,
     anytime: bool = False,
     forbid_collapse: bool = False,
+    reexecute: bool = True,
 ) -> SearchResult:
     """Load a problem and search, within limits of time for both and of memory for this process."""
     start = perf_counter()
     task = load()
     load_seconds = perf_counter() - start
     inner = replace(limits, memory_limit=int(_INNER_SHARE * memory_bytes(limits.memory_limit)))
-    result = find_plan(task, configuration, inner.after(load_seconds), anytime=anytime, forbid_collapse=forbid_collapse)
+    result = find_plan(
+        task,
+        configuration,
+        inner.after(load_seconds),
+        anytime=anytime,
+        forbid_collapse=forbid_collapse,
+        reexecute=reexecute,
+    )
     return replace(result, load_seconds=load_seconds)
 
 

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from epigym.targets import TARGET, find
+from learn.model.shipped import SHIPPED
 from search.agents.limits import Limits
 from search.evaluation.suites import Problem
 from search.heuristics.gnn import Gnn, good_checkpoints
+from search.heuristics.learned import Learned
 from search.planning.configuration import Configuration
 
 _SOURCES = {
@@ -34,6 +36,7 @@ def fingerprint(
     limits: Limits,
     anytime: bool,
     forbid_collapse: bool,
+    reexecute: bool,
 ) -> str:
     """A hash of everything that decides how a search ends, as it is now.
 
@@ -47,6 +50,7 @@ def fingerprint(
         limits: within which limits.
         anytime: whether to go on after the first plan.
         forbid_collapse: whether plans are left out that make an agent believe everything.
+        reexecute: whether plans are re-executed by the reference.
     """
     domain = None if problem.is_file else problem.domain  # what a file says about its domain is not looked at
     choices = list(_choices(configuration))
@@ -59,6 +63,7 @@ def fingerprint(
         "limits": asdict(limits),
         "anytime": anytime,
         "forbid_collapse": forbid_collapse,
+        "reexecute": reexecute,
         "program": _program(),
     }
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
@@ -80,6 +85,8 @@ def _files(choice: Mapping[str, Any], domain: str | None) -> Iterator[Path]:
             yield from filter(Path.is_file, map(Path, glob.glob(pattern)))
     if choice.get("name") == Gnn.name and choice["checkpoint"] is None:
         yield from good_checkpoints(domain)
+    if choice.get("name") == Learned.name and choice["checkpoint"] is None:
+        yield from SHIPPED.glob("*.json")
     if TARGET in choice:
         yield Path(str(getsourcefile(find(choice[TARGET]))))
 

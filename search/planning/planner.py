@@ -27,6 +27,7 @@ def find_plan(
     *,
     anytime: bool = False,
     forbid_collapse: bool = False,
+    reexecute: bool = True,
 ) -> SearchResult:
     """Search for a plan of `task` and re-execute it independently before it is reported.
 
@@ -39,6 +40,7 @@ def find_plan(
         anytime: whether to go on for shorter plans, see `search.planning.improving`; each takes the place of the one
             before as soon as it has been re-executed.
         forbid_collapse: whether plans are left out that make an agent believe everything, see `StateSpace`.
+        reexecute: without it the first plan is reported as it was found, and not written.
 
     Returns:
         The result; its status is `error` when a plan that was found is not valid.
@@ -63,7 +65,7 @@ def find_plan(
         initial_worlds=len(task.initial.valuations),
         forbid_collapse=forbid_collapse,
     )
-    if result.plan is None:
+    if result.plan is None or not reexecute:
         return result
     verified = partial(_verified, task, plan_file, start)
     result = verified(result)

@@ -174,6 +174,8 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
         named["newest gnn"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", "gnn"))
         named["portfolio"] = cell_of(coin, Configuration.of(portfolio))
         named["own"] = cell_of(coin, Configuration.of({"_target_": "foreign_agent.Mine"}))
+        named["learned"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", "learned"))
+        named["not re-executed"] = cells_of(named_problems([coin], "default"), [BFS], LIMITS, reexecute=False)[0]
         named["without collapse"] = cells_of(named_problems([coin], "default"), [BFS], LIMITS, forbid_collapse=True)[0]
         for name in ("max_expanded", "time_limit", "memory_limit"):
             named[name] = cell_of(coin, limits=replace(LIMITS, **{name: 7}))
@@ -191,6 +193,10 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
 
     write_model(Path(model), "other weights")
     assert changed() == {"gnn", "portfolio"}
+    monkeypatch.setattr(fingerprint, "SHIPPED", tmp_path / "shipped")
+    assert changed() == {"learned"}
+    write_model(tmp_path / "shipped" / "general.json", "weights")
+    assert changed() == {"learned"}
     write_model(Path(of_domain), "other weights")
     assert changed() == {"gnn of domain", "gnn of file"}
     write_model(tmp_path / "of" / "gossip.ckpt", "other weights")
@@ -203,7 +209,7 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
     Path("foreign_agent.py").write_text(own + "...")
     assert changed() == {"own"}
     Path(coin).write_text(COUNTER)
-    assert changed() == named.keys() - {"instance", "gnn of domain", "newest gnn"}
+    assert changed() == named.keys() - {"instance", "gnn of domain", "newest gnn", "learned"}
     monkeypatch.setattr(fingerprint, "_program", lambda: ["another program"])
     assert changed() == set(named)
 
@@ -540,3 +546,17 @@ def test_a_suite_of_epddl_files(tmp_path: Path) -> None:
     output, _ = missing.communicate()
     assert missing.returncode == 66
     assert "suite coins: gone does not exist; set suite.folder" in output
+
+
+def test_plans_need_not_be_reexecuted(coin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
+        raise AssertionError("re-executed")
+
+    cell = cells_of(named_problems([coin], "default"), [BFS], LIMITS, reexecute=False)[0]
+    monkeypatch.setattr(planner, "validate", refuse)
+    result = cell.search()
+    assert (result.status, result.validation_seconds) == (SearchStatus.SOLVED, 0)
+    with pytest.raises(AssertionError, match="re-executed"):
+        cells_of(named_problems([coin], "default"), [BFS], LIMITS)[0].search()
+    with pytest.raises(UsageError, match=r"^anytime=true re-executes every plan: leave out reexecute=false$"):
+        evaluate.cells(composed(Evaluate, "evaluate", "anytime=true", "reexecute=false"))

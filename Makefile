@@ -3,8 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --constraint constraints.txt
 
-DEMO_TRAIN = python -m learn.train recipe=short encoding=bitmask domain=coin_in_the_box run_dir=outputs/train/coin
-DEMO_SOLVE = python -m search.solve problem=coin_in_the_box/pl_7 agent=hfs_star heuristic=gnn compare=bfs
+DEMO_TRAIN = python -m learn.train model=linear domain=active_muddy_child model.draws=20 model.validation=4 \
+  model.levels=[0] run_dir=outputs/train/muddy
+DEMO_SOLVE = python -m search.solve problem=active_muddy_child/amc_09_09_muddy agent=hfs heuristic=learned \
+  heuristic.checkpoint=outputs/train/muddy/model.json compare=lazy/h_ff
 
 .PHONY: demo test core bench
 

@@ -1,8 +1,9 @@
-"""Train what guides a search: a regressor on labelled e-states, or with model=linear a linear model.
+"""Train what guides a search: a regressor on labelled e-states, a linear model, or a network over typed graphs.
 
 Everything goes into the folder of the run. Of a regressor: checkpoints, metrics, pictures, the settings, and run.json
-at the end. Of a linear model, which learns from the distributions of domains (domain=all: of all together): model.json,
-which heuristic=learned reads, and candidates.csv, from which it was chosen.
+at the end. The others learn from the distributions of domains (domain=all: of all together). Of model=linear:
+model.json, which heuristic=learned reads, and candidates.csv, from which it was chosen. Of model=relational:
+checkpoints/best.ckpt, which heuristic=gnn reads when it is named, and the curve of the training.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from epigym.command import ProblemSettings, run
 from epigym.errors import UsageError
 from epigym.names import unknown
 from learn.data.explorers import ExplorerSettings
-from learn.training.options import LinearOptions, Training, given
+from learn.training.options import LinearOptions, RelationalOptions, Training, given
 
 if TYPE_CHECKING:
     from learn.data.dataset import DataSet
@@ -43,20 +44,28 @@ def train(settings: Train) -> None:
     """
     if isinstance(settings.model, LinearOptions):
         _linear(settings, settings.model)
+    elif isinstance(settings.model, RelationalOptions):
+        _relational(settings, settings.model)
     else:
         _regressor(settings)
 
 
-def _linear(settings: Train, options: LinearOptions) -> None:
-    """Draw, exhaust, fit candidates, choose one by search, and write it."""
+def _distributions(settings: Train, kind: str) -> list[str]:
+    """The domains whose distributions are learned from."""
     from domains import DOMAINS
 
     if settings.problem or not settings.domain:
-        raise UsageError("model=linear learns from distributions: give domain=<domain, list or all>, and no problem=")
+        raise UsageError(f"model={kind} learns from distributions: give domain=<domain, list or all>, and no problem=")
     domains = list(DOMAINS) if settings.domain == ["all"] else settings.domain
     for name in domains:
         if name not in DOMAINS:
             raise UsageError(unknown("domain", name, [*DOMAINS, "all"]))
+    return domains
+
+
+def _linear(settings: Train, options: LinearOptions) -> None:
+    """Draw, exhaust, fit candidates, choose one by search, and write it."""
+    domains = _distributions(settings, options.kind)
 
     from rich.console import Console
 
@@ -72,6 +81,24 @@ def _linear(settings: Train, options: LinearOptions) -> None:
     if options.folder is not None:
         write_model(chosen.model, Path(options.folder, f"{chosen.model.domain}.json"))
     logger.info("%s, %s: %s", chosen.model.representation, chosen.model.card["loss"], settings.run_dir / "model.json")
+
+
+def _relational(settings: Train, options: RelationalOptions) -> None:
+    """Draw, exhaust, train, and keep what searches best."""
+    domains = _distributions(settings, options.kind)
+
+    from rich.console import Console
+
+    from learn.training.relational import train_relational
+    from learn.training.tables import write_table
+
+    rows = train_relational(settings, options, domains)
+    title = (
+        f"greedy search on {len(domains) * options.validation} validation problems, at most {options.nodes} nodes each"
+    )
+    if rows:
+        Console().print(write_table(rows, settings.run_dir / "curve", title))
+        logger.info("checkpoint, curve and picture: %s", settings.run_dir)
 
 
 def _regressor(settings: Train) -> None:

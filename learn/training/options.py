@@ -113,6 +113,22 @@ class LinearOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RelationalOptions:
+    """A message-passing network, what it learns from and how the best is chosen, see `conf/model/relational.yaml`."""
+
+    kind: Literal["relational"]
+    draws: int = field(metadata={"minimum": 1})
+    validation: int = field(metadata={"minimum": 1})
+    expansions: int = field(metadata={"minimum": 1})
+    nodes: int = field(metadata={"minimum": 1})
+    loss: Literal["ranking", "regression"]
+    width: int = field(metadata={"minimum": 1})
+    layers: int = field(metadata={"minimum": 1})
+    batch_size: int = field(metadata={"minimum": 1})
+    lr: float = field(metadata={"minimum": 0})
+
+
+@dataclass(frozen=True, kw_only=True)
 class DataOptions:
     """The arguments of `RolloutData`."""
 
@@ -127,7 +143,7 @@ class Training:
 
     run_dir: Path
     encoding: EncodingOptions
-    model: ModelOptions | LinearOptions
+    model: ModelOptions | LinearOptions | RelationalOptions
     trainer: TrainerOptions
     data: DataOptions
     seed: int = field(metadata={"minimum": 0, "maximum": 2**32 - 1})  # NumPy's seeds
@@ -141,10 +157,10 @@ class Training:
         """The options of a regressor.
 
         Raises:
-            UsageError: when the model is linear.
+            UsageError: when the model is none.
         """
-        if isinstance(self.model, LinearOptions):
-            raise UsageError("model=linear is no regressor: give model=gine")
+        if not isinstance(self.model, ModelOptions):
+            raise UsageError(f"model={self.model.kind} is no regressor: give model=gine")
         return self.model
 
 

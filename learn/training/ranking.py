@@ -75,7 +75,7 @@ def observe(problems: Sequence[Pairs], types: Sequence[FeatureTypes], representa
         colours[kept],
         csr_array((values, column, ptr), shape=(sum(counts), len(colours)))[:, kept],
         np.concatenate([one.base(pairs.ids) for one, pairs in zip(observed, problems, strict=True)]),
-        np.concatenate([_target(pairs.distance) for pairs in problems]),
+        np.concatenate([target_of(pairs.distance) for pairs in problems]),
         np.concatenate([np.full(count, 1 / count / len(counts)) for count in counts]),
         np.concatenate([pairs.better + start for pairs, start in zip(problems, starts, strict=True)]),
         np.concatenate([pairs.worse + start for pairs, start in zip(problems, starts, strict=True)]),
@@ -83,7 +83,8 @@ def observe(problems: Sequence[Pairs], types: Sequence[FeatureTypes], representa
     )
 
 
-def _target(distance: NDArray[np.int32]) -> Floats:
+def target_of(distance: NDArray[np.int32]) -> Floats:
+    """float64[k]: what a regression learns of the distances of a problem's e-states, int32[k]."""
     return np.where(distance == UNREACHABLE, distance.max() + _DEAD_END, distance).astype(np.float64)
 
 

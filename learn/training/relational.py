@@ -19,7 +19,7 @@ from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import mse_loss, softplus
-from torch.optim.lr_scheduler import OneCycleLR
+from torch.optim.lr_scheduler import LambdaLR
 from torch.utils.data import DataLoader, Dataset
 
 from epigym.errors import CheckpointError, EpigymError
@@ -226,19 +226,18 @@ class RelationalModule(LightningModule):
         self.log_dict({name: float(value) for name, value in metrics.items()}, batch_size=1, sync_dist=True)
 
     def configure_optimizers(self) -> OptimizerLRScheduler:
-        """AdamW; the learning rate rises over a third of the steps and falls to zero.
+        """AdamW; the learning rate rises over a tenth of the steps and falls towards zero.
 
         Raises:
             EpigymError: when there is no last step.
         """
-        steps = self.trainer.estimated_stepping_batches
-        if steps == math.inf:
+        if self.trainer.estimated_stepping_batches == math.inf:
             raise EpigymError("model=relational needs an end: set trainer.max_epochs or trainer.max_steps")
+        steps = int(self.trainer.estimated_stepping_batches)
+        rise = max(1, steps // 10)
         optimizer = torch.optim.AdamW(self.parameters(), lr=self.lr)
-        return {
-            "optimizer": optimizer,
-            "lr_scheduler": {"scheduler": OneCycleLR(optimizer, self.lr, int(steps)), "interval": "step"},
-        }
+        scheduler = LambdaLR(optimizer, lambda step: min((step + 1) / rise, (steps - step) / (steps - rise + 1)))
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
 
 
 def train_relational(settings: Training, options: RelationalOptions, domains: Sequence[str]) -> list[dict[str, Any]]:

@@ -25,6 +25,9 @@ KIND = "relational"
 VERSION = 1
 """Raised whenever the graphs or the hyper-parameters inside a checkpoint change their meaning."""
 
+_LEFT_OUT = 0.1  # of the types, in each step of a training
+_CHUNK = 32  # e-states scored at once: what fits into the caches of a processor
+
 
 class GraphTensors(NamedTuple):
     """`Graphs` as tensors; the fields are the same."""
@@ -46,7 +49,8 @@ def tensors(graphs: Graphs) -> GraphTensors:
 class RelationalNetwork(nn.Module):
     """From graphs to scores.
 
-    A node starts as the sum of what its state and its types are embedded as; a type that is not known adds nothing.
+    A node starts as the sum of what its state and its types are embedded as; a type that is not known adds nothing, and
+    in training some of those that are known are left out, so that this is no surprise.
     After the rounds of messages the mean and the maximum of the nodes of each kind make the score.
 
     Args:
@@ -70,7 +74,11 @@ class RelationalNetwork(nn.Module):
 
     def forward(self, graphs: GraphTensors) -> Tensor:
         """float32[k]: what is learned of k graphs, `unit` for a step; the lower, the nearer to a goal."""
-        x = self.states(graphs.state) + self.types(graphs.types).sum(dim=1)
+        types = graphs.types
+        if self.training:
+            is_kept = torch.rand(self.types.num_embeddings, device=types.device) >= _LEFT_OUT
+            types = types * is_kept[types]
+        x = self.states(graphs.state) + self.types(types).sum(dim=1)
         for layer in self.rounds:
             x = layer(x, graphs.edges, graphs.relation)
         place = graphs.graph * KINDS + self.kind_of[graphs.state]
@@ -160,7 +168,7 @@ class RelationalScorer:
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
         """float64[k]: the scores of `ids` (int32[k]), in steps where the network was trained on distances."""
-        return np.concatenate([np.empty(0), *map(self._score, chunks(self._space, ids))])
+        return np.concatenate([np.empty(0), *map(self._score, chunks(self._space, ids, _CHUNK))])
 
     @torch.inference_mode()
     def _score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:

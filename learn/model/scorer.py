@@ -25,6 +25,8 @@ from learn.model.regressor import Regressor
 from learn.model.scoring import chunks
 from learn.model.shared import make_goals, make_states
 
+_CHUNK = 256  # e-states scored at once
+
 
 class RegressorScorer:
     """Scores the e-states of one space with a trained regressor.
@@ -47,7 +49,7 @@ class RegressorScorer:
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
         """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""
-        return np.concatenate([np.empty(0), *map(self._score, chunks(self._encoder.space, ids))])
+        return np.concatenate([np.empty(0), *map(self._score, chunks(self._encoder.space, ids, _CHUNK))])
 
     @torch.inference_mode()
     def _score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:

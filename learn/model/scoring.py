@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from epigym.space import StateSpace
 
-_CHUNK = 256  # e-states scored at once, fewer where they have many worlds
-_CHUNK_WORLDS = 8192
+_CHUNK_WORLDS = 8192  # of e-states scored at once
 
 
 class Scorer(Protocol):
@@ -23,10 +22,10 @@ class Scorer(Protocol):
         """float64[k]: the score of each of `ids` (int32[k]), of a regressor the predicted number of steps to a goal."""
 
 
-def chunks(space: StateSpace, ids: NDArray[np.integer]) -> Iterator[NDArray[np.integer]]:
-    """E-states, int32[k], as many at a time as should be scored at once."""
+def chunks(space: StateSpace, ids: NDArray[np.integer], size: int) -> Iterator[NDArray[np.integer]]:
+    """E-states, int32[k], at most `size` at a time, fewer where they have many worlds."""
     most = int(space.world_counts(ids).max(initial=1))
-    size = max(1, min(_CHUNK, _CHUNK_WORLDS // most))
+    size = max(1, min(size, _CHUNK_WORLDS // most))
     return (ids[start : start + size] for start in range(0, len(ids), size))
 
 

@@ -1,9 +1,10 @@
-"""Train what guides a search: a regressor on labelled e-states, or a linear model of e-states or actions.
+"""Train what guides a search: a regressor on labelled e-states, linear models, or a network over typed graphs.
 
 Everything goes into the folder of the run. Of a regressor: checkpoints, metrics, pictures, the settings, and run.json
 at the end. It learns from published problems, or with data=distribution from problems drawn from the distributions of
-domains (domain=all: of all together), as linear models do. Of a linear model (model=linear of e-states, model=actions
-of actions): model.json, which heuristic=learned reads, and candidates.csv, from which it was chosen.
+domains (domain=all: of all together), as all others do. Of a linear model (model=linear of e-states, model=actions of
+actions): model.json, which heuristic=learned reads, and candidates.csv, from which it was chosen. Of model=relational:
+checkpoints/best.ckpt, which heuristic=gnn reads when it is named, and the curve of the training.
 """
 
 from __future__ import annotations
@@ -19,7 +20,15 @@ from epigym.command import ProblemSettings, run
 from epigym.errors import UsageError
 from epigym.names import unknown
 from learn.data.explorers import ExplorerSettings
-from learn.training.options import ActionOptions, DistributionOptions, LinearOptions, ModelOptions, Training, given
+from learn.training.options import (
+    ActionOptions,
+    DistributionOptions,
+    LinearOptions,
+    ModelOptions,
+    RelationalOptions,
+    Training,
+    given,
+)
 
 if TYPE_CHECKING:
     from epigym.task import Task
@@ -46,16 +55,15 @@ def train(settings: Train) -> None:
     """
     if isinstance(settings.model, ModelOptions):
         _regressor(settings)
+    elif isinstance(settings.model, RelationalOptions):
+        _relational(settings, settings.model)
     else:
         _linear(settings, settings.model)
 
 
 def _linear(settings: Train, options: LinearOptions | ActionOptions) -> None:
     """Draw, exhaust, fit candidates, choose one by search, and write it."""
-    choice = f"model={options.kind}"
-    if isinstance(settings.data, DistributionOptions):
-        raise UsageError(f"{choice} always draws its problems: leave data= out")
-    domains = _distributions(settings, choice)
+    domains = _always_drawn(settings, options.kind)
 
     from rich.console import Console
 
@@ -78,6 +86,14 @@ def _linear(settings: Train, options: LinearOptions | ActionOptions) -> None:
     logger.info("%s: %s", chosen.model.representation, settings.run_dir / "model.json")
 
 
+def _always_drawn(settings: Train, kind: str) -> list[str]:
+    """The domains from which a kind of model that knows no published problems draws."""
+    choice = f"model={kind}"
+    if isinstance(settings.data, DistributionOptions):
+        raise UsageError(f"{choice} always draws its problems: leave data= out")
+    return _distributions(settings, choice)
+
+
 def _distributions(settings: Train, choice: str) -> list[str]:
     """The domains from which a choice draws."""
     from domains import DOMAINS
@@ -92,6 +108,24 @@ def _distributions(settings: Train, choice: str) -> list[str]:
     if settings.reading != Reading():
         raise UsageError(f"{choice} draws problems that are read in one way: leave out what says how to read a file")
     return domains
+
+
+def _relational(settings: Train, options: RelationalOptions) -> None:
+    """Draw, exhaust, train, and keep what searches best."""
+    domains = _always_drawn(settings, options.kind)
+
+    from rich.console import Console
+
+    from learn.training.relational import train_relational
+    from learn.training.tables import write_table
+
+    rows = train_relational(settings, options, domains)
+    title = (
+        f"greedy search on {len(domains) * options.validation} validation problems, at most {options.nodes} nodes each"
+    )
+    if rows:
+        Console().print(write_table(rows, settings.run_dir / "curve", title))
+        logger.info("checkpoint, curve and picture: %s", settings.run_dir)
 
 
 def _regressor(settings: Train) -> None:

@@ -18,7 +18,7 @@ from hydra import compose, initialize_config_dir
 from epigym.packages import PLACE
 from tests.helpers.benchmark_files import ROOT, SHARED
 
-KINDS = ("-m", "data=distribution", "model=linear", "model=actions")
+KINDS = ("-m", "data=distribution", "model=linear", "model=actions", "model=relational")
 """Arguments that make a command take or write something else."""
 
 SHORT = {
@@ -34,6 +34,7 @@ SHORT = {
     " trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
     "learn.train model=linear": "model.draws=3 model.validation=2 model.nodes=50 model.levels=[0]",
     "learn.train model=actions": "model.draws=3 model.validation=2 model.nodes=50",
+    "learn.train model=relational": "model.draws=2 model.validation=1 model.nodes=50 trainer.max_epochs=2",
     "search.evaluate": "per_domain=1 time_limit=1 shard=0/30",
     "search.summit": "time_limit=0",
     "search.ladder": "draw=false domain=assembly_line time_limit=0.05",  # drawing the goals of one domain takes minutes

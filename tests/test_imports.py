@@ -26,7 +26,8 @@ STATES = f"{BASICS} epigym.language epigym.packing epigym.model epigym.space"
 EPIGYM = (
     f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.values epigym.reference "
     "epigym.reachability epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.features "
-    "epigym.feature_types epigym.feature_texts epigym.action_features epigym.likeness epigym.walks epigym.envs"
+    "epigym.feature_types epigym.feature_texts epigym.action_features epigym.likeness epigym.walks epigym.worlds "
+    "epigym.envs"
 )
 
 # Each room with the rooms that it may import. `epigym` is the package itself, `epigym._core` the extension.
@@ -58,6 +59,7 @@ TABLE = {
     "epigym.likeness": f"{STATES} epigym.features",
     "epigym.relaxation": f"{STATES} epigym._core",
     "epigym.features": f"{STATES} epigym._core",
+    "epigym.worlds": f"{STATES} epigym.growing epigym.rows epigym._core",
     "epigym.feature_types": f"{STATES} epigym.features",
     "epigym.feature_texts": f"{STATES} epigym.reference epigym.features epigym.feature_types",
     "epigym.action_features": f"{STATES} epigym.features epigym.feature_types",

@@ -22,10 +22,10 @@ from epigym.growing import GrowingTable
 from epigym.space import StateSpace
 from learn.model.checkpoints import Trained
 from learn.model.regressor import Regressor
+from learn.model.scoring import chunks
 from learn.model.shared import make_goals, make_states
 
-_CHUNK = 256  # e-states scored at once, fewer where they have many worlds
-_CHUNK_WORLDS = 8192
+_CHUNK = 256  # e-states scored at once
 
 
 class RegressorScorer:
@@ -49,10 +49,7 @@ class RegressorScorer:
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
         """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""
-        most = int(self._encoder.space.world_counts(ids).max(initial=1))
-        size = max(1, min(_CHUNK, _CHUNK_WORLDS // most))
-        parts = (ids[start : start + size] for start in range(0, len(ids), size))
-        return np.concatenate([np.empty(0), *map(self._score, parts)])
+        return np.concatenate([np.empty(0), *map(self._score, chunks(self._encoder.space, ids, _CHUNK))])
 
     @torch.inference_mode()
     def _score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:

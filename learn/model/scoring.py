@@ -1,8 +1,9 @@
-"""Opening a trained or exported regressor to score e-states with."""
+"""Opening a trained or exported model to score e-states with."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -11,16 +12,25 @@ from numpy.typing import NDArray
 
 from epigym.space import StateSpace
 
+_CHUNK_WORLDS = 8192  # of e-states scored at once
+
 
 class Scorer(Protocol):
-    """A regressor, bound to the e-states of one space."""
+    """A model, bound to the e-states of one space."""
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
-        """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""
+        """float64[k]: the score of each of `ids` (int32[k]), of a regressor the predicted number of steps to a goal."""
+
+
+def chunks(space: StateSpace, ids: NDArray[np.integer], size: int) -> Iterator[NDArray[np.integer]]:
+    """E-states, int32[k], at most `size` at a time, fewer where they have many worlds."""
+    most = int(space.world_counts(ids).max(initial=1))
+    size = max(1, min(size, _CHUNK_WORLDS // most))
+    return (ids[start : start + size] for start in range(0, len(ids), size))
 
 
 def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 1) -> Scorer:
-    """The regressor in a checkpoint of `learn.train`, or in a file of `learn.export` (`.onnx`, without PyTorch).
+    """The model in a checkpoint of `learn.train`, or in a file of `learn.export` (`.onnx`, without PyTorch).
 
     Args:
         path: the file.
@@ -38,7 +48,11 @@ def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 
         return OnnxScorer(path, space, threads)
     import torch  # takes seconds
 
-    from learn.model import checkpoints, scorer
+    from learn.model import checkpoints, relational, scorer
 
     torch.set_num_threads(threads)
-    return scorer.RegressorScorer(checkpoints.load(path), space)
+    content = checkpoints.read(path)
+    if content.parameters.get("kind") == relational.KIND:
+        model = relational.restore(content)
+        return relational.RelationalScorer(space, model.network, model.vocabulary)
+    return scorer.RegressorScorer(checkpoints.restore(content), space)

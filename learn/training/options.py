@@ -133,6 +133,22 @@ class ActionOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RelationalOptions:
+    """A message-passing network, what it learns from and how the best is chosen, see `conf/model/relational.yaml`."""
+
+    kind: Literal["relational"]
+    draws: int = field(metadata={"minimum": 1})
+    validation: int = field(metadata={"minimum": 1})
+    expansions: int = field(metadata={"minimum": 1})
+    nodes: int = field(metadata={"minimum": 1})
+    loss: Literal["ranking", "regression"]
+    width: int = field(metadata={"minimum": 1})
+    layers: int = field(metadata={"minimum": 1})
+    batch_size: int = field(metadata={"minimum": 1})
+    lr: float = field(metadata={"minimum": 0})
+
+
+@dataclass(frozen=True, kw_only=True)
 class DataOptions:
     """The arguments of `RolloutData`, for published problems; see `conf/data`."""
 
@@ -155,7 +171,7 @@ class Training:
 
     run_dir: Path
     encoding: EncodingOptions
-    model: ModelOptions | LinearOptions | ActionOptions
+    model: ModelOptions | LinearOptions | ActionOptions | RelationalOptions
     trainer: TrainerOptions
     data: DataOptions | DistributionOptions
     seed: int = field(metadata={"minimum": 0, "maximum": 2**32 - 1})  # NumPy's seeds
@@ -169,7 +185,7 @@ class Training:
         """The options of a regressor.
 
         Raises:
-            UsageError: when the model is linear.
+            UsageError: when the model is none.
         """
         if not isinstance(self.model, ModelOptions):
             raise UsageError(f"model={self.model.kind} is no regressor: give model=gine")

@@ -43,6 +43,35 @@ def draw_curves(history: Sequence[Mapping[str, float]], path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
+def draw_search_curves(history: Sequence[Mapping[str, float]], problems: int, path: Path) -> None:
+    """Training loss, and solved validation problems and expanded nodes, over the epochs.
+
+    Args:
+        history: rows of metrics, as `learn.training.report.read_history` gives them; where a search was stopped it is
+            left out.
+        problems: number of validation problems.
+        path: the PNG file.
+    """
+    figure = Figure(figsize=(12, 4), layout="constrained")
+    loss, solved, expanded = figure.subplots(1, 3)
+    ended = [row for row in history if row.get("val/stopped") == 0]
+    best = min(ended, key=lambda row: row["val/merit"])
+    curves = (
+        (loss, "train/loss", "training loss", _ORANGE, [row for row in history if "train/loss" in row]),
+        (solved, "val/solved", f"solved of {problems} validation problems", _BLUE, ended),
+        (expanded, "val/expanded", "nodes expanded on them", _BLUE, ended),
+    )
+    for axes, name, label, colour, rows in curves:
+        axes.plot([row["epoch"] + 1 for row in rows], [row[name] for row in rows], color=colour, marker=".")
+        axes.axvline(best["epoch"] + 1, color="0.6", linestyle=":", label="best checkpoint")
+        axes.set(xlabel="epoch", ylabel=label)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.legend(frameon=False)
+    for axes in (loss, expanded):
+        axes.set(yscale="log")
+    figure.savefig(path, dpi=120)
+
+
 def draw_predictions(predicted: NDArray[np.floating], true: NDArray[np.floating], path: Path) -> None:
     """Predicted against true distances: a box per distance, and the number of samples below it.
 

@@ -80,7 +80,7 @@ def observe(problems: Sequence[Pairs], types: Sequence[FeatureTypes], representa
     counts = [len(pairs.ids) for pairs in problems]
     return TrainingData(
         **vars(compared(representation, problems, seen)),
-        target=np.concatenate([_target(pairs.distance) for pairs in problems]),
+        target=np.concatenate([target_of(pairs.distance) for pairs in problems]),
         importance=np.concatenate([np.full(count, 1 / count / len(counts)) for count in counts]),
     )
 
@@ -108,7 +108,8 @@ def compared(
     )
 
 
-def _target(distance: NDArray[np.int32]) -> Floats:
+def target_of(distance: NDArray[np.int32]) -> Floats:
+    """float64[k]: what a regression learns of the distances of a problem's e-states, int32[k]."""
     return np.where(distance == UNREACHABLE, distance.max() + _DEAD_END, distance).astype(np.float64)
 
 

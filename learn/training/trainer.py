@@ -63,12 +63,19 @@ def make_module(settings: Training, domains: Sequence[str], problems: Sequence[s
     return module
 
 
-def make_trainer(settings: Training, *extra: Callback) -> Trainer:
+def make_trainer(
+    settings: Training,
+    *extra: Callback,
+    monitor: str = "val/loss",
+    shown: str = "MAE {val/mae:.3f} steps, R² {val/r2:.2f}",
+) -> Trainer:
     """The trainer of a training: best checkpoint, early stopping, logs, one progress bar, and what the user adds.
 
     Args:
         settings: of the training.
         *extra: further callbacks.
+        monitor: the metric by which the best checkpoint is chosen, the smaller the better.
+        shown: what the bar says of the newest metrics, by their names.
     """
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", ".*does not have many workers.*")  # batches are cut in this process on purpose
@@ -76,12 +83,12 @@ def make_trainer(settings: Training, *extra: Callback) -> Trainer:
     run_dir = settings.run_dir
     checkpoints: dict[str, Any] = {"dirpath": run_dir / CHECKPOINTS, "enable_version_counter": False}
     callbacks: list[Callback] = [
-        ModelCheckpoint(filename="best", monitor="val/loss", **checkpoints),
+        ModelCheckpoint(filename="best", monitor=monitor, **checkpoints),
         # `save_last` would write only when the monitored loss improves.
         ModelCheckpoint(filename=LAST, monitor=None, **checkpoints),
         # A training may end earlier.
-        EarlyStopping(monitor="val/loss", patience=settings.patience, strict=False),
-        TrainingProgress(),
+        EarlyStopping(monitor=monitor, patience=settings.patience, strict=False),
+        TrainingProgress(shown),
         *extra,
         *(_made(one, Callback) for one in settings.callbacks),
     ]
@@ -111,7 +118,7 @@ def _made(settings: Mapping[str, Any], kind: type[Any]) -> Any:
     return made
 
 
-def fit(trainer: Trainer, module: DistanceModule, data: LightningDataModule, ckpt_path: str | None) -> None:
+def fit(trainer: Trainer, module: LightningModule, data: LightningDataModule, ckpt_path: str | None) -> None:
     """Train, going on from a checkpoint when one is named.
 
     Raises:
@@ -128,9 +135,14 @@ def fit(trainer: Trainer, module: DistanceModule, data: LightningDataModule, ckp
 
 
 class TrainingProgress(Callback):
-    """One bar for the whole training, with the newest validation metrics."""
+    """One bar for the whole training, with the newest validation metrics.
 
-    def __init__(self) -> None:
+    Args:
+        shown: what is said of them, by their names.
+    """
+
+    def __init__(self, shown: str) -> None:
+        self._shown = shown
         columns = (TextColumn("training"), BarColumn(20), TextColumn("{task.description}"), TimeElapsedColumn())
         self._progress = Progress(*columns)
 
@@ -152,8 +164,7 @@ class TrainingProgress(Callback):
         metrics = {name: float(value) for name, value in trainer.callback_metrics.items()}
         for task in self._progress.task_ids:
             epoch = f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}"
-            errors = f"MAE {metrics['val/mae']:.3f} steps, R² {metrics['val/r2']:.2f}"
-            self._progress.update(task, description=f"{epoch}: {errors}")
+            self._progress.update(task, description=f"{epoch}: {self._shown.format_map(metrics)}")
 
     def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Leave the bar as it is, also after an error."""

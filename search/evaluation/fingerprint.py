@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from epigym.targets import TARGET, find
-from learn.model.shipped import SHIPPED
 from search.agents.limits import Limits
 from search.evaluation.suites import Problem
 from search.heuristics.gnn import Gnn, good_checkpoints
-from search.heuristics.learned import Learned
+from search.heuristics.learned import Learned, shipped_models
 from search.planning.configuration import Configuration
 
 _SOURCES = {
@@ -86,7 +85,7 @@ def _files(choice: Mapping[str, Any], domain: str | None) -> Iterator[Path]:
     if choice.get("name") == Gnn.name and choice["checkpoint"] is None:
         yield from good_checkpoints(domain)
     if choice.get("name") == Learned.name and choice["checkpoint"] is None:
-        yield from SHIPPED.glob("*.json")
+        yield from shipped_models()
     if TARGET in choice:
         yield Path(str(getsourcefile(find(choice[TARGET]))))
 

@@ -1,4 +1,4 @@
-"""`gnn`: the distance that a trained regressor predicts."""
+"""`gnn`: the distance that a trained regressor predicts, or the score of another network."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from search.heuristics.heuristic import Heuristic
 
 
 class Gnn(Heuristic):
-    """Scores e-states with a regressor, all of one call in one batch.
+    """Scores e-states with a trained network, all of one call in one batch.
 
     Args:
         space: where the e-states live.
         checkpoint: a file of `learn.train`, or one of `learn.export` (`.onnx`, without PyTorch), in which `{domain}`
-            stands for the task's domain; None takes the newest good run trained on that domain.
+            stands for the task's domain; None takes the newest good regressor trained on that domain.
         threads: of the processor; the batches are small, where one is fastest.
 
     Raises:
@@ -36,7 +36,7 @@ class Gnn(Heuristic):
         self._scorer = open_scorer(self.checkpoint, space, threads)
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
-        """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""
+        """float64[k]: the score of each of `ids` (int32[k]), of a regressor the predicted number of steps to a goal."""
         return self._scorer.score(ids)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,7 @@ from epigym.feature_types import FeatureTypes
 from epigym.space import StateSpace
 from learn.model.linear import LinearScorer
 from learn.model.ranker import ActionRanker
-from learn.model.shipped import fitting, ranking
+from learn.model.shipped import SHIPPED, fitting, ranking
 from search.heuristics.heuristic import Evaluation, Heuristic
 
 
@@ -54,3 +56,8 @@ class Learned(Heuristic):
             return Evaluation(scores, *self._ranker.preferred(ids, relaxed))
         assert relaxed is not None
         return Evaluation(scores, relaxed.helpful_ptr, relaxed.helpful)
+
+
+def shipped_models() -> list[Path]:
+    """What `learned` may take when no checkpoint is named."""
+    return sorted(SHIPPED.glob("*.json"))

@@ -31,7 +31,7 @@ from search.evaluation import fingerprint, running
 from search.evaluation.cell import MEASURED, Cell
 from search.evaluation.grid import cells_of, configurations_of, shard, write_table
 from search.evaluation.suites import Problem, named_problems
-from search.heuristics import gnn
+from search.heuristics import gnn, learned
 from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.processes import Ending, Job
@@ -193,7 +193,7 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
 
     write_model(Path(model), "other weights")
     assert changed() == {"gnn", "portfolio"}
-    monkeypatch.setattr(fingerprint, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(learned, "SHIPPED", tmp_path / "shipped")
     assert changed() == {"learned"}
     write_model(tmp_path / "shipped" / "general.json", "weights")
     assert changed() == {"learned"}

@@ -1,0 +1,328 @@
+"""Message passing from distributions: pairs of e-states in batches, the Lightning module, and the choice by search.
+
+As with linear models no loss decides which epoch is the best, but greedy search: how many validation problems, larger
+than those to learn from, it solves within a limit of nodes, then how few it expands.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from lightning import LightningDataModule, LightningModule, seed_everything
+from lightning.pytorch.utilities.types import OptimizerLRScheduler
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import mse_loss, softplus
+from torch.optim.lr_scheduler import LambdaLR
+from torch.utils.data import DataLoader, Dataset
+
+from epigym.errors import CheckpointError, EpigymError
+from epigym.feature_types import FeatureTypes
+from epigym.files import write_text
+from learn.data.pairs import Pairs
+from learn.model.checkpoints import read
+from learn.model.relational import (
+    KIND,
+    VERSION,
+    GraphTensors,
+    RelationalNetwork,
+    RelationalScorer,
+    restore,
+    tensors,
+)
+from learn.model.relational_graph import GraphMaker, side_by_side, vocabulary_of
+from learn.training.drawing import all_pairs, drawn
+from learn.training.options import RelationalOptions, Training, as_yaml
+from learn.training.pictures import draw_search_curves
+from learn.training.ranking import Loss, target_of
+from learn.training.report import read_history
+from learn.training.searching import Problems, searched
+from learn.training.trainer import CHECKPOINTS, fit, make_trainer
+
+logger = logging.getLogger(__name__)
+
+_RUN = 64  # pairs of a problem that stay together, as they share e-states
+_UNIT_RATE = 0.05  # how fast the unit of a ranking follows the pairs of a step
+
+
+class PairBatch(NamedTuple):
+    """k e-states and p pairs of them, maybe of several problems.
+
+    Attributes:
+        graphs: of the e-states.
+        target: float32[k], actions to the nearest goal; what has none is farther than all others of its problem.
+        better: int64[p], of each pair the e-state that is preferred.
+        worse: int64[p], the other.
+        weight: float32[p], of each pair, together 1.
+    """
+
+    graphs: GraphTensors
+    target: Tensor
+    better: Tensor
+    worse: Tensor
+    weight: Tensor
+
+
+class PairRuns(Dataset[PairBatch]):
+    """The pairs of some problems in runs of a problem's pairs, fetched as whole batches.
+
+    Graphs are made when they are fetched: that takes a tenth of the time of a step, and no memory.
+
+    Args:
+        problems: the pairs.
+        types: of the problems' tasks.
+        vocabulary: uint64[v], the colours of the types that are known.
+    """
+
+    def __init__(
+        self, problems: Sequence[Pairs], types: Sequence[FeatureTypes], vocabulary: NDArray[np.uint64]
+    ) -> None:
+        self._problems = problems
+        self._makers = [GraphMaker(pairs.space, own, vocabulary) for pairs, own in zip(problems, types, strict=True)]
+        self._targets = [target_of(pairs.distance) for pairs in problems]
+        self._runs = [
+            (number, slice(start, start + _RUN))
+            for number, pairs in enumerate(problems)
+            for start in range(0, len(pairs.better), _RUN)
+        ]
+
+    def __len__(self) -> int:
+        """Number of runs."""
+        return len(self._runs)
+
+    def __getitem__(self, index: int) -> PairBatch:
+        """A batch of one run."""
+        return self.__getitems__([index])
+
+    def __getitems__(self, indices: Sequence[int]) -> PairBatch:
+        """One batch of the runs `indices`; the data loader calls it with all indices of a batch."""
+        graphs, targets, better, worse, weights = [], [], [], [], []
+        first = 0
+        for number, run in (self._runs[index] for index in indices):
+            pairs = self._problems[number]
+            used, places = np.unique([pairs.better[run], pairs.worse[run]], return_inverse=True)
+            graphs.append(self._makers[number](pairs.ids[used]))
+            targets.append(self._targets[number][used])
+            places = places.reshape(2, -1) + first
+            better.append(places[0])
+            worse.append(places[1])
+            weights.append(pairs.weight[run])
+            first += len(used)
+        weight = np.concatenate(weights)
+        return PairBatch(
+            graphs=tensors(side_by_side(graphs)),
+            target=torch.from_numpy(np.concatenate(targets)).float(),
+            better=torch.from_numpy(np.concatenate(better)),
+            worse=torch.from_numpy(np.concatenate(worse)),
+            weight=torch.from_numpy(weight / weight.sum()).float(),
+        )
+
+    def mean_target(self) -> float:
+        """The mean of the distances to learn, each problem counting the same."""
+        return float(np.mean([target.mean() for target in self._targets]))
+
+
+class PairData(LightningDataModule):
+    """Training batches of pairs in random order, and all validation problems by their numbers as one batch.
+
+    Args:
+        pairs: to learn from.
+        batch_size: about so many pairs in a batch.
+        validation: number of validation problems.
+    """
+
+    def __init__(self, pairs: PairRuns, batch_size: int, validation: int) -> None:
+        super().__init__()
+        self._pairs = pairs
+        self._runs = max(1, batch_size // _RUN)
+        self._validation = validation
+
+    def train_dataloader(self) -> DataLoader[PairBatch]:
+        """Batches of pairs."""
+        return DataLoader(self._pairs, self._runs, shuffle=True, collate_fn=lambda batch: batch)
+
+    def val_dataloader(self) -> DataLoader[Any]:
+        """int64[validation]: the numbers of the validation problems."""
+        return DataLoader(range(self._validation), self._validation)  # type: ignore[arg-type]
+
+
+class RelationalModule(LightningModule):
+    """The network with its loss and optimizer, and the search that it is validated by.
+
+    All hyper-parameters are plain values, so a checkpoint loads with `weights_only=True` and holds everything that is
+    needed to score an e-state.
+
+    Args:
+        vocabulary: the colours of the types that are known, ascending.
+        network: `width` and `layers` of `RelationalNetwork`.
+        loss: `ranking` is the logistic loss of pairs, `regression` the squared error of distances.
+        lr: the largest learning rate.
+        domains: that the training problems belong to.
+        problems: to validate by, with the types of their tasks.
+        nodes: most expansions for each of them.
+        kind: of the model.
+        version: of these hyper-parameters.
+    """
+
+    def __init__(
+        self,
+        *,
+        vocabulary: Sequence[int],
+        network: dict[str, int],
+        loss: Loss,
+        lr: float,
+        domains: Sequence[str],
+        problems: Problems,
+        nodes: int,
+        kind: str = KIND,
+        version: int = VERSION,
+    ) -> None:
+        super().__init__()
+        self.save_hyperparameters(ignore=["problems"], logger=False)
+        self.regressor = RelationalNetwork(len(vocabulary), **network)
+        self.loss = loss
+        self.lr = lr
+        self._vocabulary = np.array(vocabulary, dtype=np.uint64)
+        self._problems = problems
+        self._nodes = nodes
+        self._best: tuple[int, int] | None = None
+        self._start = time.perf_counter()
+
+    def training_step(self, batch: PairBatch, index: int) -> Tensor:
+        """The loss of a batch; the unit of a ranking becomes what half of the pairs are apart, or more."""
+        score = self.regressor(batch.graphs)
+        if self.loss == "ranking":
+            margin = score[batch.worse] - score[batch.better]
+            loss = batch.weight @ softplus(-margin)
+            self.regressor.unit.lerp_(margin.detach().abs().median(), _UNIT_RATE)
+        else:
+            loss = mse_loss(score, batch.target)
+        self.log("train/loss", loss, on_step=False, on_epoch=True, batch_size=batch.graphs.size, sync_dist=True)
+        return loss
+
+    def validation_step(self, numbers: Tensor, index: int) -> None:
+        """Search greedily on validation problems, int64[k], until it is clear that an earlier epoch did better."""
+
+        def scores(space: Any, types: FeatureTypes) -> Any:
+            return RelationalScorer(space, self.regressor, self._vocabulary, types).score
+
+        problems = [self._problems[number] for number in numbers.tolist()]
+        found = searched(problems, self._nodes, scores, most=self._best)
+        self._best = min(self._best or found.merit, found.merit)
+        missed, expanded = found.merit
+        metrics = {
+            "val/solved": found.solved,
+            "val/expanded": expanded,
+            "val/stopped": found.stopped,
+            "val/merit": missed + expanded / (1 + self._nodes * len(problems)),
+            "seconds": time.perf_counter() - self._start,
+        }
+        self.log_dict({name: float(value) for name, value in metrics.items()}, batch_size=1, sync_dist=True)
+
+    def configure_optimizers(self) -> OptimizerLRScheduler:
+        """AdamW; the learning rate rises over a tenth of the steps and falls towards zero.
+
+        Raises:
+            EpigymError: when there is no last step.
+        """
+        if self.trainer.estimated_stepping_batches == math.inf:
+            raise EpigymError("model=relational needs an end: set trainer.max_epochs or trainer.max_steps")
+        steps = int(self.trainer.estimated_stepping_batches)
+        rise = max(1, steps // 10)
+        optimizer = torch.optim.AdamW(self.parameters(), lr=self.lr)
+        scheduler = LambdaLR(optimizer, lambda step: min((step + 1) / rise, (steps - step) / (steps - rise + 1)))
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+
+def train_relational(settings: Training, options: RelationalOptions, domains: Sequence[str]) -> list[dict[str, Any]]:
+    """Train on the distributions of some domains and write everything into the folder of the run.
+
+    Args:
+        settings: of the training.
+        options: of the model, see `conf/model/relational.yaml`.
+        domains: their problems are learned from together.
+
+    Returns:
+        The curve: a row for each epoch that was validated, the one that was kept marked as the best; nothing in the
+        helping processes of a distributed run.
+
+    Raises:
+        EpigymError: when a setting is wrong, no problem can be learned from, or training ends before it is validated.
+        KeyboardInterrupt: when it was interrupted; the message says how to go on.
+    """
+    run_dir = settings.run_dir
+    write_text(run_dir / "config.yaml", as_yaml(settings))
+    trainer = make_trainer(settings, monitor="val/merit", shown="{val/solved:.0f} solved, {val/expanded:.0f} expanded")
+    tasks = drawn(domains, "train", options.draws, settings.seed)
+    validation = [
+        (task, FeatureTypes(task)) for task in drawn(domains, "validation", options.validation, settings.seed)
+    ]
+    problems = all_pairs(tasks, options.expansions, settings.seed)
+    if not problems:
+        raise EpigymError(f"nothing to learn from in {len(tasks)} problems of {', '.join(domains)}: raise model.draws")
+    types = [FeatureTypes(pairs.space.task) for pairs in problems]
+    vocabulary = vocabulary_of(types)
+    seed_everything(settings.seed, workers=True, verbose=False)
+    module = RelationalModule(
+        vocabulary=vocabulary.tolist(),
+        network={"width": options.width, "layers": options.layers},
+        loss=options.loss,
+        lr=options.lr,
+        domains=list(domains),
+        problems=validation,
+        nodes=options.nodes,
+    )
+    if settings.ckpt_path is not None:
+        _require_same(settings.ckpt_path, module)
+    pairs = PairRuns(problems, types, vocabulary)
+    if options.loss == "regression":
+        torch.nn.init.constant_(module.regressor.last.bias, pairs.mean_target())
+    logger.info("%d problems, %s pairs", len(problems), f"{sum(len(one.better) for one in problems):,}")
+    fit(trainer, module, PairData(pairs, options.batch_size, len(validation)), settings.ckpt_path)
+    best = run_dir / CHECKPOINTS / "best.ckpt"
+    if not best.exists():
+        raise EpigymError(
+            f"training ended after {trainer.current_epoch} epochs, before the first validation: give it more, or "
+            "validate earlier with trainer.check_val_every_n_epoch"
+        )
+    if not trainer.is_global_zero:
+        return []
+    history = read_history(run_dir / "csv" / "metrics.csv")
+    draw_search_curves(history, len(validation), run_dir / "curves.png")
+    return _curve(history)
+
+
+def _curve(history: Sequence[dict[str, float]]) -> list[dict[str, Any]]:
+    """What a table says of the epochs that were validated."""
+    rows = [row for row in history if "val/merit" in row]
+    least = min(row["val/merit"] for row in rows)
+    best = next(row for row in rows if row["val/merit"] == least)
+    return [
+        {
+            "epoch": int(row["epoch"]) + 1,
+            "loss": row["train/loss"],
+            "solved": int(row["val/solved"]),
+            "expanded": int(row["val/expanded"]),
+            "seconds": int(row["seconds"]),
+            "kept": "best" if row is best else "stopped" if row["val/stopped"] else "",
+        }
+        for row in rows
+    ]
+
+
+def _require_same(path: str, module: RelationalModule) -> None:
+    """See that training can go on from a checkpoint."""
+    known = restore(read(path))
+    try:
+        module.regressor.load_state_dict(known.network.state_dict())
+        is_same = known.vocabulary.tolist() == module.hparams["vocabulary"]
+    except RuntimeError:
+        is_same = False
+    if not is_same:
+        raise CheckpointError(f"{path} is of another network, or of other problems, than this training")

@@ -67,6 +67,7 @@ def draw_search_curves(history: Sequence[Mapping[str, float]], problems: int, pa
         axes.set(xlabel="epoch", ylabel=label)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.legend(frameon=False)
+    solved.yaxis.set_major_locator(MaxNLocator(integer=True))
     for axes in (loss, expanded):
         axes.set(yscale="log")
     figure.savefig(path, dpi=120)

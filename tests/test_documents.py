@@ -72,6 +72,7 @@ GROUPS = [
     ["docs/results/guidance.md"],
     ["docs/results/domains.md"],
     ["docs/results/linear.md"],
+    ["docs/results/learning.md"],
     ["docs/results/regressor.md", "docs/results/evaluation.md"],
 ]
 """Documents whose commands run one after the other, as the later ones use what the earlier ones write."""

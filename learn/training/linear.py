@@ -16,7 +16,7 @@ from itertools import product
 from typing import Any, cast
 
 import numpy as np
-from rich.progress import Progress
+from rich.progress import track
 
 from epigym.errors import EpigymError, UsageError
 from epigym.feature_texts import mentioned, texts
@@ -115,29 +115,10 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         "%d problems, %s e-states, %s pairs", len(problems), f"{sum(len(one.ids) for one in problems):,}",
         f"{sum(len(one.better) for one in problems):,}",
     )  # fmt: skip
-    candidates = list(_unlearned(validation, options.nodes))
-    with Progress(transient=True) as progress:
-        bar = progress.add_task("candidates", total=len(choices))
-        seen: dict[Representation, TrainingData] = {}
-        for representation, loss, l2 in choices:
-            if representation not in seen:
-                seen = {representation: observe(problems, types, representation)}
-            learned = [one for one in candidates if one.model]
-            passing = min((one.found.merit for one in learned), default=None)
-            candidates.append(_candidate(seen[representation], loss, l2, validation, options, passing))
-            progress.advance(bar)
-    best = _best([one for one in candidates if one.model])
-    for round_number in range(1, options.rounds + 1):
-        tasks = larger(domains, options.larger, seed + round_number, [task for task, _ in validation])
-        met = lessons(
-            tasks, cast(LinearModel, best.model), nodes=options.nodes, expansions=options.expansions, seed=seed
-        )
-        known = [*problems, *met]
-        again = _again(best, known, validation, options)
-        candidates.append(again)
-        if again.found.stopped or again.found.merit >= best.found.merit:
-            break
-        best, problems = again, known
+    unlearned = list(_unlearned(validation, options.nodes))
+    fitted = _fitted(choices, problems, types, validation, options)
+    best, problems, refitted = _improved(_best(fitted), problems, validation, domains, options, seed)
+    candidates = (*unlearned, *fitted, *refitted)
     types = [FeatureTypes(pairs.space.task) for pairs in problems]
     card = {
         "domains": list(domains),
@@ -151,7 +132,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         "loss": best.loss,
         "l2": best.l2,
         "validation": _summary(best, len(validation)),
-        "beside": {one.representation: _summary(one, len(validation)) for one in candidates if one.model is None},
+        "beside": {one.representation: _summary(one, len(validation)) for one in unlearned},
         "unsolved": list(best.found.unsolved),
         "seconds": round(time.perf_counter() - start, 1),
     }
@@ -163,7 +144,46 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         schema=frozenset[int]().union(*(one.schema for one in types)),
         card=card,
     )
-    return Chosen(model, tuple(candidates), len(validation))
+    return Chosen(model, candidates, len(validation))
+
+
+def _fitted(
+    choices: Sequence[tuple[Representation, Loss, float]],
+    problems: Sequence[Pairs],
+    types: Sequence[FeatureTypes],
+    validation: Problems,
+    options: LinearOptions,
+) -> list[Candidate]:
+    """A candidate for each choice, in the same order."""
+    found: list[Candidate] = []
+    seen: dict[Representation, TrainingData] = {}
+    for representation, loss, l2 in track(choices, "candidates", transient=True):
+        if representation not in seen:
+            seen = {representation: observe(problems, types, representation)}
+        passing = min((one.found.merit for one in found), default=None)
+        found.append(_candidate(seen[representation], loss, l2, validation, options, passing))
+    return found
+
+
+def _improved(
+    best: Candidate,
+    problems: list[Pairs],
+    validation: Problems,
+    domains: Sequence[str],
+    options: LinearOptions,
+    seed: int,
+) -> tuple[Candidate, list[Pairs], list[Candidate]]:
+    """The best after the rounds that gained, what it learned from, and all candidates of these rounds."""
+    found: list[Candidate] = []
+    for number in range(1, options.rounds + 1):
+        tasks = larger(domains, options.larger, seed + number, [task for task, _ in validation])
+        model = cast(LinearModel, best.model)
+        met = lessons(tasks, model, nodes=options.nodes, expansions=options.expansions, seed=seed)
+        found.append(_again(best, [*problems, *met], validation, options))
+        if found[-1].found.stopped or found[-1].found.merit >= best.found.merit:
+            break
+        best, problems = found[-1], [*problems, *met]
+    return best, problems, found
 
 
 def _again(best: Candidate, problems: Sequence[Pairs], validation: Problems, options: LinearOptions) -> Candidate:

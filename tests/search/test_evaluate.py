@@ -58,7 +58,7 @@ class Deep(BestFirst):
     def __init__(self):
         super().__init__(lambda space: lambda ids, parents, depths, scores: -depths)
 """
-LIMITS = Limits(None, 60.0, 1 << 30)
+LIMITS = Limits(None, 60.0, 1 << 33)  # of memory more than what other tests left in this process
 
 
 def cell_of(name: str | Problem, configuration: Configuration = BFS, limits: Limits = LIMITS) -> Cell:

@@ -34,7 +34,7 @@ from domains.domain import Domain, Parameters
 LADDER = Path(__file__).parent / "suites" / "scaling.csv"
 # Written by `python -m search.summit`: one row per rung or control problem, with what seven searches needed.
 SUMMIT = Path(__file__).parent / "suites" / "summit.csv"
-# Written by `python -m learn.draw split=[test] draws=10`: one row per problem.
+# Written by `python -m learn.draw split=[test] draws=20`: one row per problem.
 DRAWN = Path(__file__).parent / "suites" / "drawn.csv"
 
 _MODULES = (

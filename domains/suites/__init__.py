@@ -92,7 +92,7 @@ SUITES: Mapping[str, Suite] = MappingProxyType(
             ),
             Suite(
                 "drawn",
-                "ten problems of each domain from the ranges to test on, larger than those to learn from",
+                "twenty problems of each domain from the ranges to test on, larger than those to learn from",
                 train=_instances("train", *DOMAINS),
                 test=_measured(DRAWN_TESTS),
             ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -30,17 +30,11 @@ def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str,
     """
     if file is not None:
         return _named(file, domain, "states")
-    names = sorted(path.stem for path in SHIPPED.glob("*.json") if path.stem != GENERAL)
-    for name in sorted(names, key=lambda name: name != domain):
-        path = SHIPPED / f"{name}.json"
-        if schema <= _schema(path):
+    own = (path for path in SHIPPED.glob("*.json") if path.stem != GENERAL)
+    for path in sorted(own, key=lambda path: (path.stem != domain, path.stem)):
+        if schema <= _read(path).schema:
             return str(path), _read(path)
     return str(SHIPPED / f"{GENERAL}.json"), _read(SHIPPED / f"{GENERAL}.json")
-
-
-@cache
-def _schema(path: Path) -> frozenset[int]:
-    return _read(path).schema
 
 
 def ranking(file: str, domain: str) -> LinearModel:
@@ -58,7 +52,7 @@ def _named(file: str, domain: str, of: Subject) -> tuple[str, LinearModel]:
     return file, model
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)  # more than come with epigym, all of which may be looked through
 def _read(path: Path) -> LinearModel:
     if not path.is_file():
         raise MissingError(f"there is no model {path}: make one with `python -m learn.train model=linear domain=…`")

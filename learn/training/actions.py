@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.progress import track
 
-from epigym.errors import EpigymError, UsageError
+from epigym.errors import UsageError
 from epigym.feature_texts import mentioned
 from epigym.feature_types import FeatureTypes
 from epigym.relaxation import Relaxation
@@ -29,7 +29,7 @@ from learn.data.pairs import ActionPairs
 from learn.model.linear import LinearModel, LinearScorer, Representation
 from learn.model.ranker import ActionRanker, ObservedActions
 from learn.model.shipped import GENERAL, fitting
-from learn.training.drawing import all_action_pairs, drawn
+from learn.training.drawing import all_action_pairs, drawn, validating
 from learn.training.options import ActionOptions
 from learn.training.ranking import Compared, compared, fit_order
 from learn.training.searching import Problems, Searched, walked
@@ -105,10 +105,8 @@ def train_actions(domains: Sequence[str], options: ActionOptions, seed: int) -> 
     if not options.bases or not options.margins or min(options.margins) <= 0:
         raise UsageError("model: nothing to choose from: give bases, and margins above 0")
     tasks = drawn(domains, "train", options.draws, seed)
-    validation = [(task, FeatureTypes(task)) for task in drawn(domains, "validation", options.validation, seed)]
+    validation = validating(domains, options.validation, seed)
     problems = all_action_pairs(tasks, options.expansions, seed)
-    if not problems:
-        raise EpigymError(f"nothing to learn from in {len(tasks)} problems of {', '.join(domains)}: raise model.draws")
     types = [FeatureTypes(pairs.space.task) for pairs in problems]
     logger.info("%d problems, %s actions", len(problems), f"{sum(len(one.actions) for one in problems):,}")
     unlearned = [

@@ -8,9 +8,12 @@ from typing import TypeVar
 
 from rich.progress import track
 
+from epigym.errors import EpigymError
+from epigym.feature_types import FeatureTypes
 from epigym.task import Task
 from learn.data.distribution import GOALS, MAX_STATES, draw
 from learn.data.pairs import ActionPairs, Pairs, action_pairs_of, pairs_of
+from learn.training.searching import Problems
 
 P = TypeVar("P")
 
@@ -28,13 +31,22 @@ def drawn(domains: Sequence[str], split: str, draws: int, seed: int, goals: int 
     return found
 
 
+def validating(domains: Sequence[str], draws: int, seed: int) -> Problems:
+    """The problems to validate on, `draws` of each domain, with the types of their tasks."""
+    return [(task, FeatureTypes(task)) for task in drawn(domains, "validation", draws, seed)]
+
+
 def all_pairs(tasks: Sequence[Task], expansions: int, seed: int) -> list[Pairs]:
-    """The pairs of problems, without those that have none, see `pairs_of`."""
+    """The pairs of problems, without those that have none, see `pairs_of`.
+
+    Raises:
+        EpigymError: when no problem has any.
+    """
     return _made(pairs_of, tasks, expansions, seed)
 
 
 def all_action_pairs(tasks: Sequence[Task], expansions: int, seed: int) -> list[ActionPairs]:
-    """The pairs of actions of problems, without those that have none, see `action_pairs_of`."""
+    """The pairs of actions of problems, without those that have none; as `all_pairs`, see `action_pairs_of`."""
     return _made(action_pairs_of, tasks, expansions, seed)
 
 
@@ -43,4 +55,8 @@ def _made(pairs: Callable[..., P | None], tasks: Sequence[Task], expansions: int
         pairs(task, expansions=expansions, max_states=MAX_STATES, seed=seed + number)
         for number, task in enumerate(track(tasks, "exhausting them", transient=True))
     ]
-    return [one for one in found if one is not None]
+    kept = [one for one in found if one is not None]
+    if not kept:
+        names = ", ".join(dict.fromkeys(task.domain for task in tasks))
+        raise EpigymError(f"nothing to learn from in {len(tasks)} problems of {names}: raise model.draws")
+    return kept

@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 from rich.progress import track
 
-from epigym.errors import EpigymError, UsageError
+from epigym.errors import UsageError
 from epigym.feature_texts import mentioned, texts
 from epigym.feature_types import FeatureTypes
 from epigym.formula import parts_of
@@ -26,7 +26,7 @@ from epigym.space import StateSpace
 from learn.data.pairs import Pairs
 from learn.model.linear import Base, LinearModel, LinearScorer, Observed, Representation
 from learn.model.shipped import GENERAL
-from learn.training.drawing import all_pairs, drawn
+from learn.training.drawing import all_pairs, drawn, validating
 from learn.training.options import LinearOptions
 from learn.training.ranking import Loss, TrainingData, fit, observe
 from learn.training.rounds import larger, lessons
@@ -106,20 +106,18 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
     if not choices:
         raise UsageError("model: nothing to choose from: give levels, worlds, losses, and l2 or bases with residual_l2")
     tasks = drawn(domains, "train", options.draws, seed, options.goals)
-    validation = [(task, FeatureTypes(task)) for task in drawn(domains, "validation", options.validation, seed)]
+    validation = validating(domains, options.validation, seed)
     problems = all_pairs(tasks, options.expansions, seed)
-    if not problems:
-        raise EpigymError(f"nothing to learn from in {len(tasks)} problems of {', '.join(domains)}: raise model.draws")
-    types = [FeatureTypes(pairs.space.task) for pairs in problems]
+    types = _types(problems)
     logger.info(
         "%d problems, %s e-states, %s pairs", len(problems), f"{sum(len(one.ids) for one in problems):,}",
         f"{sum(len(one.better) for one in problems):,}",
     )  # fmt: skip
     unlearned = list(_unlearned(validation, options.nodes))
     fitted = _fitted(choices, problems, types, validation, options)
-    best, problems, refitted = _improved(_best(fitted), problems, validation, domains, options, seed)
+    best, problems, refitted = _improved(_best(fitted), problems, types, validation, domains, options, seed)
     candidates = (*unlearned, *fitted, *refitted)
-    types = [FeatureTypes(pairs.space.task) for pairs in problems]
+    types += _types(problems[len(types) :])
     card = {
         "domains": list(domains),
         "seed": seed,
@@ -168,6 +166,7 @@ def _fitted(
 def _improved(
     best: Candidate,
     problems: list[Pairs],
+    types: list[FeatureTypes],
     validation: Problems,
     domains: Sequence[str],
     options: LinearOptions,
@@ -179,17 +178,27 @@ def _improved(
         tasks = larger(domains, options.larger, seed + number, [task for task, _ in validation])
         model = cast(LinearModel, best.model)
         met = lessons(tasks, model, nodes=options.nodes, expansions=options.expansions, seed=seed)
-        found.append(_again(best, [*problems, *met], validation, options))
+        known, own = [*problems, *met], [*types, *_types(met)]
+        found.append(_again(best, known, own, validation, options))
         if found[-1].found.stopped or found[-1].found.merit >= best.found.merit:
             break
-        best, problems = found[-1], [*problems, *met]
+        best, problems, types = found[-1], known, own
     return best, problems, found
 
 
-def _again(best: Candidate, problems: Sequence[Pairs], validation: Problems, options: LinearOptions) -> Candidate:
+def _types(problems: Sequence[Pairs]) -> list[FeatureTypes]:
+    return [FeatureTypes(pairs.space.task) for pairs in problems]
+
+
+def _again(
+    best: Candidate,
+    problems: Sequence[Pairs],
+    types: Sequence[FeatureTypes],
+    validation: Problems,
+    options: LinearOptions,
+) -> Candidate:
     """The same, fitted to more."""
     model = cast(LinearModel, best.model)
-    types = [FeatureTypes(pairs.space.task) for pairs in problems]
     data = observe(problems, types, model.representation)
     again = _candidate(data, cast(Loss, best.loss), best.l2, validation, options, best.found.merit)
     return replace(again, rounds=best.rounds + 1)

@@ -37,7 +37,7 @@ from learn.model.relational import (
     tensors,
 )
 from learn.model.relational_graph import GraphMaker, side_by_side, vocabulary_of
-from learn.training.drawing import all_pairs, drawn
+from learn.training.drawing import all_pairs, drawn, validating
 from learn.training.options import RelationalOptions, Training, as_yaml
 from learn.training.pictures import draw_search_curves
 from learn.training.ranking import Loss, target_of
@@ -260,12 +260,8 @@ def train_relational(settings: Training, options: RelationalOptions, domains: Se
     write_text(run_dir / "config.yaml", as_yaml(settings))
     trainer = make_trainer(settings, monitor="val/merit", shown="{val/solved:.0f} solved, {val/expanded:.0f} expanded")
     tasks = drawn(domains, "train", options.draws, settings.seed)
-    validation = [
-        (task, FeatureTypes(task)) for task in drawn(domains, "validation", options.validation, settings.seed)
-    ]
+    validation = validating(domains, options.validation, settings.seed)
     problems = all_pairs(tasks, options.expansions, settings.seed)
-    if not problems:
-        raise EpigymError(f"nothing to learn from in {len(tasks)} problems of {', '.join(domains)}: raise model.draws")
     types = [FeatureTypes(pairs.space.task) for pairs in problems]
     vocabulary = vocabulary_of(types)
     seed_everything(settings.seed, workers=True, verbose=False)

@@ -42,6 +42,7 @@ class Train(ProblemSettings, Training):
     """The settings, see `conf/train.yaml`."""
 
     domain: list[str]
+    without: list[str]
     problem: list[str]
     explorer: ExplorerSettings
     outputs: Path = field(metadata={"written": "folder"})
@@ -102,9 +103,12 @@ def _distributions(settings: Train, choice: str) -> list[str]:
     if settings.problem or not settings.domain:
         raise UsageError(f"{choice} learns from distributions: give domain=<domain, list or all>, and no problem=")
     domains = list(DOMAINS) if settings.domain == ["all"] else settings.domain
-    for name in domains:
+    for name in (*domains, *settings.without):
         if name not in DOMAINS:
             raise UsageError(unknown("domain", name, [*DOMAINS, "all"]))
+    domains = [name for name in domains if name not in settings.without]
+    if not domains:
+        raise UsageError("without: it names every domain that is learned from")
     if settings.reading != Reading():
         raise UsageError(f"{choice} draws problems that are read in one way: leave out what says how to read a file")
     return domains
@@ -156,6 +160,8 @@ def _published(settings: Train) -> tuple[list[str], list[str], Callable[[], list
     from epigym.problem import load_problem
     from learn.data.problems import named
 
+    if settings.without:
+        raise UsageError("without leaves out what is drawn: give it with data=distribution")
     problems = named("train", settings.domain, settings.problem)
     tasks = [load_problem(problem, settings.reading) for problem in problems]
     return list(dict.fromkeys(task.domain for task in tasks if task.domain)), problems, lambda: tasks

@@ -18,7 +18,15 @@ from hydra import compose, initialize_config_dir
 from epigym.packages import PLACE
 from tests.helpers.benchmark_files import ROOT, SHARED
 
-KINDS = ("-m", "data=distribution", "model=linear", "model=actions", "model=relational")
+KINDS = (
+    "-m",
+    "data=distribution",
+    "model=linear",
+    "model=actions",
+    "model=relational",
+    "experiment=ablation",
+    "experiment=messages",
+)
 """Arguments that make a command take or write something else."""
 
 SHORT = {
@@ -35,6 +43,12 @@ SHORT = {
     "learn.train model=linear": "model.draws=3 model.validation=2 model.nodes=50 model.levels=[0]",
     "learn.train model=actions": "model.draws=3 model.validation=2 model.nodes=50",
     "learn.train model=relational": "model.draws=2 model.validation=1 model.nodes=50 trainer.max_epochs=2",
+    "learn.train -m data=distribution": "data.draws=2 explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2"
+    " trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
+    "learn.train -m model=linear": "model.draws=1 model.validation=1 model.nodes=20",
+    "learn.train -m model=relational": "model.draws=2 model.validation=1 model.nodes=20 trainer.max_epochs=2",
+    "search.evaluate experiment=ablation": "per_domain=1 heuristics=[h_ff] max_expanded=1",  # few models were made
+    "search.evaluate experiment=messages": "per_domain=1 heuristics=[h_ff] max_expanded=1",
     "search.evaluate": "per_domain=1 time_limit=1 shard=0/30",
     "search.summit": "time_limit=0",
     "search.ladder": "draw=false domain=assembly_line time_limit=0.05",  # drawing the goals of one domain takes minutes
@@ -48,8 +62,11 @@ PROMISED = {
     "learn.export": "outputs/train/**/best.onnx",
     "learn.ppo": "outputs/ppo/*/agent.zip",
     "learn.rollouts": "outputs/explored/*/*.png",
-    "learn.train": "outputs/train/**/checkpoints/best.ckpt",
+    "learn.train": "outputs/**/checkpoints/best.ckpt",
     "learn.train model=linear": "outputs/train/*/model.json",
+    "learn.train -m model=linear": "outputs/models/*/*.json",
+    "learn.train -m data=distribution": "outputs/models/*/*/checkpoints/best.ckpt",
+    "learn.train -m model=relational": "outputs/models/*/*/checkpoints/best.ckpt",
     "learn.train model=actions": "outputs/train/*/model.json",
     "search.competition": "plan.json",
     "search.evaluate": "outputs/evaluate/*/results.csv",
@@ -89,6 +106,12 @@ def commands(document: str) -> list[str]:
     return [command for command in shown if ABSTRACT not in command]
 
 
+def first_two(argument: str) -> str:
+    """A sweep, over the first two of more than three values only."""
+    values = argument.split(",")
+    return ",".join(values[:2]) if len(values) > 3 and "[" not in argument else argument
+
+
 def is_public(command: str) -> bool:
     return any(name in command for name in PUBLIC)
 
@@ -122,7 +145,7 @@ class Command(NamedTuple):
 
     @property
     def short(self) -> list[str]:
-        return [*self.arguments, *shlex.split(SHORT.get(self.kind, ""))]
+        return [*map(first_two, self.arguments), *shlex.split(SHORT.get(self.kind, ""))]
 
     @property
     def promised(self) -> list[str]:

@@ -87,9 +87,18 @@ def test_all_are_all_domains(asked: list[tuple[Sequence[str], str, int, int, int
     assert asked == [(list(domains.DOMAINS), "train", 9, 3, GOALS)]
 
 
+def test_domains_may_be_left_out(asked: list[tuple[Sequence[str], str, int, int, int]], tmp_path: Path) -> None:
+    settings = composed(Train, "train", *DRAWN, "domain=all", "without=gossip", f"run_dir={tmp_path}/run")
+    with pytest.raises(InterruptedError):
+        train(settings)
+    assert set(domains.DOMAINS) - set(asked[0][0]) == {"gossip"}
+
+
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
+        (["domain=all", "without=gosip"], "unknown domain 'gosip': did you mean 'gossip'?"),
+        (["domain=gossip", "without=gossip"], "without: it names every domain that is learned from"),
         (["domain=grapevine", f"problem={PROBLEM}"], "data=distribution learns from distributions: give domain="),
         ([], "data=distribution learns from distributions: give domain="),
         (["domain=grapevin"], "unknown domain 'grapevin': did you mean 'grapevine'?"),
@@ -109,6 +118,11 @@ def test_what_is_wrong_is_one_line_before_anything_is_drawn(
     with pytest.raises(UsageError, match=rf"^{re.escape(message)}[^\n]*$"):
         train(composed(Train, "train", *base, *overrides, f"run_dir={tmp_path}/run"))
     assert asked == []
+
+
+def test_published_problems_are_not_left_out_by_domain(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^without leaves out what is drawn: give it with data=distribution$"):
+        train(composed(Train, "train", "domain=grapevine", "without=gossip", f"run_dir={tmp_path}/run"))
 
 
 @pytest.mark.parametrize("name", ["draws", "goals"])

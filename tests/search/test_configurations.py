@@ -111,6 +111,24 @@ def test_the_competition_is_planned_with_and_without_what_is_learned(monkeypatch
     assert (len(toolkit), {cell.limits.time_limit for cell in toolkit}) == (3 * 19, {600})
 
 
+def test_the_ablation_has_a_model_for_every_recipe_of_linear_models() -> None:
+    found = {cell.configuration.label: cell.configuration.heuristic for cell in grid("experiment=ablation")}
+    recipes = {name for name in options("recipe") if name != "short"}
+    for name in recipes:
+        heuristic = found[f"hfs/{name}"]
+        assert heuristic is not None
+        assert heuristic["checkpoint"] == f"outputs/models/{name}/{{domain}}.json"
+    others = {"divided_goals", "h_ff", "h_add", "own", "seed_1", "seed_2", "general", "without"}
+    assert found.keys() == {f"hfs/{name}" for name in recipes | others}
+
+
+def test_every_queue_of_mix_is_left_out_once() -> None:
+    found = [cell.configuration.agent for cell in grid("experiment=queues", "per_domain=1")]
+    queues = {str(agent.get("label", "mix")): agent["queues"] for agent in found if agent["name"] == "mix"}
+    left = {f"no_{name}": [one for one in queues["mix"] if one != name] for name in queues["mix"]}
+    assert queues == {"mix": queues["mix"], **left}
+
+
 OF_FILES = {"competition"}  # experiments on the public EPDDL problems
 
 

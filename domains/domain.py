@@ -105,7 +105,9 @@ class Domain:
         Raises:
             DomainError: when there is no such instance.
         """
-        return self.instances[known(f"instance of {self.name}", name, self.instances)]
+        if name not in self.instances:
+            known(f"instance of {self.name}", name, self.instances)
+        return self.instances[name]
 
 
 def resolve(name: str, domains: Mapping[str, Domain]) -> tuple[Domain, Parameters]:

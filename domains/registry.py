@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -37,6 +37,13 @@ SUMMIT = Path(__file__).parent / "suites" / "summit.csv"
 # Written by `python -m learn.draw split=[test] draws=20`: one row per problem.
 DRAWN = Path(__file__).parent / "suites" / "drawn.csv"
 
+KINDS = MappingProxyType({"scaling": LADDER, "summit": SUMMIT, "control": SUMMIT, "test": DRAWN})
+"""The kinds of numbered instances with their tables.
+
+They are the rungs of the ladder and of the summit, the problems beside the summit's that nobody has searched, and
+problems drawn from the ranges of the split `test`.
+"""
+
 _MODULES = (
     active_muddy_child,
     assembly_line,
@@ -55,13 +62,18 @@ _MODULES = (
 )
 
 
-def _rungs(table: Path, kind: str) -> Mapping[str, Mapping[str, Parameters]]:
-    """By domain and name the parameters of the instances `<kind>_<number>` of a table, which need not be there."""
-    rungs: dict[str, dict[str, Parameters]] = defaultdict(dict)
-    for row in _rows(table):
+@cache
+def numbered(kind: str) -> Mapping[str, Mapping[str, Parameters]]:
+    """By domain and name the parameters of the instances `<kind>_<number>`, where there is a table of that kind.
+
+    Args:
+        kind: one of `KINDS`.
+    """
+    found: dict[str, dict[str, Parameters]] = defaultdict(dict)
+    for row in _rows(KINDS[kind]):
         if row["instance"].startswith(f"{kind}_"):
-            rungs[row["domain"]][row["instance"]] = json.loads(row["parameters"])
-    return MappingProxyType(rungs)
+            found[row["domain"]][row["instance"]] = json.loads(row["parameters"])
+    return MappingProxyType(found)
 
 
 @cache
@@ -87,23 +99,29 @@ def counts() -> Mapping[str, tuple[int, ...]]:
     return MappingProxyType(found)
 
 
-def _domains() -> dict[str, Domain]:
-    plain = [module.DOMAIN for module in _MODULES]
-    kinds = (RUNGS, SUMMIT_RUNGS, CONTROLS, DRAWN_TESTS)
-    measured = {domain.name: [rungs.get(domain.name, {}).items() for rungs in kinds] for domain in plain}
-    return {
-        domain.name: replace(domain, instances=dict(chain(domain.instances.items(), *measured[domain.name])))
-        for domain in plain
-    }
+class _Instances(Mapping[str, Parameters]):
+    """The instances of a domain; the tables, which take long to read, are read when one is asked for that they have."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+
+    def __getitem__(self, name: str) -> Parameters:
+        own = self._domain.instances
+        return own[name] if name in own else self._all[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @cached_property
+    def _all(self) -> Mapping[str, Parameters]:
+        tables = (numbered(kind).get(self._domain.name, {}) for kind in KINDS)
+        return dict(chain(self._domain.instances.items(), *(table.items() for table in tables)))
 
 
-RUNGS = _rungs(LADDER, "scaling")
-"""The rungs of the ladder, for each domain that has one the parameters by instance name."""
-SUMMIT_RUNGS = _rungs(SUMMIT, "summit")
-"""The same of the summit."""
-CONTROLS = _rungs(SUMMIT, "control")
-"""The problems beside the summit's that nobody has searched."""
-DRAWN_TESTS = _rungs(DRAWN, "test")
-"""Problems drawn from the ranges of the split `test`."""
-DOMAINS: Mapping[str, Domain] = MappingProxyType(_domains())
-"""The domains by name, with all these among their instances."""
+DOMAINS: Mapping[str, Domain] = MappingProxyType(
+    {module.DOMAIN.name: replace(module.DOMAIN, instances=_Instances(module.DOMAIN)) for module in _MODULES}
+)
+"""The domains by name, with the instances of all kinds among theirs."""

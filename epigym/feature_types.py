@@ -268,16 +268,20 @@ class FeatureTypes:
             (effect.fluent, effect.value, effect.condition) for event in action.events for effect in event.effects
         }
         needs = {event.precondition for event in action.events} | {action.applicability}
+        needed = frozenset[tuple[str, str, str, str]]().union(*map(self._used, needs))
         for fluent, value, condition in changes:
             one = self._kinds.lifted[fluent]
-            if not one.arguments:
-                continue
-            for use in chain.from_iterable(uses(formula) for formula in (*needs, condition)):
-                other = self._kinds.lifted[use.fluent]
+            for symbol, path, other_place, second in needed | self._used(condition):
                 for place, first in enumerate(one.arguments):
-                    for other_place, second in enumerate(other.arguments):
-                        kinds = _symbol(one), _symbol(other)
-                        yield (*kinds, use.path, str(value), str(place), str(other_place)), first, second
+                    yield (self._kinds.symbol[fluent], symbol, path, str(value), str(place), other_place), first, second
+
+    def _used(self, formula: Formula) -> frozenset[tuple[str, str, str, str]]:
+        """The objects that a formula speaks of, each after its predicate, path and place."""
+        return frozenset(
+            (self._kinds.symbol[use.fluent], use.path, str(place), argument)
+            for use in uses(formula)
+            for place, argument in enumerate(self._kinds.lifted[use.fluent].arguments)
+        )
 
 
 class _Kinds:
@@ -285,11 +289,12 @@ class _Kinds:
 
     def __init__(self, task: Task, structure: Structure, roles: _Roles) -> None:
         self.lifted = dict(zip(task.fluents, structure.fluents, strict=True))
+        self.symbol = {name: _symbol(lifted) for name, lifted in self.lifted.items()}
         self._agents = frozenset(task.agents)
         self._types = structure.types
         done: defaultdict[str, set[str]] = defaultdict(set)
-        for name, lifted in self.lifted.items():
-            done[_symbol(lifted)] |= roles.fluent.get(name, set())
+        for name, symbol in self.symbol.items():
+            done[symbol] |= roles.fluent.get(name, set())
         arity = {_symbol(one): len(one.arguments) for one in (*structure.fluents, *structure.facts)}
         self._rough = {
             symbol: _text("predicate" if symbol in done else "fact", count, _listed(done.get(symbol, ())))
@@ -331,7 +336,7 @@ class _Kinds:
 
     def texts(self) -> Iterator[str]:
         """The types of all predicates and schemas."""
-        yield from (self._rough[_symbol(lifted)] for lifted in self.lifted.values())
+        yield from (self._rough[symbol] for symbol in self.symbol.values())
         yield from self._rough_schema.values()
 
     def _type(self, name: str) -> str:
@@ -349,7 +354,7 @@ class _Kinds:
     def _done(self, action: Action) -> set[str]:
         found = {f"events {len(action.events)} {len(action.designated)}"}
         for use in uses(action.applicability):
-            found.add(f"needs {use.path} {self._rough[_symbol(self.lifted[use.fluent])]}")
+            found.add(f"needs {use.path} {self._rough[self.symbol[use.fluent]]}")
         for number in action.designated:
             event = action.events[number]
             found |= {f"tells {use.path} {self._known(use.fluent)}" for use in uses(event.precondition)}
@@ -357,7 +362,7 @@ class _Kinds:
         return found
 
     def _known(self, fluent: str) -> str:
-        return _short(self._rough[_symbol(self.lifted[fluent])])
+        return _short(self._rough[self.symbol[fluent]])
 
 
 def short(colour: int) -> str:

@@ -228,7 +228,9 @@ def actually(formula: Formula) -> Formula:
     return Formula(Op.ACTUALLY, children=(formula,))
 
 
-def _junction(op: Op, formulas: Iterable[Formula], *, neutral: Formula, absorbing: Formula) -> Formula:
+def _junction(op: Op, formulas: tuple[Formula, ...], *, neutral: Formula, absorbing: Formula) -> Formula:
+    if len(formulas) == 1:
+        return formulas[0]
     parts: dict[Formula, None] = {}
     for formula in formulas:
         parts.update(dict.fromkeys(formula.children if formula.op is op else (formula,)))

@@ -57,14 +57,24 @@ class FormulaPacker:
             TaskError: when it names an unknown fluent or agent.
         """
         if formula not in self._number:
-            for node in formula.subformulas():
-                if node not in self._number:
-                    self._add(node)
+            self._add_all(formula)
         return self._number[formula]
 
     def lists(self) -> FormulaLists:
         """All formulas numbered so far."""
         return self._ops, self._fluent, self._child_first, self._child, self._agent_first, self._agent
+
+    def _add_all(self, formula: Formula) -> None:
+        """Number a formula and what is below it and new."""
+        stack = [formula]
+        while stack:
+            node = stack[-1]
+            new = [child for child in node.children if child not in self._number]
+            stack.extend(reversed(new))
+            if not new:
+                stack.pop()
+                if node not in self._number:
+                    self._add(node)
 
     def _add(self, node: Formula) -> None:
         try:
@@ -168,6 +178,7 @@ class _TaskPacker:
         self._event = Numbering()
         self._event_model = Numbering()
         self._relation = Numbering()
+        self._known_relations: dict[tuple[str, tuple[frozenset[int], ...]], int] = {}
         self._observability = Numbering()
 
     def arguments(self) -> dict[str, Any]:
@@ -210,6 +221,11 @@ class _TaskPacker:
         return self._event((self._formula(event.precondition), tuple(effects)))
 
     def _pack_relation(self, kind: str, rows: tuple[frozenset[int], ...]) -> int:
+        if (kind, rows) not in self._known_relations:
+            self._known_relations[kind, rows] = self._new_relation(kind, rows)
+        return self._known_relations[kind, rows]
+
+    def _new_relation(self, kind: str, rows: tuple[frozenset[int], ...]) -> int:
         """Events with equal successors form a group (sources, targets); the type's name keeps types apart."""
         groups: dict[int, int] = {}
         for event, targets in enumerate(rows):

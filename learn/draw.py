@@ -16,7 +16,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 
 from domains.domain import SPLITS
-from epigym.command import Settings, run
+from epigym.command.runner import run
+from epigym.command.settings import Settings
 from epigym.errors import UsageError
 from epigym.files import write_rows
 from epigym.names import unknown

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from epigym.command import ProblemSettings, run
+from epigym.command.runner import run
+from epigym.command.settings import ProblemSettings
 
 if TYPE_CHECKING:
     from epigym.space import StateSpace

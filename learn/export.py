@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from epigym.command import Settings, run
+from epigym.command.runner import run
+from epigym.command.settings import Settings
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal
 
-from epigym.command import ProblemSettings, run
+from epigym.command.runner import run
+from epigym.command.settings import ProblemSettings
 from epigym.files import write_json, write_rows
 from epigym.values import AtLeast, Count
 from learn.data.explorers import ExplorerSettings

@@ -16,7 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from epigym.command import ProblemSettings, run
+from epigym.command.runner import run
+from epigym.command.settings import ProblemSettings
 from epigym.errors import UsageError
 from epigym.names import unknown
 from learn.data.explorers import ExplorerSettings

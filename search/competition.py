@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from time import perf_counter
 
-from epigym.command import ExitCode, line
+from epigym.command.codes import ExitCode, line
 from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.files import check_writable
 from epigym.problem import load_problem
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(ExitCode.after(error))
     job = Job("plan", _plan, (options.spec, options.plan, seconds, memory))
     try:
-        [ending] = supervise([job], parallel=1, wall_limit=seconds, memory_limit=memory)
+        [ending] = supervise([job], parallel=1, wall_limit=seconds, memory_limit=memory, copies=True)
     except KeyboardInterrupt as error:
         print(f"error: {line(error)}", file=sys.stderr)
         sys.exit(ExitCode.INTERRUPTED)

@@ -10,7 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from epigym.command import ExitCode, Settings, run
+from epigym.command.codes import ExitCode
+from epigym.command.runner import run
+from epigym.command.settings import Settings
 from epigym.errors import UsageError
 from epigym.language import Semantics
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from epigym.command import Settings, run
+from epigym.command.runner import run
+from epigym.command.settings import Settings
 from epigym.errors import UsageError
 from epigym.names import unknown
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from epigym.command import Settings, run
+from epigym.command.runner import run
+from epigym.command.settings import Settings
 
 logger = logging.getLogger("search.report")
 

@@ -10,7 +10,9 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
-from epigym.command import ExitCode, ProblemSettings, run
+from epigym.command.codes import ExitCode
+from epigym.command.runner import run
+from epigym.command.settings import ProblemSettings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from epigym.command import ExitCode, ProblemSettings, run
+from epigym.command.codes import ExitCode
+from epigym.command.runner import run
+from epigym.command.settings import ProblemSettings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,8 +19,10 @@ from pathlib import Path
 import pytest
 
 from epigym.__main__ import main
-from epigym.command import ExitCode, Settings, line, run
+from epigym.command.codes import ExitCode, line
 from epigym.command.help import doors, page
+from epigym.command.runner import run
+from epigym.command.settings import Settings
 from epigym.errors import EpigymError, MissingError
 from epigym.packages import PLACE, check_place
 from epigym.problem import Reading

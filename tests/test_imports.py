@@ -233,6 +233,29 @@ def test_importing_epigym_needs_neither_torch_nor_learning_nor_search() -> None:
     assert {"torch", "learn", "search", "hydra", "matplotlib"}.isdisjoint(loaded)
 
 
+def test_a_plan_of_the_competition_needs_few_libraries(tmp_path: Path) -> None:
+    """Whatever else is imported before the first answer, everybody waits for."""
+    script = (
+        "import sys; from search.competition import _plan\n"
+        f"code, _ = _plan({str(ROOT / 'docs/epddl/coin-1.json')!r}, 'plan.json', 600.0, 1 << 33)\n"
+        "assert code == 0; print(*{name.partition('.')[0] for name in sys.modules} - sys.stdlib_module_names)"
+    )
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    others = {name for name in answer.stdout.split() if name[0] != "_" and name not in PACKAGES}
+    ours = {"gymnasium", "lark", "numpy", "psutil", "xxhash", "yaml"}
+    assert ours <= others <= ours | {"cython_runtime", "farama_notifications", "typing_extensions"}
+
+
+def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for() -> None:
+    script = (
+        "import epigym, domains; from domains.registry import _rows\n"
+        "domains.find('grapevine/3_pl_5'); print(_rows.cache_info().misses)\n"
+        "domains.find('grapevine/scaling_01'); print(_rows.cache_info().misses)"
+    )
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert answer.stdout.split() == ["0", "3"]
+
+
 @pytest.mark.parametrize(
     ("module", "text", "violation"),
     [

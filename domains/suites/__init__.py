@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from domains.checks import known
-from domains.domain import Parameters
-from domains.registry import CONTROLS, DOMAINS, DRAWN_TESTS, RUNGS, SUMMIT_RUNGS
+from domains.registry import DOMAINS, numbered
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,8 @@ def _instances(split: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{name}/{instance}" for name in names for instance in getattr(DOMAINS[name], split))
 
 
-def _measured(rungs: Mapping[str, Mapping[str, Parameters]]) -> tuple[str, ...]:
-    return tuple(f"{name}/{rung}" for name, instances in rungs.items() for rung in instances)
+def _numbered(kind: str) -> tuple[str, ...]:
+    return tuple(f"{name}/{instance}" for name, instances in numbered(kind).items() for instance in instances)
 
 
 _PUBLISHED = (
@@ -76,25 +75,25 @@ SUITES: Mapping[str, Suite] = MappingProxyType(
                 "scaling",
                 "a ladder of growing problems per domain, beyond the reach of blind search",
                 train=_instances("train", *_ALL),
-                test=_measured(RUNGS),
+                test=_numbered("scaling"),
             ),
             Suite(
                 "summit",
                 "growing problems per domain, from where the first search gives out to beyond where the last does",
                 train=_instances("train", *DOMAINS),
-                test=_measured(SUMMIT_RUNGS),
+                test=_numbered("summit"),
             ),
             Suite(
                 "control",
                 "as many problems of the same sizes, drawn without looking at who solves them",
                 train=_instances("train", *DOMAINS),
-                test=_measured(CONTROLS),
+                test=_numbered("control"),
             ),
             Suite(
                 "drawn",
                 "twenty problems of each domain from the ranges to test on, larger than those to learn from",
                 train=_instances("train", *DOMAINS),
-                test=_measured(DRAWN_TESTS),
+                test=_numbered("test"),
             ),
             *(
                 Suite(

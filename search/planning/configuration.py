@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-from omegaconf import OmegaConf
+import yaml
 
 from epigym.errors import UsageError
+from epigym.files import read
 from epigym.names import unknown
 from epigym.space import StateSpace
 from epigym.values import AtLeast, typed
@@ -119,7 +120,8 @@ def _settings(kind: str, choice: Choice, known: Collection[str]) -> dict[str, An
     name = str(given.get("name"))
     if name not in known:
         raise UsageError(unknown(kind, name, known))
-    settings = cast(dict[str, Any], OmegaConf.to_container(OmegaConf.load(_CONF / kind / f"{name}.yaml")))
+    # Plain YAML: no interpolation, and nothing that only Hydra can read.
+    settings = yaml.load(read(_CONF / kind / f"{name}.yaml"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return {**settings, **given}
 
 

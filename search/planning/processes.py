@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkContext, ForkServerContext
 from time import monotonic, process_time
 from typing import Any
 
@@ -21,7 +22,8 @@ from epigym.errors import EpigymError
 from search.agents.result import SearchStatus
 
 _POLL_SECONDS = 0.1
-_CONTEXT = multiprocessing.get_context("forkserver")
+_SERVER = multiprocessing.get_context("forkserver")
+_COPIES = multiprocessing.get_context("fork")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ def supervise(
     memory_limit: int | None = None,
     shared_memory: int | None = None,
     preload: Sequence[str] = (),
+    copies: bool = False,
 ) -> Generator[Ending, None, None]:
     """Run jobs, `parallel` at a time, and yield each as it ends.
 
@@ -84,16 +87,19 @@ def supervise(
         memory_limit: bytes of resident memory, its children's included, at which a process is killed.
         shared_memory: bytes that all processes hold together at which the one that holds most is killed.
         preload: modules to import once for all processes; no effect when this process has had jobs before.
+        copies: whether they are copies of this process, which has no threads, and so start at once; else they come
+            from a process of their own, which imports everything anew.
     """
     if multiprocessing.get_start_method() not in multiprocessing.get_all_start_methods():
         multiprocessing.set_start_method("forkserver", force=True)  # joblib's own, which our processes do not know
-    _CONTEXT.set_forkserver_preload(list(preload))
+    _SERVER.set_forkserver_preload(list(preload))
+    context = _COPIES if copies else _SERVER
     waiting = iter(jobs)
     running: dict[Connection, _Process] = {}
     try:
         while True:
             for job in itertools.islice(waiting, parallel - len(running)):
-                process = _Process(job)
+                process = _Process(job, context)
                 running[process.connection] = process
             if not running:
                 return
@@ -115,15 +121,15 @@ def supervise(
 class _Process:
     """A running job, seen from outside."""
 
-    def __init__(self, job: Job) -> None:
-        self.connection, sender = _CONTEXT.Pipe(duplex=False)
+    def __init__(self, job: Job, context: ForkContext | ForkServerContext) -> None:
+        self.connection, sender = context.Pipe(duplex=False)
         self.memory = 0  # bytes, as last seen
         self._job = job
         self._start = monotonic()
         self._peak = 0
         self._cpu: dict[psutil.Process, float] = {}  # seconds, as last seen
         # Not a daemon: the jobs of the runner may be portfolios, which have processes of their own.
-        self._process = _CONTEXT.Process(target=_enter, args=(sender, job), daemon=False)
+        self._process = context.Process(target=_enter, args=(sender, job), daemon=False)
         self._process.start()
         sender.close()
         self._watched = psutil.Process(self._process.pid)

@@ -11,7 +11,7 @@ import pytest
 import domains
 import epigym
 from epigym.__main__ import main
-from epigym.command import ExitCode
+from epigym.command.codes import ExitCode
 from epigym.drawing import dot
 from epigym.errors import EpigymError
 from epigym.problem import Reading, domain_problem, load_problem

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from hydra import compose, initialize_config_dir
 
-from epigym.command import Settings, read
+from epigym.command.settings import Settings, read
 from epigym.packages import PLACE
 
 S = TypeVar("S", bound=Settings)

@@ -20,7 +20,7 @@ from search.agents.result import SearchStatus
 from search.evaluate import Evaluate, cells
 from search.evaluation.cell import Cell
 from search.heuristics import HEURISTICS
-from search.planning.configuration import PORTFOLIO, Configuration
+from search.planning.configuration import PORTFOLIO, Configuration, _settings
 from search.planning.planner import find_plan
 from search.solve import Solve
 from tests.helpers.benchmark_files import SHARED
@@ -55,6 +55,13 @@ def test_options_name_every_setting_with_its_default(group: str, registry: dict[
             if parameter.default is not inspect.Parameter.empty:
                 default = parameter.default
                 assert settings[key] == (list(default) if isinstance(default, tuple) else default)
+
+
+@pytest.mark.parametrize("kind", ["agent", "heuristic"])
+def test_a_name_stands_for_what_hydra_reads_in_its_file(kind: str) -> None:
+    for name in options(kind):
+        expected = OmegaConf.to_container(OmegaConf.load(CONF / kind / f"{name}.yaml"))
+        assert _settings(kind, name, [name]) == expected
 
 
 def test_the_defaults_of_the_command_are_those_of_the_library() -> None:

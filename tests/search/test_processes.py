@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import psutil
+import pytest
 
 from search.agents.result import SearchStatus
 from search.planning.processes import Job, supervise
@@ -31,6 +32,12 @@ def test_values_come_back_and_failures_are_rows() -> None:
     assert "in fail" in endings["fail"].detail
     assert endings["crash"].failure is SearchStatus.ERROR
     assert endings["crash"].message == "the process died with exit code -11"
+
+
+@pytest.mark.parametrize("copies", [False, True])
+def test_copies_start_from_this_process_and_others_from_a_server(copies: bool) -> None:
+    [ending] = supervise([Job("parent", os.getppid, ())], parallel=1, copies=copies)
+    assert (ending.value == os.getpid()) is copies
 
 
 def test_no_more_processes_at_a_time_than_allowed() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from epigym.command import ExitCode
+from epigym.command.codes import ExitCode
 from epigym.files import write_json
 from search.agents.result import SearchResult, SearchStatus
 

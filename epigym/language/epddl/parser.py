@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from itertools import chain
+from pathlib import Path
 from typing import Any, cast
 
 from lark import Lark, Token, Transformer
@@ -47,6 +48,7 @@ from epigym.language.epddl.terms import (
     Symbol,
     Variable,
 )
+from epigym.language.grammars import parser
 from epigym.language.source import Source
 from epigym.names import did_you_mean
 
@@ -92,9 +94,8 @@ def parse_whole(source: Source) -> tuple[Domain | Problem | Library, ...]:
 
 @cache
 def _parser() -> Lark:
-    # The basic lexer knows every word everywhere, which is what makes reserved words reserved.
-    start = ["domain", "problem", "library", "whole"]
-    return Lark.open("epddl.lark", rel_to=__file__, parser="lalr", lexer="basic", start=start)
+    # All words are known everywhere, which is what makes reserved words reserved.
+    return parser(Path(__file__).with_name("epddl.lark"), start=["domain", "problem", "library", "whole"])
 
 
 def _parse(source: Source, start: str) -> Any:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedToken
 from lark.lexer import PatternStr
 
 from epigym.errors import ParseError
 from epigym.formula import Formula, and_, believes, common, everybody, fluent, not_, or_
+from epigym.language.grammars import parser
 from epigym.language.source import Source, position
 from epigym.names import did_you_mean, unknown
 
@@ -122,14 +124,7 @@ def name_text(name: Node) -> str:
 
 @cache
 def _parser() -> Lark:
-    return Lark.open(
-        "mastar.lark",
-        rel_to=__file__,
-        parser="lalr",
-        lexer="basic",
-        start=["problem", "formula"],
-        propagate_positions=True,
-    )
+    return parser(Path(__file__).with_name("mastar.lark"), start=["problem", "formula"], propagate_positions=True)
 
 
 def _syntax_error(source: Source, error: UnexpectedToken) -> ParseError:

@@ -10,7 +10,7 @@ namespace epi {
 
 namespace {
 
-EventMask targets(const Relation& relation, EventMask sources) {
+EventMask targets(const EventRelation& relation, EventMask sources) {
     EventMask found = 0;
     for (const EventGroup& group : relation)
         if (group.sources & sources) found |= group.targets;

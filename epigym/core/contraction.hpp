@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model.hpp"
@@ -15,56 +16,148 @@ namespace epi {
 // in declared order, false before true. A round ranks the worlds by (colour, for each agent the ascending
 // sequence of the successors' colours); rounds repeat until no colour class splits.
 template <class P>
-class Contraction {
+class Contraction;
+
+// Worlds in blocks of equal colour. A block's colour is the place of its first world in the order, so that it stays as
+// it is while the block does.
+class Blocks {
 public:
-    // Appends the packed form of the model's coarsest bisimulation. Its relations stand in order of first use by an agent.
-    void pack(const Model<P>& model, Bytes& out);
+    // One block of n worlds.
+    void reset(World n);
+    // Takes more bits of keys into use, and tells how far from the right they are; 64 hold.
+    unsigned take(unsigned bits) { return 64 - (key_bits_ += bits); }
+    bool has_room(unsigned bits) const { return key_bits_ + bits <= 64; }
+    // Divides every block by the keys of its worlds, in ascending order, and clears the keys.
+    void split();
+
+    World count() const { return static_cast<World>(first_.size()) - 1; }
+    bool is_discrete() const { return count() == first_.back(); }
+    World first(World block) const { return first_[block]; }
+    World at(World place) const { return order_[place].world; }
+    World representative(World block) const { return at(first_[block]); }
+
+    std::vector<std::uint64_t> key;  // of each world
 
 private:
-    using Relation = std::vector<RowClass<P>>;
     struct Entry {
         std::uint64_t key;
         World world;
     };
 
+    void sort(World begin, World end);
+
+    unsigned key_bits_ = 0;
+    std::vector<Entry> order_, merged_;
+    std::vector<World> first_, next_first_, runs_;
+};
+
+template <>
+class Contraction<Dense> {
+public:
+    // Appends the packed form of the model's coarsest bisimulation. Its relations stand in order of first use by an agent.
+    void pack(const Model<Dense>& model, Bytes& out);
+
+private:
+    using Rows = std::vector<RowClass<Dense>>;
+
     void split_by_valuation();
     bool split_by_successors();
-    void split();
-    void start_keys();
     void colour();
     void index_classes();
     std::uint64_t rank_classes(std::uint32_t relation);
-    template <class Worlds>
-    void colours_of(const Worlds& worlds, typename P::Row& colours) const;
+    Bits colours_of(Bits worlds) const;
 
-    void merge_rows(std::uint32_t relation, Relation& merged);
+    void merge_rows(std::uint32_t relation, Rows& merged);
     std::size_t merge_relations();
-    void write_bits(Bytes& out);
-    void write_lists(Bytes& out);
-    World blocks() const { return static_cast<World>(first_.size()) - 1; }
+    void write(Bytes& out);
 
-    const Model<P>* model_ = nullptr;
-    typename P::Set all_;
-    std::vector<Entry> order_;             // worlds, block by block, and their keys for the next split
-    std::vector<World> first_;             // where each block starts, then the number of worlds
-    std::vector<World> next_first_;
+    const Model<Dense>* model_ = nullptr;
+    Bits all_;
+    Blocks blocks_;
     std::vector<World> colour_;            // block of each world
-    std::vector<std::uint64_t> key_;       // of each world
-    unsigned key_bits_ = 0;                // in use, from the top
-    typename P::Set open_;                 // worlds that share their block with others
+    Bits open_;                            // worlds that share their block with others
     std::vector<std::uint32_t> class_of_;  // relations x worlds: class of each world
-    std::vector<typename P::Row> class_colours_;
+    std::vector<Bits> class_colours_;
     std::vector<std::uint32_t> ranked_;    // classes of one relation
     std::vector<std::uint64_t> rank_;      // per class
-    Relation images_;                      // the classes of one relation, worlds replaced by blocks
-    std::vector<Relation> merged_;         // the distinct relations over the blocks come first
+    Rows images_;                          // the classes of one relation, worlds replaced by blocks
+    std::vector<Rows> merged_;             // the distinct relations over the blocks come first
     std::vector<std::uint32_t> merged_of_; // per relation of the model
 };
 
-extern template class Contraction<Dense<1>>;
-extern template class Contraction<Dense<2>>;
-extern template class Contraction<Dense<4>>;
-extern template class Contraction<Dense<8>>;
-extern template class Contraction<Sparse>;
+template <>
+class Contraction<Sparse> {
+public:
+    // The same; what has at most 64 worlds then is packed as `Dense`.
+    void pack(const Model<Sparse>& model, Bytes& out);
+
+private:
+    // The rows that lead to each world.
+    struct Entering {
+        std::vector<std::uint32_t> first, row;
+    };
+
+    // Distinct sets of colours, ranked by the ascending sequences of their members.
+    class Images {
+    public:
+        void clear();
+        // Adds the image of some worlds under a colouring, and returns the number of the set.
+        std::uint32_t add(ListView worlds, std::span<const World> colour);
+        std::size_t size() const { return hash_.size(); }
+        ListView operator[](std::uint32_t number) const {
+            return {colours_.data() + first_[number], colours_.data() + first_[number + 1]};
+        }
+        // The rank of each set.
+        std::span<const std::uint32_t> ranks();
+
+    private:
+        std::uint32_t find(std::uint64_t hash, ListView colours);
+        void grow();
+
+        List colours_, found_;
+        std::vector<std::uint32_t> first_{0}, slots_, order_, rank_;
+        std::vector<std::uint64_t> hash_;
+        std::vector<std::uint64_t> met_;  // per colour, when it was met last
+        std::uint64_t now_ = 0;
+    };
+
+    void split_by_valuation();
+    void refine();
+    void colour();
+    void split_by_successors();
+    void split();
+    void touch();
+    void touch(World world);
+    void number_blocks();
+    Model<Dense> quotient() const;
+    void write(Bytes& out);
+    Truth write_truth(const WideBits& truth, Bytes& out);
+    std::size_t merge_relations();
+    void merge(const Relation& relation, Relation& merged);
+    void merge_equivalence(const Relation& relation, Relation& merged);
+
+    const Model<Sparse>* model_ = nullptr;
+    WideBits all_;
+    Blocks blocks_;
+    bool in_order_ = false;                // every world is a block, and they stand in the order of the model
+    std::vector<World> colour_;            // of each world
+    std::vector<World> block_of_;          // of each world
+    std::vector<World> end_;               // per place: where the block that begins there ends
+    List moved_;                           // worlds whose colour changed in the last round
+    List open_;                            // worlds to compare in this round, and one for all others of their block
+    struct Rest {
+        World begin, end, representative;  // places of a block; the world that others stand for
+    };
+    std::vector<Rest> rests_;              // blocks of which some worlds are compared only
+    std::vector<std::uint32_t> touched_;   // per world: the round in which a successor was seen to have moved
+    std::vector<std::vector<std::uint32_t>> touched_rows_;  // per relation and row
+    std::uint32_t round_ = 0;
+    std::vector<Entering> entering_;       // per relation that is no equivalence
+    Images images_;
+    std::vector<std::uint32_t> image_of_;  // per row of one relation
+    std::vector<Relation> merged_;         // the distinct relations over the blocks come first
+    std::vector<std::uint32_t> merged_of_; // per relation of the model
+    std::vector<std::uint32_t> number_;
+};
 
 }  // namespace epi

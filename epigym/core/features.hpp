@@ -7,20 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "hashing.hpp"
 #include "space.hpp"
 
 namespace epi {
 
 using Colour = std::uint64_t;
-
-constexpr Colour kGolden = 0x9E3779B97F4A7C15;
-
-// The finaliser of splitmix64.
-constexpr Colour mix(Colour x) {
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-    return x ^ (x >> 31);
-}
 
 // Of join(a, b) what depends on a alone, for where one a meets many b.
 constexpr Colour joining(Colour a) { return mix(a + kGolden); }

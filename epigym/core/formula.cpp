@@ -4,6 +4,52 @@
 
 namespace epi {
 
+namespace {
+
+// Adds the successors of the designated worlds.
+void consider(std::span<const RowClass<Dense>> rows, Bits designated, Bits& out) {
+    for (const auto& row : rows)
+        if (intersects(row.members, designated)) unite(out, row.successors);
+}
+
+// Adds the worlds whose row is marked.
+void unite_marked(const Relation& relation, const std::vector<std::uint8_t>& marks, WideBits& out) {
+    for (World w = 0; w < relation.row_of.size(); ++w) out.words[w >> 6] |= std::uint64_t{marks[relation.row_of[w]]} << (w & 63);
+}
+
+void consider(const Relation& relation, const WideBits& designated, WideBits& out) {
+    std::vector<std::uint8_t> rows(relation.count, 0);
+    each(designated, [&](World w) { rows[relation.row_of[w]] = 1; });
+    if (relation.is_equivalence) {
+        unite_marked(relation, rows, out);
+        return;
+    }
+    for (std::uint32_t row = 0; row < relation.count; ++row)
+        if (rows[row]) unite(out, relation.successors(row));
+}
+
+// Adds the worlds all of whose successors lie in `inner`.
+void believe(std::span<const RowClass<Dense>> rows, World, Bits inner, Bits& out) {
+    for (const auto& row : rows)
+        if (subset(row.successors, inner)) unite(out, row.members);
+}
+
+void believe(const Relation& relation, World worlds, const WideBits& inner, WideBits& out) {
+    std::vector<std::uint8_t> believes(relation.count, 1);  // per row
+    if (relation.is_equivalence) {
+        for (World low = 0; low < worlds; low += 64) {
+            const std::uint64_t outside = ~inner.words[low / 64];
+            each_bit(worlds - low < 64 ? outside & ((std::uint64_t{1} << (worlds - low)) - 1) : outside, low,
+                     [&](World w) { believes[relation.row_of[w]] = 0; });
+        }
+    } else {
+        for (std::uint32_t row = 0; row < relation.count; ++row) believes[row] = subset(relation.successors(row), inner);
+    }
+    unite_marked(relation, believes, out);
+}
+
+}  // namespace
+
 template <class P>
 bool Truths<P>::holds(FormulaId id) {
     const auto children = formulas_->children(id);
@@ -30,8 +76,7 @@ const typename P::Set& Truths<P>::considered(std::uint32_t agent) {
     auto& found = considered_[agent];
     if (considered_stamps_[agent] != stamp_) {
         P::clear(found, model_->worlds);
-        for (const auto& row : model_->rows(agent))
-            if (intersects(row.members, model_->designated)) unite(found, row.successors);
+        consider(model_->rows(agent), model_->designated, found);
         considered_stamps_[agent] = stamp_;
     }
     return found;
@@ -85,8 +130,7 @@ void Truths<P>::compute(FormulaId id) {
 template <class P>
 void Truths<P>::believed(std::uint32_t agent, const typename P::Set& inner, typename P::Set& out) const {
     P::clear(out, model_->worlds);
-    for (const auto& row : model_->rows(agent))
-        if (subset(row.successors, inner)) unite(out, row.members);
+    believe(model_->rows(agent), model_->worlds, inner, out);
 }
 
 // Collects the worlds from which one or more steps lead to a world outside `inner`; the rest is the answer.
@@ -96,14 +140,14 @@ void Truths<P>::commonly_believed(FormulaId id, const typename P::Set& inner, ty
     P::fill(bad, model_->worlds);
     bad.subtract(inner);
     P::clear(found, model_->worlds);
-    std::vector<const RowClass<P>*> open;
+    std::vector<RowClass<P>> open;
     for (auto agent : formulas_->agents(id))
-        for (const auto& row : model_->rows(agent)) open.push_back(&row);
+        for (const auto& row : model_->rows(agent)) open.push_back(row);
     for (bool changed = true; changed;) {
         changed = false;
-        std::erase_if(open, [&](const auto* row) {
-            if (!intersects(row->successors, bad)) return false;
-            unite(found, row->members);
+        std::erase_if(open, [&](const auto& row) {
+            if (!intersects(row.successors, bad)) return false;
+            unite(found, row.members);
             return changed = true;
         });
         bad |= found;
@@ -112,10 +156,7 @@ void Truths<P>::commonly_believed(FormulaId id, const typename P::Set& inner, ty
     out.subtract(found);
 }
 
-template class Truths<Dense<1>>;
-template class Truths<Dense<2>>;
-template class Truths<Dense<4>>;
-template class Truths<Dense<8>>;
+template class Truths<Dense>;
 template class Truths<Sparse>;
 
 }  // namespace epi

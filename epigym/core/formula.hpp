@@ -48,6 +48,8 @@ public:
         ++stamp_;
     }
 
+    const Formulas& formulas() const { return *formulas_; }
+
     // The worlds where the formula holds.
     const typename P::Set& worlds(FormulaId id) {
         if (formulas_->op[id] == Op::Fluent) return model_->valuation[formulas_->fluent[id]];
@@ -95,8 +97,7 @@ struct Evaluator {
 
 // One thing per representation of models, made when first needed.
 template <template <class> class T>
-using PerPolicy = std::tuple<std::unique_ptr<T<Dense<1>>>, std::unique_ptr<T<Dense<2>>>, std::unique_ptr<T<Dense<4>>>,
-                             std::unique_ptr<T<Dense<8>>>, std::unique_ptr<T<Sparse>>>;
+using PerPolicy = std::tuple<std::unique_ptr<T<Dense>>, std::unique_ptr<T<Sparse>>>;
 
 // Evaluates formulas in packed e-states, one after the other.
 class Evaluators {
@@ -121,10 +122,7 @@ private:
     PerPolicy<Evaluator> evaluators_;
 };
 
-extern template class Truths<Dense<1>>;
-extern template class Truths<Dense<2>>;
-extern template class Truths<Dense<4>>;
-extern template class Truths<Dense<8>>;
+extern template class Truths<Dense>;
 extern template class Truths<Sparse>;
 
 }  // namespace epi

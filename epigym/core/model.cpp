@@ -2,120 +2,52 @@
 
 #include <bit>
 #include <cstring>
+#include <numeric>
 
 namespace epi {
 
 namespace {
 
-class BitReader {
-public:
-    explicit BitReader(const std::uint8_t* bytes) : bytes_(bytes) {}
-
-    // Reads up to 64 bits; up to 9 bytes past the field are touched.
-    std::uint64_t get(unsigned bits) {
-        const std::uint8_t* at = bytes_ + (position_ >> 3);
-        const unsigned shift = position_ & 7;
-        std::uint64_t value;
-        std::memcpy(&value, at, 8);
-        value >>= shift;
-        if (shift + bits > 64) value |= std::uint64_t{at[8]} << (64 - shift);
-        position_ += bits;
-        return bits == 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
-    }
-
-    template <int W>
-    void get(Bits<W>& set, World n) {
-        for (int i = 0; i < W; ++i) {
-            const World low = 64 * static_cast<World>(i);
-            set.words[i] = n > low ? get(std::min<unsigned>(64, n - low)) : 0;
-        }
-    }
-
-private:
-    const std::uint8_t* bytes_;
-    std::size_t position_ = 0;
-};
-
-class WordReader {
-public:
-    explicit WordReader(const std::uint8_t* bytes) : bytes_(bytes) {}
-
-    std::uint32_t get() {
-        std::uint32_t value;
-        std::memcpy(&value, bytes_, 4);
-        bytes_ += 4;
-        return value;
-    }
-    void get(List& list) {
-        list.resize(get());
-        std::memcpy(list.data(), bytes_, 4 * list.size());
-        bytes_ += 4 * list.size();
-    }
-    void get(WideBits& set) {
-        std::memcpy(set.words.data(), bytes_, 8 * set.words.size());
-        bytes_ += 8 * set.words.size();
-    }
-    template <class Number>
-    void get_members(std::span<RowClass<Sparse>> rows, World n) {
-        for (World w = 0; w < n; ++w, bytes_ += sizeof(Number)) {
-            Number row;
-            std::memcpy(&row, bytes_, sizeof row);
-            rows[row].members.push_back(w);
-        }
-    }
-
-private:
-    const std::uint8_t* bytes_;
-};
-
-template <class P>
-void unpack_bits(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agents, Model<P>& model) {
-    const World n = model.worlds;
-    BitReader in(bytes);
-    in.get(model.designated, n);
-    for (std::uint32_t f = 0; f < fluents; ++f) in.get(model.valuation[f], n);
-    const auto agent_bits = static_cast<unsigned>(std::bit_width(agents));
-    const auto relations = in.get(agent_bits);
-    for (auto& relation : model.relation_of) relation = static_cast<std::uint32_t>(in.get(agent_bits));
-    for (std::uint64_t r = 0; r < relations; ++r) {
-        const auto count = in.get(static_cast<unsigned>(std::bit_width(n)));
-        for (std::uint64_t c = 0; c < count; ++c) {
-            auto& row = model.add_class();
-            in.get(row.members, n);
-            in.get(row.successors, n);
-        }
-        model.close_relation();
-    }
+template <class T>
+T take(const std::uint8_t*& bytes) {
+    T value;
+    std::memcpy(&value, bytes, sizeof value);
+    bytes += sizeof value;
+    return value;
 }
 
-void unpack_lists(const std::uint8_t* bytes, std::uint32_t fluents, Model<Sparse>& model) {
-    const World n = model.worlds;
-    WordReader in(bytes);
-    List designated;
-    in.get(designated);
-    Sparse::clear(model.designated, n);
-    unite(model.designated, designated);
-    for (std::uint32_t f = 0; f < fluents; ++f) {
-        Sparse::clear(model.valuation[f], n);
-        in.get(model.valuation[f]);
-    }
-    const auto relations = in.get();
-    for (auto& relation : model.relation_of) relation = in.get();
-    for (std::uint32_t r = 0; r < relations; ++r) {
-        const auto count = in.get();
-        const bool is_equivalence = in.get() != 0;
-        for (std::uint32_t c = 0; c < count; ++c) model.add_class();
-        const std::span rows(model.classes.data() + model.class_first.back(), count);
-        with_row_number(count, [&]<class Number>() { in.get_members<Number>(rows, n); });
-        for (auto& row : rows) {
-            if (is_equivalence) row.successors = row.members;
-            else in.get(row.successors);
-        }
-        model.close_relation();
-    }
+void take(const std::uint8_t*& bytes, WideBits& set) {
+    std::memcpy(set.words.data(), bytes, 8 * set.words.size());
+    bytes += 8 * set.words.size();
+}
+
+std::vector<std::uint32_t> starts(std::span<const std::uint32_t> numbers, std::size_t count) {
+    std::vector<std::uint32_t> first(count + 1, 0);
+    for (auto number : numbers) ++first[number + 1];
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    return first;
 }
 
 }  // namespace
+
+void Relation::clear() {
+    row_of.clear();
+    count = 0;
+    is_equivalence = false;
+    successor_first.assign(1, 0);
+    successor.clear();
+    is_indexed_ = false;
+}
+
+void Relation::index() const {
+    if (is_indexed_) return;
+    is_indexed_ = true;
+    member_first_ = starts(row_of, count);
+    member_.resize(row_of.size());
+    for (World w = 0; w < row_of.size(); ++w) member_[member_first_[row_of[w]]++] = w;
+    std::shift_right(member_first_.begin(), member_first_.end(), 1);  // each start was moved to the next one
+    member_first_[0] = 0;
+}
 
 World packed_worlds(const std::uint8_t* bytes) {
     World n;
@@ -123,14 +55,108 @@ World packed_worlds(const std::uint8_t* bytes) {
     return n;
 }
 
-template <class P>
-void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agents, Model<P>& model) {
-    model.worlds = packed_worlds(bytes);
+template <>
+void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agents, Model<Dense>& model) {
+    const World n = model.worlds = packed_worlds(bytes);
+    BitReader in(bytes + sizeof(World));
+    model.designated.word = in.get(n);
     model.valuation.resize(fluents);
-    model.clear_relations();
+    for (auto& truth : model.valuation) truth.word = in.get(n);
+    const auto agent_bits = static_cast<unsigned>(std::bit_width(agents)), count_bits = static_cast<unsigned>(std::bit_width(n));
+    const auto relations = in.get(agent_bits);
     model.relation_of.resize(agents);
-    if constexpr (P::dense) unpack_bits(bytes + sizeof(World), fluents, agents, model);
-    else unpack_lists(bytes + sizeof(World), fluents, model);
+    for (auto& relation : model.relation_of) relation = static_cast<std::uint32_t>(in.get(agent_bits));
+    model.clear_relations();
+    for (std::uint64_t r = 0; r < relations; ++r) {
+        for (auto count = in.get(count_bits); count > 0; --count) {
+            const Bits members{in.get(n)}, successors{in.get(n)};
+            model.classes.push_back({members, successors});
+        }
+        model.close_relation();
+    }
+}
+
+namespace {
+
+// The same model in the form for large ones.
+void widen(const Model<Dense>& model, Model<Sparse>& wide) {
+    const auto copy = [&](Bits from, WideBits& to) { to.words.assign(1, from.word); };
+    wide.worlds = model.worlds;
+    copy(model.designated, wide.designated);
+    wide.valuation.resize(model.valuation.size());
+    for (std::size_t f = 0; f < model.valuation.size(); ++f) copy(model.valuation[f], wide.valuation[f]);
+    wide.relation_of = model.relation_of;
+    wide.clear_relations();
+    for (std::uint32_t r = 0; r < model.relations(); ++r) {
+        auto& target = wide.add_relation();
+        target.row_of.resize(model.worlds);
+        for (const auto& row : model.relation(r)) {
+            each(row.members, [&](World w) { target.row_of[w] = target.count; });
+            each(row.successors, [&](World w) { target.successor.push_back(w); });
+            target.successor_first.push_back(static_cast<std::uint32_t>(target.successor.size()));
+            ++target.count;
+        }
+    }
+}
+
+}  // namespace
+
+void Model<Sparse>::unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agents) {
+    const World n = worlds = take<World>(bytes);
+    relation_of.resize(agents);
+    for (auto& relation : relation_of) relation = take<std::uint16_t>(bytes);
+    count_ = take<std::uint16_t>(bytes);
+    const std::uint8_t* const codes = bytes;
+    bytes += fluents;
+    Sparse::clear(designated, n);
+    take(bytes, designated);
+    valuation.resize(fluents);
+    for (std::uint32_t f = 0; f < fluents; ++f) {
+        const auto code = static_cast<Truth>(codes[f]);
+        if (code == Truth::Everywhere) Sparse::fill(valuation[f], n);
+        else Sparse::clear(valuation[f], n);
+        if (code == Truth::Listed) take(bytes, valuation[f]);
+    }
+    packed_ = bytes;
+    is_read_.assign(count_, 0);
+    if (relations_.size() < count_) relations_.resize(count_);
+}
+
+void Model<Sparse>::read(std::uint32_t r) const {
+    const std::uint8_t* at = packed_ + sizeof(RelationHeader) * r;
+    const auto header = take<RelationHeader>(at);
+    Relation& relation = relations_[r];
+    relation.clear();
+    relation.count = header.rows;
+    relation.is_equivalence = header.is_equivalence != 0;
+    relation.row_of.resize(worlds);
+    BitReader in(packed_ + header.at);
+    in.get(relation.row_of, static_cast<unsigned>(std::bit_width(header.rows - 1)));
+    const auto count_bits = static_cast<unsigned>(std::bit_width(worlds));
+    const auto world_bits = static_cast<unsigned>(std::bit_width(worlds - 1));
+    for (std::uint32_t row = 0; !relation.is_equivalence && row < header.rows; ++row) {
+        if (in.get(1) != 0) {
+            for (World low = 0; low < worlds; low += 64)
+                each_bit(in.get(std::min<unsigned>(64, worlds - low)), low, [&](World w) { relation.successor.push_back(w); });
+        } else {
+            const auto first = relation.successor.size();
+            relation.successor.resize(first + in.get(count_bits));
+            in.get(std::span(relation.successor).subspan(first), world_bits);
+        }
+        relation.successor_first.push_back(static_cast<std::uint32_t>(relation.successor.size()));
+    }
+    is_read_[r] = 1;
+}
+
+template <>
+void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agents, Model<Sparse>& model) {
+    if (packed_worlds(bytes) > Dense::capacity) {
+        model.unpack(bytes, fluents, agents);
+        return;
+    }
+    Model<Dense> small;
+    unpack(bytes, fluents, agents, small);
+    widen(small, model);
 }
 
 Model<Sparse> reachable_part(const PlainModel& plain) {
@@ -174,19 +200,21 @@ Model<Sparse> reachable_part(const PlainModel& plain) {
         for (World w : truth)
             if (number[w] != unseen) set.set(number[w]);
     }
-    model.clear_relations();
+    std::vector<std::uint32_t> row_number;
     for (std::uint32_t i = 0; i < agents; ++i) {
-        std::vector<List> members(plain.row_first[i + 1] - plain.row_first[i]);
-        for (World w = 0; w < plain.worlds; ++w)
-            if (number[w] != unseen) members[plain.row_of[i * plain.worlds + w]].push_back(number[w]);
-        for (std::uint32_t r = 0; r < members.size(); ++r) {
-            if (members[r].empty()) continue;
-            auto& target = model.add_class();
-            target.members = std::move(members[r]);
-            for (World v : successors(plain.row_first[i] + r)) target.successors.push_back(number[v]);
+        auto& target = model.add_relation();
+        row_number.assign(plain.row_first[i + 1] - plain.row_first[i], unseen);
+        for (World w = 0; w < plain.worlds; ++w) {
+            if (number[w] == unseen) continue;
+            auto& known = row_number[plain.row_of[i * plain.worlds + w]];
+            if (known == unseen) {
+                known = target.count++;
+                for (World v : successors(row(i, w))) target.successor.push_back(number[v]);
+                target.successor_first.push_back(static_cast<std::uint32_t>(target.successor.size()));
+            }
+            target.row_of.push_back(known);
         }
         model.relation_of.push_back(i);
-        model.close_relation();
     }
     return model;
 }
@@ -218,14 +246,7 @@ PlainModel to_plain(const Model<P>& model) {
     return plain;
 }
 
-#define EPI_INSTANTIATE(P)                                                                             \
-    template void unpack<P>(const std::uint8_t*, std::uint32_t, std::uint32_t, Model<P>&);             \
-    template PlainModel to_plain<P>(const Model<P>&);
-EPI_INSTANTIATE(Dense<1>)
-EPI_INSTANTIATE(Dense<2>)
-EPI_INSTANTIATE(Dense<4>)
-EPI_INSTANTIATE(Dense<8>)
-EPI_INSTANTIATE(Sparse)
-#undef EPI_INSTANTIATE
+template PlainModel to_plain<Dense>(const Model<Dense>&);
+template PlainModel to_plain<Sparse>(const Model<Sparse>&);
 
 }  // namespace epi

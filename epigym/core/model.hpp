@@ -1,55 +1,144 @@
-// Kripke models in row classes, and their packed form.
+// Kripke models in rows, and their packed form.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <iterator>
 #include <span>
 #include <vector>
 
+#include "numbers.hpp"
 #include "worlds.hpp"
 
 namespace epi {
-
-using Bytes = std::vector<std::uint8_t>;
 
 // The worlds `members` share one set of successors under some agent's relation.
 template <class P>
 struct RowClass {
     typename P::Row members;
     typename P::Row successors;
-    bool operator==(const RowClass&) const = default;
 };
 
-// A model with designated worlds. Agents with equal relations share one; each world belongs to exactly one
-// row class of each relation.
+// What models of any size have. Agents with equal relations share one; each world belongs to exactly one row of each
+// relation.
 template <class P>
-struct Model {
+struct Labels {
     World worlds = 0;
-    std::vector<typename P::Set> valuation;       // per fluent the worlds where it is true
-    std::vector<std::uint32_t> relation_of;       // per agent
-    std::vector<RowClass<P>> classes;             // of all relations; spare ones at the end keep their memory
-    std::vector<std::uint32_t> class_first;       // relations + 1 offsets into classes
-    std::uint32_t class_count = 0;                // without the spare ones
+    std::vector<typename P::Set> valuation;  // per fluent the worlds where it is true
+    std::vector<std::uint32_t> relation_of;  // per agent
     typename P::Set designated;
 
     std::uint32_t agents() const { return static_cast<std::uint32_t>(relation_of.size()); }
+};
+
+template <class P>
+struct Model;
+
+template <>
+struct Model<Dense> : Labels<Dense> {
+    std::vector<RowClass<Dense>> classes;    // of all relations
+    std::vector<std::uint32_t> class_first;  // relations + 1 offsets into classes
+
     std::uint32_t relations() const { return static_cast<std::uint32_t>(class_first.size()) - 1; }
-    std::span<const RowClass<P>> relation(std::uint32_t r) const {
+    std::span<const RowClass<Dense>> relation(std::uint32_t r) const {
         return {classes.data() + class_first[r], classes.data() + class_first[r + 1]};
     }
-    std::span<const RowClass<P>> rows(std::uint32_t agent) const { return relation(relation_of[agent]); }
+    std::span<const RowClass<Dense>> rows(std::uint32_t agent) const { return relation(relation_of[agent]); }
     void clear_relations() {
-        class_count = 0;
+        classes.clear();
         class_first.assign(1, 0);
     }
-    RowClass<P>& add_class() {  // to the relation that the next close_relation() closes
-        if (class_count == classes.size()) classes.emplace_back();
-        auto& row = classes[class_count++];
-        clear(row.members);
-        clear(row.successors);
-        return row;
+    void close_relation() { class_first.push_back(static_cast<std::uint32_t>(classes.size())); }
+};
+
+// A relation as the number of each world's row, and the successors of each row in one array, which an equivalence, whose
+// rows are their own successors, does without.
+class Relation {
+public:
+    std::vector<std::uint32_t> row_of;           // per world
+    std::uint32_t count = 0;                     // rows, each of which has a member
+    bool is_equivalence = false;
+    std::vector<std::uint32_t> successor_first;  // count + 1, unless it is an equivalence
+    List successor;                              // ascending within a row
+
+    class Iterator {
+    public:
+        using value_type = RowClass<Sparse>;
+        using difference_type = std::ptrdiff_t;
+
+        Iterator() = default;
+        Iterator(const Relation* relation, std::uint32_t row) : relation_(relation), row_(row) {}
+        value_type operator*() const { return {relation_->members(row_), relation_->successors(row_)}; }
+        Iterator& operator++() {
+            ++row_;
+            return *this;
+        }
+        Iterator operator++(int) {
+            const Iterator before = *this;
+            ++row_;
+            return before;
+        }
+        bool operator==(const Iterator& other) const { return row_ == other.row_; }
+
+    private:
+        const Relation* relation_ = nullptr;
+        std::uint32_t row_ = 0;
+    };
+
+    // Makes it empty, but for its memory.
+    void clear();
+    // Lists the members of each row once; to be called before they are asked for, as successors of an equivalence are.
+    void index() const;
+
+    std::size_t size() const { return count; }
+    ListView members(std::uint32_t row) const { return part(member_, member_first_, row); }
+    ListView successors(std::uint32_t row) const {
+        return is_equivalence ? members(row) : part(successor, successor_first, row);
     }
-    void close_relation() { class_first.push_back(class_count); }
+    Iterator begin() const {
+        index();
+        return {this, 0};
+    }
+    Iterator end() const { return {this, count}; }
+
+private:
+    static ListView part(const List& list, const std::vector<std::uint32_t>& first, std::uint32_t row) {
+        return {list.data() + first[row], list.data() + first[row + 1]};
+    }
+
+    mutable bool is_indexed_ = false;
+    mutable std::vector<std::uint32_t> member_first_;
+    mutable List member_;
+};
+
+template <>
+struct Model<Sparse> : Labels<Sparse> {
+    std::uint32_t relations() const { return count_; }
+    const Relation& relation(std::uint32_t r) const {
+        if (packed_ != nullptr && !is_read_[r]) read(r);
+        return relations_[r];
+    }
+    const Relation& rows(std::uint32_t agent) const { return relation(relation_of[agent]); }
+    void clear_relations() {
+        count_ = 0;
+        packed_ = nullptr;
+    }
+    // Adds an empty relation, to be filled.
+    Relation& add_relation() {
+        if (count_ == relations_.size()) relations_.emplace_back();
+        relations_[count_].clear();
+        return relations_[count_++];
+    }
+    // Reads everything but the relations, which are read when they are asked for, so that the bytes must outlive that.
+    void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agents);
+
+private:
+    void read(std::uint32_t r) const;
+
+    mutable std::vector<Relation> relations_;  // those that are not in use keep their memory
+    std::uint32_t count_ = 0;
+    const std::uint8_t* packed_ = nullptr;  // where the relations stand; null: all were filled
+    mutable std::vector<std::uint8_t> is_read_;
 };
 
 // A model as plain lists, the form in which it comes from and goes to Python. Row r of agent i, for
@@ -64,59 +153,28 @@ struct PlainModel {
     List designated;                           // ascending
 };
 
-// Calls action.template operator()<Number>() with the narrowest type that numbers `count` rows.
-template <class Action>
-void with_row_number(std::size_t count, Action&& action) {
-    if (count <= 0x100) action.template operator()<std::uint8_t>();
-    else if (count <= 0x10000) action.template operator()<std::uint16_t>();
-    else action.template operator()<std::uint32_t>();
-}
-
 // The number of worlds of a packed model.
 World packed_worlds(const std::uint8_t* bytes);
 
-// Reads a packed (canonical) model; P must be the policy for its number of worlds.
+// Reads a packed (canonical) model; P must be the policy for its number of worlds, or Sparse.
 template <class P>
 void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agents, Model<P>& model);
+
+// How a truth set of a large model is packed.
+enum class Truth : std::uint8_t { Nowhere, Everywhere, Listed };
+
+// What stands before the numbers of a relation of a large model: the rows, whether it is an equivalence, and where
+// its numbers begin, in bytes from the first such header.
+struct RelationHeader {
+    std::uint32_t rows;
+    std::uint32_t is_equivalence;
+    std::uint64_t at;
+};
 
 // Restricts a plain model to the worlds reachable from its designated ones.
 Model<Sparse> reachable_part(const PlainModel& plain);
 
 template <class P>
 PlainModel to_plain(const Model<P>& model);
-
-// Writes fields of up to 64 bits one after the other, least significant bit first.
-class BitWriter {
-public:
-    explicit BitWriter(Bytes& out) : out_(out) {}
-
-    void put(std::uint64_t value, unsigned bits) {
-        buffer_ |= value << used_;
-        if (used_ + bits < 64) {
-            used_ += bits;
-            return;
-        }
-        flush(8);
-        const unsigned taken = 64 - used_;
-        buffer_ = taken < 64 ? value >> taken : 0;
-        used_ = used_ + bits - 64;
-    }
-    template <int W>
-    void put(const Bits<W>& set, World n) {
-        for (World low = 0; low < n; low += 64) put(set.words[low / 64], std::min<unsigned>(64, n - low));
-    }
-    void finish() { flush((used_ + 7) / 8); }
-
-private:
-    void flush(unsigned bytes) {
-        const auto at = out_.size();
-        out_.resize(at + bytes);
-        std::memcpy(out_.data() + at, &buffer_, bytes);
-    }
-
-    Bytes& out_;
-    std::uint64_t buffer_ = 0;
-    unsigned used_ = 0;
-};
 
 }  // namespace epi

@@ -1,9 +1,11 @@
-// Where the reachable (world, event) pairs stand among the worlds of the product: event by event, worlds
-// ascending.
+// Where the reachable (world, event) pairs stand among the worlds of the product: event by event, worlds ascending.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 #include "worlds.hpp"
@@ -41,69 +43,42 @@ private:
     std::array<std::uint64_t, 6> moves_;
 };
 
-// Maps worlds of models under policy P to worlds of products under policy Q.
-template <class P, class Q>
+inline std::span<const std::uint64_t> words(const Bits& set) { return {&set.word, 1}; }
+inline std::span<const std::uint64_t> words(const WideBits& set) { return set.words; }
+
+// Maps sets of worlds to sets of worlds of the product.
+template <class Set>
 class Placement {
 public:
     // `reached` holds per event the worlds w with (w, event) in the product.
-    void reset(const std::vector<typename P::Set>& reached, World worlds) {
-        reached_ = &reached;
-        number_.resize(reached.size());
-        World next = 0;
-        for (std::size_t e = 0; e < reached.size(); ++e) {
-            number_[e].resize(worlds);
-            each(reached[e], [&](World w) { number_[e][w] = next++; });
-        }
-    }
-
-    // Adds the pairs (w, event) of the product with w in `worlds`.
-    template <class Worlds>
-    void add(WideBits& out, const Worlds& worlds, std::size_t event) const {
-        each_pair(worlds, event, [&](World pair) { out.set(pair); });
-    }
-    template <int W, class Worlds>
-    void add(Bits<W>& out, const Worlds& worlds, std::size_t event) const {
-        each_pair(worlds, event, [&](World pair) { out.set(pair); });
-    }
-    template <class Worlds>
-    void add(List& out, const Worlds& worlds, std::size_t event) const {
-        each_pair(worlds, event, [&](World pair) { out.push_back(pair); });
-    }
-
-private:
-    template <class Worlds, class Visit>
-    void each_pair(const Worlds& worlds, std::size_t event, Visit&& visit) const {
-        each(worlds, [&](World w) {
-            if ((*reached_)[event].test(w)) visit(number_[event][w]);
-        });
-    }
-
-    const std::vector<typename P::Set>* reached_ = nullptr;
-    std::vector<List> number_;
-};
-
-template <int V, int W>
-class Placement<Dense<V>, Dense<W>> {
-public:
-    void reset(const std::vector<Bits<V>>& reached, World) {
+    void reset(const std::vector<Set>& reached) {
         parts_.clear();
+        first_.clear();
         World at = 0;
         for (const auto& worlds : reached) {
-            for (int i = 0; i < V; ++i) {
-                parts_.push_back({Compressor(worlds.words[i]), at});
-                at += static_cast<World>(std::popcount(worlds.words[i]));
+            first_.push_back(parts_.size());
+            for (auto word : epi::words(worlds)) {
+                parts_.push_back({Compressor(word), at});
+                at += static_cast<World>(std::popcount(word));
             }
         }
     }
 
-    void add(Bits<W>& out, const Bits<V>& worlds, std::size_t event) const {
-        for (int i = 0; i < V; ++i) {
-            const Part& part = parts_[event * V + static_cast<std::size_t>(i)];
-            const std::uint64_t word = part.compress(worlds.words[i]);
+    // Adds the pairs (w, event) of the product with w in `worlds`.
+    void add(Set& out, const Set& worlds, std::size_t event) const {
+        auto part = parts_.begin() + static_cast<std::ptrdiff_t>(first_[event]);
+        for (auto original : epi::words(worlds)) {
+            const auto& [compress, at] = *part++;
+            const std::uint64_t word = compress(original);
             if (word == 0) continue;
-            const World shift = part.at & 63;
-            out.words[part.at >> 6] |= word << shift;
-            if (W > 1 && shift != 0 && word >> (64 - shift) != 0) out.words[(part.at >> 6) + 1] |= word >> (64 - shift);
+            if constexpr (std::is_same_v<Set, Bits>) {
+                out.word |= word << at;
+            } else {
+                const World shift = at & 63;
+                std::uint64_t* const target = out.words.data() + (at >> 6);
+                target[0] |= word << shift;
+                if (shift != 0 && word >> (64 - shift) != 0) target[1] |= word >> (64 - shift);
+            }
         }
     }
 
@@ -113,6 +88,7 @@ private:
         World at;
     };
     std::vector<Part> parts_;
+    std::vector<std::size_t> first_;  // per event
 };
 
 }  // namespace epi

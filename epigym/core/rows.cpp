@@ -3,6 +3,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "hashing.hpp"
+
 namespace epi {
 
 namespace {
@@ -70,13 +72,7 @@ void append(const Model<P>& model, WorldLabels* labels, Rows& out) {
 
 using Numbering = std::unordered_map<std::uint64_t, std::int64_t>;
 
-// The finaliser of splitmix64.
-std::uint64_t mix(std::uint64_t x) {
-    x += 0x9E3779B97F4A7C15;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-    return x ^ (x >> 31);
-}
+std::uint64_t spread(std::uint64_t x) { return mix(x + kGolden); }
 
 // Refines e-state after e-state; memory is kept from one to the next.
 class Refiner {
@@ -101,7 +97,7 @@ private:
         number_multisets(state, first, end);
         hash_.assign(end - first, 0);
         each_delivery(state, [&](std::int64_t multiset, std::size_t target) {
-            hash_[target] += mix(static_cast<std::uint64_t>(multiset));
+            hash_[target] += spread(static_cast<std::uint64_t>(multiset));
         });
         const std::size_t known = colours_.size();
         for (std::size_t w = first; w < end; ++w) number_colour(w, hash_[w - first]);
@@ -119,7 +115,7 @@ private:
                 const std::int32_t row = rows_.row_of[w * agents + i];
                 if (row < 0) continue;
                 const std::size_t at = static_cast<std::size_t>(row) * agents + i;
-                sums_[at] += mix(static_cast<std::uint64_t>(message(w, i)));
+                sums_[at] += spread(static_cast<std::uint64_t>(message(w, i)));
                 ++senders_[at];
             }
         }
@@ -169,8 +165,8 @@ private:
 
     void number_colour(std::size_t world, std::uint64_t received) {
         const bool designated = rows_.designated[world] != 0;
-        const std::uint64_t own = mix(2 * static_cast<std::uint64_t>(colour_[world]) + (designated ? 1 : 0));
-        const auto [entry, is_new] = colours_.try_emplace(mix(received) + own, static_cast<std::int64_t>(colours_.size()));
+        const std::uint64_t own = spread(2 * static_cast<std::uint64_t>(colour_[world]) + (designated ? 1 : 0));
+        const auto [entry, is_new] = colours_.try_emplace(spread(received) + own, static_cast<std::int64_t>(colours_.size()));
         if (is_new) {
             out_.own.push_back(colour_[world]);
             if (designated) out_.designated.push_back(entry->second);

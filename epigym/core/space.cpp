@@ -13,6 +13,7 @@ namespace epi {
 namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+constexpr ActionId kLeftOut = kUnchanged - 1;  // leads to a collapse that is forbidden
 constexpr std::size_t kReadAhead = 16;  // unpacking may read this far past the end of a state
 
 __extension__ using Wide = unsigned __int128;
@@ -44,24 +45,37 @@ std::optional<std::uint32_t> collapsed_agent(const Model<Sparse>& model) {
 
 }  // namespace
 
-std::pair<StateId, bool> StateStore::insert(std::span<const std::uint8_t> packed) {
-    if (where_.size() * 2 >= slots_.size()) grow();
-    const std::uint64_t hash = hash_bytes(packed.data(), packed.size());
+std::uint64_t StateStore::hash(std::span<const std::uint8_t> packed) { return hash_bytes(packed.data(), packed.size()); }
+
+// Where a packed e-state stands, or the empty slot where it would.
+std::size_t StateStore::slot(std::span<const std::uint8_t> packed, std::uint64_t hash) const {
     const auto tag = static_cast<std::uint32_t>(hash >> 32);
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = hash & mask;
     for (; slots_[at].id_plus_one != 0; at = (at + 1) & mask) {
         if (slots_[at].tag != tag) continue;
         const StateId id = slots_[at].id_plus_one - 1;
-        if (where_[id].length == packed.size() && std::memcmp((*this)[id], packed.data(), packed.size()) == 0)
-            return {id, false};
+        if (where_[id].length == packed.size() && std::memcmp((*this)[id], packed.data(), packed.size()) == 0) break;
     }
+    return at;
+}
+
+std::optional<StateId> StateStore::find(std::span<const std::uint8_t> packed, std::uint64_t hash) const {
+    if (slots_.empty()) return std::nullopt;
+    const StateId id_plus_one = slots_[slot(packed, hash)].id_plus_one;
+    return id_plus_one == 0 ? std::nullopt : std::optional(id_plus_one - 1);
+}
+
+std::pair<StateId, bool> StateStore::insert(std::span<const std::uint8_t> packed, std::uint64_t hash) {
+    if (where_.size() * 2 >= slots_.size()) grow();
+    Slot& found = slots_[slot(packed, hash)];
+    if (found.id_plus_one != 0) return {found.id_plus_one - 1, false};
     const auto id = static_cast<StateId>(where_.size());
     Place place{};
     std::memcpy(allocate(packed.size(), place), packed.data(), packed.size());
     where_.push_back(place);
     hashes_.push_back(hash);
-    slots_[at] = {tag, id + 1};
+    found = {static_cast<std::uint32_t>(hash >> 32), id + 1};
     return {id, true};
 }
 
@@ -153,14 +167,23 @@ const std::uint8_t* Space::packed(StateId id) const {
     return states_[id];
 }
 
-StateId Space::add(std::span<const std::uint8_t> packed, bool& is_new) {
+StateId Space::add(std::span<const std::uint8_t> packed, std::uint64_t hash, bool is_goal, bool& is_new) {
     StateId id;
-    std::tie(id, is_new) = states_.insert(packed);
+    std::tie(id, is_new) = states_.insert(packed, hash);
     if (is_new) {
-        goal_.push_back(workers_[0]->is_goal(states_[id]));
+        goal_.push_back(is_goal);
         first_transition_.push_back(kUnexpanded);
         transition_count_.push_back(0);
     }
+    return id;
+}
+
+StateId Space::add(std::span<const std::uint8_t> packed) {
+    const std::uint64_t hash = StateStore::hash(packed);
+    if (const auto known = states_.find(packed, hash)) return *known;
+    bool is_new;
+    const StateId id = add(packed, hash, false, is_new);
+    goal_[id] = workers_[0]->is_goal(states_[id]);
     return id;
 }
 
@@ -171,8 +194,7 @@ StateId Space::intern(const PlainModel& plain) {
     Contraction<Sparse> contraction;
     Bytes packed;
     contraction.pack(model, packed);
-    bool is_new;
-    return add(packed, is_new);
+    return add(packed);
 }
 
 PlainModel Space::model(StateId id) const {
@@ -225,39 +247,60 @@ std::optional<StateId> Space::successor(StateId id, ActionId action) {
         if (!updater.applicable(action)) return std::nullopt;
         if (forbid_collapse_)
             if (const auto agent = updater.collapsing(action)) throw Collapse(*agent);
-        bool is_new;
-        return updater.apply(action, bytes) == kUnchanged ? id : add(bytes, is_new);
+        return updater.apply(action, bytes) == kUnchanged ? id : add(bytes);
     });
 }
 
-// The applicable actions of one e-state, the first of each orbit, but those that are not allowed, and the packed
+// Every count-th of the actions of an e-state, from the number-th on.
+struct Space::Part {
+    std::uint32_t number, count;
+};
+
+// The applicable actions of a part of one e-state, the first of each orbit, but those that are not allowed, and the packed
 // successors; an error ends the list.
 struct Space::Successors {
     struct Entry {
         ActionId action;
-        ActionId same_as;  // the action itself, an earlier one with the same successor, or kUnchanged
+        ActionId same_as;  // the action itself, an earlier one of the part with the same successor, kUnchanged or kLeftOut
         std::size_t begin, end;
+        std::uint64_t hash;
+        std::optional<StateId> known;  // the successor, if it was met before this block
+        bool is_goal;                  // otherwise
     };
     std::vector<ActionId> actions;
     std::vector<Entry> entries;
     Bytes bytes;
     std::exception_ptr error;
+
+    std::span<const std::uint8_t> packed(const Entry& entry) const {
+        return std::span(bytes).subspan(entry.begin, entry.end - entry.begin);
+    }
 };
 
-void Space::produce(StateId id, Worker& worker, Successors& out) const {
+void Space::produce(StateId id, Part part, Worker& worker, Successors& out) const {
     out.entries.clear();
     out.bytes.clear();
     out.error = nullptr;
+    const auto look_up = [&](Successors::Entry& entry) {
+        entry.hash = StateStore::hash(out.packed(entry));
+        entry.known = states_.find(out.packed(entry), entry.hash);
+        if (entry.known) return;
+        out.bytes.resize(entry.end + kReadAhead);
+        entry.is_goal = worker.is_goal(out.bytes.data() + entry.begin);
+        out.bytes.resize(entry.end);
+    };
     try {
         worker.with_updater(states_[id], [&](auto& updater) {
             updater.applicable_actions(index_, out.actions);
             worker.orbits.load(states_.packed(id), updater.model(), out.actions);
             std::erase_if(out.actions, [&](ActionId a) { return worker.orbits.first(a) != a; });
-            for (ActionId a : out.actions) {
-                if (forbid_collapse_ && updater.collapsing(a)) continue;
-                const auto begin = out.bytes.size();
-                const ActionId same_as = updater.apply(a, out.bytes);
-                out.entries.push_back({a, same_as, begin, out.bytes.size()});
+            for (std::size_t k = part.number; k < out.actions.size(); k += part.count) {
+                const ActionId a = out.actions[k];
+                Successors::Entry entry{a, kLeftOut, out.bytes.size(), 0, 0, std::nullopt, false};
+                if (!forbid_collapse_ || !updater.collapsing(a)) entry.same_as = updater.apply(a, out.bytes);
+                entry.end = out.bytes.size();
+                if (entry.same_as == a) look_up(entry);
+                out.entries.push_back(entry);
             }
         });
     } catch (...) {
@@ -265,39 +308,48 @@ void Space::produce(StateId id, Worker& worker, Successors& out) const {
     }
 }
 
-void Space::produce(std::span<const StateId> ids, unsigned threads) {
+void Space::produce(std::span<const StateId> ids, std::uint32_t parts, unsigned threads) {
     while (workers_.size() < threads) workers_.push_back(std::make_unique<Worker>(task_));
-    while (successors_.size() < ids.size()) successors_.push_back(std::make_unique<Successors>());
+    while (successors_.size() < ids.size() * parts) successors_.push_back(std::make_unique<Successors>());
     std::atomic<std::size_t> next = 0;
     const auto work = [&](Worker& worker) {
-        for (std::size_t k; (k = next++) < ids.size();)
-            if (first_transition_[ids[k]] == kUnexpanded) produce(ids[k], worker, *successors_[k]);
+        for (std::size_t k; (k = next++) < ids.size() * parts;) {
+            const StateId id = ids[k / parts];
+            const Part part{static_cast<std::uint32_t>(k % parts), parts};
+            if (first_transition_[id] == kUnexpanded) produce(id, part, worker, *successors_[k]);
+        }
     };
     std::vector<std::jthread> pool;
     for (unsigned t = 1; t < threads; ++t) pool.emplace_back([&, t] { work(*workers_[t]); });
     work(*workers_[0]);
 }
 
-// Interns the successors of an e-state in action order, so that ids do not depend on the number of
-// threads. Returns whether it stopped at a goal; a cut expansion is not recorded.
-bool Space::record(StateId id, const Successors& successors, bool stop_at_goal, Expansion& out) {
+// Interns the successors of an e-state in action order, so that ids do not depend on the number of threads. Returns
+// whether it stopped at a goal; a cut expansion is not recorded.
+bool Space::record(StateId id, std::span<const std::unique_ptr<Successors>> parts, bool stop_at_goal, Expansion& out) {
     const std::size_t first = transitions_.size();
     target_of_.resize(task_.actions.actions.size());
-    for (const auto& [action, same_as, begin, end] : successors.entries) {
+    for (std::size_t k = 0;; ++k) {  // the parts take turns
+        const Successors& part = *parts[k % parts.size()];
+        if (k / parts.size() == part.entries.size()) {
+            if (!part.error) break;
+            transitions_.resize(first);
+            std::rethrow_exception(part.error);
+        }
+        const auto& entry = part.entries[k / parts.size()];
+        if (entry.same_as == kLeftOut) continue;
         bool is_new = false;
-        StateId& target = target_of_[action];
-        if (same_as == action) target = add(std::span(successors.bytes).subspan(begin, end - begin), is_new);
-        else target = same_as == kUnchanged ? id : target_of_[same_as];
-        transitions_.push_back({action, target});
-        out.push(id, action, target, is_new);
+        StateId& target = target_of_[entry.action];
+        if (entry.same_as == kUnchanged) target = id;
+        else if (entry.same_as != entry.action) target = target_of_[entry.same_as];
+        else if (entry.known) target = *entry.known;
+        else target = add(part.packed(entry), entry.hash, entry.is_goal, is_new);
+        transitions_.push_back({entry.action, target});
+        out.push(id, entry.action, target, is_new);
         if (stop_at_goal && goal_[target]) {
             transitions_.resize(first);
             return true;
         }
-    }
-    if (successors.error) {
-        transitions_.resize(first);
-        std::rethrow_exception(successors.error);
     }
     first_transition_[id] = first;
     transition_count_[id] = static_cast<std::uint32_t>(transitions_.size() - first);
@@ -315,13 +367,16 @@ bool Space::replay(StateId id, bool stop_at_goal, Expansion& out) const {
 
 void Space::expand(std::span<const StateId> ids, bool stop_at_goal, unsigned threads, Expansion& out) {
     for (StateId id : ids) packed(id);
+    // A few e-states are divided by their actions, so that every thread has something to do.
+    const std::uint32_t parts = ids.size() < 4 * threads ? threads : 1;
     const std::size_t block = threads > 1 ? 64 * threads : 1;
     for (std::size_t at = 0; at < ids.size(); at += block) {
         const auto part = ids.subspan(at, std::min(block, ids.size() - at));
-        produce(part, threads);
+        produce(part, parts, threads);
         for (std::size_t k = 0; k < part.size(); ++k) {
+            const auto successors = std::span(successors_).subspan(k * parts, parts);
             const bool known = first_transition_[part[k]] != kUnexpanded;
-            if (known ? replay(part[k], stop_at_goal, out) : record(part[k], *successors_[k], stop_at_goal, out)) return;
+            if (known ? replay(part[k], stop_at_goal, out) : record(part[k], successors, stop_at_goal, out)) return;
         }
     }
 }

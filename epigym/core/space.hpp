@@ -55,8 +55,12 @@ struct Expansion {
 // Packed e-states under consecutive ids, each stored once.
 class StateStore {
 public:
+    static std::uint64_t hash(std::span<const std::uint8_t> packed);
+
+    // The id of a packed e-state with this hash, if it is there.
+    std::optional<StateId> find(std::span<const std::uint8_t> packed, std::uint64_t hash) const;
     // The id of a packed e-state and whether it was added by this call.
-    std::pair<StateId, bool> insert(std::span<const std::uint8_t> packed);
+    std::pair<StateId, bool> insert(std::span<const std::uint8_t> packed, std::uint64_t hash);
 
     const std::uint8_t* operator[](StateId id) const { return blocks_[where_[id].block].get() + where_[id].offset; }
     std::span<const std::uint8_t> packed(StateId id) const { return {(*this)[id], where_[id].length}; }
@@ -72,6 +76,7 @@ private:
         StateId id_plus_one; // 0: empty
     };
 
+    std::size_t slot(std::span<const std::uint8_t> packed, std::uint64_t hash) const;
     void grow();
     std::uint8_t* allocate(std::size_t length, Place& place);
 
@@ -111,10 +116,13 @@ private:
     struct Successors;
     static constexpr std::uint64_t kUnexpanded = ~std::uint64_t{0};
 
-    StateId add(std::span<const std::uint8_t> packed, bool& is_new);
-    void produce(StateId id, Worker& worker, Successors& out) const;
-    void produce(std::span<const StateId> ids, unsigned threads);
-    bool record(StateId id, const Successors& successors, bool stop_at_goal, Expansion& out);
+    struct Part;
+
+    StateId add(std::span<const std::uint8_t> packed);
+    StateId add(std::span<const std::uint8_t> packed, std::uint64_t hash, bool is_goal, bool& is_new);
+    void produce(StateId id, Part part, Worker& worker, Successors& out) const;
+    void produce(std::span<const StateId> ids, std::uint32_t parts, unsigned threads);
+    bool record(StateId id, std::span<const std::unique_ptr<Successors>> parts, bool stop_at_goal, Expansion& out);
     bool replay(StateId id, bool stop_at_goal, Expansion& out) const;
 
     TaskData task_;
@@ -126,7 +134,7 @@ private:
     std::vector<std::uint32_t> transition_count_;  // per state
     std::vector<Transition> transitions_;
     std::vector<std::unique_ptr<Worker>> workers_;
-    std::vector<std::unique_ptr<Successors>> successors_;  // of the block being expanded
+    std::vector<std::unique_ptr<Successors>> successors_;  // of the block being expanded, part by part
     std::vector<StateId> target_of_;                       // per action of the e-state being recorded
 };
 

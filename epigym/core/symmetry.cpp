@@ -9,6 +9,13 @@ namespace epi {
 
 namespace {
 
+void copy(std::span<const RowClass<Dense>> relation, Model<Dense>& image) {
+    image.classes.insert(image.classes.end(), relation.begin(), relation.end());
+    image.close_relation();
+}
+
+void copy(const Relation& relation, Model<Sparse>& image) { image.add_relation() = relation; }
+
 // Writes the image of a model under a symmetry.
 template <class P>
 void map(const Symmetry& symmetry, const Model<P>& model, Model<P>& image) {
@@ -26,8 +33,7 @@ void map(const Symmetry& symmetry, const Model<P>& model, Model<P>& image) {
         image.relation_of.push_back(static_cast<std::uint32_t>(found - order.begin()));
         if (found != order.end()) continue;
         order.push_back(r);
-        for (const auto& row : model.relation(r)) image.add_class() = row;
-        image.close_relation();
+        copy(model.relation(r), image);
     }
 }
 
@@ -98,10 +104,7 @@ void Orbits::load(std::span<const std::uint8_t> packed, const Model<P>& model, c
 
 #define EPI_INSTANTIATE(P) \
     template void Orbits::load<P>(std::span<const std::uint8_t>, const Model<P>&, const std::vector<ActionId>&);
-EPI_INSTANTIATE(Dense<1>)
-EPI_INSTANTIATE(Dense<2>)
-EPI_INSTANTIATE(Dense<4>)
-EPI_INSTANTIATE(Dense<8>)
+EPI_INSTANTIATE(Dense)
 EPI_INSTANTIATE(Sparse)
 #undef EPI_INSTANTIATE
 

@@ -7,20 +7,13 @@
 
 namespace epi {
 
-namespace {
-
-template <class Visit>
-void each_event(EventMask events, Visit&& visit) {
-    for (; events != 0; events &= events - 1) visit(static_cast<std::size_t>(std::countr_zero(events)));
-}
-
-}  // namespace
-
 template <class P>
 void Updater<P>::load(const std::uint8_t* packed) {
     state_.load(packed, fluents_, agents_);
     seen_.clear();
     seen_types_.clear();
+    packed_ = packed;
+    wide_is_loaded_ = false;
 }
 
 template <class P>
@@ -53,9 +46,14 @@ void Updater<P>::choose_types(ActionId id) {
     type_.resize(agents_);
     for (std::uint32_t i = 0; i < agents_; ++i) {
         constexpr auto none = ~std::uint32_t{0};
+        const auto& choices = table_->observability[action.observability[i]];
+        if (choices.size() == 1) {  // whose condition is true
+            type_[i] = choices.front().relation;
+            continue;
+        }
         std::uint32_t chosen = none;
         Set left = state_.model.designated;
-        for (const auto& [condition, relation] : table_->observability[action.observability[i]]) {
+        for (const auto& [condition, relation] : choices) {
             const Set& holds = state_.truths.worlds(condition);
             if (!intersects(left, holds)) continue;
             if (chosen != none && chosen != relation) throw Disagreement(id, i);
@@ -85,92 +83,20 @@ ActionId Updater<P>::first_like(ActionId id) {
     return id;
 }
 
-// Agents with one relation and one type have one relation in the product.
 template <class P>
-void Updater<P>::pair_relations() {
-    pairs_.clear();
-    pair_of_.resize(agents_);
+void Updater<P>::occur() {
+    occurrence_.model = &state_.model;
+    occurrence_.designated = event_model_->designated;
+    occurrence_.enabled.clear();
+    for (auto event : event_model_->events) occurrence_.enabled.push_back(&state_.truths.worlds(table_->events[event].precondition));
+    auto& pairs = occurrence_.pairs;
+    pairs.clear();
+    occurrence_.pair_of.resize(agents_);
     for (std::uint32_t i = 0; i < agents_; ++i) {
-        const Pair pair{state_.model.relation_of[i], type_[i]};
-        const auto found = std::find(pairs_.begin(), pairs_.end(), pair);
-        pair_of_[i] = static_cast<std::uint32_t>(found - pairs_.begin());
-        if (found == pairs_.end()) pairs_.push_back(pair);
-    }
-}
-
-template <class P>
-void Updater<P>::start() {
-    const auto count = event_model_->events.size();
-    enabled_.resize(count);
-    reached_.resize(count);
-    for (std::size_t e = 0; e < count; ++e) {
-        enabled_[e] = &state_.truths.worlds(table_->events[event_model_->events[e]].precondition);
-        P::clear(reached_[e], state_.model.worlds);
-        if (event_model_->designated >> e & 1) {
-            reached_[e] = state_.model.designated;
-            reached_[e] &= *enabled_[e];
-        }
-    }
-    std::size_t flags = 0;
-    for (const auto& [relation, type] : pairs_)
-        flags += state_.model.relation(relation).size() * table_->relations[type].size();
-    used_.assign(flags, 0);
-}
-
-// Finds the reachable (world, event) pairs, starting from the designated ones. The product is bisimilar to
-// the e-state when every successor survives in some event and no reachable event changes a fact: then
-// w and (w, e) match.
-template <class P>
-void Updater<P>::reach() {
-    start();
-    unchanged_ = true;
-    EventMask grown = event_model_->designated;  // events that may have got new worlds since the last pass
-    while (grown != 0) {
-        EventMask growing = 0;
-        auto used = used_.begin();
-        for (const auto& [relation, type] : pairs_) {
-            const auto rows = state_.model.relation(relation);
-            for (const auto& group : table_->relations[type]) {
-                const auto flags = used;
-                used += static_cast<std::ptrdiff_t>(rows.size());
-                if (!(group.sources & (grown | growing))) continue;
-                Set sources;
-                P::clear(sources, state_.model.worlds);
-                each_event(group.sources, [&](std::size_t e) { sources |= reached_[e]; });
-                for (std::size_t r = 0; r < rows.size(); ++r) {
-                    auto& flag = flags[static_cast<std::ptrdiff_t>(r)];
-                    if (flag || !intersects(rows[r].members, sources)) continue;
-                    flag = true;
-                    growing |= group.targets;
-                    each_event(group.targets, [&](std::size_t f) { unite(reached_[f], rows[r].successors, *enabled_[f]); });
-                    unchanged_ = unchanged_ && survive(rows[r].successors, group.targets);
-                }
-            }
-        }
-        grown = growing;
-    }
-    active_ = 0;
-    product_worlds_ = 0;
-    for (std::size_t e = 0; e < reached_.size(); ++e) {
-        if (!reached_[e].any()) continue;
-        active_ |= EventMask{1} << e;
-        product_worlds_ += reached_[e].count();
-        unchanged_ = unchanged_ && !changes_facts(e);
-    }
-}
-
-template <class P>
-bool Updater<P>::survive(const typename P::Row& successors, EventMask targets) const {
-    if constexpr (P::dense) {
-        auto left = successors;
-        each_event(targets, [&](std::size_t f) { left.subtract(*enabled_[f]); });
-        return !left.any();
-    } else {
-        return std::all_of(successors.begin(), successors.end(), [&](World w) {
-            bool found = false;
-            each_event(targets, [&](std::size_t f) { found = found || enabled_[f]->test(w); });
-            return found;
-        });
+        const typename Occurrence<P>::Pair pair{state_.model.relation_of[i], &table_->relations[type_[i]]};
+        const auto found = std::find(pairs.begin(), pairs.end(), pair);
+        occurrence_.pair_of[i] = static_cast<std::uint32_t>(found - pairs.begin());
+        if (found == pairs.end()) pairs.push_back(pair);
     }
 }
 
@@ -194,54 +120,27 @@ bool Updater<P>::changes_facts(std::size_t e) {
     const Event& event = table_->events[event_model_->events[e]];
     for (auto effect = event.effects.begin(); effect != event.effects.end();) {
         Set before = state_.model.valuation[effect->fluent], after = truth_after(event, effect);
-        before &= reached_[e];
-        after &= reached_[e];
+        before &= product_.reached(e);
+        after &= product_.reached(e);
         if (before != after) return true;
     }
     return false;
 }
 
 template <class P>
-template <class Q>
-void Updater<P>::build_valuation(const Placement<P, Q>& placement, Model<Q>& product) {
-    product.valuation.resize(fluents_);
-    for (auto& truth : product.valuation) Q::clear(truth, product_worlds_);
-    each_event(active_, [&](std::size_t e) {
+void Updater<P>::build_valuation() {
+    successor_.valuation.resize(fluents_);
+    for (auto& truth : successor_.valuation) P::clear(truth, product_.worlds());
+    each_event(product_.active(), [&](std::size_t e) {
         const Event& event = table_->events[event_model_->events[e]];
         auto effect = event.effects.begin();
         for (std::uint32_t f = 0; f < fluents_; ++f) {
             if (effect != event.effects.end() && effect->fluent == f)
-                placement.add(product.valuation[f], truth_after(event, effect), e);
+                product_.placement().add(successor_.valuation[f], truth_after(event, effect), e);
             else if (state_.model.valuation[f].any())
-                placement.add(product.valuation[f], state_.model.valuation[f], e);
+                product_.placement().add(successor_.valuation[f], state_.model.valuation[f], e);
         }
     });
-}
-
-template <class P>
-template <class Q>
-void Updater<P>::build(Placement<P, Q>& placement, Model<Q>& product) {
-    placement.reset(reached_, state_.model.worlds);
-    product.worlds = product_worlds_;
-    Q::clear(product.designated, product_worlds_);
-    each_event(event_model_->designated & active_,
-               [&](std::size_t e) { placement.add(product.designated, state_.model.designated, e); });
-    build_valuation(placement, product);
-
-    product.relation_of = pair_of_;
-    product.clear_relations();
-    auto used = used_.begin();
-    for (const auto& [relation, type] : pairs_) {
-        for (const auto& group : table_->relations[type]) {
-            for (const auto& row : state_.model.relation(relation)) {
-                if (!*used++) continue;
-                auto& target = product.add_class();
-                each_event(group.sources & active_, [&](std::size_t e) { placement.add(target.members, row.members, e); });
-                each_event(group.targets & active_, [&](std::size_t f) { placement.add(target.successors, row.successors, f); });
-            }
-        }
-        product.close_relation();
-    }
 }
 
 template <class P>
@@ -273,21 +172,26 @@ ActionId Updater<P>::apply(ActionId id, Bytes& out) {
     choose_types(id);
     if (const ActionId same_as = first_like(id); same_as != id) return same_as;
     event_model_ = &table_->event_models[table_->actions[id].event_model];
-    pair_relations();
-    reach();
-    if (unchanged_) return kUnchanged;
-    with_policy(product_worlds_, [&]<class Q>() {
-        auto& scratch = std::get<Scratch<Q>>(scratch_);
-        build(scratch.placement, scratch.product);
-        scratch.contraction.pack(scratch.product, out);
-    });
+    occur();
+    product_.reach(occurrence_);
+    bool changes = !product_.keeps_all();  // otherwise w and (w, e) match unless a fact changes
+    each_event(product_.active(), [&](std::size_t e) { changes = changes || changes_facts(e); });
+    if (!changes) return kUnchanged;
+    if constexpr (P::dense) {
+        if (product_.worlds() > P::capacity) {
+            if (!wide_) wide_ = std::make_unique<Updater<Sparse>>(state_.truths.formulas(), *table_, fluents_, agents_);
+            if (!wide_is_loaded_) wide_->load(packed_);
+            wide_is_loaded_ = true;
+            return wide_->apply(id, out);
+        }
+    }
+    product_.build(occurrence_, successor_);
+    build_valuation();
+    contraction_.pack(successor_, out);
     return id;
 }
 
-template class Updater<Dense<1>>;
-template class Updater<Dense<2>>;
-template class Updater<Dense<4>>;
-template class Updater<Dense<8>>;
+template class Updater<Dense>;
 template class Updater<Sparse>;
 
 }  // namespace epi

@@ -37,14 +37,30 @@ def test_random_tasks(task: Task, formulas: list[Formula], data: st.DataObject) 
 
 
 @settings(max_examples=15)
-@pytest.mark.parametrize("worlds", [33, 64, 65, 128, 129, 256, 257, 512, 700])
-@given(strategies.tasks(max_worlds=1, max_actions=2), st.integers(0, 2**32))
-def test_random_tasks_of_many_worlds(worlds: int, task: Task, seed: int) -> None:
-    initial = strategies.random_estate(random.Random(seed), worlds, task.fluents, task.agents)
+@pytest.mark.parametrize("worlds", [33, 63, 64, 65, 66, 128, 129, 512, 513, 700])
+@given(strategies.tasks(max_worlds=1, max_actions=2), st.integers(0, 2**32), st.booleans())
+def test_random_tasks_of_many_worlds(worlds: int, task: Task, seed: int, equivalences: bool) -> None:
+    rng = random.Random(seed)
+    initial = strategies.random_estate(rng, worlds, task.fluents, task.agents, equivalences=equivalences)
     both = Comparison(dataclasses.replace(task, initial=initial), [])
     for action in both.actions[both.space.initial]:
         both.step(both.space.initial, action)
     assert both.space.intern(strategies.renumbered(initial, seed)) == both.space.initial
+
+
+@pytest.mark.parametrize("worlds", [64, 65, 200])
+@pytest.mark.parametrize("agents", [("a",), ("a", "b")])
+def test_worlds_that_a_long_chain_tells_apart(worlds: int, agents: tuple[str, ...]) -> None:
+    """Only the last world differs: each round of refinement tells one more apart."""
+    directed = tuple(frozenset({min(w + 1, worlds - 1)}) for w in range(worlds))
+    even = tuple(frozenset({w, min(w ^ 1, worlds - 1)}) for w in range(worlds))
+    odd = tuple(frozenset({w, min(max(((w + 1) ^ 1) - 1, 0), worlds - 1)}) for w in range(worlds))
+    valuations = (*[frozenset[str]()] * (worlds - 1), frozenset({"p"}))
+    initial = EState(valuations, (directed,) if len(agents) == 1 else (even, odd), (0,))
+    both = Comparison(Task("chain", ("p",), agents, (), initial, ()), [])
+    assert both.space.world_counts([0]).tolist() == [worlds]
+    assert both.space.intern(strategies.renumbered(initial, 1)) == both.space.initial
+    assert len(both.space) == 1
 
 
 @settings(max_examples=300)

@@ -21,7 +21,7 @@ from epigym.task import Action, Effect, EState, Event, Task
 from tests.helpers.strategies import AGENTS, FLUENTS, estates, random_estate, random_formula, renumbered, tasks
 
 NAMES = tuple(f"f{k}" for k in range(12))
-WIDTHS = [2, 60, 64, 65, 128, 200, 256, 257, 500, 512, 513, 700]
+WIDTHS = [2, 60, 63, 64, 65, 66, 128, 200, 512, 513, 700]
 
 
 def explore(space: StateSpace, limit: int = 60) -> np.ndarray:

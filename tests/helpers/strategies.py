@@ -228,10 +228,14 @@ def random_formula(rng: random.Random, depth: int, fluents: Sequence[str], agent
     )
 
 
-def random_estate(rng: random.Random, worlds: int, fluents: Sequence[str], agents: Sequence[str]) -> EState:
-    """An e-state of many worlds; agents have few rows shared by many worlds, or many short ones."""
+def random_estate(
+    rng: random.Random, worlds: int, fluents: Sequence[str], agents: Sequence[str], *, equivalences: bool = False
+) -> EState:
+    """An e-state of many worlds; agents have few rows shared by many worlds, or many short ones, or know their row."""
 
     def relation() -> tuple[frozenset[int], ...]:
+        if equivalences:
+            return partition(rng, worlds)
         if rng.random() < 0.5:
             shared = [frozenset(rng.sample(range(worlds), rng.randint(0, worlds))) for _ in range(3)]
             return tuple(rng.choice(shared) for _ in range(worlds))
@@ -242,6 +246,17 @@ def random_estate(rng: random.Random, worlds: int, fluents: Sequence[str], agent
         successors=tuple(relation() for _ in agents),
         designated=tuple(sorted(rng.sample(range(worlds), rng.randint(1, 2)))),
     )
+
+
+def partition(rng: random.Random, worlds: int) -> tuple[frozenset[int], ...]:
+    """The row of each world under an equivalence of few or many classes."""
+    most = rng.choice([2, 3, worlds])
+    class_of = [rng.randrange(most) for _ in range(worlds)]
+    members: dict[int, set[int]] = {}
+    for world, number in enumerate(class_of):
+        members.setdefault(number, set()).add(world)
+    rows = {number: frozenset(found) for number, found in members.items()}
+    return tuple(rows[number] for number in class_of)
 
 
 # An event that happens, another one instead, and nothing: who sees, notices, suspects or misses what happens.

@@ -1,0 +1,426 @@
+// The contraction of models of any size, in flat arrays.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#include "contraction.hpp"
+#include "hashing.hpp"
+
+namespace epi {
+
+namespace {
+
+constexpr auto kNone = ~std::uint32_t{0};
+
+template <class T>
+void append(Bytes& out, T value) {
+    const auto at = out.size();
+    out.resize(at + sizeof value);
+    std::memcpy(out.data() + at, &value, sizeof value);
+}
+
+void append(Bytes& out, const WideBits& set) {
+    const auto at = out.size();
+    out.resize(at + 8 * set.words.size());
+    std::memcpy(out.data() + at, set.words.data(), 8 * set.words.size());
+}
+
+// Bit c of row r becomes bit r of row c (Hacker's Delight, section 7-3).
+void transpose(std::array<std::uint64_t, 64>& rows) {
+    std::uint64_t mask = 0x00000000FFFFFFFF;
+    for (unsigned j = 32; j != 0; j /= 2, mask ^= mask << j) {
+        for (unsigned k = 0; k < 64; k = ((k | j) + 1) & ~j) {
+            const std::uint64_t swapped = ((rows[k] >> j) ^ rows[k | j]) & mask;
+            rows[k] ^= swapped << j;
+            rows[k | j] ^= swapped;
+        }
+    }
+}
+
+void write(const Relation& relation, World n, Bytes& out) {
+    BitWriter writer(out);
+    const auto row_bits = static_cast<unsigned>(std::bit_width(relation.count - 1));
+    for (auto row : relation.row_of) writer.put(row, row_bits);
+    const auto count_bits = static_cast<unsigned>(std::bit_width(n)), world_bits = static_cast<unsigned>(std::bit_width(n - 1));
+    WideBits field;
+    for (std::uint32_t row = 0; !relation.is_equivalence && row < relation.count; ++row) {
+        const ListView successors = relation.successors(row);
+        const bool is_field = std::size_t{world_bits} * successors.size() + count_bits > n;
+        writer.put(is_field, 1);
+        if (is_field) {
+            Sparse::clear(field, n);
+            unite(field, successors);
+            for (World low = 0; low < n; low += 64) writer.put(field.words[low / 64], std::min<unsigned>(64, n - low));
+        } else {
+            writer.put(successors.size(), count_bits);
+            for (World w : successors) writer.put(w, world_bits);
+        }
+    }
+    writer.finish();
+}
+
+// Whether every row's successors are its members.
+bool is_equivalence(const Relation& relation) {
+    if (relation.successor.size() != relation.row_of.size()) return false;
+    for (std::uint32_t row = 0; row < relation.count; ++row)
+        for (World w : relation.successors(row))
+            if (relation.row_of[w] != row) return false;
+    return true;
+}
+
+bool equal(const Relation& a, const Relation& b) {
+    return a.is_equivalence == b.is_equivalence && a.row_of == b.row_of &&
+           (a.is_equivalence || (a.successor_first == b.successor_first && a.successor == b.successor));
+}
+
+}  // namespace
+
+void Contraction<Sparse>::Images::clear() {
+    colours_.clear();
+    first_.assign(1, 0);
+    hash_.clear();
+    slots_.assign(64, kNone);
+}
+
+std::uint32_t Contraction<Sparse>::Images::add(ListView worlds, std::span<const World> colour) {
+    if (met_.size() < colour.size()) met_.resize(colour.size(), now_);
+    ++now_;
+    found_.clear();
+    std::uint64_t hash = 0;
+    for (World w : worlds) {
+        if (met_[colour[w]] == now_) continue;
+        met_[colour[w]] = now_;
+        found_.push_back(colour[w]);
+        hash += mix(colour[w] + kGolden);
+    }
+    if (2 * size() >= slots_.size()) grow();
+    std::size_t at = hash & (slots_.size() - 1);
+    for (; slots_[at] != kNone; at = (at + 1) & (slots_.size() - 1)) {
+        const auto known = slots_[at];
+        const ListView other = (*this)[known];
+        if (hash_[known] == hash && other.size() == found_.size() &&
+            std::ranges::all_of(other, [&](World c) { return met_[c] == now_; }))
+            return known;
+    }
+    const auto number = static_cast<std::uint32_t>(size());
+    slots_[at] = number;
+    hash_.push_back(hash);
+    std::ranges::sort(found_);
+    colours_.insert(colours_.end(), found_.begin(), found_.end());
+    first_.push_back(static_cast<std::uint32_t>(colours_.size()));
+    return number;
+}
+
+void Contraction<Sparse>::Images::grow() {
+    slots_.assign(4 * slots_.size(), kNone);
+    for (std::uint32_t k = 0; k < size(); ++k) {
+        std::size_t at = hash_[k] & (slots_.size() - 1);
+        while (slots_[at] != kNone) at = (at + 1) & (slots_.size() - 1);
+        slots_[at] = k;
+    }
+}
+
+std::span<const std::uint32_t> Contraction<Sparse>::Images::ranks() {
+    order_.resize(size());
+    std::iota(order_.begin(), order_.end(), 0);
+    std::ranges::sort(order_, [&](auto a, auto b) { return std::ranges::lexicographical_compare((*this)[a], (*this)[b]); });
+    rank_.resize(size());
+    for (std::uint32_t k = 0; k < size(); ++k) rank_[order_[k]] = k;
+    return rank_;
+}
+
+void Contraction<Sparse>::pack(const Model<Sparse>& model, Bytes& out) {
+    model_ = &model;
+    Sparse::fill(all_, model.worlds);
+    blocks_.reset(model.worlds);
+    split_by_valuation();
+    if (!blocks_.is_discrete()) refine();
+    number_blocks();
+    if (blocks_.count() > Dense::capacity) write(out);
+    else Contraction<Dense>().pack(quotient(), out);
+}
+
+void Contraction<Sparse>::split_by_valuation() {
+    std::vector<const WideBits*> told;  // by which worlds may differ
+    for (const auto& truth : model_->valuation)
+        if (truth.any() && truth != all_) told.push_back(&truth);
+    for (std::size_t first = 0; first < told.size() && !blocks_.is_discrete(); first += 64) {
+        const std::size_t count = std::min<std::size_t>(64, told.size() - first);
+        for (std::size_t i = 0; i < all_.words.size(); ++i) {
+            std::array<std::uint64_t, 64> rows{};
+            for (std::size_t k = 0; k < count; ++k) rows[63 - k] = told[first + k]->words[i];
+            transpose(rows);
+            const auto low = 64 * i;
+            std::copy_n(rows.begin(), std::min<std::size_t>(64, model_->worlds - low), blocks_.key.begin() + static_cast<std::ptrdiff_t>(low));
+        }
+        blocks_.split();
+    }
+}
+
+// Rounds until no block splits. All worlds of a block had successors of the same colours in the round before, so that
+// those of them none of whose successors has got another colour still do, and one is compared for all of these.
+void Contraction<Sparse>::refine() {
+    const World n = model_->worlds;
+    for (std::uint32_t r = 0; r < model_->relations(); ++r) model_->relation(r).index();
+    colour_.assign(n, kNone);
+    end_.resize(n);
+    touched_.assign(n, 0);
+    touched_rows_.resize(std::max<std::size_t>(touched_rows_.size(), model_->relations()));
+    entering_.clear();
+    round_ = 0;
+    colour();
+    open_.clear();
+    rests_.clear();
+    for (World w = 0; w < n; ++w)
+        if (end_[colour_[w]] - colour_[w] > 1) open_.push_back(w);
+    while (!open_.empty() && !blocks_.is_discrete()) {
+        const World before = blocks_.count();
+        split_by_successors();
+        if (blocks_.count() == before) break;
+        colour();
+        touch();
+    }
+}
+
+void Contraction<Sparse>::colour() {
+    moved_.clear();
+    for (World b = 0; b < blocks_.count(); ++b) {
+        const World begin = blocks_.first(b), end = blocks_.first(b + 1);
+        end_[begin] = end;
+        if (colour_[blocks_.at(begin)] == begin) continue;
+        for (World i = begin; i < end; ++i) {
+            colour_[blocks_.at(i)] = begin;
+            moved_.push_back(blocks_.at(i));
+        }
+    }
+}
+
+void Contraction<Sparse>::split_by_successors() {
+    bool waits = false;
+    for (std::uint32_t r = 0; r < model_->relations(); ++r) {
+        const Relation& relation = model_->relation(r);
+        images_.clear();
+        image_of_.assign(relation.count, kNone);
+        for (World w : open_) {
+            auto& image = image_of_[relation.row_of[w]];
+            if (image == kNone) image = images_.add(relation.successors(relation.row_of[w]), colour_);
+        }
+        if (images_.size() < 2) continue;
+        const auto ranks = images_.ranks();
+        const auto bits = static_cast<unsigned>(std::bit_width(images_.size() - 1));
+        if (!blocks_.has_room(bits)) split();
+        const unsigned shift = blocks_.take(bits);
+        for (World w : open_) blocks_.key[w] |= std::uint64_t{ranks[image_of_[relation.row_of[w]]]} << shift;
+        waits = true;
+    }
+    if (waits) split();
+}
+
+void Contraction<Sparse>::split() {
+    for (const auto& [begin, end, representative] : rests_)
+        for (World i = begin; i < end; ++i)
+            if (const World w = blocks_.at(i); touched_[w] != round_) blocks_.key[w] = blocks_.key[representative];
+    blocks_.split();
+}
+
+// Finds the worlds to compare in the next round.
+void Contraction<Sparse>::touch() {
+    ++round_;
+    open_.clear();
+    rests_.clear();
+    for (World w : moved_) touch(w);
+    const std::size_t touched = open_.size();
+    for (std::size_t k = 0; k < touched; ++k) {
+        const World begin = colour_[open_[k]];
+        World& end = end_[begin];
+        if (end == 0) continue;  // the block has been looked at
+        for (World i = begin; i < end; ++i) {
+            if (touched_[blocks_.at(i)] == round_) continue;
+            rests_.push_back({begin, end, blocks_.at(i)});
+            open_.push_back(blocks_.at(i));
+            break;
+        }
+        end = 0;
+    }
+}
+
+// Touches the worlds with a row that leads to this one.
+void Contraction<Sparse>::touch(World world) {
+    if (entering_.empty()) {
+        entering_.resize(model_->relations());
+        for (std::uint32_t r = 0; r < model_->relations(); ++r) {
+            const Relation& relation = model_->relation(r);
+            touched_rows_[r].assign(relation.count, 0);
+            if (relation.is_equivalence) continue;
+            auto& [first, row] = entering_[r];
+            first.assign(model_->worlds + 1, 0);
+            for (World w : relation.successor) ++first[w + 1];
+            std::partial_sum(first.begin(), first.end(), first.begin());
+            row.resize(relation.successor.size());
+            for (std::uint32_t k = 0; k < relation.count; ++k)
+                for (World w : relation.successors(k)) row[first[w]++] = k;
+            std::shift_right(first.begin(), first.end(), 1);
+            first[0] = 0;
+        }
+    }
+    for (std::uint32_t r = 0; r < model_->relations(); ++r) {
+        const Relation& relation = model_->relation(r);
+        const auto enter = [&](std::uint32_t row) {
+            if (touched_rows_[r][row] == round_) return;
+            touched_rows_[r][row] = round_;
+            for (World w : relation.members(row)) {
+                if (touched_[w] == round_ || end_[colour_[w]] - colour_[w] == 1) continue;
+                touched_[w] = round_;
+                open_.push_back(w);
+            }
+        };
+        if (relation.is_equivalence) {
+            enter(relation.row_of[world]);
+            continue;
+        }
+        const auto& [first, row] = entering_[r];
+        for (auto k = first[world]; k < first[world + 1]; ++k) enter(row[k]);
+    }
+}
+
+void Contraction<Sparse>::number_blocks() {
+    block_of_.resize(model_->worlds);
+    in_order_ = blocks_.is_discrete();
+    for (World b = 0; b < blocks_.count(); ++b) {
+        for (World i = blocks_.first(b); i < blocks_.first(b + 1); ++i) {
+            block_of_[blocks_.at(i)] = b;
+            in_order_ = in_order_ && blocks_.at(i) == b;
+        }
+    }
+}
+
+Model<Dense> Contraction<Sparse>::quotient() const {
+    const auto image = [&](const auto& worlds) {
+        Bits blocks;
+        each(worlds, [&](World w) { blocks.set(block_of_[w]); });
+        return blocks;
+    };
+    Model<Dense> small;
+    small.worlds = blocks_.count();
+    small.designated = image(model_->designated);
+    for (const auto& truth : model_->valuation) small.valuation.push_back(image(truth));
+    small.relation_of = model_->relation_of;
+    small.clear_relations();
+    for (std::uint32_t r = 0; r < model_->relations(); ++r) {
+        for (const auto& row : model_->relation(r)) small.classes.push_back({image(row.members), image(row.successors)});
+        small.close_relation();
+    }
+    return small;
+}
+
+// The worlds of a relation replaced by blocks, rows numbered in the order of their first members.
+void Contraction<Sparse>::merge(const Relation& relation, Relation& merged) {
+    const World n = blocks_.count();
+    merged.clear();
+    merged.is_equivalence = relation.is_equivalence;
+    merged.row_of.resize(n);
+    if (relation.is_equivalence) {
+        merge_equivalence(relation, merged);
+        return;
+    }
+    images_.clear();
+    image_of_.assign(relation.count, kNone);
+    for (World b = 0; b < n; ++b) {
+        const auto row = relation.row_of[blocks_.representative(b)];
+        if (image_of_[row] == kNone) image_of_[row] = images_.add(relation.successors(row), block_of_);
+        merged.row_of[b] = image_of_[row];
+    }
+    merged.count = static_cast<std::uint32_t>(images_.size());
+    for (std::uint32_t row = 0; row < merged.count; ++row) {
+        merged.successor.insert(merged.successor.end(), images_[row].begin(), images_[row].end());
+        merged.successor_first.push_back(static_cast<std::uint32_t>(merged.successor.size()));
+    }
+    if (!is_equivalence(merged)) return;
+    merged.is_equivalence = true;
+    merged.successor.clear();
+    merged.successor_first.assign(1, 0);
+}
+
+// The images of rows are equal or have no block in common: the first block tells them apart.
+void Contraction<Sparse>::merge_equivalence(const Relation& relation, Relation& merged) {
+    const World n = blocks_.count();
+    number_.assign(relation.count, kNone);
+    if (blocks_.is_discrete()) {
+        for (World b = 0; b < n; ++b) {
+            auto& number = number_[relation.row_of[blocks_.representative(b)]];
+            if (number == kNone) number = merged.count++;
+            merged.row_of[b] = number;
+        }
+        return;
+    }
+    for (World w = 0; w < model_->worlds; ++w) {
+        auto& first = number_[relation.row_of[w]];
+        first = std::min(first, block_of_[w]);
+    }
+    for (World b = 0; b < n; ++b) {
+        const World first = number_[relation.row_of[blocks_.representative(b)]];
+        merged.row_of[b] = first == b ? merged.count++ : merged.row_of[first];
+    }
+}
+
+// Fills the distinct relations over the blocks, in order of first use by an agent, and returns their number.
+std::size_t Contraction<Sparse>::merge_relations() {
+    merged_of_.assign(model_->relations(), kNone);
+    std::size_t count = 0;
+    for (auto r : model_->relation_of) {
+        if (merged_of_[r] != kNone) continue;
+        if (merged_.size() == count) merged_.emplace_back();
+        merge(model_->relation(r), merged_[count]);
+        const auto last = merged_.begin() + static_cast<std::ptrdiff_t>(count);
+        const auto found = std::find_if(merged_.begin(), last, [&](const Relation& other) { return equal(other, *last); });
+        merged_of_[r] = static_cast<std::uint32_t>(found - merged_.begin());
+        if (found == last) ++count;
+    }
+    return count;
+}
+
+Truth Contraction<Sparse>::write_truth(const WideBits& truth, Bytes& out) {
+    if (!truth.any()) return Truth::Nowhere;
+    if (truth == all_) return Truth::Everywhere;
+    if (in_order_) {
+        append(out, truth);
+        return Truth::Listed;
+    }
+    WideBits image;
+    Sparse::clear(image, blocks_.count());
+    for (World b = 0; b < blocks_.count(); ++b)
+        image.words[b >> 6] |= std::uint64_t{truth.test(blocks_.representative(b))} << (b & 63);
+    append(out, image);
+    return Truth::Listed;
+}
+
+// The worlds; each agent's relation and how many there are; how every truth set is written; the designated worlds; truth
+// sets; a header for each relation, then the relations.
+void Contraction<Sparse>::write(Bytes& out) {
+    const World n = blocks_.count();
+    append(out, n);
+    const auto count = merge_relations();
+    for (auto r : model_->relation_of) append(out, static_cast<std::uint16_t>(merged_of_[r]));
+    append(out, static_cast<std::uint16_t>(count));
+    const auto codes = out.size();
+    out.resize(codes + model_->valuation.size());
+    WideBits designated;
+    Sparse::clear(designated, n);
+    each(model_->designated, [&](World w) { designated.set(block_of_[w]); });
+    append(out, designated);
+    for (std::size_t f = 0; f < model_->valuation.size(); ++f) {
+        const Truth code = write_truth(model_->valuation[f], out);
+        out[codes + f] = static_cast<std::uint8_t>(code);
+    }
+    const auto headers = out.size();
+    out.resize(headers + sizeof(RelationHeader) * count);
+    for (std::size_t k = 0; k < count; ++k) {
+        const RelationHeader header{merged_[k].count, merged_[k].is_equivalence, out.size() - headers};
+        std::memcpy(out.data() + headers + sizeof header * k, &header, sizeof header);
+        epi::write(merged_[k], n, out);
+    }
+}
+
+}  // namespace epi

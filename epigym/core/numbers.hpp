@@ -1,0 +1,77 @@
+// Numbers of few bits in bytes, one after the other, least significant bit first. Whoever reads may touch up to 9 bytes
+// past the last one.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace epi {
+
+using Bytes = std::vector<std::uint8_t>;
+
+// Writes fields of up to 64 bits.
+class BitWriter {
+public:
+    explicit BitWriter(Bytes& out) : out_(out) {}
+
+    void put(std::uint64_t value, unsigned bits) {
+        buffer_ |= value << used_;
+        if (used_ + bits < 64) {
+            used_ += bits;
+            return;
+        }
+        flush(8);
+        const unsigned taken = 64 - used_;
+        buffer_ = taken < 64 ? value >> taken : 0;
+        used_ = used_ + bits - 64;
+    }
+    void finish() { flush((used_ + 7) / 8); }
+
+private:
+    void flush(unsigned bytes) {
+        const auto at = out_.size();
+        out_.resize(at + bytes);
+        std::memcpy(out_.data() + at, &buffer_, bytes);
+    }
+
+    Bytes& out_;
+    std::uint64_t buffer_ = 0;
+    unsigned used_ = 0;
+};
+
+// Reads them.
+class BitReader {
+public:
+    explicit BitReader(const std::uint8_t* bytes) : bytes_(bytes) {}
+
+    std::uint64_t get(unsigned bits) {
+        const std::uint8_t* at = bytes_ + (position_ >> 3);
+        const unsigned shift = position_ & 7;
+        std::uint64_t value;
+        std::memcpy(&value, at, 8);
+        value >>= shift;
+        if (shift + bits > 64) value |= std::uint64_t{at[8]} << (64 - shift);
+        position_ += bits;
+        return bits == 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
+    }
+    // Reads many fields of at most 32 bits.
+    void get(std::span<std::uint32_t> out, unsigned bits) {
+        const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+        std::size_t position = position_;
+        for (auto& number : out) {
+            std::uint64_t value;
+            std::memcpy(&value, bytes_ + (position >> 3), 8);
+            number = static_cast<std::uint32_t>(value >> (position & 7) & mask);
+            position += bits;
+        }
+        position_ = position;
+    }
+
+private:
+    const std::uint8_t* bytes_;
+    std::size_t position_ = 0;
+};
+
+}  // namespace epi

@@ -1,0 +1,104 @@
+// The product of an e-state and an event model.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model.hpp"
+#include "placement.hpp"
+
+namespace epi {
+
+using EventMask = std::uint64_t;  // a set of events of one action
+
+constexpr std::size_t kMaxEvents = 64;
+
+// Events with one set of successors under an observability type.
+struct EventGroup {
+    EventMask sources;
+    EventMask targets;
+};
+
+// Each event of an action is in one group of each observability type.
+using EventRelation = std::vector<EventGroup>;
+
+// An action in an e-state.
+template <class P>
+struct Occurrence {
+    // A relation of the e-state with an observability type: agents with equal ones have one relation in the product.
+    struct Pair {
+        std::uint32_t relation;
+        const EventRelation* type;
+        bool operator==(const Pair&) const = default;
+    };
+
+    const Model<P>* model = nullptr;
+    std::vector<const typename P::Set*> enabled;  // per event the worlds that satisfy its precondition
+    EventMask designated = 0;                     // events
+    std::vector<Pair> pairs;
+    std::vector<std::uint32_t> pair_of;           // per agent
+
+    std::size_t events() const { return enabled.size(); }
+};
+
+// The reachable (world, event) pairs and their relations, row by row: the pairs (w, e) with w in one row and e in one
+// group of events share their successors.
+template <class P>
+class Product {
+public:
+    // Finds the reachable pairs, starting from the designated ones.
+    void reach(const Occurrence<P>& occurrence);
+
+    World worlds() const { return worlds_; }
+    EventMask active() const { return active_; }  // events with reachable worlds
+    const typename P::Set& reached(std::size_t event) const { return reached_[event]; }
+    // Whether every successor of a reachable pair survives in some event.
+    bool keeps_all() const { return keeps_all_; }
+
+    // Writes worlds, designated ones and relations; what was found reachable must be of the same occurrence.
+    void build(const Occurrence<P>& occurrence, Model<P>& product);
+    // Where the worlds went, once it is built.
+    const Placement<typename P::Set>& placement() const { return placement_; }
+
+private:
+    struct Node {
+        World world;
+        std::uint32_t event;
+    };
+    struct Source {  // of a row of the product
+        std::uint32_t group, row;
+    };
+
+    void start(const Occurrence<P>& occurrence);
+    void count();
+    void find_groups(const Occurrence<P>& occurrence);
+    bool sweep(const Occurrence<P>& occurrence);
+    bool sweep(const Occurrence<P>& occurrence, std::size_t pair);
+    void search(const Occurrence<P>& occurrence);
+    void reach_successors(const Occurrence<P>& occurrence, std::size_t pair, std::uint32_t group, std::uint32_t row);
+    void reach(const Occurrence<P>& occurrence, EventMask events, World world);
+    void build_relation(const Occurrence<P>& occurrence, std::size_t pair, Relation& out);
+
+    World worlds_ = 0;
+    EventMask active_ = 0;
+    bool keeps_all_ = false;
+    std::vector<typename P::Set> reached_;  // per event the worlds w with (w, event) reachable
+    Placement<typename P::Set> placement_;
+
+    std::vector<std::uint8_t> used_;                // pairs x groups x rows: whether one of its worlds is reachable
+    std::vector<std::size_t> used_first_;           // per pair
+    // Of large models:
+    std::size_t left_ = 0;                          // pairs that may be reachable and have not been reached yet
+    std::vector<std::uint8_t> group_of_;            // pairs x events
+    std::vector<Node> queue_;
+    std::vector<std::uint32_t> number_;             // groups x rows of one pair: row of the product plus one, or 0
+    std::vector<Source> sources_;                   // of the rows of one relation of the product
+    std::vector<std::vector<World>> number_first_;  // per event and word of reached_: the pairs before it
+};
+
+template <class Visit>
+void each_event(EventMask events, Visit&& visit) {
+    each_bit(events, 0, [&](World e) { visit(static_cast<std::size_t>(e)); });
+}
+
+}  // namespace epi

@@ -52,11 +52,14 @@ class StateSpace:
         forbid_collapse: whether e-states with a collapsed agent are left out.
         symmetry: whether expansions leave out actions that a symmetry of the e-state maps to an earlier one, which is
             as good a start of a plan, see `epigym.symmetry`. Nothing else changes.
+        threads: how many threads compute the successors of an expansion; the result does not depend on it. They pay for
+            many e-states at a time, and for single ones of more than 64 worlds.
 
     Attributes:
         task: the ground planning task.
         forbid_collapse: whether e-states with a collapsed agent are left out.
         initial: the id of the initial e-state, 0.
+        threads: how many compute successors.
         symmetries: those of the task; none unless asked for.
         core: the same in the core, for what is bound to a space from outside.
 
@@ -65,10 +68,11 @@ class StateSpace:
         CollapseError: when an agent is collapsed in the initial e-state, and that is forbidden.
     """
 
-    def __init__(self, task: Task, *, forbid_collapse: bool = False, symmetry: bool = False) -> None:
+    def __init__(self, task: Task, *, forbid_collapse: bool = False, symmetry: bool = False, threads: int = 1) -> None:
         self.task = task
         self.forbid_collapse = forbid_collapse
         self.initial = 0
+        self.threads = threads
         self.symmetries = symmetries(task) if symmetry else []
         try:
             self.core = _core.Space(**pack_task(task), symmetries=self.symmetries, forbid_collapse=forbid_collapse)
@@ -84,20 +88,20 @@ class StateSpace:
         """Memory held for e-states and transitions, in bytes."""
         return self.core.nbytes
 
-    def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int = 1) -> Transitions:
+    def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int | None = None) -> Transitions:
         """All actions that are allowed in e-states, less those that symmetries make needless, and where they lead.
 
         Args:
             ids: int32[k], the e-states to expand; an e-state expanded before is answered from memory.
             stop_at_goal: cut the expansion right after the first transition that reaches a goal.
-            threads: how many threads compute successors; the result does not depend on it.
+            threads: how many threads compute successors; None: as many as the space was told.
 
         Raises:
             TaskError: when designated worlds disagree about an agent's observability type.
             IndexError: when an id is unknown.
         """
         try:
-            source, action, target, is_new = self.core.expand(as_ids(ids), stop_at_goal, threads)
+            source, action, target, is_new = self.core.expand(as_ids(ids), stop_at_goal, threads or self.threads)
         except _core.Disagreement as error:
             raise self._disagreement(error) from None
         return Transitions(source, action, target, is_new.view(np.bool_))

@@ -366,9 +366,13 @@ bool Space::replay(StateId id, bool stop_at_goal, Expansion& out) const {
 }
 
 void Space::expand(std::span<const StateId> ids, bool stop_at_goal, unsigned threads, Expansion& out) {
-    for (StateId id : ids) packed(id);
-    // A few e-states are divided by their actions, so that every thread has something to do.
-    const std::uint32_t parts = ids.size() < 4 * threads ? threads : 1;
+    World largest = 0;
+    for (StateId id : ids) largest = std::max(largest, worlds(id));
+    // A few e-states are divided by their actions, so that every thread has something to do; that of small ones is done
+    // before another thread has started.
+    const bool is_few = ids.size() < 4 * threads;
+    if (is_few && largest <= Dense::capacity) threads = 1;
+    const std::uint32_t parts = is_few ? threads : 1;
     const std::size_t block = threads > 1 ? 64 * threads : 1;
     for (std::size_t at = 0; at < ids.size(); at += block) {
         const auto part = ids.subspan(at, std::min(block, ids.size() - at));

@@ -27,13 +27,18 @@ AGENTS: Mapping[str, Callable[..., Agent]] = {
 }
 
 
+SPACE_SETTINGS = ("symmetry", "threads")
+"""Settings of every agent that are of the space it searches."""
+
+
 def make_agent(name: str | None = None, **settings: Any) -> Agent:
     """The agent `name`, or the one whose path is the setting `_target_`, as in `conf/agent/<name>.yaml`.
 
     Raises:
         UsageError: when there is no such agent or setting (close names are suggested), or a value does not fit.
     """
-    return maker("agent", {"name": name, **settings}, AGENTS, Agent)()
+    own = {key: value for key, value in settings.items() if key not in SPACE_SETTINGS}
+    return maker("agent", {"name": name, **own}, AGENTS, Agent)()
 
 
-__all__ = ["AGENTS", "Agent", "make_agent"]
+__all__ = ["AGENTS", "SPACE_SETTINGS", "Agent", "make_agent"]

@@ -14,7 +14,7 @@ from epigym.values import typed
 
 T = TypeVar("T")
 
-_NO_SETTINGS = ("name", "_target_", "label", "symmetry")
+_NO_SETTINGS = ("name", "_target_", "label")
 
 
 def maker(

@@ -13,7 +13,8 @@ from epigym.errors import UsageError
 from epigym.files import read
 from epigym.names import unknown
 from epigym.space import StateSpace
-from epigym.values import AtLeast, typed
+from epigym.task import Task
+from epigym.values import AtLeast, Count, typed
 from search.agents import AGENTS, Agent, make_agent
 from search.agents.result import joined_label
 from search.heuristics import HEURISTICS, Heuristic, heuristic_maker
@@ -40,7 +41,7 @@ class Configuration:
         head_start: seconds that each member of a portfolio searches alone before all search side by side.
 
     Agent and heuristic may have a `label`, which stands for the name in tables: it tells apart what differs in settings
-    only. Every agent may have `symmetry`, see below; that of a portfolio holds for all its members.
+    only. Every agent may have `symmetry` and `threads`, see below; the symmetry of a portfolio holds for all members.
     """
 
     agent: Mapping[str, Any]
@@ -63,6 +64,7 @@ class Configuration:
             own: dict[str, Any] = {key: agent.pop(key) for key in ("name", "label") if key in agent}
             return cls(own, None, *_portfolio(**check(f"agent {PORTFOLIO!r}", _portfolio, agent)))
         typed(agent.get("symmetry", False), bool, f"agent {_name(agent)!r}: symmetry")
+        typed(agent.get("threads", 1), Count, f"agent {_name(agent)!r}: threads")
         made = make_agent(**agent)
         if not made.is_informed:
             return cls(agent)
@@ -100,6 +102,11 @@ class Configuration:
     def symmetry(self) -> bool:
         """Whether the agent searches a space that makes use of symmetries, see `StateSpace`."""
         return bool(self.agent.get("symmetry", False))
+
+    def make_space(self, task: Task, *, forbid_collapse: bool = False) -> StateSpace:
+        """The space that the agent searches."""
+        threads = self.agent.get("threads", 1)
+        return StateSpace(task, forbid_collapse=forbid_collapse, symmetry=self.symmetry, threads=threads)
 
     def make_agent(self) -> Agent:
         """The agent; a portfolio has none."""

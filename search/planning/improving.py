@@ -8,7 +8,6 @@ from dataclasses import replace
 from time import perf_counter
 
 from epigym.errors import EpigymError
-from epigym.space import StateSpace
 from epigym.task import Task
 from search.agents.limits import Limits, peak_bytes
 from search.agents.result import SearchResult, SearchStatus
@@ -43,7 +42,7 @@ def improved(
         The result with the best plan and what it took in all; its status is `error` when a plan is not valid.
     """
     start = perf_counter()
-    space = StateSpace(task, forbid_collapse=first.forbid_collapse, symmetry=configuration.symmetry)
+    space = configuration.make_space(task, forbid_collapse=first.forbid_collapse)
     heuristic = configuration.make_heuristic(space) or DividedGoals(space)
     build_seconds = perf_counter() - start
     budget = _rest(limits, first).start()

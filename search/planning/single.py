@@ -6,7 +6,6 @@ from dataclasses import replace
 from time import perf_counter
 
 from epigym.errors import EpigymError
-from epigym.space import StateSpace
 from epigym.task import Task
 from search.agents.limits import Limits, peak_bytes
 from search.agents.result import SearchResult, SearchStatus
@@ -20,7 +19,7 @@ def search_alone(
     """Search for a plan of `task` in this process; nobody has re-executed the plan."""
     agent, (agent_name, heuristic_name) = configuration.make_agent(), configuration.names
     start = perf_counter()
-    space = StateSpace(task, forbid_collapse=forbid_collapse, symmetry=configuration.symmetry)
+    space = configuration.make_space(task, forbid_collapse=forbid_collapse)
     heuristic = configuration.make_heuristic(space)
     build_seconds = perf_counter() - start
     result = agent.search(space, heuristic, limits)

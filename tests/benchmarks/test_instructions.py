@@ -1,7 +1,7 @@
 """Instructions of the core on four fixed workloads; run by hand: `pytest tests/benchmarks/test_instructions.py`.
 
-Counted by callgrind while e-states are expanded, so that they depend on the compiler but not on what else the machine does;
-printed beside those in `instructions.csv`, not asserted.
+Counted by callgrind while e-states are expanded, so that they depend on the compiler but not on what else the machine
+does; printed beside those in `instructions.csv`, not asserted.
 """
 
 from __future__ import annotations

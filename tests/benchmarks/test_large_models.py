@@ -1,8 +1,8 @@
 """Successors of large models; run by hand: `pytest tests/benchmarks/test_large_models.py`.
 
-From every e-state of three random walks all successors are built, in a fresh space, and the seconds of the processor are
-divided by their number; the goal test of new e-states is part of it. Figures are printed, not asserted. The cost of
-active muddy child against its worlds goes to `outputs/bench`, as a table and a picture.
+From every e-state of three random walks all successors are built, in a fresh space, and the seconds of the processor
+are divided by their number; the goal test of new e-states is part of it. Figures are printed, not asserted. The cost
+of active muddy child against its worlds goes to `outputs/bench`, as a table and a picture.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from epigym.problem import domain_problem
 from epigym.files import write_rows
+from epigym.problem import domain_problem
 from epigym.space import StateSpace
 from epigym.task import Task
 from epigym.walks import random_walk

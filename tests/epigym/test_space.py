@@ -106,6 +106,17 @@ def test_threads_change_nothing(task: Task, threads: int) -> None:
     assert len(alone) == len(shared)
 
 
+@pytest.mark.parametrize("worlds", [60, 66, 513])
+def test_threads_that_share_one_e_state_change_nothing(worlds: int) -> None:
+    task = wide_task(1, worlds)
+    task = replace(task, actions=tuple(replace(one, name=f"{one.name}_{k}") for k in range(3) for one in task.actions))
+    alone, shared = StateSpace(task), StateSpace(task, threads=2)
+    for state in range(3):
+        for left, right in zip(alone.expand([state]), shared.expand([state]), strict=True):
+            np.testing.assert_array_equal(left, right)
+    assert len(alone) == len(shared) > 3
+
+
 def outcome(space: StateSpace, ids: np.ndarray, threads: int) -> Transitions | str:
     """The transitions, or the message of the error."""
     try:

@@ -13,6 +13,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from epigym.errors import UsageError
+from epigym.problem import domain_problem
 from epigym.space import StateSpace
 from search.agents import AGENTS
 from search.agents.limits import Limits
@@ -22,6 +23,7 @@ from search.evaluation.cell import Cell
 from search.heuristics import HEURISTICS
 from search.planning.configuration import PORTFOLIO, Configuration, _settings
 from search.planning.planner import find_plan
+from search.planning.single import search_alone
 from search.solve import Solve
 from tests.helpers.benchmark_files import SHARED
 from tests.helpers.commands import composed
@@ -49,7 +51,7 @@ def test_options_name_every_setting_with_its_default(group: str, registry: dict[
         settings = OmegaConf.to_container(OmegaConf.load(CONF / group / f"{name}.yaml"))
         parameters = {key: value for key, value in inspect.signature(make).parameters.items() if key != "space"}
         assert settings.pop("name") == name
-        assert group != "agent" or settings.pop("symmetry") is False
+        assert group != "agent" or (settings.pop("symmetry"), settings.pop("threads")) == (False, 1)
         assert set(settings) == set(parameters)
         for key, parameter in parameters.items():
             if parameter.default is not inspect.Parameter.empty:
@@ -134,6 +136,22 @@ def test_every_queue_of_mix_is_left_out_once() -> None:
     queues = {str(agent.get("label", "mix")): agent["queues"] for agent in found if agent["name"] == "mix"}
     left = {f"no_{name}": [one for one in queues["mix"] if one != name] for name in queues["mix"]}
     assert queues == {"mix": queues["mix"], **left}
+
+
+@pytest.mark.parametrize("agent", ["bfs", "hfs", "lazy", "mix"])
+def test_agents_find_the_same_with_two_threads(agent: str) -> None:
+    task = domain_problem("gossip", agents=7)  # of 128 worlds
+    found = [
+        search_alone(task, Configuration.of({"name": agent, "threads": threads}, "h_add"), Limits(max_expanded=30))
+        for threads in (1, 2)
+    ]
+    alone, shared = ((one.status, one.plan, one.expanded, one.generated, one.distinct) for one in found)
+    assert alone == shared
+
+
+def test_a_space_has_a_thread_at_least() -> None:
+    with pytest.raises(UsageError, match=r"^agent 'bfs': threads=0: expected at least 1, and finite$"):
+        Configuration.of({"name": "bfs", "threads": 0})
 
 
 OF_FILES = {"competition"}  # experiments on the public EPDDL problems

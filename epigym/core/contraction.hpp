@@ -129,7 +129,7 @@ private:
     void touch();
     void touch(World world);
     void number_blocks();
-    Model<Dense> quotient() const;
+    void find_quotient();
     void write(Bytes& out);
     Truth write_truth(const WideBits& truth, Bytes& out);
     std::size_t merge_relations();
@@ -158,6 +158,8 @@ private:
     std::vector<Relation> merged_;         // the distinct relations over the blocks come first
     std::vector<std::uint32_t> merged_of_; // per relation of the model
     std::vector<std::uint32_t> number_;
+    Model<Dense> quotient_;                // over the blocks, if they are few
+    Contraction<Dense> dense_;
 };
 
 }  // namespace epi

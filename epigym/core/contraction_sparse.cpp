@@ -107,7 +107,7 @@ std::uint32_t Contraction<Sparse>::Images::add(ListView worlds, std::span<const 
     const auto number = static_cast<std::uint32_t>(size());
     slots_[at] = number;
     hash_.push_back(hash);
-    std::ranges::sort(found_);
+    if (!std::ranges::is_sorted(found_)) std::ranges::sort(found_);
     colours_.insert(colours_.end(), found_.begin(), found_.end());
     first_.push_back(static_cast<std::uint32_t>(colours_.size()));
     return number;
@@ -138,8 +138,12 @@ void Contraction<Sparse>::pack(const Model<Sparse>& model, Bytes& out) {
     split_by_valuation();
     if (!blocks_.is_discrete()) refine();
     number_blocks();
-    if (blocks_.count() > Dense::capacity) write(out);
-    else Contraction<Dense>().pack(quotient(), out);
+    if (blocks_.count() > Dense::capacity) {
+        write(out);
+    } else {
+        find_quotient();
+        dense_.pack(quotient_, out);
+    }
 }
 
 void Contraction<Sparse>::split_by_valuation() {
@@ -163,7 +167,8 @@ void Contraction<Sparse>::split_by_valuation() {
 // those of them none of whose successors has got another colour still do, and one is compared for all of these.
 void Contraction<Sparse>::refine() {
     const World n = model_->worlds;
-    for (std::uint32_t r = 0; r < model_->relations(); ++r) model_->relation(r).index();
+    for (std::uint32_t r = 0; r < model_->relations(); ++r)
+        if (model_->relation(r).is_equivalence) model_->relation(r).index();
     colour_.assign(n, kNone);
     end_.resize(n);
     touched_.assign(n, 0);
@@ -175,10 +180,10 @@ void Contraction<Sparse>::refine() {
     rests_.clear();
     for (World w = 0; w < n; ++w)
         if (end_[colour_[w]] - colour_[w] > 1) open_.push_back(w);
-    while (!open_.empty() && !blocks_.is_discrete()) {
+    while (!open_.empty()) {
         const World before = blocks_.count();
         split_by_successors();
-        if (blocks_.count() == before) break;
+        if (blocks_.count() == before || blocks_.is_discrete()) break;
         colour();
         touch();
     }
@@ -254,6 +259,7 @@ void Contraction<Sparse>::touch(World world) {
             const Relation& relation = model_->relation(r);
             touched_rows_[r].assign(relation.count, 0);
             if (relation.is_equivalence) continue;
+            relation.index();
             auto& [first, row] = entering_[r];
             first.assign(model_->worlds + 1, 0);
             for (World w : relation.successor) ++first[w + 1];
@@ -296,28 +302,31 @@ void Contraction<Sparse>::number_blocks() {
     }
 }
 
-Model<Dense> Contraction<Sparse>::quotient() const {
+void Contraction<Sparse>::find_quotient() {
     const auto image = [&](const auto& worlds) {
         Bits blocks;
         each(worlds, [&](World w) { blocks.set(block_of_[w]); });
         return blocks;
     };
-    Model<Dense> small;
-    small.worlds = blocks_.count();
-    small.designated = image(model_->designated);
-    for (const auto& truth : model_->valuation) small.valuation.push_back(image(truth));
-    small.relation_of = model_->relation_of;
-    small.clear_relations();
+    quotient_.worlds = blocks_.count();
+    quotient_.designated = image(model_->designated);
+    quotient_.valuation.clear();
+    for (const auto& truth : model_->valuation) quotient_.valuation.push_back(image(truth));
+    quotient_.relation_of = model_->relation_of;
+    quotient_.clear_relations();
     for (std::uint32_t r = 0; r < model_->relations(); ++r) {
-        for (const auto& row : model_->relation(r)) small.classes.push_back({image(row.members), image(row.successors)});
-        small.close_relation();
+        for (const auto& row : model_->relation(r)) quotient_.classes.push_back({image(row.members), image(row.successors)});
+        quotient_.close_relation();
     }
-    return small;
 }
 
 // The worlds of a relation replaced by blocks, rows numbered in the order of their first members.
 void Contraction<Sparse>::merge(const Relation& relation, Relation& merged) {
     const World n = blocks_.count();
+    if (in_order_ && relation.is_equivalence) {
+        merged = relation;
+        return;
+    }
     merged.clear();
     merged.is_equivalence = relation.is_equivalence;
     merged.row_of.resize(n);

@@ -55,7 +55,7 @@ struct Model<Dense> : Labels<Dense> {
 // rows are their own successors, does without.
 class Relation {
 public:
-    std::vector<std::uint32_t> row_of;           // per world
+    std::vector<std::uint32_t> row_of;           // per world; rows stand in the order of their first members
     std::uint32_t count = 0;                     // rows, each of which has a member
     bool is_equivalence = false;
     std::vector<std::uint32_t> successor_first;  // count + 1, unless it is an equivalence

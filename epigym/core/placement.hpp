@@ -1,4 +1,4 @@
-// Where the reachable (world, event) pairs stand among the worlds of the product: event by event, worlds ascending.
+// Where worlds stand once some of them have gone.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ private:
 inline std::span<const std::uint64_t> words(const Bits& set) { return {&set.word, 1}; }
 inline std::span<const std::uint64_t> words(const WideBits& set) { return set.words; }
 
-// Maps sets of worlds to sets of worlds of the product.
+// Maps sets of worlds to sets of worlds of a product that stands event by event, or of a part of the worlds.
 template <class Set>
 class Placement {
 public:

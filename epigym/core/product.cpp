@@ -1,5 +1,7 @@
 #include "product.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 
 namespace epi {
@@ -95,6 +97,19 @@ void Product<Dense>::build(const Occurrence<Dense>& occurrence, Model<Dense>& pr
 }
 
 template <>
+void Product<Dense>::begin(Bits& out) const {
+    out = {};
+}
+
+template <>
+void Product<Dense>::add(Bits& out, const Bits& worlds, std::size_t event) const {
+    placement_.add(out, worlds, event);
+}
+
+template <>
+void Product<Dense>::finish(Bits&) const {}
+
+template <>
 void Product<Sparse>::find_groups(const Occurrence<Sparse>& occurrence) {
     const std::size_t events = occurrence.events();
     group_of_.assign(occurrence.pairs.size() * events, 0);
@@ -116,19 +131,12 @@ EventMask reachable_events(EventMask events, const std::vector<Occurrence<Sparse
     return events;
 }
 
-// Reaches a world with those of some events in which it survives.
 template <>
-void Product<Sparse>::reach(const Occurrence<Sparse>& occurrence, EventMask events, World world) {
-    bool survives = false;
-    each_event(events, [&](std::size_t f) {
-        if (!occurrence.enabled[f]->test(world)) return;
-        survives = true;
-        if (reached_[f].test(world)) return;
-        reached_[f].set(world);
-        queue_.push_back({world, static_cast<std::uint32_t>(f)});
-        --left_;
-    });
-    keeps_all_ = keeps_all_ && survives;
+void Product<Sparse>::reach(std::size_t event, World world) {
+    if (reached_[event].test(world)) return;
+    reached_[event].set(world);
+    queue_.push_back({world, static_cast<std::uint32_t>(event)});
+    --left_;
 }
 
 // Reaches the successors of a row, unless that was done before.
@@ -137,40 +145,73 @@ void Product<Sparse>::reach_successors(const Occurrence<Sparse>& occurrence, std
                                        std::uint32_t row) {
     const Relation& relation = occurrence.model->relation(occurrence.pairs[pair].relation);
     auto& used = used_[used_first_[pair] + group * relation.size() + row];
-    if (used) return;
+    if (used || is_done()) return;
     used = 1;
     const EventMask targets = (*occurrence.pairs[pair].type)[group].targets;
-    for (World v : relation.successors(row)) reach(occurrence, targets, v);
+    const ListView successors = relation.successors(row);
+    if (left_ > 0) {
+        each_event(targets, [&](std::size_t f) {
+            const WideBits& enabled = *occurrence.enabled[f];
+            for (World v : successors)
+                if (enabled.test(v)) reach(f, v);
+        });
+    }
+    keeps_all_ = keeps_all_ && std::ranges::all_of(successors, [&](World v) {
+        bool survives = false;
+        each_event(targets, [&](std::size_t f) { survives = survives || occurrence.enabled[f]->test(v); });
+        return survives;
+    });
 }
 
-// One step under the agents of a pair from all that is reached, world by world. Returns whether that reached more.
+// One step under the agents of a pair, whose relation is an equivalence, from all that is reached with events of a group.
+template <>
+void Product<Sparse>::sweep_group(const Occurrence<Sparse>& occurrence, std::size_t pair, std::uint32_t group) {
+    const auto& [number, type] = occurrence.pairs[pair];
+    const auto& [sources, targets] = (*type)[group];
+    const Relation& relation = occurrence.model->relation(number);
+    const World n = occurrence.model->worlds;
+    std::uint8_t* const used = used_.data() + used_first_[pair] + group * relation.size();
+    std::size_t unused = relation.size();
+    for (std::size_t i = 0; 64 * i < n && unused > 0; ++i) {
+        std::uint64_t starts = 0;
+        each_event(sources, [&](std::size_t e) { starts |= reached_[e].words[i]; });
+        each_bit(starts, static_cast<World>(64 * i), [&](World w) {
+            auto& flag = used[relation.row_of[w]];
+            unused -= flag != 2;
+            flag = 2;
+        });
+    }
+    for (std::size_t i = 0; 64 * i < n; ++i) {
+        const auto low = static_cast<World>(64 * i);
+        std::uint64_t survivors = 0;
+        each_event(targets, [&](std::size_t f) {
+            const std::uint64_t enabled = occurrence.enabled[f]->words[i];
+            survivors |= enabled;
+            each_bit(enabled & ~reached_[f].words[i], low, [&](World w) {
+                if (unused == 0 || used[relation.row_of[w]]) reach(f, w);
+            });
+        });
+        if (!keeps_all_) continue;
+        each_bit(~survivors & (n - low < 64 ? (std::uint64_t{1} << (n - low)) - 1 : ~std::uint64_t{0}), low,
+                 [&](World w) { keeps_all_ = keeps_all_ && !used[relation.row_of[w]]; });
+    }
+    for (std::size_t row = 0; row < relation.size(); ++row) used[row] = used[row] != 0;
+}
+
+// One step under the agents of a pair. Returns whether that reached more.
 template <>
 bool Product<Sparse>::sweep(const Occurrence<Sparse>& occurrence, std::size_t pair) {
     const auto& [number, type] = occurrence.pairs[pair];
     const Relation& relation = occurrence.model->relation(number);
     const std::size_t before = left_;
     for (std::uint32_t g = 0; g < type->size(); ++g) {
-        const auto& [sources, targets] = (*type)[g];
-        if (!relation.is_equivalence) {
-            each_event(sources, [&](std::size_t e) {
-                each(reached_[e], [&](World w) { reach_successors(occurrence, pair, g, relation.row_of[w]); });
-            });
+        if (relation.is_equivalence) {
+            sweep_group(occurrence, pair, g);
             continue;
         }
-        std::uint8_t* const used = used_.data() + used_first_[pair] + g * relation.size();
-        each_event(sources, [&](std::size_t e) { each(reached_[e], [&](World w) { used[relation.row_of[w]] = 1; }); });
-        for (std::size_t i = 0; i < relation.row_of.size(); i += 64) {
-            std::uint64_t open = 0, lost = keeps_all_ ? ~std::uint64_t{0} : 0;
-            each_event(targets, [&](std::size_t f) {
-                const std::uint64_t enabled = occurrence.enabled[f]->words[i / 64];
-                open |= enabled & ~reached_[f].words[i / 64];
-                lost &= ~enabled;
-            });
-            if (relation.row_of.size() - i < 64) lost &= (std::uint64_t{1} << (relation.row_of.size() - i)) - 1;
-            each_bit(open | lost, static_cast<World>(i), [&](World w) {
-                if (used[relation.row_of[w]]) reach(occurrence, targets, w);
-            });
-        }
+        each_event((*type)[g].sources, [&](std::size_t e) {
+            each(reached_[e], [&](World w) { reach_successors(occurrence, pair, g, relation.row_of[w]); });
+        });
     }
     return left_ < before;
 }
@@ -179,7 +220,7 @@ bool Product<Sparse>::sweep(const Occurrence<Sparse>& occurrence, std::size_t pa
 template <>
 bool Product<Sparse>::sweep(const Occurrence<Sparse>& occurrence) {
     bool found = false;
-    for (std::size_t p = 0; p < occurrence.pairs.size() && (left_ > 0 || keeps_all_); ++p) found = sweep(occurrence, p) || found;
+    for (std::size_t p = 0; p < occurrence.pairs.size() && !is_done(); ++p) found = sweep(occurrence, p) || found;
     return found;
 }
 
@@ -189,7 +230,7 @@ void Product<Sparse>::search(const Occurrence<Sparse>& occurrence) {
     const std::size_t events = occurrence.events(), pairs = occurrence.pairs.size();
     for (const auto& pair : occurrence.pairs) occurrence.model->relation(pair.relation).index();
     used_.assign(used_.size(), 0);
-    for (std::size_t at = 0; at < queue_.size() && (left_ > 0 || keeps_all_); ++at) {
+    for (std::size_t at = 0; at < queue_.size() && !is_done(); ++at) {
         const auto [world, event] = queue_[at];
         for (std::size_t p = 0; p < pairs; ++p) {
             const auto row = occurrence.model->relation(occurrence.pairs[p].relation).row_of[world];
@@ -214,65 +255,119 @@ void Product<Sparse>::reach(const Occurrence<Sparse>& occurrence) {
     left_ -= queue_.size();
     bool grows = true;
     for (int k = 0; k < kSweeps && grows; ++k) grows = sweep(occurrence);
-    if (grows && (left_ > 0 || keeps_all_)) search(occurrence);
+    if (grows && !is_done()) search(occurrence);
     count();
+}
+
+// Numbers the pairs world by world.
+template <>
+void Product<Sparse>::number_worlds() {
+    any_.resize(1);
+    auto& any = any_.front().words;
+    any.assign(reached_.front().words.size(), 0);
+    is_single_ = true;
+    each_event(active_, [&](std::size_t e) {
+        for (std::size_t i = 0; i < any.size(); ++i) {
+            is_single_ = is_single_ && (any[i] & reached_[e].words[i]) == 0;
+            any[i] |= reached_[e].words[i];
+        }
+    });
+    world_of_.clear();
+    event_of_.clear();
+    number_first_.clear();
+    number_of_.resize(std::max(number_of_.size(), reached_.size()));
+    if (!is_single_) each_event(active_, [&](std::size_t e) { number_of_[e].resize(64 * any.size()); });
+    for (std::size_t i = 0; i < any.size(); ++i) {
+        number_first_.push_back(static_cast<World>(world_of_.size()));
+        each_bit(any[i], static_cast<World>(64 * i), [&](World w) {
+            each_event(active_, [&](std::size_t e) {
+                if (!reached_[e].test(w)) return;
+                if (!is_single_) number_of_[e][w] = static_cast<World>(world_of_.size());
+                world_of_.push_back(w);
+                event_of_.push_back(static_cast<std::uint8_t>(e));
+            });
+        });
+    }
+    if (is_single_) placement_.reset(any_);
+}
+
+template <>
+World Product<Sparse>::number(World world, std::size_t event) const {
+    if (!is_single_) return number_of_[event][world];
+    const std::uint64_t before = (std::uint64_t{1} << (world & 63)) - 1;
+    return number_first_[world >> 6] + static_cast<World>(std::popcount(any_.front().words[world >> 6] & before));
+}
+
+template <>
+void Product<Sparse>::begin(WideBits& out) const {
+    out.words.assign(is_single_ ? any_.front().words.size() : (worlds_ + 63) / 64, 0);
+}
+
+template <>
+void Product<Sparse>::add(WideBits& out, const WideBits& worlds, std::size_t event) const {
+    const auto& reached = reached_[event].words;
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+        const std::uint64_t added = worlds.words[i] & reached[i];
+        if (is_single_) out.words[i] |= added;
+        else each_bit(added, static_cast<World>(64 * i), [&](World w) { out.set(number_of_[event][w]); });
+    }
+}
+
+template <>
+void Product<Sparse>::finish(WideBits& out) const {
+    if (!is_single_) return;
+    WideBits placed;
+    Sparse::clear(placed, worlds_);
+    placement_.add(placed, out, 0);
+    out.words.swap(placed.words);
 }
 
 template <>
 void Product<Sparse>::build_relation(const Occurrence<Sparse>& occurrence, std::size_t pair, Relation& out) {
-    const auto& [number, type] = occurrence.pairs[pair];
-    const Relation& relation = occurrence.model->relation(number);
-    out.row_of.resize(worlds_);
-    number_.assign(relation.size() * type->size(), 0);
-    sources_.clear();
-    auto* target = out.row_of.data();
+    const auto& [number_of_relation, type] = occurrence.pairs[pair];
+    const Relation& relation = occurrence.model->relation(number_of_relation);
+    std::array<std::uint32_t, kMaxEvents> first{};  // of the rows with each event's group
     each_event(active_, [&](std::size_t e) {
-        const std::uint32_t group = group_of_[pair * occurrence.events() + e];
-        std::uint32_t* const number_of = number_.data() + group * relation.size();
-        each(reached_[e], [&](World w) {
-            const auto row = relation.row_of[w];
-            if (number_of[row] == 0) {
-                sources_.push_back({group, row});
-                number_of[row] = static_cast<std::uint32_t>(sources_.size());
-            }
-            *target++ = number_of[row] - 1;
-        });
+        first[e] = group_of_[pair * occurrence.events() + e] * relation.count;
     });
+    row_number_.assign(relation.size() * type->size(), 0);
+    sources_.clear();
+    out.row_of.resize(worlds_);
+    for (World x = 0; x < worlds_; ++x) {
+        const auto source = first[event_of_[x]] + relation.row_of[world_of_[x]];
+        auto& row = row_number_[source];
+        if (row == 0) {
+            sources_.push_back({source / relation.count, source % relation.count});
+            row = static_cast<std::uint32_t>(sources_.size());
+        }
+        out.row_of[x] = row - 1;
+    }
     out.count = static_cast<std::uint32_t>(sources_.size());
     out.is_equivalence = relation.is_equivalence;
     for (const auto& group : *type)
         if (group.sources & active_) out.is_equivalence = out.is_equivalence && ((group.sources ^ group.targets) & active_) == 0;
     if (out.is_equivalence) return;
-    relation.index();
+    if (relation.is_equivalence) relation.index();
     for (const auto& [group, row] : sources_) {
-        each_event((*type)[group].targets & active_, [&](std::size_t f) {
-            const auto& words = reached_[f].words;
-            for (World v : relation.successors(row)) {
-                const std::uint64_t bit = std::uint64_t{1} << (v & 63);
-                if (!(words[v >> 6] & bit)) continue;
-                out.successor.push_back(number_first_[f][v >> 6] + static_cast<World>(std::popcount(words[v >> 6] & (bit - 1))));
-            }
+        const auto targets = (*type)[group].targets & active_;
+        const auto begin = static_cast<std::ptrdiff_t>(out.successor.size());
+        each_event(targets, [&](std::size_t f) {
+            for (World v : relation.successors(row))
+                if (reached_[f].test(v)) out.successor.push_back(number(v, f));
         });
+        if ((targets & (targets - 1)) != 0) std::sort(out.successor.begin() + begin, out.successor.end());
         out.successor_first.push_back(static_cast<std::uint32_t>(out.successor.size()));
     }
 }
 
 template <>
 void Product<Sparse>::build(const Occurrence<Sparse>& occurrence, Model<Sparse>& product) {
-    placement_.reset(reached_);
-    number_first_.resize(occurrence.events());
-    World next = 0;
-    for (std::size_t e = 0; e < occurrence.events(); ++e) {
-        number_first_[e].clear();
-        for (auto word : reached_[e].words) {
-            number_first_[e].push_back(next);
-            next += static_cast<World>(std::popcount(word));
-        }
-    }
+    number_worlds();
     product.worlds = worlds_;
-    Sparse::clear(product.designated, worlds_);
+    begin(product.designated);
     each_event(occurrence.designated & active_,
-               [&](std::size_t e) { placement_.add(product.designated, occurrence.model->designated, e); });
+               [&](std::size_t e) { add(product.designated, occurrence.model->designated, e); });
+    finish(product.designated);
     product.relation_of = occurrence.pair_of;
     product.clear_relations();
     for (std::size_t p = 0; p < occurrence.pairs.size(); ++p) build_relation(occurrence, p, product.add_relation());

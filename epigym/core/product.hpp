@@ -57,8 +57,12 @@ public:
 
     // Writes worlds, designated ones and relations; what was found reachable must be of the same occurrence.
     void build(const Occurrence<P>& occurrence, Model<P>& product);
-    // Where the worlds went, once it is built.
-    const Placement<typename P::Set>& placement() const { return placement_; }
+
+    // Sets of worlds of the product, once it is built: one that is empty to begin with, to which the pairs (w, event) with
+    // w in some set are added, event by event, until it is finished.
+    void begin(typename P::Set& out) const;
+    void add(typename P::Set& out, const typename P::Set& worlds, std::size_t event) const;
+    void finish(typename P::Set& out) const;
 
 private:
     struct Node {
@@ -72,28 +76,36 @@ private:
     void start(const Occurrence<P>& occurrence);
     void count();
     void find_groups(const Occurrence<P>& occurrence);
+    bool is_done() const { return left_ == 0 && !keeps_all_; }  // everything is reached, and that something is lost is known
     bool sweep(const Occurrence<P>& occurrence);
     bool sweep(const Occurrence<P>& occurrence, std::size_t pair);
+    void sweep_group(const Occurrence<P>& occurrence, std::size_t pair, std::uint32_t group);
     void search(const Occurrence<P>& occurrence);
     void reach_successors(const Occurrence<P>& occurrence, std::size_t pair, std::uint32_t group, std::uint32_t row);
-    void reach(const Occurrence<P>& occurrence, EventMask events, World world);
+    void reach(std::size_t event, World world);
+    void number_worlds();
+    World number(World world, std::size_t event) const;
     void build_relation(const Occurrence<P>& occurrence, std::size_t pair, Relation& out);
 
     World worlds_ = 0;
     EventMask active_ = 0;
     bool keeps_all_ = false;
-    std::vector<typename P::Set> reached_;  // per event the worlds w with (w, event) reachable
+    std::vector<typename P::Set> reached_;          // per event the worlds w with (w, event) reachable
     Placement<typename P::Set> placement_;
-
     std::vector<std::uint8_t> used_;                // pairs x groups x rows: whether one of its worlds is reachable
     std::vector<std::size_t> used_first_;           // per pair
-    // Of large models:
+    // Of large models, whose products stand world by world, so that they often keep the order of the worlds:
     std::size_t left_ = 0;                          // pairs that may be reachable and have not been reached yet
     std::vector<std::uint8_t> group_of_;            // pairs x events
     std::vector<Node> queue_;
-    std::vector<std::uint32_t> number_;             // groups x rows of one pair: row of the product plus one, or 0
+    bool is_single_ = false;                        // whether no world is reached with two events
+    std::vector<typename P::Set> any_;              // the worlds reached with any event, as one set
+    std::vector<World> world_of_;                   // per world of the product
+    std::vector<std::uint8_t> event_of_;            // per world of the product
+    std::vector<World> number_first_;               // per word of the set: its worlds before it
+    std::vector<std::vector<World>> number_of_;     // per event and world, unless it is single
+    std::vector<std::uint32_t> row_number_;         // groups x rows of one pair: row of the product plus one, or 0
     std::vector<Source> sources_;                   // of the rows of one relation of the product
-    std::vector<std::vector<World>> number_first_;  // per event and word of reached_: the pairs before it
 };
 
 template <class Visit>

@@ -130,17 +130,18 @@ bool Updater<P>::changes_facts(std::size_t e) {
 template <class P>
 void Updater<P>::build_valuation() {
     successor_.valuation.resize(fluents_);
-    for (auto& truth : successor_.valuation) P::clear(truth, product_.worlds());
+    for (auto& truth : successor_.valuation) product_.begin(truth);
     each_event(product_.active(), [&](std::size_t e) {
         const Event& event = table_->events[event_model_->events[e]];
         auto effect = event.effects.begin();
         for (std::uint32_t f = 0; f < fluents_; ++f) {
             if (effect != event.effects.end() && effect->fluent == f)
-                product_.placement().add(successor_.valuation[f], truth_after(event, effect), e);
+                product_.add(successor_.valuation[f], truth_after(event, effect), e);
             else if (state_.model.valuation[f].any())
-                product_.placement().add(successor_.valuation[f], state_.model.valuation[f], e);
+                product_.add(successor_.valuation[f], state_.model.valuation[f], e);
         }
     });
+    for (auto& truth : successor_.valuation) product_.finish(truth);
 }
 
 template <class P>

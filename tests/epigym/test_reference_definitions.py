@@ -23,16 +23,18 @@ SIZES = [64, 65, 512, 513]
 
 def check_updates(task: Task) -> None:
     """Hold applicability, update and contraction against the definitions for all actions of a task."""
+    here = task.initial
     for action in task.actions:
-        if not reference.applicable(task, task.initial, action):
+        can = definitions.applicable(task, here, action)
+        assert reference.applicable(task, here, action) == can
+        if not can or any(len(kinds) > 1 for kinds in definitions.observability_types(task, here, action)):
+            with pytest.raises(TaskError):
+                reference.update(task, here, action)
             continue
-        try:
-            after = reference.update(task, task.initial, action)
-        except TaskError:
-            continue
-        assert after == definitions.update(task, task.initial, action)
+        after = reference.update(task, here, action)
+        assert after == definitions.update(task, here, action)
         assert reference.contract(after) == definitions.contract(after)
-        assert reference.apply(task, task.initial, action) == reference.contract(after)
+        assert reference.apply(task, here, action) == reference.contract(after)
 
 
 def check_canonical(estate: EState) -> None:
@@ -61,22 +63,21 @@ def test_truth_is_as_defined(estate: EState, formulas: list[Formula]) -> None:
 
 
 @pytest.mark.parametrize("worlds", SIZES)
-@settings(max_examples=10)
+@settings(max_examples=4)
 @given(formula=strategies.formulas(), seed=st.integers(0, 2**32))
 def test_truth_is_as_defined_in_many_worlds(worlds: int, formula: Formula, seed: int) -> None:
     estate = large(seed, worlds)
     assert reference.Evaluation(AGENTS, estate).truth(formula) == definitions.truth(AGENTS, estate, formula)
 
 
-@settings(max_examples=200)
 @given(strategies.tasks(max_worlds=5, max_designated=3))
 def test_updates_are_as_defined(task: Task) -> None:
     check_updates(task)
 
 
 @pytest.mark.parametrize("worlds", SIZES)
-@settings(max_examples=5)
-@given(task=strategies.tasks(max_worlds=1, max_actions=2), seed=st.integers(0, 2**32))
+@settings(max_examples=3)
+@given(task=strategies.tasks(max_worlds=1, max_actions=1), seed=st.integers(0, 2**32))
 def test_updates_are_as_defined_in_many_worlds(worlds: int, task: Task, seed: int) -> None:
     check_updates(dataclasses.replace(task, initial=large(seed, worlds)))
 
@@ -88,7 +89,7 @@ def test_contraction_and_canonical_form_are_as_defined(estate: EState) -> None:
 
 
 @pytest.mark.parametrize("worlds", SIZES)
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=st.integers(0, 2**32))
 def test_contraction_and_canonical_form_are_as_defined_in_many_worlds(worlds: int, seed: int) -> None:
     rng, estate = random.Random(seed), large(seed, worlds)
@@ -133,11 +134,8 @@ def test_a_plan_is_valid_iff_its_actions_can_be_applied_one_by_one_and_the_goal_
     verdict = reference.validate(task, [action.name for action in plan])
     assert verdict.step == step
     assert verdict.valid == (step is None and all(reference.subgoals(task, estate)))
-    assert verdict.collapsed == tuple(
-        agent
-        for agent, rows in zip(AGENTS, estate.successors, strict=True)
-        if not all(rows[w] for w in estate.designated)
-    )
+    collapsed = [not all(rows[w] for w in estate.designated) for rows in estate.successors]
+    assert verdict.collapsed == tuple(agent for agent, lost in zip(AGENTS, collapsed, strict=True) if lost)
 
 
 @given(strategies.estates(max_worlds=7, max_designated=3))

@@ -45,22 +45,38 @@ def reached(relations: Sequence[Sequence[frozenset[int]]], worlds: Iterable[int]
     return found
 
 
+def applicable(task: Task, estate: EState, action: Action) -> bool:
+    """Whether the action's formula and the precondition of a designated event hold at every designated world."""
+    holds = truth(task.agents, estate, action.applicability)
+    possible = [truth(task.agents, estate, action.events[e].precondition) for e in action.designated]
+    return all(w in holds and any(w in part for part in possible) for w in estate.designated)
+
+
+def observability_types(task: Task, estate: EState, action: Action) -> list[set[str]]:
+    """For each agent the types of the first conditions that hold at designated worlds."""
+    return [
+        {next(kind for phi, kind in conditions if w in truth(task.agents, estate, phi)) for w in estate.designated}
+        for conditions in action.observability
+    ]
+
+
 def update(task: Task, estate: EState, action: Action) -> EState:
     """The product update with an applicable action, the reachable (world, event) pairs in ascending order."""
-    true = {formula: truth(task.agents, estate, formula) for formula in task.formulas()}
+    conditions = [effect.condition for event in action.events for effect in event.effects]
+    formulas = {*conditions, *(event.precondition for event in action.events)}
+    true = {formula: truth(task.agents, estate, formula) for formula in formulas}
     worlds, events = range(len(estate.valuations)), range(len(action.events))
     pairs = [(w, e) for w in worlds for e in events if w in true[action.events[e].precondition]]
     place = {pair: number for number, pair in enumerate(pairs)}
     relations = []
-    for rows, conditions in zip(estate.successors, action.observability, strict=True):
-        (kind,) = {next(kind for phi, kind in conditions if w in true[phi]) for w in estate.designated}
+    for rows, (kind,) in zip(estate.successors, observability_types(task, estate, action), strict=True):
         happen = action.relations[kind]
-        relations.append(
-            [frozenset(place[v, f] for v in rows[w] for f in happen[e] if (v, f) in place) for w, e in pairs]
-        )
+        relations.append([[place[v, f] for v in rows[w] for f in happen[e] if (v, f) in place] for w, e in pairs])
     designated = [place[w, e] for w in estate.designated for e in action.designated if (w, e) in place]
     valuations = [_valuation(estate.valuations[w], w, action.events[e], true) for w, e in pairs]
-    return reachable(EState(tuple(valuations), tuple(map(tuple, relations)), tuple(designated)))
+    return reachable(
+        EState(tuple(valuations), tuple(tuple(map(frozenset, rows)) for rows in relations), tuple(designated))
+    )
 
 
 def reachable(estate: EState) -> EState:

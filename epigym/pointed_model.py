@@ -32,7 +32,7 @@ class Relation(NamedTuple):
     member: Numbers
 
     @classmethod
-    def of(cls, successors: Iterable[frozenset[int]]) -> Relation:
+    def of(cls, successors: Sequence[frozenset[int]]) -> Relation:
         """The relation that leads from each world to its successors."""
         distinct, row_of = numbered(successors)
         sizes = [len(row) for row in distinct]
@@ -72,7 +72,9 @@ class Relation(NamedTuple):
         """
         width = int(colour.max()) + 1
         pairs = np.sort(self.row * width + colour[self.member])
-        row, seen = np.divmod(pairs[np.diff(pairs, prepend=-1) > 0], width)
+        is_new = np.ones(len(pairs), np.bool_)
+        is_new[1:] = pairs[1:] > pairs[:-1]
+        row, seen = np.divmod(pairs[is_new], width)
         # Numbers of eight bytes, the highest first, compare like the bytes.
         text, size = seen.astype(">i8").tobytes(), 8
         ends = size * np.searchsorted(row, np.arange(self.rows + 1))
@@ -141,11 +143,12 @@ class PointedModel(NamedTuple):
         sorted ranks of their successors, agent after agent, until nothing changes.
         """
         _, colour = ranked([_ranks(list(keys))[self.label]])
-        while True:
+        while colour.max() + 1 < len(colour):
             _, finer = ranked([colour, *(relation.to_colours(colour).row_of for relation in self.relations)])
             if finer.max() == colour.max():
-                return colour
+                break
             colour = finer
+        return colour
 
     def reachable(self) -> PointedModel:
         """The part that zero or more steps from designated worlds reach."""
@@ -162,11 +165,10 @@ class PointedModel(NamedTuple):
         )
 
 
-def numbered(things: Iterable[Thing]) -> tuple[list[Thing], Numbers]:
+def numbered(things: Sequence[Thing]) -> tuple[list[Thing], Numbers]:
     """Things in the order in which they first appear, and the place of each in it, int64[n]."""
-    place: dict[Thing, int] = {}
-    places = [place.setdefault(thing, len(place)) for thing in things]
-    return list(place), np.array(places, np.int64)
+    place = {thing: number for number, thing in enumerate(dict.fromkeys(things))}
+    return list(place), np.fromiter(map(place.__getitem__, things), np.int64, len(things))
 
 
 def ranked(columns: Sequence[NDArray[Any]]) -> tuple[Numbers, Numbers]:
@@ -192,4 +194,4 @@ def ranked(columns: Sequence[NDArray[Any]]) -> tuple[Numbers, Numbers]:
 def _ranks(keys: Sequence[Any]) -> Numbers:
     """int64[n]: the rank of each key among the distinct keys."""
     rank = {key: place for place, key in enumerate(sorted(set(keys)))}
-    return np.array([rank[key] for key in keys], np.int64)
+    return np.fromiter(map(rank.__getitem__, keys), np.int64, len(keys))

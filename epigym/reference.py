@@ -147,7 +147,7 @@ def update(task: Task, estate: EState, action: Action) -> EState:
     Raises:
         TaskError: when the action is not applicable, or the designated worlds disagree about observability.
     """
-    return _updated(task, estate, action).estate()
+    return _updated(task, estate, action).reachable().estate()
 
 
 def apply(task: Task, estate: EState, action: Action) -> EState:
@@ -274,12 +274,12 @@ def _observability_types(task: Task, evaluation: Evaluation, action: Action) -> 
 
 
 def _updated(task: Task, estate: AnyState, action: Action) -> PointedModel:
-    """As `update`."""
+    """As `update`, with the worlds that are not reached."""
     evaluation = Evaluation(task.agents, estate)
     obstacles = _obstacles(evaluation, action)
     if obstacles:
         raise TaskError(f"action {action.name!r} is not applicable: {obstacles}")
-    return _product(evaluation, action, _observability_types(task, evaluation, action)).reachable()
+    return _product(evaluation, action, _observability_types(task, evaluation, action))
 
 
 def _product(evaluation: Evaluation, action: Action, types: Sequence[str]) -> PointedModel:
@@ -287,6 +287,8 @@ def _product(evaluation: Evaluation, action: Action, types: Sequence[str]) -> Po
     model = evaluation.model
     possible = np.stack([evaluation.where(event.precondition) for event in action.events], axis=1)
     world, event = np.nonzero(possible)
+    designated = np.zeros_like(possible)
+    designated[model.designated[:, None], list(action.designated)] = True
     relations = {kind: Relation.of(rows) for kind, rows in action.relations.items() if kind in types}
     valuations, label = _valuations(evaluation, action, world, event)
     return PointedModel(
@@ -295,7 +297,7 @@ def _product(evaluation: Evaluation, action: Action, types: Sequence[str]) -> Po
         tuple(
             _pairs(relation, relations[kind], possible) for relation, kind in zip(model.relations, types, strict=True)
         ),
-        np.flatnonzero(np.isin(world, model.designated) & np.isin(event, action.designated)),
+        np.flatnonzero(designated[possible]),
     )
 
 

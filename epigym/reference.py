@@ -1,110 +1,109 @@
-"""The semantics in plain Python sets, written to be obviously right; it shares nothing with the core.
+"""What everything means: truth, update, contraction, valid plans; it shares nothing with the core.
 
-Every plan that is reported is executed again here, and the tests hold the core against this module. Worlds
-with equal successors share one row, so that e-states of some thousands of worlds stay possible. The product
-update is that of Baltag, Moss and Solecki with conditional effects; contraction is naive partition refinement.
+Every plan that is reported is executed again here, and the tests hold the core against this module. Each definition is
+a line or a few over arrays of truth values, so that e-states of tens of thousands of worlds take a moment; the tests
+hold them against the same in sets, world by world. The product update is that of Baltag, Moss and Solecki with
+conditional effects; contraction (`epigym/pointed_model.py`) is partition refinement.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any
+
+import numpy as np
 
 from epigym.errors import CollapseError, TaskError
 from epigym.formula import Formula, Op
 from epigym.names import unknown
+from epigym.pointed_model import Numbers, PointedModel, Relation, Truth, ranked
 from epigym.task import Action, EState, Event, Task
 
-Worlds = frozenset[int]
-Pair = tuple[int, int]
+AnyState = EState | PointedModel
 CanonicalForm = tuple[tuple[tuple[bool, ...], ...], tuple[tuple[tuple[int, ...], ...], ...], tuple[int, ...]]
 
 
 class Evaluation:
-    """The truth sets of formulas in one e-state, computed once each.
+    """The truth of formulas in one e-state, computed once each.
 
     Args:
         agents: names, in the order of the e-state's relations.
         estate: the e-state.
     """
 
-    def __init__(self, agents: Sequence[str], estate: EState) -> None:
-        self.estate = estate
-        self._worlds: Worlds = frozenset(range(len(estate.valuations)))
-        self._truth: dict[Formula, Worlds] = {}
-        self._members = {agent: _members(rows) for agent, rows in zip(agents, estate.successors, strict=True)}
+    def __init__(self, agents: Sequence[str], estate: AnyState) -> None:
+        self.model = PointedModel.of(estate)
+        self._relations = dict(zip(agents, self.model.relations, strict=True))
+        self._known: dict[Formula, Truth] = {}
 
-    def truth(self, formula: Formula) -> Worlds:
+    def truth(self, formula: Formula) -> frozenset[int]:
         """The worlds at which `formula` holds."""
-        if formula not in self._truth:
-            for node in formula.subformulas():
-                if node not in self._truth:
-                    self._truth[node] = self._evaluate(node)
-        return self._truth[formula]
+        return frozenset(np.flatnonzero(self.where(formula)).tolist())
 
     def holds(self, formula: Formula) -> bool:
         """Whether `formula` holds at every designated world."""
-        return self.truth(formula).issuperset(self.estate.designated)
+        return bool(self.where(formula)[self.model.designated].all())
 
-    def _evaluate(self, node: Formula) -> Worlds:
-        parts = [self._truth[child] for child in node.children]
+    def where(self, formula: Formula) -> Truth:
+        """bool[n]: whether `formula` holds at each world."""
+        if formula not in self._known:
+            for node in formula.subformulas():
+                if node not in self._known:
+                    self._known[node] = self._evaluate(node)
+        return self._known[formula]
+
+    def _evaluate(self, node: Formula) -> Truth:
+        model = self.model
+        parts = [self._known[child] for child in node.children]
         match node.op:
-            case Op.TRUE:
-                return self._worlds
-            case Op.FALSE:
-                return frozenset()
+            case Op.TRUE | Op.FALSE:
+                return np.full(len(model.label), node.op is Op.TRUE)
             case Op.FLUENT:
-                return frozenset(w for w in self._worlds if node.name in self.estate.valuations[w])
+                return np.array([node.name in valuation for valuation in model.valuations])[model.label]
             case Op.NOT:
-                return self._worlds - parts[0]
+                return ~parts[0]
             case Op.AND:
-                return frozenset.intersection(*parts)
+                return np.asarray(np.all(parts, axis=0))
             case Op.OR:
-                return frozenset.union(*parts)
+                return np.asarray(np.any(parts, axis=0))
             case Op.BELIEVES | Op.EVERYBODY:
-                return reduce(frozenset.intersection, (self._believes(agent, parts[0]) for agent in node.agents))
+                return ~self._leads_to(node.agents, ~parts[0])
             case Op.COMMON:
-                return self._worlds - self._leads_to(node.agents, self._worlds - parts[0])
+                return ~self._comes_to(node.agents, ~parts[0])
             case Op.ACTUALLY:
-                return self._worlds if parts[0].issuperset(self.estate.designated) else frozenset()
+                return np.full(len(model.label), parts[0][model.designated].all())
 
-    def _believes(self, agent: str, truth: Worlds) -> Worlds:
-        return frozenset(w for row, members in self._members[agent].items() if row <= truth for w in members)
+    def _leads_to(self, agents: Sequence[str], targets: Truth) -> Truth:
+        """Where one step of an agent's relation can lead into `targets`."""
+        return np.asarray(np.any([self._relations[agent].preimage(targets) for agent in agents], axis=0))
 
-    def _leads_to(self, agents: Sequence[str], target: Worlds) -> Worlds:
-        """The worlds from which one or more steps of the agents' relations can lead into `target`."""
-        found: set[int] = set()
-        while True:
-            goal = found | target
-            before = len(found)
-            for agent in agents:
-                for row, members in self._members[agent].items():
-                    if not row.isdisjoint(goal):
-                        found.update(members)
-            if len(found) == before:
-                return frozenset(found)
+    def _comes_to(self, agents: Sequence[str], targets: Truth) -> Truth:
+        """Where one or more steps of the agents' relations can lead into `targets`."""
+        found = np.zeros_like(targets)
+        while not np.array_equal(found, wider := self._leads_to(agents, targets | found)):
+            found = wider
+        return found
 
 
-def holds(estate: EState, agents: Sequence[str], formula: Formula) -> bool:
+def holds(estate: AnyState, agents: Sequence[str], formula: Formula) -> bool:
     """Whether `formula` holds at every designated world of `estate`."""
     return Evaluation(agents, estate).holds(formula)
 
 
-def subgoals(task: Task, estate: EState) -> tuple[bool, ...]:
+def subgoals(task: Task, estate: AnyState) -> tuple[bool, ...]:
     """Which subgoals of `task` hold in `estate`."""
     evaluation = Evaluation(task.agents, estate)
     return tuple(evaluation.holds(subgoal) for subgoal in task.goal)
 
 
-def collapsed(estate: EState) -> tuple[bool, ...]:
+def collapsed(estate: AnyState) -> tuple[bool, ...]:
     """For each agent whether it considers no world possible at some designated world."""
-    return tuple(any(not rows[world] for world in estate.designated) for rows in estate.successors)
+    model = PointedModel.of(estate)
+    every = np.ones(len(model.label), np.bool_)
+    return tuple(not relation.preimage(every)[model.designated].all() for relation in model.relations)
 
 
-def refuse_collapse(task: Task, estate: EState, where: str) -> None:
+def refuse_collapse(task: Task, estate: AnyState, where: str) -> None:
     """Nothing where no agent is collapsed.
 
     Args:
@@ -143,14 +142,12 @@ def observability_types(task: Task, estate: EState, action: Action) -> tuple[str
 def update(task: Task, estate: EState, action: Action) -> EState:
     """The product update of `estate` with `action`, without the worlds that no designated world reaches.
 
+    Its worlds are (world, event) pairs in ascending order.
+
     Raises:
         TaskError: when the action is not applicable, or the designated worlds disagree about observability.
     """
-    evaluation = Evaluation(task.agents, estate)
-    obstacles = _obstacles(evaluation, action)
-    if obstacles:
-        raise TaskError(f"action {action.name!r} is not applicable: {obstacles}")
-    return _product(evaluation, action, _observability_types(task, evaluation, action))
+    return _updated(task, estate, action).reachable().estate()
 
 
 def apply(task: Task, estate: EState, action: Action) -> EState:
@@ -159,26 +156,12 @@ def apply(task: Task, estate: EState, action: Action) -> EState:
     Raises:
         TaskError: when the action is not applicable, or the designated worlds disagree about observability.
     """
-    return contract(update(task, estate, action))
+    return _updated(task, estate, action).contracted().estate()
 
 
 def contract(estate: EState) -> EState:
     """The quotient of the reachable part of `estate` by its coarsest bisimulation."""
-    reached = _reachable(estate)
-    colours = _rank({world: tuple(sorted(estate.valuations[world])) for world in reached})
-    blocks = _refine(estate, colours)
-    first = {block: world for world, block in reversed(blocks.items())}
-    known: dict[Worlds, Worlds] = {}
-    rows = []
-    for successors in estate.successors:
-        images = {row: frozenset(blocks[v] for v in row) for row in _members(successors, reached)}
-        images = {row: known.setdefault(image, image) for row, image in images.items()}
-        rows.append(tuple(images[successors[first[block]]] for block in range(len(first))))
-    return EState(
-        valuations=tuple(estate.valuations[first[block]] for block in range(len(first))),
-        successors=tuple(rows),
-        designated=tuple(sorted({blocks[world] for world in estate.designated})),
-    )
+    return PointedModel.of(estate).contracted().estate()
 
 
 def canonical(estate: EState, fluents: Sequence[str]) -> CanonicalForm:
@@ -188,18 +171,19 @@ def canonical(estate: EState, fluents: Sequence[str]) -> CanonicalForm:
     e-state, its worlds numbered by rank: the valuation first (false before true, in declared order), refined by
     the sorted ranks of the successors.
     """
-    small = contract(estate)
+    small = PointedModel.of(estate).contracted()
     truth = [tuple(name in valuation for name in fluents) for valuation in small.valuations]
-    rank = _refine(small, _rank(dict(enumerate(truth))))
-    order = sorted(rank, key=rank.__getitem__)
+    rank = small.refined(truth)
+    order = np.argsort(rank)
     edges = []
-    for rows in small.successors:
-        ranked = {row: tuple(sorted(rank[v] for v in row)) for row in _members(rows)}
-        edges.append(tuple(ranked[rows[world]] for world in order))
+    for relation in small.relations:
+        ranked_relation = relation.to_colours(rank)
+        rows = [tuple(row) for row in ranked_relation.lists()]
+        edges.append(tuple(rows[row] for row in ranked_relation.row_of[order].tolist()))
     return (
-        tuple(truth[world] for world in order),
+        tuple(truth[label] for label in small.label[order].tolist()),
         tuple(edges),
-        tuple(sorted(rank[world] for world in small.designated)),
+        tuple(sorted(rank[small.designated].tolist())),
     )
 
 
@@ -240,7 +224,7 @@ def validate(task: Task, plan: Sequence[str], forbid_collapse: bool = False) -> 
     if forbid_collapse:
         refuse_collapse(task, task.initial, "in the initial e-state")
     actions = {action.name: action for action in task.actions}
-    estate = task.initial
+    estate = PointedModel.of(task.initial)
 
     def verdict(reason: str, step: int | None = None) -> Validation:
         names = tuple(agent for agent, lost in zip(task.agents, collapsed(estate), strict=True) if lost)
@@ -250,7 +234,7 @@ def validate(task: Task, plan: Sequence[str], forbid_collapse: bool = False) -> 
         if name not in actions:
             return verdict(f"step {step}: {unknown('action', name, actions)}", step)
         try:
-            estate = apply(task, estate, actions[name])
+            estate = _updated(task, estate, actions[name]).contracted()
             if forbid_collapse:
                 refuse_collapse(task, estate, f"after action {name!r}")
         except TaskError as error:
@@ -267,8 +251,8 @@ def _obstacles(evaluation: Evaluation, action: Action) -> str:
         failing = "; ".join(str(part) for part in parts if not evaluation.holds(part))
         return f"its condition does not hold: {failing}"
     preconditions = [action.events[event].precondition for event in action.designated]
-    possible = frozenset().union(*map(evaluation.truth, preconditions))
-    if not possible.issuperset(evaluation.estate.designated):
+    possible = np.any([evaluation.where(precondition) for precondition in preconditions], axis=0)
+    if not possible[evaluation.model.designated].all():
         return f"no designated event can happen, which needs {' or '.join(map(str, preconditions))}"
     return ""
 
@@ -277,8 +261,8 @@ def _observability_types(task: Task, evaluation: Evaluation, action: Action) -> 
     types: list[str] = []
     for agent, conditions in zip(task.agents, action.observability, strict=True):
         found = {
-            next(kind for condition, kind in conditions if world in evaluation.truth(condition))
-            for world in evaluation.estate.designated
+            next(kind for condition, kind in conditions if evaluation.where(condition)[world])
+            for world in evaluation.model.designated.tolist()
         }
         if len(found) > 1:
             raise TaskError(
@@ -289,91 +273,69 @@ def _observability_types(task: Task, evaluation: Evaluation, action: Action) -> 
     return tuple(types)
 
 
-def _product(evaluation: Evaluation, action: Action, types: Sequence[str]) -> EState:
-    """The part of the product update that designated worlds reach; worlds are (world, event) pairs."""
-    estate = evaluation.estate
-    possible = [evaluation.truth(event.precondition) for event in action.events]
-    relations = [action.relations[kind] for kind in types]
-    known: dict[tuple[Worlds, Worlds], frozenset[Pair]] = {}
+def _updated(task: Task, estate: AnyState, action: Action) -> PointedModel:
+    """As `update`, with the worlds that are not reached."""
+    evaluation = Evaluation(task.agents, estate)
+    obstacles = _obstacles(evaluation, action)
+    if obstacles:
+        raise TaskError(f"action {action.name!r} is not applicable: {obstacles}")
+    return _product(evaluation, action, _observability_types(task, evaluation, action))
 
-    def successors(agent: int, pair: Pair) -> frozenset[Pair]:
-        key = (estate.successors[agent][pair[0]], relations[agent][pair[1]])
-        if key not in known:
-            known[key] = frozenset((v, f) for f in key[1] for v in key[0] & possible[f])
-        return known[key]
 
-    designated = [(w, e) for w in estate.designated for e in action.designated if w in possible[e]]
-    number = {pair: index for index, pair in enumerate(designated)}
-    queue = deque(designated)
-    rows: list[dict[int, frozenset[Pair]]] = [{} for _ in relations]
-    explored: set[frozenset[Pair]] = set()
-    while queue:
-        pair = queue.popleft()
-        for agent, found in enumerate(rows):
-            row = found[number[pair]] = successors(agent, pair)
-            if row in explored:
-                continue
-            explored.add(row)
-            for target in row:
-                if target not in number:
-                    number[target] = len(number)
-                    queue.append(target)
-    numbered = {row: frozenset(number[pair] for pair in row) for row in explored}
-    return EState(
-        valuations=tuple(_valuation(evaluation, w, action.events[e]) for w, e in number),
-        successors=tuple(tuple(numbered[found[index]] for index in range(len(number))) for found in rows),
-        designated=tuple(range(len(designated))),
+def _product(evaluation: Evaluation, action: Action, types: Sequence[str]) -> PointedModel:
+    """The product update; its worlds are the (world, event) pairs where the event can happen, ascending."""
+    model = evaluation.model
+    possible = np.stack([evaluation.where(event.precondition) for event in action.events], axis=1)
+    world, event = np.nonzero(possible)
+    designated = np.zeros_like(possible)
+    designated[model.designated[:, None], list(action.designated)] = True
+    relations = {kind: Relation.of(rows) for kind, rows in action.relations.items() if kind in types}
+    valuations, label = _valuations(evaluation, action, world, event)
+    return PointedModel(
+        valuations,
+        label,
+        tuple(
+            _pairs(relation, relations[kind], possible) for relation, kind in zip(model.relations, types, strict=True)
+        ),
+        np.flatnonzero(designated[possible]),
     )
 
 
+def _pairs(worlds: Relation, events: Relation, possible: Truth) -> Relation:
+    """The relation between `possible` pairs, bool[n, n_events], that leads where both relations lead.
+
+    Its rows are the pairs of their rows.
+    """
+    world, event = np.nonzero(possible)
+    number = (np.cumsum(possible) - 1).reshape(possible.shape)
+    i, j = np.nonzero(possible[worlds.member][:, events.member])
+    return Relation(
+        row_of=worlds.row_of[world] * events.rows + events.row_of[event],
+        rows=worlds.rows * events.rows,
+        row=worlds.row[i] * events.rows + events.row[j],
+        member=number[worlds.member[i], events.member[j]],
+    )
+
+
+def _valuations(
+    evaluation: Evaluation, action: Action, world: Numbers, event: Numbers
+) -> tuple[list[frozenset[str]], Numbers]:
+    """The valuations of (world, event) pairs, each once, and the number of each pair's."""
+    number: dict[frozenset[str], int] = {}
+    label = np.empty(len(world), np.int64)
+    for happening in np.unique(event).tolist():
+        here = np.flatnonzero(event == happening)
+        what, worlds = action.events[happening], world[here]
+        # What is true afterwards depends on what was, and on which effects happen.
+        conditions = [evaluation.where(effect.condition)[worlds] for effect in what.effects]
+        first, alike = ranked([evaluation.model.label[worlds], *conditions])
+        after = [_valuation(evaluation, one, what) for one in worlds[first].tolist()]
+        label[here] = np.array([number.setdefault(valuation, len(number)) for valuation in after])[alike]
+    return list(number), label
+
+
 def _valuation(evaluation: Evaluation, world: int, event: Event) -> frozenset[str]:
-    happening = [effect for effect in event.effects if world in evaluation.truth(effect.condition)]
+    happening = [effect for effect in event.effects if evaluation.where(effect.condition)[world]]
     deleted = {effect.fluent for effect in happening if not effect.value}
     added = {effect.fluent for effect in happening if effect.value}
-    return (evaluation.estate.valuations[world] - deleted) | added
-
-
-def _members(rows: Sequence[Worlds], worlds: Sequence[int] | None = None) -> dict[Worlds, list[int]]:
-    """The worlds (all by default) that share each row of successors."""
-    members: dict[Worlds, list[int]] = {}
-    for world in range(len(rows)) if worlds is None else worlds:
-        members.setdefault(rows[world], []).append(world)
-    return members
-
-
-def _reachable(estate: EState) -> list[int]:
-    """The worlds that zero or more steps from designated worlds reach, ascending."""
-    found = set(estate.designated)
-    queue = deque(estate.designated)
-    explored: set[Worlds] = set()
-    while queue:
-        world = queue.popleft()
-        for rows in estate.successors:
-            row = rows[world]
-            if row not in explored:
-                explored.add(row)
-                queue.extend(row - found)
-                found |= row
-    return sorted(found)
-
-
-def _refine(estate: EState, colours: dict[int, int]) -> dict[int, int]:
-    """Split the colours of worlds by the colours of their successors until nothing changes."""
-    distinct = [_members(rows, list(colours)) for rows in estate.successors]
-    while True:
-        signatures: dict[int, tuple[Any, ...]] = {world: (colour,) for world, colour in colours.items()}
-        for groups in distinct:
-            for row, members in groups.items():
-                seen = tuple(sorted({colours[v] for v in row}))
-                for world in members:
-                    signatures[world] += (seen,)
-        refined = _rank(signatures)
-        if len(set(refined.values())) == len(set(colours.values())):
-            return refined
-        colours = refined
-
-
-def _rank(keys: Mapping[int, Any]) -> dict[int, int]:
-    """Replace keys by their ranks among the distinct keys in sorted order."""
-    rank = {key: index for index, key in enumerate(sorted(set(keys.values())))}
-    return {world: rank[key] for world, key in keys.items()}
+    return (evaluation.model.valuations[int(evaluation.model.label[world])] - deleted) | added

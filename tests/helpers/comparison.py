@@ -47,7 +47,7 @@ class Comparison:
         ]
         ranked = {row: tuple(sorted(row)) for row in frozenset().union(*found.successors)}
         assert [[ranked[row] for row in rows] for rows in found.successors] == [list(rows) for rows in edges]
-        truth = tuple(reference.holds(estate, self.task.agents, formula) for formula in self.formulas)
+        truth = tuple(map(reference.Evaluation(self.task.agents, estate).holds, self.formulas))
         assert tuple(self.holds([state])[0]) == truth
         assert self.space.is_goal([state])[0] == all(truth[: len(dict.fromkeys(self.task.goal))])
         assert tuple(~self.consistent([state])[0]) == reference.collapsed(estate)

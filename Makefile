@@ -27,7 +27,7 @@ core: .venv/installed
 
 # Speed is reported, never asserted: see tests/benchmarks.
 bench: .venv/installed
-	$(BIN)/python -m pytest tests/benchmarks --override-ini addopts= --benchmark-only -s
+	$(BIN)/python -m pytest tests/benchmarks --override-ini addopts= --benchmark-only -s --benchmark-json=outputs/bench.json
 
 # PyTorch comes first, by itself: other packages would pull another build of it.
 .venv/installed: pyproject.toml constraints.txt CMakeLists.txt

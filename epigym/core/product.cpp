@@ -97,19 +97,6 @@ void Product<Dense>::build(const Occurrence<Dense>& occurrence, Model<Dense>& pr
 }
 
 template <>
-void Product<Dense>::begin(Bits& out) const {
-    out = {};
-}
-
-template <>
-void Product<Dense>::add(Bits& out, const Bits& worlds, std::size_t event) const {
-    placement_.add(out, worlds, event);
-}
-
-template <>
-void Product<Dense>::finish(Bits&) const {}
-
-template <>
 void Product<Sparse>::find_groups(const Occurrence<Sparse>& occurrence) {
     const std::size_t events = occurrence.events();
     group_of_.assign(occurrence.pairs.size() * events, 0);
@@ -299,12 +286,12 @@ World Product<Sparse>::number(World world, std::size_t event) const {
 }
 
 template <>
-void Product<Sparse>::begin(WideBits& out) const {
+void Product<Sparse>::begin_wide(WideBits& out) const {
     out.words.assign(is_single_ ? any_.front().words.size() : (worlds_ + 63) / 64, 0);
 }
 
 template <>
-void Product<Sparse>::add(WideBits& out, const WideBits& worlds, std::size_t event) const {
+void Product<Sparse>::add_wide(WideBits& out, const WideBits& worlds, std::size_t event) const {
     const auto& reached = reached_[event].words;
     for (std::size_t i = 0; i < reached.size(); ++i) {
         const std::uint64_t added = worlds.words[i] & reached[i];
@@ -314,7 +301,7 @@ void Product<Sparse>::add(WideBits& out, const WideBits& worlds, std::size_t eve
 }
 
 template <>
-void Product<Sparse>::finish(WideBits& out) const {
+void Product<Sparse>::finish_wide(WideBits& out) const {
     if (!is_single_) return;
     WideBits placed;
     Sparse::clear(placed, worlds_);

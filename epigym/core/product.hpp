@@ -60,9 +60,17 @@ public:
 
     // Sets of worlds of the product, once it is built: one that is empty to begin with, to which the pairs (w, event) with
     // w in some set are added, event by event, until it is finished.
-    void begin(typename P::Set& out) const;
-    void add(typename P::Set& out, const typename P::Set& worlds, std::size_t event) const;
-    void finish(typename P::Set& out) const;
+    void begin(typename P::Set& out) const {
+        if constexpr (P::dense) out = {};
+        else begin_wide(out);
+    }
+    void add(typename P::Set& out, const typename P::Set& worlds, std::size_t event) const {
+        if constexpr (P::dense) placement_.add(out, worlds, event);
+        else add_wide(out, worlds, event);
+    }
+    void finish(typename P::Set& out) const {
+        if constexpr (!P::dense) finish_wide(out);
+    }
 
 private:
     struct Node {
@@ -83,6 +91,9 @@ private:
     void search(const Occurrence<P>& occurrence);
     void reach_successors(const Occurrence<P>& occurrence, std::size_t pair, std::uint32_t group, std::uint32_t row);
     void reach(std::size_t event, World world);
+    void begin_wide(WideBits& out) const;
+    void add_wide(WideBits& out, const WideBits& worlds, std::size_t event) const;
+    void finish_wide(WideBits& out) const;
     void number_worlds();
     World number(World world, std::size_t event) const;
     void build_relation(const Occurrence<P>& occurrence, std::size_t pair, Relation& out);

@@ -69,8 +69,12 @@ def numbered(kind: str) -> Mapping[str, Mapping[str, Parameters]]:
     Args:
         kind: one of `KINDS`.
     """
+    return _numbered(KINDS[kind], kind)
+
+
+def _numbered(table: Path, kind: str) -> Mapping[str, Mapping[str, Parameters]]:
     found: dict[str, dict[str, Parameters]] = defaultdict(dict)
-    for row in _rows(KINDS[kind]):
+    for row in _rows(table):
         if row["instance"].startswith(f"{kind}_"):
             found[row["domain"]][row["instance"]] = json.loads(row["parameters"])
     return MappingProxyType(found)

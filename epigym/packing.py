@@ -221,9 +221,10 @@ class _TaskPacker:
         return self._event((self._formula(event.precondition), tuple(effects)))
 
     def _pack_relation(self, kind: str, rows: tuple[frozenset[int], ...]) -> int:
-        if (kind, rows) not in self._known_relations:
-            self._known_relations[kind, rows] = self._new_relation(kind, rows)
-        return self._known_relations[kind, rows]
+        known = kind, tuple(map(frozenset, rows))
+        if known not in self._known_relations:
+            self._known_relations[known] = self._new_relation(*known)
+        return self._known_relations[known]
 
     def _new_relation(self, kind: str, rows: tuple[frozenset[int], ...]) -> int:
         """Events with equal successors form a group (sources, targets); the type's name keeps types apart."""

@@ -26,6 +26,7 @@ KINDS = (
     "model=relational",
     "experiment=ablation",
     "experiment=messages",
+    "experiment=queues",
 )
 """Arguments that make a command take or write something else."""
 
@@ -48,6 +49,7 @@ SHORT = {
     "learn.train -m model=linear": "model.draws=1 model.validation=1 model.nodes=20",
     "learn.train -m model=relational": "model.draws=2 model.validation=1 model.nodes=20 trainer.max_epochs=2",
     "search.evaluate experiment=ablation": "per_domain=1 heuristics=[h_ff] max_expanded=1",  # few models were made
+    "search.evaluate experiment=queues": "problems=[grapevine/3_pl_4] max_expanded=1",  # whose model prefers actions
     "search.evaluate experiment=messages": "per_domain=1 heuristics=[h_ff] max_expanded=1",
     "search.evaluate": "per_domain=1 time_limit=1 shard=0/30",
     "search.summit": "time_limit=0",
@@ -145,7 +147,8 @@ class Command(NamedTuple):
 
     @property
     def short(self) -> list[str]:
-        return [*map(first_two, self.arguments), *shlex.split(SHORT.get(self.kind, ""))]
+        shown = map(first_two, self.arguments) if "model=linear" in self.arguments else self.arguments
+        return [*shown, *shlex.split(SHORT.get(self.kind, ""))]
 
     @property
     def promised(self) -> list[str]:

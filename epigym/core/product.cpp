@@ -108,7 +108,7 @@ void Product<Sparse>::find_groups(const Occurrence<Sparse>& occurrence) {
 }
 
 // Events that a chain of groups leads to from some.
-EventMask reachable_events(EventMask events, const std::vector<Occurrence<Sparse>::Pair>& pairs) {
+static EventMask reachable_events(EventMask events, const std::vector<Occurrence<Sparse>::Pair>& pairs) {
     for (EventMask before = 0; before != events;) {
         before = events;
         for (const auto& [relation, type] : pairs)

@@ -82,7 +82,13 @@ def test_informed_agents_meet_every_heuristic_and_blind_ones_none() -> None:
     found = configurations_of(["bfs", "hfs", {"name": "wa_star", "weight": 5}], ["open_goals", "l_pg"])
     labels = [configuration.label for configuration in found]
     assert labels == ["bfs", "hfs/open_goals", "hfs/l_pg", "wa_star/open_goals", "wa_star/l_pg"]
-    assert found[3].agent == {"name": "wa_star", "weight": 5, "expansions_per_batch": 1, "symmetry": False}
+    assert found[3].agent == {
+        "name": "wa_star",
+        "weight": 5,
+        "expansions_per_batch": 1,
+        "symmetry": False,
+        "threads": 1,
+    }
 
 
 def test_labels_tell_settings_apart() -> None:

@@ -192,8 +192,8 @@ def test_rungs_and_control_are_instances_of_their_domains(tmp_path: Path, measur
     table = tmp_path / "table.csv"
     _, kept, control = climbed(table)
     for kind, rungs in (("summit", kept), ("control", control)):
-        assert registry._rungs(table, kind) == {DOMAIN: {one.instance: json.loads(one.parameters) for one in rungs}}
-    assert registry._rungs(tmp_path / "none.csv", "summit") == {}
+        assert registry._numbered(table, kind) == {DOMAIN: {one.instance: json.loads(one.parameters) for one in rungs}}
+    assert registry._numbered(tmp_path / "none.csv", "summit") == {}
 
 
 def test_wrong_domains_and_interruptions_are_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

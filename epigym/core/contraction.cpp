@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <functional>
 
 namespace epi {
@@ -69,12 +68,6 @@ void Blocks::sort(World begin, World end) {
 }
 
 namespace {
-
-void append(Bytes& out, std::uint32_t value) {
-    const auto at = out.size();
-    out.resize(at + sizeof value);
-    std::memcpy(out.data() + at, &value, sizeof value);
-}
 
 World lowest(Bits set) { return static_cast<World>(std::countr_zero(set.word)); }
 

@@ -14,14 +14,7 @@ namespace {
 
 constexpr auto kNone = ~std::uint32_t{0};
 
-template <class T>
-void append(Bytes& out, T value) {
-    const auto at = out.size();
-    out.resize(at + sizeof value);
-    std::memcpy(out.data() + at, &value, sizeof value);
-}
-
-void append(Bytes& out, const WideBits& set) {
+void append_words(Bytes& out, const WideBits& set) {
     const auto at = out.size();
     out.resize(at + 8 * set.words.size());
     std::memcpy(out.data() + at, set.words.data(), 8 * set.words.size());
@@ -394,14 +387,14 @@ Truth Contraction<Sparse>::write_truth(const WideBits& truth, Bytes& out) {
     if (!truth.any()) return Truth::Nowhere;
     if (truth == all_) return Truth::Everywhere;
     if (in_order_) {
-        append(out, truth);
+        append_words(out, truth);
         return Truth::Listed;
     }
     WideBits image;
     Sparse::clear(image, blocks_.count());
     for (World b = 0; b < blocks_.count(); ++b)
         image.words[b >> 6] |= std::uint64_t{truth.test(blocks_.representative(b))} << (b & 63);
-    append(out, image);
+    append_words(out, image);
     return Truth::Listed;
 }
 
@@ -418,7 +411,7 @@ void Contraction<Sparse>::write(Bytes& out) {
     WideBits designated;
     Sparse::clear(designated, n);
     each(model_->designated, [&](World w) { designated.set(block_of_[w]); });
-    append(out, designated);
+    append_words(out, designated);
     for (std::size_t f = 0; f < model_->valuation.size(); ++f) {
         const Truth code = write_truth(model_->valuation[f], out);
         out[codes + f] = static_cast<std::uint8_t>(code);

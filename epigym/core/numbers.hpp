@@ -11,6 +11,14 @@ namespace epi {
 
 using Bytes = std::vector<std::uint8_t>;
 
+// Appends the bytes of a number.
+template <class T>
+void append(Bytes& out, T value) {
+    const auto at = out.size();
+    out.resize(at + sizeof value);
+    std::memcpy(out.data() + at, &value, sizeof value);
+}
+
 // Writes fields of up to 64 bits.
 class BitWriter {
 public:

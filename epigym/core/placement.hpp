@@ -51,7 +51,7 @@ template <class Set>
 class Placement {
 public:
     // `reached` holds per event the worlds w with (w, event) in the product.
-    void reset(const std::vector<Set>& reached) {
+    void reset(std::span<const Set> reached) {
         parts_.clear();
         first_.clear();
         World at = 0;

@@ -249,8 +249,7 @@ void Product<Sparse>::reach(const Occurrence<Sparse>& occurrence) {
 // Numbers the pairs world by world.
 template <>
 void Product<Sparse>::number_worlds() {
-    any_.resize(1);
-    auto& any = any_.front().words;
+    auto& any = any_.words;
     any.assign(reached_.front().words.size(), 0);
     is_single_ = true;
     each_event(active_, [&](std::size_t e) {
@@ -275,19 +274,19 @@ void Product<Sparse>::number_worlds() {
             });
         });
     }
-    if (is_single_) placement_.reset(any_);
+    if (is_single_) placement_.reset({&any_, 1});
 }
 
 template <>
 World Product<Sparse>::number(World world, std::size_t event) const {
     if (!is_single_) return number_of_[event][world];
     const std::uint64_t before = (std::uint64_t{1} << (world & 63)) - 1;
-    return number_first_[world >> 6] + static_cast<World>(std::popcount(any_.front().words[world >> 6] & before));
+    return number_first_[world >> 6] + static_cast<World>(std::popcount(any_.words[world >> 6] & before));
 }
 
 template <>
 void Product<Sparse>::begin_wide(WideBits& out) const {
-    out.words.assign(is_single_ ? any_.front().words.size() : (worlds_ + 63) / 64, 0);
+    out.words.assign(is_single_ ? any_.words.size() : (worlds_ + 63) / 64, 0);
 }
 
 template <>

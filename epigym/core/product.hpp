@@ -110,7 +110,7 @@ private:
     std::vector<std::uint8_t> group_of_;            // pairs x events
     std::vector<Node> queue_;
     bool is_single_ = false;                        // whether no world is reached with two events
-    std::vector<typename P::Set> any_;              // the worlds reached with any event, as one set
+    typename P::Set any_;                           // the worlds reached with any event
     std::vector<World> world_of_;                   // per world of the product
     std::vector<std::uint8_t> event_of_;            // per world of the product
     std::vector<World> number_first_;               // per word of the set: its worlds before it

@@ -27,8 +27,7 @@ AGENTS: Mapping[str, Callable[..., Agent]] = {
 }
 
 
-SPACE_SETTINGS = ("symmetry", "threads")
-"""Settings of every agent that are of the space it searches."""
+_SPACE_SETTINGS = ("symmetry", "threads")  # of every agent: those of the space that it searches
 
 
 def make_agent(name: str | None = None, **settings: Any) -> Agent:
@@ -37,8 +36,8 @@ def make_agent(name: str | None = None, **settings: Any) -> Agent:
     Raises:
         UsageError: when there is no such agent or setting (close names are suggested), or a value does not fit.
     """
-    own = {key: value for key, value in settings.items() if key not in SPACE_SETTINGS}
+    own = {key: value for key, value in settings.items() if key not in _SPACE_SETTINGS}
     return maker("agent", {"name": name, **own}, AGENTS, Agent)()
 
 
-__all__ = ["AGENTS", "SPACE_SETTINGS", "Agent", "make_agent"]
+__all__ = ["AGENTS", "Agent", "make_agent"]

@@ -20,6 +20,7 @@ from epigym.features import RelationalFeatures
 from epigym.problem import domain_problem
 from epigym.space import StateSpace
 from epigym.walks import breadth_first
+from tests.benchmarks.figures import printed
 from tests.helpers.features import random_tables
 
 PROBLEMS = {
@@ -68,11 +69,7 @@ class Figures:
 
 @pytest.fixture(scope="module")
 def figures(pytestconfig: pytest.Config) -> Iterator[Figures]:
-    """Collects the figures and prints them at the end."""
-    collected = Figures()
-    yield collected
-    with pytestconfig.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-        print(collected)
+    yield from printed(pytestconfig, Figures())
 
 
 @pytest.mark.parametrize("how", HOW)

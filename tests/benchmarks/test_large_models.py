@@ -22,6 +22,7 @@ from epigym.problem import domain_problem
 from epigym.space import StateSpace
 from epigym.task import Task
 from epigym.walks import random_walk
+from tests.benchmarks.figures import printed
 from tests.helpers.benchmark_files import SHARED
 from tests.helpers.epddl_files import competition_cases
 
@@ -38,8 +39,8 @@ PUBLISHED = [
     "1-basic/active-muddy-child/problems/amc-12-12-muddy.epddl",
 ]
 OWN = {
-    "assembly_line, 12 agents": partial(domain_problem, "assembly_line", agents=12),
-    "collaboration_communication, 8 agents": partial(domain_problem, "collaboration_communication", agents=8),
+    "assembly_line, 8 agents": partial(domain_problem, "assembly_line", agents=8),
+    "collaboration_communication, 6 agents": partial(domain_problem, "collaboration_communication", agents=6),
     "grapevine, 4 agents": partial(domain_problem, "grapevine", agents=4),
 }
 CHILDREN = range(6, 15)
@@ -69,16 +70,21 @@ class Cost:
     bytes_per_state: float
 
 
-def walked(space: StateSpace) -> list[int]:
-    """The e-states of three random walks."""
-    walks = [random_walk(space, np.random.default_rng(seed), steps=STEPS)[0] for seed in range(3)]
-    return list(dict.fromkeys(int(state) for walk in walks for state in walk))
+def walked(task: Task) -> tuple[StateSpace, list[int]]:
+    """The e-states of three random walks, in a space that has expanded none of them."""
+    space, walks = StateSpace(task), StateSpace(task)
+    met = {space.initial}
+    for seed in range(3):
+        state = space.initial
+        for action in random_walk(walks, np.random.default_rng(seed), steps=STEPS)[1]:
+            state = space.successor(state, int(action))
+            met.add(state)
+    return space, sorted(met)
 
 
 def cost(task: Task) -> Cost:
     """Expand the e-states of the walks, until time is up."""
-    space = StateSpace(task)
-    states = walked(space)
+    space, states = walked(task)
     start, successors = time.process_time(), 0
     for state in states:
         successors += len(space.expand([state]).action)
@@ -108,10 +114,7 @@ class Figures:
 
 @pytest.fixture(scope="module")
 def figures(pytestconfig: pytest.Config) -> Iterator[Figures]:
-    collected = Figures()
-    yield collected
-    with pytestconfig.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-        print(collected)
+    yield from printed(pytestconfig, Figures())
 
 
 def measured(benchmark: BenchmarkFixture, figures: Figures, name: str, make: Callable[[], Task]) -> None:

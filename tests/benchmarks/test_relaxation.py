@@ -28,6 +28,7 @@ from epigym.relaxation import Relaxation
 from epigym.space import StateSpace
 from epigym.task import Task
 from epigym.walks import breadth_first, random_walk
+from tests.benchmarks.figures import printed
 from tests.helpers.epddl_files import competition_cases
 
 TOWERS = "1-basic/blocks-world/problems/bw-50.epddl"
@@ -85,11 +86,7 @@ class Figures:
 
 @pytest.fixture(scope="module")
 def figures(pytestconfig: pytest.Config) -> Iterator[Figures]:
-    """Collects the figures and prints them at the end."""
-    collected = Figures()
-    yield collected
-    with pytestconfig.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-        print(collected)
+    yield from printed(pytestconfig, Figures())
 
 
 @pytest.mark.parametrize("name", [TOWERS, IMPOSTOR])

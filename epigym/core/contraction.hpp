@@ -111,7 +111,6 @@ private:
         std::span<const std::uint32_t> ranks();
 
     private:
-        std::uint32_t find(std::uint64_t hash, ListView colours);
         void grow();
 
         List colours_, found_;
@@ -134,7 +133,8 @@ private:
     Truth write_truth(const WideBits& truth, Bytes& out);
     std::size_t merge_relations();
     void merge(const Relation& relation, Relation& merged);
-    void merge_equivalence(const Relation& relation, Relation& merged);
+    void merge_introspective(const Relation& relation, Relation& merged);
+    WideBits image(const WideBits& worlds) const;
 
     const Model<Sparse>* model_ = nullptr;
     WideBits all_;
@@ -157,7 +157,8 @@ private:
     std::vector<std::uint32_t> image_of_;  // per row of one relation
     std::vector<Relation> merged_;         // the distinct relations over the blocks come first
     std::vector<std::uint32_t> merged_of_; // per relation of the model
-    std::vector<std::uint32_t> number_;
+    std::vector<World> first_;             // per row of one relation: the first block that it sees
+    std::vector<std::uint32_t> number_;    // per such block: the row of the quotient
     Model<Dense> quotient_;                // over the blocks, if they are few
     Contraction<Dense> dense_;
 };

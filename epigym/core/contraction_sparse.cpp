@@ -32,40 +32,35 @@ void transpose(std::array<std::uint64_t, 64>& rows) {
     }
 }
 
-void write(const Relation& relation, World n, Bytes& out) {
+void write(const Relation& relation, Successors successors, World n, Bytes& out) {
     BitWriter writer(out);
     const auto row_bits = static_cast<unsigned>(std::bit_width(relation.count - 1));
     for (auto row : relation.row_of) writer.put(row, row_bits);
+    const auto put = [&](const WideBits& set) {
+        for (World low = 0; low < n; low += 64) writer.put(set.words[low / 64], std::min<unsigned>(64, n - low));
+    };
+    if (successors == Successors::Seen) put(relation.seen);
     const auto count_bits = static_cast<unsigned>(std::bit_width(n)), world_bits = static_cast<unsigned>(std::bit_width(n - 1));
     WideBits field;
-    for (std::uint32_t row = 0; !relation.is_equivalence && row < relation.count; ++row) {
-        const ListView successors = relation.successors(row);
-        const bool is_field = std::size_t{world_bits} * successors.size() + count_bits > n;
+    for (std::uint32_t row = 0; successors == Successors::Listed && row < relation.count; ++row) {
+        const ListView list = relation.successors(row);
+        const bool is_field = std::size_t{world_bits} * list.size() + count_bits > n;
         writer.put(is_field, 1);
         if (is_field) {
             Sparse::clear(field, n);
-            unite(field, successors);
-            for (World low = 0; low < n; low += 64) writer.put(field.words[low / 64], std::min<unsigned>(64, n - low));
+            unite(field, list);
+            put(field);
         } else {
-            writer.put(successors.size(), count_bits);
-            for (World w : successors) writer.put(w, world_bits);
+            writer.put(list.size(), count_bits);
+            for (World w : list) writer.put(w, world_bits);
         }
     }
     writer.finish();
 }
 
-// Whether every row's successors are its members.
-bool is_equivalence(const Relation& relation) {
-    if (relation.successor.size() != relation.row_of.size()) return false;
-    for (std::uint32_t row = 0; row < relation.count; ++row)
-        for (World w : relation.successors(row))
-            if (relation.row_of[w] != row) return false;
-    return true;
-}
-
 bool equal(const Relation& a, const Relation& b) {
-    return a.is_equivalence == b.is_equivalence && a.row_of == b.row_of &&
-           (a.is_equivalence || (a.successor_first == b.successor_first && a.successor == b.successor));
+    if (a.is_introspective != b.is_introspective || a.row_of != b.row_of) return false;
+    return a.is_introspective ? a.seen == b.seen : a.successor_first == b.successor_first && a.successor == b.successor;
 }
 
 }  // namespace
@@ -161,7 +156,7 @@ void Contraction<Sparse>::split_by_valuation() {
 void Contraction<Sparse>::refine() {
     const World n = model_->worlds;
     for (std::uint32_t r = 0; r < model_->relations(); ++r)
-        if (model_->relation(r).is_equivalence) model_->relation(r).index();
+        if (model_->relation(r).is_introspective) model_->relation(r).index();
     colour_.assign(n, kNone);
     end_.resize(n);
     touched_.assign(n, 0);
@@ -251,7 +246,7 @@ void Contraction<Sparse>::touch(World world) {
         for (std::uint32_t r = 0; r < model_->relations(); ++r) {
             const Relation& relation = model_->relation(r);
             touched_rows_[r].assign(relation.count, 0);
-            if (relation.is_equivalence) continue;
+            if (relation.is_introspective) continue;
             relation.index();
             auto& [first, row] = entering_[r];
             first.assign(model_->worlds + 1, 0);
@@ -275,8 +270,8 @@ void Contraction<Sparse>::touch(World world) {
                 open_.push_back(w);
             }
         };
-        if (relation.is_equivalence) {
-            enter(relation.row_of[world]);
+        if (relation.is_introspective) {
+            if (relation.seen.test(world)) enter(relation.row_of[world]);
             continue;
         }
         const auto& [first, row] = entering_[r];
@@ -308,7 +303,8 @@ void Contraction<Sparse>::find_quotient() {
     quotient_.relation_of = model_->relation_of;
     quotient_.clear_relations();
     for (std::uint32_t r = 0; r < model_->relations(); ++r) {
-        for (const auto& row : model_->relation(r)) quotient_.classes.push_back({image(row.members), image(row.successors)});
+        for (const auto& row : model_->relation(r))
+            if (!row.members.empty()) quotient_.classes.push_back({image(row.members), image(row.successors)});
         quotient_.close_relation();
     }
 }
@@ -316,15 +312,10 @@ void Contraction<Sparse>::find_quotient() {
 // The worlds of a relation replaced by blocks, rows numbered in the order of their first members.
 void Contraction<Sparse>::merge(const Relation& relation, Relation& merged) {
     const World n = blocks_.count();
-    if (in_order_ && relation.is_equivalence) {
-        merged = relation;
-        return;
-    }
     merged.clear();
-    merged.is_equivalence = relation.is_equivalence;
     merged.row_of.resize(n);
-    if (relation.is_equivalence) {
-        merge_equivalence(relation, merged);
+    if (relation.is_introspective) {
+        merge_introspective(relation, merged);
         return;
     }
     images_.clear();
@@ -339,32 +330,40 @@ void Contraction<Sparse>::merge(const Relation& relation, Relation& merged) {
         merged.successor.insert(merged.successor.end(), images_[row].begin(), images_[row].end());
         merged.successor_first.push_back(static_cast<std::uint32_t>(merged.successor.size()));
     }
-    if (!is_equivalence(merged)) return;
-    merged.is_equivalence = true;
-    merged.successor.clear();
-    merged.successor_first.assign(1, 0);
+    merged.simplify();
 }
 
-// The images of rows are equal or have no block in common: the first block tells them apart.
-void Contraction<Sparse>::merge_equivalence(const Relation& relation, Relation& merged) {
+// The images of rows' successors are equal or have no block in common: the first block, if any, tells them apart, and where
+// every world is a block and seen, so does the row.
+void Contraction<Sparse>::merge_introspective(const Relation& relation, Relation& merged) {
     const World n = blocks_.count();
-    number_.assign(relation.count, kNone);
-    if (blocks_.is_discrete()) {
-        for (World b = 0; b < n; ++b) {
-            auto& number = number_[relation.row_of[blocks_.representative(b)]];
-            if (number == kNone) number = merged.count++;
-            merged.row_of[b] = number;
-        }
-        return;
+    merged.is_introspective = true;
+    merged.seen = image(relation.seen);
+    first_.resize(relation.count);
+    if (blocks_.is_discrete() && relation.seen == all_) {
+        std::iota(first_.begin(), first_.end(), 0);
+    } else {
+        std::ranges::fill(first_, std::max(n, relation.count));
+        each(relation.seen, [&](World w) {
+            auto& first = first_[relation.row_of[w]];
+            first = std::min(first, block_of_[w]);
+        });
     }
-    for (World w = 0; w < model_->worlds; ++w) {
-        auto& first = number_[relation.row_of[w]];
-        first = std::min(first, block_of_[w]);
-    }
+    number_.assign(std::max(n, relation.count) + 1, kNone);
     for (World b = 0; b < n; ++b) {
-        const World first = number_[relation.row_of[blocks_.representative(b)]];
-        merged.row_of[b] = first == b ? merged.count++ : merged.row_of[first];
+        auto& number = number_[first_[relation.row_of[blocks_.representative(b)]]];
+        if (number == kNone) number = merged.count++;
+        merged.row_of[b] = number;
     }
+}
+
+// The blocks of some worlds.
+WideBits Contraction<Sparse>::image(const WideBits& worlds) const {
+    if (in_order_) return worlds;
+    WideBits blocks;
+    Sparse::clear(blocks, blocks_.count());
+    each(worlds, [&](World w) { blocks.set(block_of_[w]); });
+    return blocks;
 }
 
 // Fills the distinct relations over the blocks, in order of first use by an agent, and returns their number.
@@ -386,15 +385,7 @@ std::size_t Contraction<Sparse>::merge_relations() {
 Truth Contraction<Sparse>::write_truth(const WideBits& truth, Bytes& out) {
     if (!truth.any()) return Truth::Nowhere;
     if (truth == all_) return Truth::Everywhere;
-    if (in_order_) {
-        append_words(out, truth);
-        return Truth::Listed;
-    }
-    WideBits image;
-    Sparse::clear(image, blocks_.count());
-    for (World b = 0; b < blocks_.count(); ++b)
-        image.words[b >> 6] |= std::uint64_t{truth.test(blocks_.representative(b))} << (b & 63);
-    append_words(out, image);
+    append_words(out, image(truth));
     return Truth::Listed;
 }
 
@@ -408,10 +399,7 @@ void Contraction<Sparse>::write(Bytes& out) {
     append(out, static_cast<std::uint16_t>(count));
     const auto codes = out.size();
     out.resize(codes + model_->valuation.size());
-    WideBits designated;
-    Sparse::clear(designated, n);
-    each(model_->designated, [&](World w) { designated.set(block_of_[w]); });
-    append_words(out, designated);
+    append_words(out, image(model_->designated));
     for (std::size_t f = 0; f < model_->valuation.size(); ++f) {
         const Truth code = write_truth(model_->valuation[f], out);
         out[codes + f] = static_cast<std::uint8_t>(code);
@@ -419,9 +407,13 @@ void Contraction<Sparse>::write(Bytes& out) {
     const auto headers = out.size();
     out.resize(headers + sizeof(RelationHeader) * count);
     for (std::size_t k = 0; k < count; ++k) {
-        const RelationHeader header{merged_[k].count, merged_[k].is_equivalence, out.size() - headers};
+        const Relation& relation = merged_[k];
+        const auto successors = !relation.is_introspective ? Successors::Listed
+                                : relation.seen.count() == n ? Successors::Members
+                                                             : Successors::Seen;
+        const RelationHeader header{relation.count, successors, out.size() - headers};
         std::memcpy(out.data() + headers + sizeof header * k, &header, sizeof header);
-        epi::write(merged_[k], n, out);
+        epi::write(relation, successors, n, out);
     }
 }
 

@@ -12,16 +12,11 @@ void consider(std::span<const RowClass<Dense>> rows, Bits designated, Bits& out)
         if (intersects(row.members, designated)) unite(out, row.successors);
 }
 
-// Adds the worlds whose row is marked.
-void unite_marked(const Relation& relation, const std::vector<std::uint8_t>& marks, WideBits& out) {
-    for (World w = 0; w < relation.row_of.size(); ++w) out.words[w >> 6] |= std::uint64_t{marks[relation.row_of[w]]} << (w & 63);
-}
-
 void consider(const Relation& relation, const WideBits& designated, WideBits& out) {
     std::vector<std::uint8_t> rows(relation.count, 0);
     each(designated, [&](World w) { rows[relation.row_of[w]] = 1; });
-    if (relation.is_equivalence) {
-        unite_marked(relation, rows, out);
+    if (relation.is_introspective) {
+        for (std::size_t i = 0; i < out.words.size(); ++i) out.words[i] |= relation.seen.words[i] & relation.marked(rows.data(), i);
         return;
     }
     for (std::uint32_t row = 0; row < relation.count; ++row)
@@ -29,23 +24,21 @@ void consider(const Relation& relation, const WideBits& designated, WideBits& ou
 }
 
 // Adds the worlds all of whose successors lie in `inner`.
-void believe(std::span<const RowClass<Dense>> rows, World, Bits inner, Bits& out) {
+void believe(std::span<const RowClass<Dense>> rows, Bits inner, Bits& out) {
     for (const auto& row : rows)
         if (subset(row.successors, inner)) unite(out, row.members);
 }
 
-void believe(const Relation& relation, World worlds, const WideBits& inner, WideBits& out) {
+void believe(const Relation& relation, const WideBits& inner, WideBits& out) {
     std::vector<std::uint8_t> believes(relation.count, 1);  // per row
-    if (relation.is_equivalence) {
-        for (World low = 0; low < worlds; low += 64) {
-            const std::uint64_t outside = ~inner.words[low / 64];
-            each_bit(worlds - low < 64 ? outside & ((std::uint64_t{1} << (worlds - low)) - 1) : outside, low,
+    if (relation.is_introspective) {
+        for (std::size_t i = 0; i < inner.words.size(); ++i)
+            each_bit(relation.seen.words[i] & ~inner.words[i], static_cast<World>(64 * i),
                      [&](World w) { believes[relation.row_of[w]] = 0; });
-        }
     } else {
         for (std::uint32_t row = 0; row < relation.count; ++row) believes[row] = subset(relation.successors(row), inner);
     }
-    unite_marked(relation, believes, out);
+    for (std::size_t i = 0; i < out.words.size(); ++i) out.words[i] |= relation.marked(believes.data(), i);
 }
 
 }  // namespace
@@ -130,7 +123,7 @@ void Truths<P>::compute(FormulaId id) {
 template <class P>
 void Truths<P>::believed(std::uint32_t agent, const typename P::Set& inner, typename P::Set& out) const {
     P::clear(out, model_->worlds);
-    believe(model_->rows(agent), model_->worlds, inner, out);
+    believe(model_->rows(agent), inner, out);
 }
 
 // Collects the worlds from which one or more steps lead to a world outside `inner`; the rest is the answer.

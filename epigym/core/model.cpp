@@ -33,10 +33,22 @@ std::vector<std::uint32_t> starts(std::span<const std::uint32_t> numbers, std::s
 void Relation::clear() {
     row_of.clear();
     count = 0;
-    is_equivalence = false;
+    is_introspective = false;
     successor_first.assign(1, 0);
     successor.clear();
     is_indexed_ = false;
+}
+
+void Relation::simplify() {
+    if (successor.size() > row_of.size()) return;
+    for (std::uint32_t row = 0; row < count; ++row)
+        for (World w : successors(row))
+            if (row_of[w] != row) return;
+    Sparse::clear(seen, static_cast<World>(row_of.size()));
+    unite(seen, successor);
+    is_introspective = true;
+    successor.clear();
+    successor_first.clear();
 }
 
 void Relation::index() const {
@@ -44,7 +56,17 @@ void Relation::index() const {
     is_indexed_ = true;
     member_first_ = starts(row_of, count);
     member_.resize(row_of.size());
-    for (World w = 0; w < row_of.size(); ++w) member_[member_first_[row_of[w]]++] = w;
+    const auto place = [&](World w) { member_[member_first_[row_of[w]]++] = w; };
+    if (is_introspective) {
+        each(seen, place);
+        seen_end_.assign(member_first_.begin(), member_first_.end() - 1);
+        for (std::size_t i = 0; i < seen.words.size(); ++i) {
+            const std::uint64_t inside = row_of.size() - 64 * i < 64 ? (std::uint64_t{1} << (row_of.size() % 64)) - 1 : ~std::uint64_t{0};
+            each_bit(~seen.words[i] & inside, static_cast<World>(64 * i), place);
+        }
+    } else {
+        for (World w = 0; w < row_of.size(); ++w) place(w);
+    }
     std::shift_right(member_first_.begin(), member_first_.end(), 1);  // each start was moved to the next one
     member_first_[0] = 0;
 }
@@ -96,6 +118,7 @@ void widen(const Model<Dense>& model, Model<Sparse>& wide) {
             target.successor_first.push_back(static_cast<std::uint32_t>(target.successor.size()));
             ++target.count;
         }
+        target.simplify();
     }
 }
 
@@ -128,13 +151,20 @@ void Model<Sparse>::read(std::uint32_t r) const {
     Relation& relation = relations_[r];
     relation.clear();
     relation.count = header.rows;
-    relation.is_equivalence = header.is_equivalence != 0;
+    relation.is_introspective = header.successors != Successors::Listed;
     relation.row_of.resize(worlds);
     BitReader in(packed_ + header.at);
     in.get(relation.row_of, static_cast<unsigned>(std::bit_width(header.rows - 1)));
+    is_read_[r] = 1;
+    if (relation.is_introspective) {
+        Sparse::fill(relation.seen, worlds);
+        if (header.successors == Successors::Members) return;
+        for (World low = 0; low < worlds; low += 64) relation.seen.words[low / 64] = in.get(std::min<unsigned>(64, worlds - low));
+        return;
+    }
     const auto count_bits = static_cast<unsigned>(std::bit_width(worlds));
     const auto world_bits = static_cast<unsigned>(std::bit_width(worlds - 1));
-    for (std::uint32_t row = 0; !relation.is_equivalence && row < header.rows; ++row) {
+    for (std::uint32_t row = 0; row < header.rows; ++row) {
         if (in.get(1) != 0) {
             for (World low = 0; low < worlds; low += 64)
                 each_bit(in.get(std::min<unsigned>(64, worlds - low)), low, [&](World w) { relation.successor.push_back(w); });
@@ -145,7 +175,6 @@ void Model<Sparse>::read(std::uint32_t r) const {
         }
         relation.successor_first.push_back(static_cast<std::uint32_t>(relation.successor.size()));
     }
-    is_read_[r] = 1;
 }
 
 template <>
@@ -214,6 +243,7 @@ Model<Sparse> reachable_part(const PlainModel& plain) {
             }
             target.row_of.push_back(known);
         }
+        target.simplify();
         model.relation_of.push_back(i);
     }
     return model;

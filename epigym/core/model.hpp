@@ -51,14 +51,16 @@ struct Model<Dense> : Labels<Dense> {
     void close_relation() { class_first.push_back(static_cast<std::uint32_t>(classes.size())); }
 };
 
-// A relation as the number of each world's row, and the successors of each row in one array, which an equivalence, whose
-// rows are their own successors, does without.
+// A relation as the number of each world's row. Where agents know what they believe and what they do not (transitive and
+// Euclidean relations: S5, KD45, K45), the successors of a row are those of its members that are seen: one bit for each
+// world tells them. The successors of other relations are lists in one array.
 class Relation {
 public:
-    std::vector<std::uint32_t> row_of;           // per world; rows stand in the order of their first members
-    std::uint32_t count = 0;                     // rows, each of which has a member
-    bool is_equivalence = false;
-    std::vector<std::uint32_t> successor_first;  // count + 1, unless it is an equivalence
+    std::vector<std::uint32_t> row_of;           // per world; rows of e-states stand in the order of their first members
+    std::uint32_t count = 0;                     // rows; only those of a product may have no members
+    bool is_introspective = false;
+    WideBits seen;                               // worlds that are successors of their own row, if it is introspective
+    std::vector<std::uint32_t> successor_first;  // count + 1, unless it is introspective
     List successor;                              // ascending within a row
 
     class Iterator {
@@ -87,13 +89,24 @@ public:
 
     // Makes it empty, but for its memory.
     void clear();
-    // Lists the members of each row once; to be called before they are asked for, as successors of an equivalence are.
+    // The worlds of a word of a set whose row is marked with 1, not 0.
+    std::uint64_t marked(const std::uint8_t* marks, std::size_t word) const {
+        const std::size_t low = 64 * word, count = std::min<std::size_t>(64, row_of.size() - low);
+        std::uint64_t worlds = 0;
+        for (std::size_t k = 0; k < count; ++k) worlds |= std::uint64_t{marks[row_of[low + k]]} << k;
+        return worlds;
+    }
+    // Replaces lists by bits where the successors of every row are among its members.
+    void simplify();
+    // Lists the members of each row once, those that are seen first; to be called before they are asked for, and before
+    // successors of an introspective relation are.
     void index() const;
 
     std::size_t size() const { return count; }
-    ListView members(std::uint32_t row) const { return part(member_, member_first_, row); }
+    ListView members(std::uint32_t row) const { return {member_.data() + member_first_[row], member_.data() + member_first_[row + 1]}; }
     ListView successors(std::uint32_t row) const {
-        return is_equivalence ? members(row) : part(successor, successor_first, row);
+        if (is_introspective) return {member_.data() + member_first_[row], member_.data() + seen_end_[row]};
+        return {successor.data() + successor_first[row], successor.data() + successor_first[row + 1]};
     }
     Iterator begin() const {
         index();
@@ -102,12 +115,8 @@ public:
     Iterator end() const { return {this, count}; }
 
 private:
-    static ListView part(const List& list, const std::vector<std::uint32_t>& first, std::uint32_t row) {
-        return {list.data() + first[row], list.data() + first[row + 1]};
-    }
-
     mutable bool is_indexed_ = false;
-    mutable std::vector<std::uint32_t> member_first_;
+    mutable std::vector<std::uint32_t> member_first_, seen_end_;
     mutable List member_;
 };
 
@@ -163,11 +172,14 @@ void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agen
 // How a truth set of a large model is packed.
 enum class Truth : std::uint8_t { Nowhere, Everywhere, Listed };
 
-// What stands before the numbers of a relation of a large model: the rows, whether it is an equivalence, and where
-// its numbers begin, in bytes from the first such header.
+// How the successors of rows of a large model are packed: all members, those that are seen, or lists.
+enum class Successors : std::uint32_t { Members, Seen, Listed };
+
+// What stands before the numbers of a relation of a large model: the rows, how their successors are packed, and where the
+// numbers begin, in bytes from the first such header.
 struct RelationHeader {
     std::uint32_t rows;
-    std::uint32_t is_equivalence;
+    Successors successors;
     std::uint64_t at;
 };
 

@@ -150,39 +150,36 @@ void Product<Sparse>::reach_successors(const Occurrence<Sparse>& occurrence, std
     });
 }
 
-// One step under the agents of a pair, whose relation is an equivalence, from all that is reached with events of a group.
+// One step under the agents of a pair, whose relation is introspective, from all that is reached with events of a group.
 template <>
 void Product<Sparse>::sweep_group(const Occurrence<Sparse>& occurrence, std::size_t pair, std::uint32_t group) {
     const auto& [number, type] = occurrence.pairs[pair];
     const auto& [sources, targets] = (*type)[group];
     const Relation& relation = occurrence.model->relation(number);
     const World n = occurrence.model->worlds;
-    std::uint8_t* const used = used_.data() + used_first_[pair] + group * relation.size();
-    std::size_t unused = relation.size();
-    for (std::size_t i = 0; 64 * i < n && unused > 0; ++i) {
+    marks_.assign(relation.size(), 0);
+    for (std::size_t i = 0; 64 * i < n; ++i) {
         std::uint64_t starts = 0;
         each_event(sources, [&](std::size_t e) { starts |= reached_[e].words[i]; });
-        each_bit(starts, static_cast<World>(64 * i), [&](World w) {
-            auto& flag = used[relation.row_of[w]];
-            unused -= flag != 2;
-            flag = 2;
-        });
+        each_bit(starts, static_cast<World>(64 * i), [&](World w) { marks_[relation.row_of[w]] = 1; });
     }
     for (std::size_t i = 0; 64 * i < n; ++i) {
-        const auto low = static_cast<World>(64 * i);
-        std::uint64_t survivors = 0;
+        std::uint64_t survivors = 0, open = 0;
         each_event(targets, [&](std::size_t f) {
             const std::uint64_t enabled = occurrence.enabled[f]->words[i];
             survivors |= enabled;
-            each_bit(enabled & ~reached_[f].words[i], low, [&](World w) {
-                if (unused == 0 || used[relation.row_of[w]]) reach(f, w);
-            });
+            open |= enabled & ~reached_[f].words[i];
         });
-        if (!keeps_all_) continue;
-        each_bit(~survivors & (n - low < 64 ? (std::uint64_t{1} << (n - low)) - 1 : ~std::uint64_t{0}), low,
-                 [&](World w) { keeps_all_ = keeps_all_ && !used[relation.row_of[w]]; });
+        if (keeps_all_) open |= ~survivors;
+        if ((open & relation.seen.words[i]) == 0) continue;
+        const std::uint64_t seen = relation.seen.words[i] & relation.marked(marks_.data(), i);
+        keeps_all_ = keeps_all_ && (seen & ~survivors) == 0;
+        each_event(targets, [&](std::size_t f) {
+            const std::uint64_t found = seen & occurrence.enabled[f]->words[i] & ~reached_[f].words[i];
+            reached_[f].words[i] |= found;
+            left_ -= static_cast<std::size_t>(std::popcount(found));
+        });
     }
-    for (std::size_t row = 0; row < relation.size(); ++row) used[row] = used[row] != 0;
 }
 
 // One step under the agents of a pair. Returns whether that reached more.
@@ -192,7 +189,7 @@ bool Product<Sparse>::sweep(const Occurrence<Sparse>& occurrence, std::size_t pa
     const Relation& relation = occurrence.model->relation(number);
     const std::size_t before = left_;
     for (std::uint32_t g = 0; g < type->size(); ++g) {
-        if (relation.is_equivalence) {
+        if (relation.is_introspective) {
             sweep_group(occurrence, pair, g);
             continue;
         }
@@ -217,6 +214,9 @@ void Product<Sparse>::search(const Occurrence<Sparse>& occurrence) {
     const std::size_t events = occurrence.events(), pairs = occurrence.pairs.size();
     for (const auto& pair : occurrence.pairs) occurrence.model->relation(pair.relation).index();
     used_.assign(used_.size(), 0);
+    queue_.clear();
+    for (std::size_t e = 0; e < events; ++e)
+        each(reached_[e], [&](World w) { queue_.push_back({w, static_cast<std::uint32_t>(e)}); });
     for (std::size_t at = 0; at < queue_.size() && !is_done(); ++at) {
         const auto [world, event] = queue_[at];
         for (std::size_t p = 0; p < pairs; ++p) {
@@ -235,11 +235,7 @@ void Product<Sparse>::reach(const Occurrence<Sparse>& occurrence) {
     left_ = 0;
     each_event(reachable_events(occurrence.designated, occurrence.pairs),
                [&](std::size_t e) { left_ += occurrence.enabled[e]->count(); });
-    queue_.clear();
-    each_event(occurrence.designated, [&](std::size_t e) {
-        each(reached_[e], [&](World w) { queue_.push_back({w, static_cast<std::uint32_t>(e)}); });
-    });
-    left_ -= queue_.size();
+    each_event(occurrence.designated, [&](std::size_t e) { left_ -= reached_[e].count(); });
     bool grows = true;
     for (int k = 0; k < kSweeps && grows; ++k) grows = sweep(occurrence);
     if (grows && !is_done()) search(occurrence);
@@ -316,9 +312,24 @@ void Product<Sparse>::build_relation(const Occurrence<Sparse>& occurrence, std::
     each_event(active_, [&](std::size_t e) {
         first[e] = group_of_[pair * occurrence.events() + e] * relation.count;
     });
+    out.row_of.resize(worlds_);
+    out.is_introspective = relation.is_introspective;
+    EventMask seen = 0;  // events in their own group's targets
+    for (const auto& group : *type) {
+        if ((group.sources & active_) == 0) continue;
+        out.is_introspective = out.is_introspective && (group.targets & ~group.sources & active_) == 0;
+        seen |= group.targets & active_;
+    }
+    if (out.is_introspective) {
+        out.count = static_cast<std::uint32_t>(relation.count * type->size());
+        for (World x = 0; x < worlds_; ++x) out.row_of[x] = first[event_of_[x]] + relation.row_of[world_of_[x]];
+        begin(out.seen);
+        each_event(seen, [&](std::size_t e) { add(out.seen, relation.seen, e); });
+        finish(out.seen);
+        return;
+    }
     row_number_.assign(relation.size() * type->size(), 0);
     sources_.clear();
-    out.row_of.resize(worlds_);
     for (World x = 0; x < worlds_; ++x) {
         const auto source = first[event_of_[x]] + relation.row_of[world_of_[x]];
         auto& row = row_number_[source];
@@ -329,11 +340,7 @@ void Product<Sparse>::build_relation(const Occurrence<Sparse>& occurrence, std::
         out.row_of[x] = row - 1;
     }
     out.count = static_cast<std::uint32_t>(sources_.size());
-    out.is_equivalence = relation.is_equivalence;
-    for (const auto& group : *type)
-        if (group.sources & active_) out.is_equivalence = out.is_equivalence && ((group.sources ^ group.targets) & active_) == 0;
-    if (out.is_equivalence) return;
-    if (relation.is_equivalence) relation.index();
+    if (relation.is_introspective) relation.index();
     for (const auto& [group, row] : sources_) {
         const auto targets = (*type)[group].targets & active_;
         const auto begin = static_cast<std::ptrdiff_t>(out.successor.size());

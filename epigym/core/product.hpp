@@ -103,6 +103,7 @@ private:
     bool keeps_all_ = false;
     std::vector<typename P::Set> reached_;          // per event the worlds w with (w, event) reachable
     Placement<typename P::Set> placement_;
+    std::vector<std::uint8_t> marks_;               // rows of one relation: whether one of its worlds is reachable
     std::vector<std::uint8_t> used_;                // pairs x groups x rows: whether one of its worlds is reachable
     std::vector<std::size_t> used_first_;           // per pair
     // Of large models, whose products stand world by world, so that they often keep the order of the worlds:

@@ -38,14 +38,29 @@ def test_random_tasks(task: Task, formulas: list[Formula], data: st.DataObject) 
 
 @settings(max_examples=15)
 @pytest.mark.parametrize("worlds", [33, 63, 64, 65, 66, 128, 129, 512, 513, 700])
-@given(strategies.tasks(max_worlds=1, max_actions=2), st.integers(0, 2**32), st.booleans())
-def test_random_tasks_of_many_worlds(worlds: int, task: Task, seed: int, equivalences: bool) -> None:
+@given(
+    strategies.tasks(max_worlds=1, max_actions=2),
+    st.integers(0, 2**32),
+    st.sampled_from(["any", "equivalences", "introspective"]),
+)
+def test_random_tasks_of_many_worlds(worlds: int, task: Task, seed: int, relations: str) -> None:
     rng = random.Random(seed)
-    initial = strategies.random_estate(rng, worlds, task.fluents, task.agents, equivalences=equivalences)
+    initial = strategies.random_estate(rng, worlds, task.fluents, task.agents, relations)
     both = Comparison(dataclasses.replace(task, initial=initial), [])
     for action in both.actions[both.space.initial]:
         both.step(both.space.initial, action)
     assert both.space.intern(strategies.renumbered(initial, seed)) == both.space.initial
+
+
+@settings(max_examples=15)
+@pytest.mark.parametrize("worlds", [30, 65, 200])
+@given(st.integers(0, 2**32), st.sampled_from(["equivalences", "introspective"]))
+def test_who_sees_notices_suspects_or_misses_what_happens(worlds: int, seed: int, relations: str) -> None:
+    rng = random.Random(seed)
+    task = strategies.telling_task(rng)
+    initial = strategies.random_estate(rng, worlds, task.fluents, task.agents, relations)
+    initial = dataclasses.replace(initial, designated=initial.designated[:1])
+    random_plan(Comparison(dataclasses.replace(task, initial=initial), []), 2, rng)
 
 
 @pytest.mark.parametrize("worlds", [64, 65, 200])

@@ -229,13 +229,15 @@ def random_formula(rng: random.Random, depth: int, fluents: Sequence[str], agent
 
 
 def random_estate(
-    rng: random.Random, worlds: int, fluents: Sequence[str], agents: Sequence[str], *, equivalences: bool = False
+    rng: random.Random, worlds: int, fluents: Sequence[str], agents: Sequence[str], relations: str = "any"
 ) -> EState:
     """An e-state of many worlds; agents have few rows shared by many worlds, or many short ones, or know their row."""
 
     def relation() -> tuple[frozenset[int], ...]:
-        if equivalences:
+        if relations == "equivalences":
             return partition(rng, worlds)
+        if relations == "introspective":
+            return introspective(rng, worlds)
         if rng.random() < 0.5:
             shared = [frozenset(rng.sample(range(worlds), rng.randint(0, worlds))) for _ in range(3)]
             return tuple(rng.choice(shared) for _ in range(worlds))
@@ -257,6 +259,15 @@ def partition(rng: random.Random, worlds: int) -> tuple[frozenset[int], ...]:
         members.setdefault(number, set()).add(world)
     rows = {number: frozenset(found) for number, found in members.items()}
     return tuple(rows[number] for number in class_of)
+
+
+def introspective(rng: random.Random, worlds: int) -> tuple[frozenset[int], ...]:
+    """Rows of a transitive and Euclidean relation: worlds of a class see some of it, or nothing."""
+    share = rng.choice([0.1, 0.5, 0.9])
+    seen = frozenset(world for world in range(worlds) if rng.random() < share)
+    rows = partition(rng, worlds)
+    kept = {row: row & seen for row in set(rows)}
+    return tuple(kept[row] for row in rows)
 
 
 # An event that happens, another one instead, and nothing: who sees, notices, suspects or misses what happens.

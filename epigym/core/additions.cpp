@@ -81,7 +81,7 @@ void Additions::guarantee_part(const Event& event, FormulaId part, Guarantees& o
         }
     } else if (store[store.unnegated(part)].op != Op::Actually) {
         for (FormulaId piece : store.conjuncts(store_->normal(part)))
-            if (piece != store.constant(true) && !is_overwritten(event, piece))
+            if (piece != store.constant(true) && piece != store.constant(false) && !is_overwritten(event, piece))
                 guarantee({piece, store.constant(true)}, out);
     }
 }

@@ -45,9 +45,26 @@ void believe(const Relation& relation, const WideBits& inner, WideBits& out) {
 
 template <class P>
 bool Truths<P>::holds(FormulaId id) {
+    if (told_stamps_[id] != stamp_) {
+        told_[id] = decide(id);
+        told_stamps_[id] = stamp_;
+    }
+    return told_[id] != 0;
+}
+
+template <class P>
+bool Truths<P>::decide(FormulaId id) {
     const auto children = formulas_->children(id);
+    // In small models it costs as little to see where parts hold, and actions will ask that.
+    const auto is_single = [&] { return !P::dense && model_->designated.count() == 1; };
     switch (formulas_->op[id]) {
         case Op::And: return std::ranges::all_of(children, [&](FormulaId child) { return holds(child); });
+        case Op::Or:
+            if (is_single()) return std::ranges::any_of(children, [&](FormulaId child) { return holds(child); });
+            return holds_throughout(model_->designated, id);
+        case Op::Not:
+            if (is_single()) return !holds(children.front());
+            return holds_throughout(model_->designated, id);
         case Op::Believes:
         case Op::Everybody:
             return std::ranges::all_of(formulas_->agents(id), [&](std::uint32_t agent) {

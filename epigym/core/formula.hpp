@@ -38,7 +38,7 @@ template <class P>
 class Truths {
 public:
     explicit Truths(const Formulas& formulas)
-        : formulas_(&formulas), sets_(formulas.size()), stamps_(formulas.size(), 0) {}
+        : formulas_(&formulas), sets_(formulas.size()), stamps_(formulas.size(), 0), told_(formulas.size()), told_stamps_(formulas.size(), 0) {}
 
     // Forgets all truth sets; `model` must outlive the questions about it.
     void reset(const Model<P>& model) {
@@ -67,6 +67,7 @@ public:
     const typename P::Set& considered(std::uint32_t agent);
 
 private:
+    bool decide(FormulaId id);
     void compute(FormulaId id);
     bool holds_throughout(const typename P::Set& where, FormulaId id);
     void believed(std::uint32_t agent, const typename P::Set& inner, typename P::Set& out) const;
@@ -76,6 +77,8 @@ private:
     const Model<P>* model_ = nullptr;
     std::vector<typename P::Set> sets_;
     std::vector<std::uint64_t> stamps_;
+    std::vector<std::uint8_t> told_;           // whether a formula holds at every designated world
+    std::vector<std::uint64_t> told_stamps_;
     std::vector<typename P::Set> considered_;  // per agent
     std::vector<std::uint64_t> considered_stamps_;
     std::uint64_t stamp_ = 0;

@@ -139,6 +139,17 @@ def test_of_effects_on_one_fluent_the_first_is_taken() -> None:
     agree(task, 3, 0)
 
 
+def test_an_event_that_cannot_happen_guarantees_nothing() -> None:
+    """Its precondition is no literal; only who believes nothing but that event comes to believe that it happened."""
+    relations = {"misled": (frozenset({1}), frozenset({1}))}
+    events = (Event("e", TRUE), Event("never", FALSE))
+    action = Action("mislead", TRUE, events, (0,), relations, (((TRUE, "misled"),),))
+    initial = EState((frozenset(),), ((frozenset({0}),),), (0,))
+    task = Task("t", ("p",), ("a",), (action,), initial, (believes("a", FALSE),))
+    assert Relaxation(StateSpace(task))([0]).h_add[0] == np.inf
+    agree(task, 1, 0)
+
+
 def test_a_batch_is_its_e_states_one_by_one() -> None:
     space = StateSpace(load_problem("grapevine/3_pl_4"))
     targets = np.unique(space.expand([0]).target)

@@ -27,6 +27,7 @@ class Evaluate(Settings):
     name: str
     suffix: str
     suite: dict[str, Any]
+    domain: list[str]
     per_domain: int | None = field(metadata={"minimum": 1})
     folder: Path = field(metadata={"written": "folder"})
     agents: list[str | dict[str, Any]]
@@ -81,7 +82,7 @@ def cells(settings: Evaluate) -> list[Cell]:
         raise UsageError("anytime=true re-executes every plan: leave out reexecute=false")
     problems = named_problems(settings.problems, settings.semantics)
     return cells_of(
-        problems or problems_of(settings.suite, settings.per_domain, settings.semantics),
+        problems or problems_of(settings.suite, settings.per_domain, settings.semantics, settings.domain),
         configurations_of(settings.agents, settings.heuristics),
         Limits(settings.max_expanded, settings.time_limit, memory_bytes(settings.memory_limit)),
         anytime=settings.anytime,

@@ -35,6 +35,22 @@ public:
         buffer_ = taken < 64 ? value >> taken : 0;
         used_ = used_ + bits - 64;
     }
+    // Writes many fields of at most 32 bits.
+    void put(std::span<const std::uint32_t> values, unsigned bits) {
+        const auto at = out_.size();
+        out_.resize(at + 8 * (values.size() * bits / 64 + 2));
+        std::uint8_t* to = out_.data() + at;
+        for (auto value : values) {
+            buffer_ |= std::uint64_t{value} << used_;
+            used_ += bits;
+            if (used_ < 64) continue;
+            std::memcpy(to, &buffer_, 8);
+            to += 8;
+            used_ -= 64;
+            buffer_ = used_ > 0 ? std::uint64_t{value} >> (bits - used_) : 0;
+        }
+        out_.resize(static_cast<std::size_t>(to - out_.data()));
+    }
     void finish() { flush((used_ + 7) / 8); }
 
 private:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -74,7 +74,9 @@ def named_problems(names: Iterable[str], semantics: Semantics) -> list[Problem]:
     return [_named(name, semantics) for name in names]
 
 
-def problems_of(choice: Mapping[str, Any], per_domain: int | None, semantics: Semantics) -> list[Problem]:
+def problems_of(
+    choice: Mapping[str, Any], per_domain: int | None, semantics: Semantics, only: Sequence[str] = ()
+) -> list[Problem]:
     """The problems of a suite as `conf/suite` describes it, at most `per_domain` of each domain.
 
     Args:
@@ -82,9 +84,10 @@ def problems_of(choice: Mapping[str, Any], per_domain: int | None, semantics: Se
             the pattern of the `problems` below the folder with their `domain_file` and `libraries`.
         per_domain: most problems of a domain; None for all of them.
         semantics: the reading of mA*.
+        only: domains of the suite; none for all of them.
 
     Raises:
-        UsageError: when there is no such suite or split.
+        UsageError: when there is no such suite, split or domain.
         MissingError: when a file that the suite lists is missing.
     """
     if "domains" in choice:
@@ -93,7 +96,10 @@ def problems_of(choice: Mapping[str, Any], per_domain: int | None, semantics: Se
         by_domain = {}
         for problem in named_problems(_instances(choice), semantics):
             by_domain.setdefault(problem.domain, []).append(problem)
-    return [problem for problems in by_domain.values() for problem in islice(problems, per_domain)]
+    for domain in only:
+        if domain not in by_domain:
+            raise UsageError(unknown("domain", domain, by_domain))
+    return [problem for domain in only or by_domain for problem in islice(by_domain[domain], per_domain)]
 
 
 def _named(name: str, semantics: Semantics) -> Problem:

@@ -64,6 +64,9 @@ def test_suites_of_the_domains_can_be_cut() -> None:
     assert set(small) <= set(everything)
     assert Problem("assembly_line/b2_pl_5", "assembly_line", "assembly_line/b2_pl_5", Reading("efp")) in everything
     assert len(problems_of(configured("standard", "suite.split=all"), None, "default")) == 95
+    chosen = problems_of(configured("standard"), 2, "efp", ["grapevine", "assembly_line"])
+    assert [problem.domain for problem in chosen] == ["grapevine"] * 2 + ["assembly_line"] * 2
+    assert set(chosen) <= set(small)
 
 
 def test_wrong_suites_of_the_domains_are_explained() -> None:
@@ -71,6 +74,8 @@ def test_wrong_suites_of_the_domains_are_explained() -> None:
         problems_of({"name": "standart", "split": "test"}, None, "default")
     with pytest.raises(UsageError, match=r"unknown suite\.split 'tests': did you mean 'test'"):
         problems_of({"name": "standard", "split": "tests"}, None, "default")
+    with pytest.raises(UsageError, match="unknown domain 'grapevines': did you mean 'grapevine'"):
+        problems_of(configured("standard"), None, "default", ["grapevines"])
 
 
 def test_epddl_problems_are_named_by_domain_and_file(files: Files, tmp_path: Path) -> None:

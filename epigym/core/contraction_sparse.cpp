@@ -291,20 +291,20 @@ void Contraction<Sparse>::number_blocks() {
 }
 
 void Contraction<Sparse>::find_quotient() {
-    const auto image = [&](const auto& worlds) {
+    const auto met = [&](const auto& worlds) {
         Bits blocks;
         each(worlds, [&](World w) { blocks.set(block_of_[w]); });
         return blocks;
     };
     quotient_.worlds = blocks_.count();
-    quotient_.designated = image(model_->designated);
+    quotient_.designated = met(model_->designated);
     quotient_.valuation.clear();
-    for (const auto& truth : model_->valuation) quotient_.valuation.push_back(image(truth));
+    for (const auto& truth : model_->valuation) quotient_.valuation.push_back(met(truth));
     quotient_.relation_of = model_->relation_of;
     quotient_.clear_relations();
     for (std::uint32_t r = 0; r < model_->relations(); ++r) {
         for (const auto& row : model_->relation(r))
-            if (!row.members.empty()) quotient_.classes.push_back({image(row.members), image(row.successors)});
+            if (!row.members.empty()) quotient_.classes.push_back({met(row.members), met(row.successors)});
         quotient_.close_relation();
     }
 }

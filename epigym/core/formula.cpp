@@ -16,7 +16,8 @@ void consider(const Relation& relation, const WideBits& designated, WideBits& ou
     std::vector<std::uint8_t> rows(relation.count, 0);
     each(designated, [&](World w) { rows[relation.row_of[w]] = 1; });
     if (relation.is_introspective) {
-        for (std::size_t i = 0; i < out.words.size(); ++i) out.words[i] |= relation.seen.words[i] & relation.marked(rows.data(), i);
+        for (std::size_t i = 0; i < out.words.size(); ++i)
+            out.words[i] |= relation.seen.words[i] & relation.marked(rows.data(), i);
         return;
     }
     for (std::uint32_t row = 0; row < relation.count; ++row)

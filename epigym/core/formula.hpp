@@ -38,7 +38,11 @@ template <class P>
 class Truths {
 public:
     explicit Truths(const Formulas& formulas)
-        : formulas_(&formulas), sets_(formulas.size()), stamps_(formulas.size(), 0), told_(formulas.size()), told_stamps_(formulas.size(), 0) {}
+        : formulas_(&formulas),
+          sets_(formulas.size()),
+          stamps_(formulas.size(), 0),
+          told_(formulas.size()),
+          told_stamps_(formulas.size(), 0) {}
 
     // Forgets all truth sets; `model` must outlive the questions about it.
     void reset(const Model<P>& model) {

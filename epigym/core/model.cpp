@@ -60,10 +60,9 @@ void Relation::index() const {
     if (is_introspective) {
         each(seen, place);
         seen_end_.assign(member_first_.begin(), member_first_.end() - 1);
-        for (std::size_t i = 0; i < seen.words.size(); ++i) {
-            const std::uint64_t inside = row_of.size() - 64 * i < 64 ? (std::uint64_t{1} << (row_of.size() % 64)) - 1 : ~std::uint64_t{0};
-            each_bit(~seen.words[i] & inside, static_cast<World>(64 * i), place);
-        }
+        WideBits others;
+        Sparse::fill(others, static_cast<World>(row_of.size()));
+        each(others.subtract(seen), place);
     } else {
         for (World w = 0; w < row_of.size(); ++w) place(w);
     }
@@ -159,7 +158,8 @@ void Model<Sparse>::read(std::uint32_t r) const {
     if (relation.is_introspective) {
         Sparse::fill(relation.seen, worlds);
         if (header.successors == Successors::Members) return;
-        for (World low = 0; low < worlds; low += 64) relation.seen.words[low / 64] = in.get(std::min<unsigned>(64, worlds - low));
+        for (World low = 0; low < worlds; low += 64)
+            relation.seen.words[low / 64] = in.get(std::min<unsigned>(64, worlds - low));
         return;
     }
     const auto count_bits = static_cast<unsigned>(std::bit_width(worlds));

@@ -103,7 +103,9 @@ public:
     void index() const;
 
     std::size_t size() const { return count; }
-    ListView members(std::uint32_t row) const { return {member_.data() + member_first_[row], member_.data() + member_first_[row + 1]}; }
+    ListView members(std::uint32_t row) const {
+        return {member_.data() + member_first_[row], member_.data() + member_first_[row + 1]};
+    }
     ListView successors(std::uint32_t row) const {
         if (is_introspective) return {member_.data() + member_first_[row], member_.data() + seen_end_[row]};
         return {successor.data() + successor_first[row], successor.data() + successor_first[row + 1]};

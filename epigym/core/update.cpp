@@ -21,8 +21,10 @@ bool Updater<P>::applicable(ActionId id) {
     const Action& action = table_->actions[id];
     if (!state_.truths.holds(action.applicability)) return false;
     const EventModel& model = table_->event_models[action.event_model];
-    if (std::has_single_bit(model.designated))
-        return state_.truths.holds(table_->events[model.events[static_cast<std::size_t>(std::countr_zero(model.designated))]].precondition);
+    if (std::has_single_bit(model.designated)) {
+        const auto event = model.events[static_cast<std::size_t>(std::countr_zero(model.designated))];
+        return state_.truths.holds(table_->events[event].precondition);
+    }
     Set left = state_.model.designated;
     each_event(model.designated, [&](std::size_t e) {
         left.subtract(state_.truths.worlds(table_->events[model.events[e]].precondition));

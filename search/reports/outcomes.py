@@ -120,6 +120,13 @@ class Outcomes:
         outcomes = self.table[configuration]
         return [outcomes[problem] for problem in problems if problem in outcomes and outcomes[problem].is_solved]
 
+    def answered(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
+        """The outcomes of a configuration on some problems that settle them: a plan, or a proof that there is none."""
+        outcomes = self.table[configuration]
+        return [
+            outcomes[problem] for problem in problems if problem in outcomes and outcomes[problem].status.is_decided
+        ]
+
     def common(self, problems: Iterable[str]) -> list[str]:
         """The problems that every configuration solved."""
         return [

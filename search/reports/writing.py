@@ -6,15 +6,12 @@ import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rich.table import Table
-from rich.text import Text
-
 from epigym.errors import UsageError
 from epigym.names import unknown
 from search.reports import figures
 from search.reports.outcomes import Outcomes
 from search.reports.published import PUBLISHED
-from search.reports.tables import ReportTable, instances, left_out, summary, totals
+from search.reports.tables import instances, left_out, summary, totals
 
 logger = logging.getLogger("search.report")
 
@@ -65,13 +62,3 @@ def checked(configurations: Iterable[str], outcomes: Outcomes) -> list[str]:
         if name not in outcomes.table:
             raise UsageError(unknown("configuration", name, outcomes.table))
     return found
-
-
-def on_screen(table: ReportTable) -> Table:
-    """The table for a terminal."""
-    drawn = Table(title=Text(table.caption))
-    for number, title in enumerate(table.titles):
-        drawn.add_column(Text(title), justify="right" if number else "left", overflow="fold")
-    for row in table.rows:
-        drawn.add_row(*map(Text, row))
-    return drawn

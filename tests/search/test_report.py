@@ -6,10 +6,12 @@ import csv
 import subprocess
 import sys
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import matplotlib.image
 import pytest
+from rich.console import Console
 
 from epigym.errors import EpigymError, MissingError
 from search.agents.result import SearchStatus
@@ -17,13 +19,14 @@ from search.evaluate import Evaluate
 from search.evaluation.cell import COLUMNS
 from search.evaluation.suites import problems_of
 from search.reports import figures
+from search.reports.display import on_screen
 from search.reports.outcomes import Outcome, Outcomes, read_outcomes
 from search.reports.published import published
-from search.reports.tables import instances, left_out, number, summary, totals
+from search.reports.tables import instances, left_out, number, overview, summary, totals
 from search.reports.writing import write_report
 from tests.helpers.commands import composed
 
-SOLVED, TIME_LIMIT = SearchStatus.SOLVED, SearchStatus.TIME_LIMIT
+SOLVED, UNSOLVABLE, TIME_LIMIT = SearchStatus.SOLVED, SearchStatus.UNSOLVABLE, SearchStatus.TIME_LIMIT
 
 
 def outcome(configuration: str, problem: str, expanded: float | None, length: float = 4) -> Outcome:
@@ -86,6 +89,30 @@ def test_totals_show_the_interval_of_the_coverage() -> None:
     [bfs, _] = totals(outcomes()).rows
     assert bfs[:3] == ["bfs", "4/5 (80.00%)", "40 to 100 %"]
     assert bfs[3].startswith("20 ± 10 [10 to 30]")
+
+
+def test_what_is_proved_unsolvable_counts_as_answered() -> None:
+    found = outcomes()
+    found.table["bfs"]["y/2"] = Outcome("y", "y/2", "bfs", UNSOLVABLE)
+    found.table["hfs/gnn"].pop("x/3")
+    assert overview(found).rows == [
+        ["bfs", "5/5", "1", "100 to 100 %", "15", "30"],  # the means of 10 and 20 nodes, and of twice as many ms
+        ["hfs/gnn", "3/4", "0", "25 to 100 %", "5", "10"],
+    ]
+
+
+def test_what_is_on_the_screen_fits_into_80_columns_and_names_every_configuration() -> None:
+    labels = [f"hfs_preferred/learned_with_some_long_name_{number}" for number in (1, 2)]
+    found = Outcomes({name: {f"x/{n}": outcome(name, f"x/{n}", 10**6 + n) for n in range(1000)} for name in labels})
+    table = overview(found)
+    console = Console(file=StringIO(), width=80)
+    console.print(on_screen(table.caption, table.titles, table.rows))
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in lines if line.startswith("│")]
+    assert "".join(first for first, *_ in cells) == "".join(labels)
+    whole = [others for _, *others in cells if any(others)]
+    assert whole == [["1000/1000", "0", "100 to 100 %", "1000500", "2000999"]] * 2
 
 
 @pytest.mark.parametrize(
@@ -253,10 +280,10 @@ def test_tables_of_other_layouts_are_read(tmp_path: Path) -> None:
     toolkit.write_text(TOOLKIT)
     competition.write_text(COMPETITION)
     ladder.write_text(RUNGS)
-    unsolvable, memory_limit = SearchStatus.UNSOLVABLE, SearchStatus.MEMORY_LIMIT
+    memory_limit = SearchStatus.MEMORY_LIMIT
     assert published([str(toolkit), str(competition)]) == [
         Outcome("Coin", "Coin/problem_1", "published toolkit", SOLVED, plan_length=2, total_ms=30),
-        Outcome("Gossip", "Gossip/problem_1", "published toolkit", unsolvable, total_ms=20),
+        Outcome("Gossip", "Gossip/problem_1", "published toolkit", UNSOLVABLE, total_ms=20),
         Outcome("Sc", "Sc/problem_1", "published toolkit", TIME_LIMIT, total_ms=60780),
         *(
             Outcome("1-basic/gossip", f"1-basic/gossip/gos-0{n}", "published deep", status, length, None, None, ms, mib)
@@ -264,7 +291,7 @@ def test_tables_of_other_layouts_are_read(tmp_path: Path) -> None:
                 (3, SOLVED, 2, 500, 2),
                 (4, memory_limit, None, 600500, 16384),
                 (5, TIME_LIMIT, None, 1200000, 1),
-                (6, unsolvable, None, 1000, 1),
+                (6, UNSOLVABLE, None, 1000, 1),
             )
         ),
     ]

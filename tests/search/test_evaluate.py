@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from epigym import _core, language, space
+from epigym.command.codes import ExitCode
 from epigym.errors import EpigymError, MissingError, ProblemWarning, UsageError
 from epigym.problem import Reading, load_problem
 from epigym.reference import Validation
@@ -520,6 +521,16 @@ def test_an_interrupted_run_says_what_is_kept_and_leaves_no_process_behind(probl
     assert "Traceback" not in rest
     gone, alive = psutil.wait_procs(children, timeout=30)
     assert (len(gone) > 0, alive) == (True, [])
+
+
+def test_no_success_when_every_search_ended_with_an_error(problems: Path) -> None:
+    for finished_before in (False, True):
+        failed = start(problems, "folder=wrong", "problems=[wrong.txt]", "agents=[bfs]")
+        output, _ = failed.communicate()
+        assert failed.returncode == ExitCode.FAILURE, output
+        assert "every search ended with an error, the first with: wrong.txt:1:" in output
+        assert (" - finished " in output) is not finished_before
+    assert len(finished(start(problems, "folder=wrong", "problems=[wrong.txt,coin.txt]", "agents=[bfs]"))) == 1
 
 
 def test_limits_are_rows_too(problems: Path) -> None:

@@ -1,4 +1,8 @@
-"""Write the tables and figures of evaluations; arguments that are not options are the folders of the runs."""
+"""Write the tables, figures and page of evaluations; arguments that are not options are the folders of the runs.
+
+The page, report.html, is one file for any browser: tables that can be sorted, and drawings of what was answered when
+and of two configurations against each other.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +51,7 @@ def report(settings: Report) -> None:
     write_report(settings.folder, outcomes, settings.baseline, settings.pairs)
     table = overview(outcomes)
     Console().print(on_screen(table.caption, table.titles, table.rows))
-    logger.info("tables and figures: %s", settings.folder)
+    logger.info("tables, figures and report.html: %s", settings.folder)
 
 
 def main() -> NoReturn:

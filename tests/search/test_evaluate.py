@@ -299,6 +299,7 @@ def test_costs_are_those_of_all_processes(cell: Cell, tmp_path: Path) -> None:
     cell.write(tmp_path, found)
     row = cell.row(tmp_path)
     assert (row["cpu_seconds"], row["host"]) == ("2.500000", platform.node())
+    assert tmp_path / row["file"] == cell.file(tmp_path)
     assert row["processor"]
 
 

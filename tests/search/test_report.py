@@ -13,7 +13,7 @@ import matplotlib.image
 import pytest
 from rich.console import Console
 
-from epigym.errors import EpigymError, MissingError
+from epigym.errors import EpigymError, MissingError, UsageError
 from search.agents.result import SearchStatus
 from search.evaluate import Evaluate
 from search.evaluation.cell import COLUMNS
@@ -171,7 +171,7 @@ def test_the_same_outcomes_give_the_same_files(tmp_path: Path) -> None:
         write_report(tmp_path / name, outcomes(), "bfs", [("bfs", "hfs/gnn")])
         contents.append({file.name: file.read_bytes() for file in (tmp_path / name).iterdir()})
     assert contents[0] == contents[1]
-    assert len(contents[0]) == 5 * 3 + 6 * 2
+    assert len(contents[0]) == 6 * 3 + 6 * 2 + 1
     for picture in (tmp_path / "first").glob("*.png"):
         image = matplotlib.image.imread(picture)
         assert image.shape[0] > 100
@@ -319,6 +319,11 @@ def test_the_command_takes_runs_as_arguments(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "| published BFS |" in (tmp_path / "out" / "totals.md").read_text()
     assert (tmp_path / "out" / "scatter_bfs_hfs.pdf").is_file()
+    assert "| bfs | hfs | 1 | 1 | 0 | 0 |" in (tmp_path / "out" / "paired.md").read_text()
+    assert "</html>" in (tmp_path / "out" / "report.html").read_text()
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    with pytest.raises(UsageError, match=r"pairs: \[bfs\] is no pair: name two configurations"):
+        write_report(tmp_path / "none", read_outcomes([tmp_path / "a"]), pairs=[["bfs"]])
     wrong = subprocess.run([*command[:4], "baseline=bsf"], cwd=tmp_path, capture_output=True, text=True)
     assert wrong.returncode == 64
     assert "unknown configuration 'bsf': did you mean 'bfs'?" in wrong.stderr

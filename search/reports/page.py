@@ -115,8 +115,8 @@ def _number(value: float | None) -> str:
 
 
 def _text(text: str) -> str:
-    """A text that may be broken where a label has its parts."""
-    return re.sub(r"([/_])", r"\1<wbr>", html.escape(text))
+    """A text that may be broken where a label has its parts, but not a fraction."""
+    return re.sub(r"([/_])(?=\D)", r"\1<wbr>", html.escape(text))
 
 
 def _verdict(outcome: Outcome) -> str:

@@ -73,8 +73,8 @@ class Comparison:
             found.append(
                 f"On the {self.counted} problems that both solved, {first} expanded {number(self.ratio)} times the "
                 f"nodes of {second} (geometric mean). Were neither better, ratios at least as one-sided would come "
-                f"about with probability {_p(self.wilcoxon)} (Wilcoxon signed-rank test on their logarithms, of the "
-                f"{self.unequal} problems where they differ)."
+                f"about with probability {_p(self.wilcoxon)} (Wilcoxon signed-rank test on their logarithms; "
+                f"problems where they differ: {self.unequal})."
             )
         return found
 

@@ -125,5 +125,8 @@ def test_the_table_and_the_sentences_say_it() -> None:
     assert "with probability 0.0039 (exact McNemar test" in second
     assert "differs from that of b by +52.9 percentage points" in third
     assert fourth.startswith("On the 5 problems that both solved, a expanded 8 times the nodes of b (geometric mean).")
-    assert "with probability 0.062 (Wilcoxon signed-rank test on their logarithms, of the 5 problems" in fourth
+    assert (
+        "with probability 0.062 (Wilcoxon signed-rank test on their logarithms; problems where they differ: 5)"
+        in fourth
+    )
     assert paired(outcomes("S–", "–S"), [("a", "b")]).rows == []

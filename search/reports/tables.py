@@ -261,4 +261,4 @@ def _with_interval(outcomes: Sequence[Outcome], metric: Metric) -> str:
 def _tex(text: str) -> str:
     for character in "&%_#":
         text = text.replace(character, "\\" + character)
-    return text.replace("±", r"$\pm$").replace("–", "--")
+    return text.replace("±", r"$\pm$").replace("<", "$<$").replace("–", "--")

@@ -130,3 +130,4 @@ def test_the_table_and_the_sentences_say_it() -> None:
         in fourth
     )
     assert paired(outcomes("S–", "–S"), [("a", "b")]).rows == []
+    assert "& $<$ 0.001 &" in paired(outcomes("S" * 20, "T" * 20), [("a", "b")]).latex()

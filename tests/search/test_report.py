@@ -321,7 +321,9 @@ def test_the_command_takes_runs_as_arguments(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "scatter_bfs_hfs.pdf").is_file()
     assert "| bfs | hfs | 1 | 1 | 0 | 0 |" in (tmp_path / "out" / "paired.md").read_text()
     assert "</html>" in (tmp_path / "out" / "report.html").read_text()
-    assert max(map(len, done.stdout.splitlines())) <= 80
+    *shown, log = done.stdout.splitlines()
+    assert log.endswith("tables, figures and report.html: out")
+    assert max(map(len, shown)) <= 80
     with pytest.raises(UsageError, match=r"pairs: \[bfs\] is no pair: name two configurations"):
         write_report(tmp_path / "none", read_outcomes([tmp_path / "a"]), pairs=[["bfs"]])
     wrong = subprocess.run([*command[:4], "baseline=bsf"], cwd=tmp_path, capture_output=True, text=True)

@@ -5,6 +5,7 @@ Started again, it goes on where it was. The table results.csv is derived from th
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,8 @@ from epigym.language import Semantics
 
 if TYPE_CHECKING:
     from search.evaluation.cell import Cell
+
+logger = logging.getLogger("search.evaluate")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,15 +50,16 @@ class Evaluate(Settings):
 
 
 def evaluate(settings: Evaluate) -> ExitCode:
-    """Search, and write the table of what is finished.
+    """Search, and write the table of what is finished; no success when every search ended with an error.
 
     Raises:
         EpigymError: when a suite, an agent or a heuristic is wrong.
     """
     from search.agents.limits import memory_bytes
+    from search.agents.result import SearchStatus
     from search.evaluation.running import evaluate
 
-    evaluate(
+    results = evaluate(
         cells(settings),
         settings.folder,
         part=settings.shard,
@@ -64,6 +68,9 @@ def evaluate(settings: Evaluate) -> ExitCode:
         memory_limit=memory_bytes(settings.memory_limit),
         retry=settings.retry,
     )
+    if results and all(result.status is SearchStatus.ERROR for result in results):
+        logger.error("every search ended with an error, the first with: %s", results[0].message)
+        return ExitCode.FAILURE
     return ExitCode.SUCCESS
 
 

@@ -1,4 +1,8 @@
-"""Write the tables and figures of evaluations; arguments that are not options are the folders of the runs."""
+"""Write the tables, figures and page of evaluations; arguments that are not options are the folders of the runs.
+
+The page, report.html, is one file for any browser: tables that can be sorted, and drawings of what was answered when
+and of two configurations against each other.
+"""
 
 from __future__ import annotations
 
@@ -35,17 +39,19 @@ def report(settings: Report) -> None:
     """
     from rich.console import Console
 
+    from search.reports.display import on_screen
     from search.reports.outcomes import read_outcomes
     from search.reports.published import published
-    from search.reports.tables import totals
-    from search.reports.writing import checked, on_screen, write_report
+    from search.reports.tables import overview
+    from search.reports.writing import checked, write_report
 
     outcomes = read_outcomes(settings.runs, published(settings.published))
     if settings.configurations:
         outcomes = outcomes.of(checked(settings.configurations, outcomes))
     write_report(settings.folder, outcomes, settings.baseline, settings.pairs)
-    Console().print(on_screen(totals(outcomes)))
-    logger.info("tables and figures: %s", settings.folder)
+    table = overview(outcomes)
+    Console().print(on_screen(table.caption, table.titles, table.rows))
+    logger.info("tables, figures and report.html: %s", settings.folder)
 
 
 def main() -> NoReturn:

@@ -70,7 +70,8 @@ class Board:
         self._counts[self._cells[number].configuration.label, column] += 1
 
     def _render(self) -> RenderableType:
-        table = Table("configuration")
+        table = Table()
+        table.add_column("configuration", overflow="fold")
         for name in (*_COLUMNS, "of"):
             table.add_column(name, justify="right")
         for label, total in self._totals.items():

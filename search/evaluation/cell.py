@@ -28,7 +28,7 @@ COLUMNS = (
     "domain", "problem", "configuration", "forbid_collapse", "status", "plan_length", "first_length", "optimal",
     "expanded", "generated", "distinct", "actions", "fluents", "initial_worlds",
     "load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes",
-    "host", "processor", "collapsed_agents", "checkpoint", "message", "other_outcomes",
+    "host", "processor", "collapsed_agents", "checkpoint", "message", "other_outcomes", "file",
 )  # fmt: skip
 MEASURED = ("load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes", "host", "processor")
 """The columns that differ from run to run."""
@@ -122,6 +122,7 @@ class Cell:
             row |= {name: data[name] for name in ("host", "processor")} | _entries(
                 SearchResult.from_dict(data["result"]), self.anytime
             )
+            row["file"] = self.file(folder).relative_to(folder).as_posix()
         return row
 
     def _kept(self, folder: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from search.agents.result import SearchStatus
+from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.board import Board
 from search.evaluation.cell import Cell
 from search.evaluation.grid import shard, write_table
@@ -30,7 +30,7 @@ def evaluate(
     wall_limit: float,
     memory_limit: int,
     retry: bool,
-) -> None:
+) -> list[SearchResult]:
     """Search and keep every outcome in a file of its own; a search that fails is an outcome too.
 
     A run that was interrupted, at whatever moment, goes on where it was when it is started again. At its end, and when
@@ -44,6 +44,9 @@ def evaluate(
         wall_limit: seconds until a process is killed.
         memory_limit: bytes of resident memory at which a process is killed.
         retry: whether to compute again what ended with an error.
+
+    Returns:
+        The outcomes of the part, in the order of its cells, those that were there before included.
 
     Raises:
         UsageError: when the part is written in a wrong way.
@@ -69,6 +72,7 @@ def evaluate(
                 cell = own[ending.job.key]
                 result = outcome(ending, cell.configuration, cell.problem.name, cell.forbid_collapse)
                 cell.write(folder, result, ending.detail)
+                known[ending.job.key] = result
                 board.finished(ending.job.key, result)
                 logger.debug("finished %s with %s: %s", cell.problem.name, cell.configuration.label, result.status)
     except KeyboardInterrupt:
@@ -78,6 +82,7 @@ def evaluate(
         ) from None
     finally:
         write_table(folder, cells)
+    return [known[number] for number in range(len(own))]
 
 
 def _require_checkpoints(cells: Iterable[Cell]) -> None:

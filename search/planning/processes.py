@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, ForkServerContext
 from time import monotonic, process_time
@@ -92,7 +93,8 @@ def supervise(
     """
     if multiprocessing.get_start_method() not in multiprocessing.get_all_start_methods():
         multiprocessing.set_start_method("forkserver", force=True)  # joblib's own, which our processes do not know
-    _SERVER.set_forkserver_preload(list(preload))
+    if not copies:
+        _start_server(preload)
     context = _COPIES if copies else _SERVER
     waiting = iter(jobs)
     running: dict[Connection, _Process] = {}
@@ -116,6 +118,17 @@ def supervise(
     finally:
         for process in running.values():
             process.kill()
+
+
+def _start_server(preload: Sequence[str]) -> None:
+    """Start the process that others come from; Ctrl-C reaches this process only, while the server imports as well."""
+    _SERVER.set_forkserver_preload(list(preload))
+    resource_tracker.ensure_running()  # else the server starts it, and that lets Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited by all that it starts
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Process:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 _RESAMPLES = 2000
 _LEVEL = 0.95
@@ -60,7 +61,16 @@ def bootstrap(
         statistic: from float64[r, n], one sample a row, to float64[r].
         seed: of the resamples; equal seeds give equal intervals.
     """
-    array = np.asarray(values, dtype=np.float64)
-    picks = np.random.default_rng(seed).integers(len(array), size=(_RESAMPLES, len(array)))
-    low, high = np.quantile(statistic(array[picks]), [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    if len(values) == 1:  # of which SciPy knows no interval
+        return values[0], values[0]
+    found = stats.bootstrap(
+        (values,),
+        lambda samples, axis: statistic(samples),
+        vectorized=True,
+        method="percentile",
+        n_resamples=_RESAMPLES,
+        confidence_level=_LEVEL,
+        rng=np.random.default_rng(seed),
+    )
+    low, high = found.confidence_interval
     return float(low), float(high)

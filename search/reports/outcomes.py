@@ -30,6 +30,7 @@ class Outcome:
         fluents: its fluents.
         initial_worlds: worlds of its initial e-state.
         forbid_collapse: whether plans were left out that make an agent believe everything.
+        file: what is kept of the search, with its plan.
     """
 
     domain: str
@@ -45,6 +46,7 @@ class Outcome:
     fluents: float | None = None
     initial_worlds: float | None = None
     forbid_collapse: bool = False
+    file: Path | None = None
 
     @property
     def is_solved(self) -> bool:
@@ -120,6 +122,13 @@ class Outcomes:
         outcomes = self.table[configuration]
         return [outcomes[problem] for problem in problems if problem in outcomes and outcomes[problem].is_solved]
 
+    def answered(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
+        """The outcomes of a configuration on some problems that settle them: a plan, or a proof that there is none."""
+        outcomes = self.table[configuration]
+        return [
+            outcomes[problem] for problem in problems if problem in outcomes and outcomes[problem].status.is_decided
+        ]
+
     def common(self, problems: Iterable[str]) -> list[str]:
         """The problems that every configuration solved."""
         return [
@@ -155,7 +164,7 @@ def read_outcomes(runs: Sequence[str | Path], others: Iterable[Outcome] = ()) ->
     for run in runs:
         rows = _rows(Path(run))
         left_out += (entry for entry in map(_left_out, rows) if entry.others or not entry.has_outcome)
-        for outcome in (_outcome(row) for row in rows if row["status"]):
+        for outcome in (_outcome(row, Path(run)) for row in rows if row["status"]):
             known = table.setdefault(outcome.configuration, {})
             if outcome.problem in known:
                 raise EpigymError(f"{outcome.configuration} on {outcome.problem} is in two runs; report them apart")
@@ -181,7 +190,7 @@ def _left_out(row: Mapping[str, str]) -> LeftOut:
     return LeftOut(row["configuration"], row["problem"], bool(row["status"]), int(row["other_outcomes"]))
 
 
-def _outcome(row: Mapping[str, str]) -> Outcome:
+def _outcome(row: Mapping[str, str], folder: Path) -> Outcome:
     return Outcome(
         domain=row["domain"],
         problem=row["problem"],
@@ -196,6 +205,7 @@ def _outcome(row: Mapping[str, str]) -> Outcome:
         fluents=number_of(row["fluents"]),
         initial_worlds=number_of(row["initial_worlds"]),
         forbid_collapse=row["forbid_collapse"] == "true",
+        file=folder / row["file"] if row.get("file") else None,
     )
 
 

@@ -16,6 +16,7 @@ from search.reports.outcomes import METRICS, PAPER_METRICS, Metric, Outcome, Out
 ALL = "All"
 
 _PER_INSTANCE = ("length", "nodes", "time [ms]", "memory [MiB]")
+_COSTS = ("nodes", "time [ms]")
 _SIZES: dict[str, Metric] = {
     "actions": lambda outcome: outcome.actions,
     "fluents": lambda outcome: outcome.fluents,
@@ -122,9 +123,7 @@ def totals(outcomes: Outcomes) -> ReportTable:
     for configuration in outcomes.configurations:
         known = outcomes.known(configuration, problems)
         solved = outcomes.solved(configuration, known)
-        names = {outcome.problem for outcome in solved}
-        low, high = bootstrap([float(problem in names) for problem in known], mean_of_samples)
-        row = [configuration, _coverage(len(solved), len(known)), f"{100 * low:.0f} to {100 * high:.0f} %"]
+        row = [configuration, _coverage(len(solved), len(known)), _coverage_interval(solved, known)]
         chosen = outcomes.solved(configuration, shared)
         rows.append(row + [_with_interval(chosen, metric) for metric in METRICS.values()])
     return ReportTable(
@@ -133,6 +132,33 @@ def totals(outcomes: Outcomes) -> ReportTable:
         "problems that every configuration solved.",
         groups=[("", 2 + len(METRICS))],
         header=["configuration", "solved", "95 % interval", *METRICS],
+        rows=rows,
+    )
+
+
+def overview(outcomes: Outcomes) -> ReportTable:
+    """One short line for each configuration, for a terminal of 80 columns."""
+    problems = outcomes.problems
+    shared = outcomes.common(problems)
+    rows = []
+    for configuration in outcomes.configurations:
+        known = outcomes.known(configuration, problems)
+        answered = outcomes.answered(configuration, known)
+        unsolvable = [outcome for outcome in answered if not outcome.is_solved]
+        row = [
+            configuration,
+            f"{len(answered)}/{len(known)}",
+            str(len(unsolvable)),
+            _coverage_interval(answered, known),
+        ]
+        chosen = outcomes.solved(configuration, shared)
+        rows.append(row + [_mean(chosen, METRICS[metric]) for metric in _COSTS])
+    return ReportTable(
+        name="overview",
+        caption="Problems answered, some of them as proved unsolvable, with the 95 % bootstrap interval; IQM over the "
+        f"{len(shared)} problems that every configuration solved.",
+        groups=[("", 3 + len(_COSTS))],
+        header=["configuration", "answered", "no plan", "95 %", *_COSTS],
         rows=rows,
     )
 
@@ -204,6 +230,18 @@ def _coverage(solved: int, known: int) -> str:
     return f"{solved}/{known} ({100 * solved / known:.2f}%)" if known else "–"
 
 
+def _coverage_interval(chosen: Sequence[Outcome], known: Sequence[str]) -> str:
+    """The 95 % interval of the share that some outcomes are of all problems with one."""
+    names = {outcome.problem for outcome in chosen}
+    low, high = bootstrap([float(problem in names) for problem in known], mean_of_samples)
+    return f"{100 * low:.0f} to {100 * high:.0f} %"
+
+
+def _mean(outcomes: Sequence[Outcome], metric: Metric) -> str:
+    values = values_of(outcomes, metric)
+    return number(iqm(values).mean) if values else "–"
+
+
 def _aggregate(outcomes: Sequence[Outcome], metric: Metric) -> str:
     values = values_of(outcomes, metric)
     if not values:
@@ -223,4 +261,4 @@ def _with_interval(outcomes: Sequence[Outcome], metric: Metric) -> str:
 def _tex(text: str) -> str:
     for character in "&%_#":
         text = text.replace(character, "\\" + character)
-    return text.replace("±", r"$\pm$").replace("–", "--")
+    return text.replace("±", r"$\pm$").replace("<", "$<$").replace("–", "--")

@@ -1,4 +1,4 @@
-"""All tables and figures of a report."""
+"""All tables and figures of a report, and its page."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rich.table import Table
-from rich.text import Text
-
 from epigym.errors import UsageError
+from epigym.files import write_text
 from epigym.names import unknown
 from search.reports import figures
 from search.reports.outcomes import Outcomes
+from search.reports.page import page
+from search.reports.paired import paired
 from search.reports.published import PUBLISHED
-from search.reports.tables import ReportTable, instances, left_out, summary, totals
+from search.reports.tables import instances, left_out, summary, totals
 
 logger = logging.getLogger("search.report")
 
@@ -22,23 +22,24 @@ logger = logging.getLogger("search.report")
 def write_report(
     folder: Path, outcomes: Outcomes, baseline: str | None = None, pairs: Sequence[Sequence[str]] = ()
 ) -> None:
-    """Write all tables and figures into a folder; warn when something is left out.
+    """Write all tables and figures and `report.html` into a folder; warn when something is left out.
 
     Args:
         folder: where to.
         outcomes: of all configurations.
         baseline: the configuration that node ratios refer to; None takes the first one.
-        pairs: configurations whose nodes are drawn against each other; none draws the baseline against ours.
+        pairs: configurations that are compared and whose nodes are drawn against each other; none takes the baseline
+            with each of ours.
 
     Raises:
         UsageError: when there are no outcomes of a configuration.
     """
     [baseline] = checked([baseline or outcomes.configurations[0]], outcomes)
     ours = [name for name in outcomes.configurations if not name.startswith(PUBLISHED)]
-    pairs = [checked(pair, outcomes) for pair in pairs] or [(baseline, name) for name in ours if name != baseline]
+    chosen = [_pair(pair, outcomes) for pair in pairs] or [(baseline, name) for name in ours if name != baseline]
     missing = left_out(outcomes)
     both = (summary(outcomes, common=common) for common in (False, True))
-    for table in (totals(outcomes), *both, instances(outcomes), missing):
+    for table in (totals(outcomes), *both, paired(outcomes, chosen), instances(outcomes), missing):
         table.write(folder)
     drawn = {
         "coverage": figures.coverage(outcomes),
@@ -47,10 +48,11 @@ def write_report(
         "cactus_nodes": figures.cactus(outcomes, "nodes"),
         "ratios": figures.ratios(outcomes, baseline),
     }
-    for first, second in pairs:
+    for first, second in chosen:
         drawn[f"scatter_{first}_{second}".replace("/", "+")] = figures.scatter(outcomes, first, second)
     for name, figure in drawn.items():
         figures.write_figure(figure, folder, name)
+    write_text(folder / "report.html", page(outcomes, chosen, folder))
     if missing.rows:
         logger.warning("%s See %s", missing.caption, folder / f"{missing.name}.md")
 
@@ -67,11 +69,10 @@ def checked(configurations: Iterable[str], outcomes: Outcomes) -> list[str]:
     return found
 
 
-def on_screen(table: ReportTable) -> Table:
-    """The table for a terminal."""
-    drawn = Table(title=Text(table.caption))
-    for number, title in enumerate(table.titles):
-        drawn.add_column(Text(title), justify="right" if number else "left", overflow="fold")
-    for row in table.rows:
-        drawn.add_row(*map(Text, row))
-    return drawn
+def _pair(names: Sequence[str], outcomes: Outcomes) -> tuple[str, str]:
+    if len(names) != 2:
+        raise UsageError(
+            f"pairs: [{','.join(names)}] is no pair: name two configurations, such as [bfs,hfs/open_goals]"
+        )
+    first, second = checked(names, outcomes)
+    return first, second

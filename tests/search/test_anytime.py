@@ -357,3 +357,14 @@ def test_what_is_shown() -> None:
     assert rows["first plan"] == ["6 after 250 ms", "6 after 250 ms", "–"]
     assert rows["best plan"] == ["3 after 2 s", "6 after 250 ms", "–"]
     assert {"first plan", "best plan"}.isdisjoint(shown(first, none))
+
+
+def test_results_side_by_side_fit_into_80_columns_and_say_whose_they_are() -> None:
+    labels = [f"hfs_preferred/divided_goals_{number}" for number in range(5)]
+    results = [SearchResult(SearchStatus.UNSOLVABLE, label, "coin") for label in labels]
+    console = Console(file=StringIO(), width=80)
+    show_results(console, results)
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    heads = [line.strip("┃").split("┃") for line in lines if line.startswith("┃")]
+    assert ["".join(part.strip() for part in parts) for parts in zip(*heads, strict=True)] == ["", *labels]

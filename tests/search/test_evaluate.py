@@ -11,12 +11,15 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import psutil
 import pytest
+from rich.console import Console
 
 from epigym import _core, language, space
+from epigym.command.codes import ExitCode
 from epigym.errors import EpigymError, MissingError, ProblemWarning, UsageError
 from epigym.problem import Reading, load_problem
 from epigym.reference import Validation
@@ -28,6 +31,7 @@ from search.agents.result import SearchResult, SearchStatus
 from search.evaluate import Evaluate
 from search.evaluation import cell as cell_module
 from search.evaluation import fingerprint, running
+from search.evaluation.board import Board
 from search.evaluation.cell import MEASURED, Cell
 from search.evaluation.grid import cells_of, configurations_of, shard, write_table
 from search.evaluation.suites import Problem, named_problems
@@ -298,6 +302,7 @@ def test_costs_are_those_of_all_processes(cell: Cell, tmp_path: Path) -> None:
     cell.write(tmp_path, found)
     row = cell.row(tmp_path)
     assert (row["cpu_seconds"], row["host"]) == ("2.500000", platform.node())
+    assert tmp_path / row["file"] == cell.file(tmp_path)
     assert row["processor"]
 
 
@@ -520,6 +525,27 @@ def test_an_interrupted_run_says_what_is_kept_and_leaves_no_process_behind(probl
     assert "Traceback" not in rest
     gone, alive = psutil.wait_procs(children, timeout=30)
     assert (len(gone) > 0, alive) == (True, [])
+
+
+def test_the_board_names_every_configuration_in_full(coin: str) -> None:
+    labels = [f"hfs_preferred_with_some_long_name_{number}" for number in (1, 2)]
+    cells = [cell_of(coin, Configuration.of({"name": "bfs", "label": label}, None)) for label in labels]
+    console = Console(file=StringIO(), width=60)
+    with Board(console, cells, {}):
+        pass
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 60
+    assert "".join(line.split("│")[1].strip() for line in lines if line.startswith("│")) == "".join(labels)
+
+
+def test_no_success_when_every_search_ended_with_an_error(problems: Path) -> None:
+    for finished_before in (False, True):
+        failed = start(problems, "folder=wrong", "problems=[wrong.txt]", "agents=[bfs]")
+        output, _ = failed.communicate()
+        assert failed.returncode == ExitCode.FAILURE, output
+        assert "every search ended with an error, the first with: wrong.txt:1:" in output
+        assert (" - finished " in output) is not finished_before
+    assert len(finished(start(problems, "folder=wrong", "problems=[wrong.txt,coin.txt]", "agents=[bfs]"))) == 1
 
 
 def test_limits_are_rows_too(problems: Path) -> None:

@@ -122,3 +122,25 @@ def test_processes_die_with_their_parent_even_when_it_is_killed(tmp_path: Path) 
     parent.wait()
     child.wait(timeout=30)
     assert not child.is_running()
+
+
+SERVED = """
+from tests.helpers import jobs
+from search.planning.processes import Job, supervise
+if __name__ == "__main__":
+    for ending in supervise([Job("double", jobs.double, (21,))], parallel=1, preload=["interrupted"]):
+        print(ending.value)
+"""
+
+
+def test_ctrl_c_does_not_reach_the_server_of_processes_while_it_imports(tmp_path: Path) -> None:
+    (tmp_path / "interrupted.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    (tmp_path / "served.py").write_text(SERVED)
+    done = subprocess.run(
+        [sys.executable, "served.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "")

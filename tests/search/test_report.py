@@ -6,24 +6,27 @@ import csv
 import subprocess
 import sys
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import matplotlib.image
 import pytest
+from rich.console import Console
 
-from epigym.errors import EpigymError, MissingError
+from epigym.errors import EpigymError, MissingError, UsageError
 from search.agents.result import SearchStatus
 from search.evaluate import Evaluate
 from search.evaluation.cell import COLUMNS
 from search.evaluation.suites import problems_of
 from search.reports import figures
+from search.reports.display import on_screen
 from search.reports.outcomes import Outcome, Outcomes, read_outcomes
 from search.reports.published import published
-from search.reports.tables import instances, left_out, number, summary, totals
+from search.reports.tables import instances, left_out, number, overview, summary, totals
 from search.reports.writing import write_report
 from tests.helpers.commands import composed
 
-SOLVED, TIME_LIMIT = SearchStatus.SOLVED, SearchStatus.TIME_LIMIT
+SOLVED, UNSOLVABLE, TIME_LIMIT = SearchStatus.SOLVED, SearchStatus.UNSOLVABLE, SearchStatus.TIME_LIMIT
 
 
 def outcome(configuration: str, problem: str, expanded: float | None, length: float = 4) -> Outcome:
@@ -88,6 +91,30 @@ def test_totals_show_the_interval_of_the_coverage() -> None:
     assert bfs[3].startswith("20 ± 10 [10 to 30]")
 
 
+def test_what_is_proved_unsolvable_counts_as_answered() -> None:
+    found = outcomes()
+    found.table["bfs"]["y/2"] = Outcome("y", "y/2", "bfs", UNSOLVABLE)
+    found.table["hfs/gnn"].pop("x/3")
+    assert overview(found).rows == [
+        ["bfs", "5/5", "1", "100 to 100 %", "15", "30"],  # the means of 10 and 20 nodes, and of twice as many ms
+        ["hfs/gnn", "3/4", "0", "25 to 100 %", "5", "10"],
+    ]
+
+
+def test_what_is_on_the_screen_fits_into_80_columns_and_names_every_configuration() -> None:
+    labels = [f"hfs_preferred/learned_with_some_long_name_{number}" for number in (1, 2)]
+    found = Outcomes({name: {f"x/{n}": outcome(name, f"x/{n}", 10**6 + n) for n in range(1000)} for name in labels})
+    table = overview(found)
+    console = Console(file=StringIO(), width=80)
+    console.print(on_screen(table.caption, table.titles, table.rows))
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in lines if line.startswith("│")]
+    assert "".join(first for first, *_ in cells) == "".join(labels)
+    whole = [others for _, *others in cells if any(others)]
+    assert whole == [["1000/1000", "0", "100 to 100 %", "1000500", "2000999"]] * 2
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0, "0"), (0.0421, "0.042"), (3.14, "3.1"), (5, "5"), (9.96, "10"), (12.4, "12"), (1e6, "1000000")],
@@ -144,7 +171,7 @@ def test_the_same_outcomes_give_the_same_files(tmp_path: Path) -> None:
         write_report(tmp_path / name, outcomes(), "bfs", [("bfs", "hfs/gnn")])
         contents.append({file.name: file.read_bytes() for file in (tmp_path / name).iterdir()})
     assert contents[0] == contents[1]
-    assert len(contents[0]) == 5 * 3 + 6 * 2
+    assert len(contents[0]) == 6 * 3 + 6 * 2 + 1
     for picture in (tmp_path / "first").glob("*.png"):
         image = matplotlib.image.imread(picture)
         assert image.shape[0] > 100
@@ -253,10 +280,10 @@ def test_tables_of_other_layouts_are_read(tmp_path: Path) -> None:
     toolkit.write_text(TOOLKIT)
     competition.write_text(COMPETITION)
     ladder.write_text(RUNGS)
-    unsolvable, memory_limit = SearchStatus.UNSOLVABLE, SearchStatus.MEMORY_LIMIT
+    memory_limit = SearchStatus.MEMORY_LIMIT
     assert published([str(toolkit), str(competition)]) == [
         Outcome("Coin", "Coin/problem_1", "published toolkit", SOLVED, plan_length=2, total_ms=30),
-        Outcome("Gossip", "Gossip/problem_1", "published toolkit", unsolvable, total_ms=20),
+        Outcome("Gossip", "Gossip/problem_1", "published toolkit", UNSOLVABLE, total_ms=20),
         Outcome("Sc", "Sc/problem_1", "published toolkit", TIME_LIMIT, total_ms=60780),
         *(
             Outcome("1-basic/gossip", f"1-basic/gossip/gos-0{n}", "published deep", status, length, None, None, ms, mib)
@@ -264,7 +291,7 @@ def test_tables_of_other_layouts_are_read(tmp_path: Path) -> None:
                 (3, SOLVED, 2, 500, 2),
                 (4, memory_limit, None, 600500, 16384),
                 (5, TIME_LIMIT, None, 1200000, 1),
-                (6, unsolvable, None, 1000, 1),
+                (6, UNSOLVABLE, None, 1000, 1),
             )
         ),
     ]
@@ -292,6 +319,13 @@ def test_the_command_takes_runs_as_arguments(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "| published BFS |" in (tmp_path / "out" / "totals.md").read_text()
     assert (tmp_path / "out" / "scatter_bfs_hfs.pdf").is_file()
+    assert "| bfs | hfs | 1 | 1 | 0 | 0 |" in (tmp_path / "out" / "paired.md").read_text()
+    assert "</html>" in (tmp_path / "out" / "report.html").read_text()
+    *shown, log = done.stdout.splitlines()
+    assert log.endswith("tables, figures and report.html: out")
+    assert max(map(len, shown)) <= 80
+    with pytest.raises(UsageError, match=r"pairs: \[bfs\] is no pair: name two configurations"):
+        write_report(tmp_path / "none", read_outcomes([tmp_path / "a"]), pairs=[["bfs"]])
     wrong = subprocess.run([*command[:4], "baseline=bsf"], cwd=tmp_path, capture_output=True, text=True)
     assert wrong.returncode == 64
     assert "unknown configuration 'bsf': did you mean 'bfs'?" in wrong.stderr

@@ -1,0 +1,151 @@
+"""Two configurations compared problem by problem: tests and an interval for what differs between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from scipy import stats
+
+from search.reports.metrics import bootstrap, mean_of_samples
+from search.reports.outcomes import Outcomes
+from search.reports.tables import ReportTable, number
+
+_COUNTS = ("problems", "both", "only first", "only second")
+_NODES = ("nodes first/second", "p (Wilcoxon)")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two configurations on the problems on which both have an outcome.
+
+    A problem is answered when a plan was found or it was proved that there is none. Probabilities are two-sided and not
+    corrected for the number of comparisons.
+
+    Attributes:
+        first: label of a configuration.
+        second: label of the other one.
+        problems: number of problems with an outcome of both.
+        both: number of problems that both answered.
+        only_first: number of problems that only the first one answered.
+        only_second: number of problems that only the second one answered.
+        mcnemar: probability, were both equally good, of a split at least as uneven of those that only one answered.
+        interval: 95 % bootstrap interval over problems of the difference of the shares that they answered.
+        counted: number of problems that both solved and whose expanded nodes are known.
+        unequal: number of those on which one expanded fewer nodes.
+        ratio: geometric mean over those of the first one's nodes by the second one's; None when there is none.
+        wilcoxon: probability, were neither better, of ranks of the logarithms of these ratios at least as uneven.
+    """
+
+    first: str
+    second: str
+    problems: int
+    both: int
+    only_first: int
+    only_second: int
+    mcnemar: float
+    interval: tuple[float, float]
+    counted: int
+    unequal: int
+    ratio: float | None
+    wilcoxon: float
+
+    @property
+    def difference(self) -> float:
+        """The share of the problems that the first one answered, less that of the second one."""
+        return (self.only_first - self.only_second) / self.problems
+
+    def sentences(self) -> list[str]:
+        """What was found, for people, with what it means."""
+        first, second = self.first, self.second
+        low, high = map(_points, self.interval)
+        found = [
+            f"{first} answered {self.both + self.only_first} of {self.problems} problems and {second} "
+            f"{self.both + self.only_second}; {self.only_first} only {first}, {self.only_second} only {second}.",
+            f"Were they equally good, a split at least as uneven would come about with probability {_p(self.mcnemar)} "
+            "(exact McNemar test, which is a sign test on the problems that only one of them answered).",
+            f"The share that {first} answered differs from that of {second} by {_points(self.difference)} percentage "
+            f"points; with other problems drawn like these it may lie from {low} to {high} (95 % bootstrap interval). "
+            "Where that contains 0, it is open which of them answers more.",
+        ]
+        if self.ratio is not None:
+            found.append(
+                f"On the {self.counted} problems that both solved, {first} expanded {number(self.ratio)} times the "
+                f"nodes of {second} (geometric mean). Were neither better, ratios at least as one-sided would come "
+                f"about with probability {_p(self.wilcoxon)} (Wilcoxon signed-rank test on their logarithms; "
+                f"problems where they differ: {self.unequal})."
+            )
+        return found
+
+
+def compare(outcomes: Outcomes, first: str, second: str) -> Comparison | None:
+    """Compare two configurations; None when there is no problem with an outcome of both."""
+    problems = outcomes.known(second, outcomes.known(first, outcomes.problems))
+    if not problems:
+        return None
+    answered = [{outcome.problem for outcome in outcomes.answered(name, problems)} for name in (first, second)]
+    ours, theirs = (len(one - other) for one, other in (answered, reversed(answered)))
+    differences = [float(problem in answered[0]) - float(problem in answered[1]) for problem in problems]
+    ratios = _log_ratios(outcomes, first, second)
+    unequal = [ratio for ratio in ratios if ratio]
+    return Comparison(
+        first=first,
+        second=second,
+        problems=len(problems),
+        both=len(answered[0] & answered[1]),
+        only_first=ours,
+        only_second=theirs,
+        mcnemar=float(stats.binomtest(ours, ours + theirs).pvalue) if ours + theirs else 1.0,
+        interval=bootstrap(differences, mean_of_samples),
+        counted=len(ratios),
+        unequal=len(unequal),
+        ratio=math.exp(sum(ratios) / len(ratios)) if ratios else None,
+        wilcoxon=float(stats.wilcoxon(unequal).pvalue) if unequal else 1.0,
+    )
+
+
+def paired(outcomes: Outcomes, pairs: Iterable[tuple[str, str]]) -> ReportTable:
+    """One line for each pair of configurations that have a problem in common."""
+    compared = [found for first, second in pairs if (found := compare(outcomes, first, second)) is not None]
+    return ReportTable(
+        name="paired",
+        caption="Two configurations on the same problems: those that both or only one answered, with the exact McNemar "
+        "test; the difference of the shares answered in points, with its 95 % bootstrap interval; and the geometric "
+        "mean of the ratio of their nodes where both solved, with the Wilcoxon signed-rank test on its logarithm. "
+        "Probabilities p are those of a difference at least as large if there were none, not corrected for the number "
+        "of lines.",
+        groups=[("", 10)],
+        header=["first", "second", *_COUNTS, "p (McNemar)", "difference", "both solved", *_NODES],
+        rows=[_row(one) for one in compared],
+    )
+
+
+def _row(one: Comparison) -> list[str]:
+    low, high = map(_points, one.interval)
+    counts = map(str, (one.problems, one.both, one.only_first, one.only_second))
+    nodes = ["–", "–"] if one.ratio is None else [number(one.ratio), _p(one.wilcoxon)]
+    difference = f"{_points(one.difference)} [{low} to {high}]"
+    return [one.first, one.second, *counts, _p(one.mcnemar), difference, str(one.counted), *nodes]
+
+
+def _log_ratios(outcomes: Outcomes, first: str, second: str) -> list[float]:
+    """The logarithm of the first one's nodes by the second one's on each problem that both solved; 0 counts as 1.
+
+    They are rounded, so that equal ratios have equal ranks.
+    """
+    others = {outcome.problem: outcome.expanded for outcome in outcomes.solved(second, outcomes.problems)}
+    pairs = [(one.expanded, others.get(one.problem)) for one in outcomes.solved(first, outcomes.problems)]
+    return [
+        round(math.log(max(mine, 1) / max(other, 1)), 12)
+        for mine, other in pairs
+        if mine is not None and other is not None
+    ]
+
+
+def _p(probability: float) -> str:
+    return f"{probability:.2g}" if probability >= 1e-3 else "< 0.001"
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+.1f}"

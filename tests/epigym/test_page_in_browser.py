@@ -13,7 +13,7 @@ from epigym.drawing.page import write_page
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
 from epigym.space import StateSpace
-from tests.helpers.tasks import COIN
+from tests.helpers.tasks import COIN, DELUDED
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 800}
@@ -24,6 +24,7 @@ PROBLEMS = {
         ["open_a", "peek_a", "distract_b_a", "peek_b"],
     ),
     "children": (lambda: load_problem("active_muddy_child/amc_09_09_muddy"), ["ask_c1", "ask_c2"]),
+    "deluded": (lambda: parse_mastar(DELUDED), ["flip", "shout"]),
     "towers": (lambda: domain_problem("blocks_world"), []),
 }
 
@@ -141,6 +142,16 @@ def test_beliefs_that_are_right_or_wrong_differ(visit: Any) -> None:
     assert row(page, "opened") == ["true", "≈", "✓", "✗"]
     titles = [cell.get_attribute("title") for cell in page.locator("#beliefs td.w").all()]
     assert titles == ["c believes falsely that not opened", "c believes falsely that looking_a"]
+
+
+def test_who_believes_everything_is_told(visit: Any) -> None:
+    page = visit("deluded")
+    page.keyboard.press("End")
+    assert row(page, "tail") == ["true", "✓", "∅"]
+    page.get_by_role("button", name="what b believes").click()
+    assert page.inner_text("#beliefs") == "Here b considers no world possible and believes everything."
+    page.keyboard.press("ArrowLeft")
+    assert row(page, "tail") == ["false", "✓", "✓"]  # b missed the flip
 
 
 def test_worlds_tell_their_facts_to_pointers_and_keys(visit: Any) -> None:

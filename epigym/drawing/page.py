@@ -91,9 +91,15 @@ def _picture(model: KripkeModel, changed: Change) -> str:
     text = re.sub(r"(class=\"(?:graph|edge)\".*)\n<title>.*</title>", r"\1", text)
     return re.sub(
         r"class=\"node\">\n<title>(\d+)</title>",
-        lambda found: f'class="node" tabindex="0" role="img"><title>{escape(_valuation(model, int(found[1])))}</title>',
+        lambda found: _focusable(model, int(found[1])),
         text,
     )
+
+
+def _focusable(model: KripkeModel, world: int) -> str:
+    """The rest of the start of a world's element, and its title."""
+    kinds = "node designated" if world in model.designated else "node"
+    return f'class="{kinds}" tabindex="0" role="img"><title>{escape(_valuation(model, world))}</title>'
 
 
 def _width(found: re.Match[str]) -> str:

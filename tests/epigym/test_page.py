@@ -35,7 +35,7 @@ def coin() -> str:
 
 def worlds(picture: str) -> dict[str, ElementTree.Element]:
     """The boxes of a picture by their titles."""
-    boxes = [box for box in ElementTree.fromstring(picture).iter(f"{{{SVG}}}g") if box.get("class") == "node"]
+    boxes = [box for box in ElementTree.fromstring(picture).iter(f"{{{SVG}}}g") if "node" in box.get("class", "")]
     return {box[0].text or "": box for box in boxes}
 
 
@@ -87,6 +87,7 @@ def test_worlds_tell_all_their_facts_and_can_be_focused(coin: str) -> None:
     first, lifted, *_ = Page(coin).content["steps"]
     boxes = worlds(first["picture"])
     assert boxes.keys() == {"world 0: not open, not tail", "world 1, designated: tail, not open"}
+    assert [box.get("class") for box in boxes.values()] == ["node", "node designated"]
     assert {(box.get("tabindex"), box.get("role")) for box in boxes.values()} == {("0", "img")}
     assert (first["new"], lifted["new"], lifted["worlds"]) == (0, 2, 2)
     assert ("new" in first["picture"], "+ open" in lifted["picture"]) == (False, True)

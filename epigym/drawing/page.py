@@ -89,11 +89,7 @@ def _picture(model: KripkeModel, changed: Change) -> str:
     text = re.sub(r"<!--.*?-->\n| xmlns:xlink=\"[^\"]*\"", "", text[text.index("<svg") :], flags=re.DOTALL)
     text = re.sub(r"width=\"(\d+)pt\" height=\"\d+pt\"", _width, text, count=1)
     text = re.sub(r"(class=\"(?:graph|edge)\".*)\n<title>.*</title>", r"\1", text)
-    return re.sub(
-        r"class=\"node\">\n<title>(\d+)</title>",
-        lambda found: _focusable(model, int(found[1])),
-        text,
-    )
+    return re.sub(r"class=\"node\">\n<title>(\d+)</title>", lambda found: _focusable(model, int(found[1])), text)
 
 
 def _focusable(model: KripkeModel, world: int) -> str:

@@ -75,6 +75,12 @@ def test_it_holds_every_step(coin: str) -> None:
     assert [step["view"]["nested"][1]["standings"][1] for step in steps] == ["uu", "uu", "ku", "kk"]
 
 
+def test_who_saw_an_action_is_decided_where_it_happens() -> None:
+    task = parse_mastar(COIN.replace("b observes lift;", "b observes lift if -open;"))
+    content = Page(page(StateSpace(task), ["lift"])).content
+    assert content["steps"][1]["witnesses"] == ["saw", "saw"]  # though by then it is open
+
+
 def test_a_goal_is_told_in_parts() -> None:
     task = parse_mastar(COIN)
     both = replace(task, goal=(and_(fluent("open"), believes("a", and_(fluent("open"), fluent("tail")))),))

@@ -1,4 +1,4 @@
-"""The command `epigym`: all commands of the project by name, and `show`, which draws an e-state of a problem."""
+"""The command `epigym`: all commands of the project by name, and `show`, which draws e-states of a problem."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ import domains
 from epigym.command.codes import ExitCode
 from epigym.command.help import doors, listing
 from epigym.drawing import write
-from epigym.errors import EpigymError, TaskError, UsageError
+from epigym.drawing.page import write_page
+from epigym.drawing.steps import walk
+from epigym.errors import EpigymError, UsageError
+from epigym.files import read_json
 from epigym.language import SEMANTICS
 from epigym.names import unknown
 from epigym.packages import check_place
 from epigym.problem import Reading, domain_problem, load_problem
-from epigym.reference import apply
 from epigym.space import StateSpace
-from epigym.task import EState, Task
+from epigym.task import Task
 
 _EXAMPLES = """
 examples:
@@ -28,6 +30,7 @@ examples:
   epigym show coin_in_the_box/pl_5 out=coin.svg
   epigym show coin_in_the_box looking=ab after=open_a,peek_a   the e-state after two actions
   epigym show coin_in_the_box scene=true                       the e-state that shows what the domain is about
+  epigym show coin_in_the_box/pl_7 plan=plan.json out=plan.html   a page to step through a plan
   epigym show problem.txt semantics=update_model
 """
 _HELP = ("-h", "--help")
@@ -38,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name, *rest = (sys.argv[1:] if arguments is None else arguments) or _HELP
     lines = doors("search") | doors("learn")
     commands = {door.partition(".")[2]: door for door in lines}
-    others = {"show": "Draw an e-state of a problem and sum the problem up.",
+    others = {"show": "Draw an e-state of a problem or the steps of a plan, and sum the problem up.",
               "domains": "List domains, their parameters and suites, and write the text of a problem."}  # fmt: skip
     if name in _HELP:
         print(listing({name: lines[door] for name, door in commands.items()} | others, "epigym "))
@@ -60,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def show(arguments: Sequence[str]) -> int:
-    """Draw an e-state of a problem, the initial one or that after some actions, and sum the problem up."""
+    """Draw an e-state of a problem, or the page of all on the way to it, and sum the problem up."""
     try:
         options = _parser().parse_args(arguments)
     except SystemExit as stop:  # how argparse ends
@@ -72,11 +75,14 @@ def show(arguments: Sequence[str]) -> int:
             parameters = {**scene.parameters, "after": ",".join(scene.plan), **parameters}
         semantics = parameters.pop("semantics", "default")
         out = Path(str(parameters.pop("out", f"{Path(options.problem).stem}.png")))
-        plan = [name for name in str(parameters.pop("after", "")).split(",") if name]
+        source, plan = _plan(parameters)
         task = _load(options.problem, semantics, parameters)
         space = StateSpace(task)
-        state = space.intern(_after(task, plan))
-        write(space.model(state), out)
+        state = _end(space, plan, source)
+        if out.suffix == ".html":
+            write_page(space, plan, out)
+        else:
+            write(space.model(state), out)
     except domains.DomainError as error:
         print(f"error: {error}", file=sys.stderr)
         return ExitCode.USAGE
@@ -94,7 +100,8 @@ def show(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="epigym show",
-        description="Draw the initial e-state of a problem, or that after some actions, and sum the problem up.",
+        description="Draw the initial e-state of a problem, that after some actions, or all the way there, and sum the"
+        " problem up.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -103,7 +110,8 @@ def _parser() -> argparse.ArgumentParser:
         "parameters",
         nargs="*",
         metavar="name=value",
-        help="out (the picture: .png, .svg or .dot), after (actions, separated by commas), scene=true (the problem and"
+        help="out (the picture: .png, .svg or .dot; .html for a page to step through the actions), after (actions,"
+        " separated by commas), plan (a JSON file of actions, in place of after), scene=true (the problem and"
         f" the actions that show what a domain is about), semantics ({', '.join(SEMANTICS)}), parameters of the domain",
     )
     return parser
@@ -124,18 +132,25 @@ def _scene(name: str) -> domains.Scene:
     return domain.scene
 
 
-def _after(task: Task, plan: Sequence[str]) -> EState:
-    """The e-state after these actions."""
-    actions = {action.name: action for action in task.actions}
-    estate = task.initial
-    for step, name in enumerate(plan, start=1):
-        if name not in actions:
-            raise UsageError(f"after, step {step}: {unknown('action', name, actions)}")
-        try:
-            estate = apply(task, estate, actions[name])
-        except TaskError as error:
-            raise UsageError(f"after, step {step}: {error}") from None
-    return estate
+def _plan(parameters: dict[str, Any]) -> tuple[str, list[str]]:
+    """Where the actions to execute are named, and their names; taken out of the parameters."""
+    after, file = str(parameters.pop("after", "")), parameters.pop("plan", None)
+    if file is None:
+        return "after", [name for name in after.split(",") if name]
+    if after:
+        raise UsageError("after and plan both name actions: give one of them")
+    plan = read_json(str(file))
+    if not isinstance(plan, list) or not all(isinstance(action, str) for action in plan):
+        raise EpigymError(f"{file}: a plan is a JSON array of action names")
+    return str(file), plan
+
+
+def _end(space: StateSpace, plan: Sequence[str], source: str) -> int:
+    """The e-state after a plan."""
+    try:
+        return walk(space, plan)[-1]
+    except UsageError as error:
+        raise UsageError(f"{source}, {error}") from None
 
 
 def _load(problem: str, semantics: Any, parameters: dict[str, Any]) -> Task:

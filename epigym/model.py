@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from epigym import _core
@@ -68,6 +68,19 @@ class KripkeModel:
         if agent not in self.agents:
             raise TaskError(unknown("agent", agent, self.agents))
         return tuple(sorted(self.state.successors[self.agents.index(agent)][world]))
+
+    def perspective(self, agent: str) -> KripkeModel:
+        """The e-state as `agent` sees it: the worlds it considers possible at some designated world are designated.
+
+        `agent` believes a formula without `actually` iff the formula holds in its perspective.
+
+        Raises:
+            TaskError: when there is no such agent, or it considers no world possible and so believes everything.
+        """
+        seen = {world for actual in self.designated for world in self.successors(agent, actual)}
+        if not seen:
+            raise TaskError(f"agent {agent!r} considers no world possible: it believes everything")
+        return replace(self, state=replace(self.state, designated=tuple(sorted(seen))))
 
     def holds(self, formula: Formula | str) -> bool:
         """Whether `formula` holds at every designated world.

@@ -52,7 +52,7 @@ TABLE = {
     "epigym.growing": "",
     "epigym.rows": "epigym._core",
     "epigym.model": f"{BASICS} epigym.language epigym.packing epigym._core",
-    "epigym.drawing": f"{BASICS} epigym.model",
+    "epigym.drawing": f"{STATES} epigym.pointed_model epigym.reference",
     "epigym.space": f"{BASICS} epigym.language epigym.packing epigym.model epigym.symmetry epigym._core",
     "epigym.problem": f"domains {BASICS} epigym.language",
     "epigym.encoding": f"{STATES} epigym.growing epigym.rows epigym._core",

@@ -3,7 +3,8 @@
 A box is a world and lists the fluents true there; fluents true at all worlds are told once, in the caption.
 Designated worlds have a double border and a tinted ground. A line in an agent's colour joins worlds that the
 agent cannot tell apart, an arrow leads to a world that the agent considers possible, and a dot inside a box
-says that the agent considers that world itself possible.
+says that the agent considers that world itself possible. After an action, worlds that are unlike any before are
+framed and called new, and designated worlds tell first which facts changed.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.drawing.lines import Line, draw_lines
+from epigym.drawing.steps import Change
 from epigym.errors import UsageError
 from epigym.files import replacing
 from epigym.model import KripkeModel
 
 # Okabe and Ito's colours, safe for colour-blind readers, without the yellow that fades on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5C3E")
-INK, FAINT, TINT = "#222222", "#808080", "#FFF3CC"
+INK, FAINT, TINT, FRESH = "#222222", "#808080", "#FFF3CC", "#B0005A"
+UNCHANGED = Change()
 FULL_LABELS = 40  # worlds up to which every box lists its fluents; beyond, boxes shrink to numbers
 MAX_WORLDS = 120  # worlds drawn at most: those nearest to the designated ones
 MAX_STRANDS = 4  # agents up to which a shared line shows all their colours; beyond, it is dark and labelled
@@ -35,9 +38,9 @@ LEGEND_COLUMNS = 8
 DPI = 96
 
 
-def svg(model: KripkeModel) -> str:
-    """The picture as SVG text."""
-    return _render(dot(model), "svg").decode()
+def svg(model: KripkeModel, change: Change = UNCHANGED) -> str:
+    """The picture as SVG text, with marks on what an action changed."""
+    return _render(dot(model, change), "svg").decode()
 
 
 def png(model: KripkeModel) -> bytes:
@@ -74,17 +77,20 @@ def write(model: KripkeModel, path: Path) -> None:
     """
     pictures = {".svg": lambda: svg(model).encode(), ".png": lambda: png(model), ".dot": lambda: dot(model).encode()}
     if path.suffix not in pictures:
-        raise UsageError(f"cannot draw to {path}: the name must end in {', '.join(pictures)}")
+        raise UsageError(
+            f"cannot draw an e-state to {path}: the name must end in {', '.join(pictures)}; a page of a plan in .html"
+        )
     picture = pictures[path.suffix]()
     with replacing(path) as temporary:
         temporary.write_bytes(picture)
 
 
-def dot(model: KripkeModel, *, size: tuple[float, float] | None = None) -> str:
+def dot(model: KripkeModel, change: Change = UNCHANGED, *, size: tuple[float, float] | None = None) -> str:
     """The picture as the Graphviz text that `svg` and `png` render.
 
     Args:
         model: what to draw.
+        change: what is marked as changed.
         size: the largest width and height in inches, or None for no limit.
     """
     worlds = _nearest(model)
@@ -100,11 +106,11 @@ def dot(model: KripkeModel, *, size: tuple[float, float] | None = None) -> str:
             "digraph {",
             f'  graph [layout=neato start=1 normalize=0 overlap=scalexy sep="+14" outputorder=edgesfirst'
             f" splines={'true' if curves else 'line'} {_size(size)} dpi={DPI} pad=0.25 {font} fontsize=11 labelloc=b"
-            f" label={_caption(model, worlds, everywhere, drawing.thinned)}]",
+            f" label={_caption(model, worlds, everywhere, drawing.thinned, change)}]",
             f'  node [shape=box style="rounded,filled" {font} fontsize=11 color="{FAINT}" fillcolor=white'
             ' margin="0.08,0.05" height=0.3 width=0.4]',
             f'  edge [{font} fontsize=9 color="{INK}" penwidth=1.6 arrowsize=0.7]',
-            *(_world(model, world, everywhere, full) for world in worlds),
+            *(_world(model, world, everywhere, full, change) for world in worlds),
             *(_line(model, line) for line in drawing.lines),
             "}\n",
         ]
@@ -128,17 +134,28 @@ def _nearest(model: KripkeModel) -> list[int]:
     return sorted(list(found)[:MAX_WORLDS])
 
 
-def _world(model: KripkeModel, world: int, everywhere: frozenset[str], full: bool) -> str:
-    rows = [_font(str(world), FAINT, 8)]
+def _world(model: KripkeModel, world: int, everywhere: frozenset[str], full: bool, change: Change) -> str:
+    is_new = world in change.worlds
+    rows = [_font(str(world), FAINT, 8) + (_font(" new", FRESH, 9) if is_new else "")]
     if full:
-        names = [name for name in model.true_fluents(world) if name not in everywhere]
-        rows.append("<br/>".join(map(escape, _wrapped(names, BOX_WIDTH, BOX_LINES))) or _font("∅", FAINT))
+        rows += _facts(model, world, everywhere, change)
         dots = [_dot(agent) for agent in range(len(model.agents)) if world in model.state.successors[agent][world]]
         rows += ["".join(dots)] if dots else []
     cells = "".join(f"<tr><td>{row}</td></tr>" for row in rows)
     label = f'<table border="0" cellborder="0" cellspacing="0" cellpadding="1">{cells}</table>'
     mark = f' peripheries=2 fillcolor="{TINT}" color="{INK}"' if world in model.designated else ""
-    return f"  {world} [label=<{label}>{mark}]"
+    frame = f' color="{FRESH}" penwidth=2' if is_new else ""
+    return f"  {world} [label=<{label}>{mark}{frame}]"
+
+
+def _facts(model: KripkeModel, world: int, everywhere: frozenset[str], change: Change) -> list[str]:
+    """What a box tells of its world: first, where it is designated, what changed."""
+    true = model.state.valuations[world]
+    changed = [name for name in model.fluents if name in change.facts and world in model.designated]
+    signed = _wrapped([f"{'+' if name in true else '−'} {name}" for name in changed], BOX_WIDTH, BOX_LINES)
+    names = [name for name in model.true_fluents(world) if name not in everywhere.union(changed)]
+    rest = "<br/>".join(map(escape, _wrapped(names, BOX_WIDTH, BOX_LINES)))
+    return [_font(line, FRESH) for line in signed] + ([rest] if names else [] if changed else [_font("∅", FAINT)])
 
 
 def _line(model: KripkeModel, line: Line) -> str:
@@ -160,11 +177,16 @@ def _who(model: KripkeModel, agents: Sequence[int]) -> str:
     return ", ".join(model.agents[agent] for agent in agents)
 
 
-def _caption(model: KripkeModel, worlds: Sequence[int], everywhere: frozenset[str], thinned: bool) -> str:
+def _caption(
+    model: KripkeModel, worlds: Sequence[int], everywhere: frozenset[str], thinned: bool, change: Change
+) -> str:
     rows = _legend(model.agents)
     names = _wrapped([name for name in model.fluents if name in everywhere], CAPTION_WIDTH, CAPTION_LINES)
     if names:
         rows.append(_font("true everywhere: ", FAINT) + "<br/>".join(map(escape, names)))
+    marks = ["new: unlike any world before"] if change.worlds else []
+    marks += ["+ now true, − now false"] if change.facts else []
+    rows += [_font("; ".join(marks), FRESH, 9)] if marks else []
     total = "1 world" if len(model.worlds) == 1 else f"{len(model.worlds)} worlds"
     notes = [total if len(worlds) == len(model.worlds) else f"the {len(worlds)} of {total} nearest to the designated"]
     notes += ["lines that follow by transitivity are left out"] if thinned else []

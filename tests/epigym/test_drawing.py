@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import pygraphviz
 import pytest
 
 from epigym import drawing
+from epigym.drawing.steps import Change
 from epigym.errors import EpigymError
 from epigym.model import KripkeModel
 from epigym.problem import load_problem
@@ -46,8 +48,8 @@ class Picture(NamedTuple):
     lines: list[tuple[int, int, dict[str, str]]]  # pygraphviz cannot tell parallel lines apart
 
 
-def parsed(model: KripkeModel) -> Picture:
-    source = drawing.dot(model)
+def parsed(model: KripkeModel, change: Change = drawing.UNCHANGED) -> Picture:
+    source = drawing.dot(model, change)
     lines = re.finditer(
         r'^ +(\d+) -> (\d+) \[dir=(?P<dir>\w+) color="(?P<color>.*?)"( label=<(?P<label>.*)>)?\]$', source, re.M
     )
@@ -86,6 +88,19 @@ def test_designated_worlds_are_marked() -> None:
     marks = {world: (box.get("peripheries"), box.get("fillcolor")) for world, box in parsed(MODEL).boxes.items()}
     assert marks[0] == ("2", drawing.TINT)
     assert all(peripheries != "2" and colour != drawing.TINT for peripheries, colour in (marks[1], marks[2]))
+
+
+def test_what_an_action_changed_is_marked_by_words_and_colour() -> None:
+    picture = parsed(MODEL, Change(worlds=frozenset({1}), facts=frozenset({"tail", "at(a,1)"})))
+    labels = {world: text(box["label"]) for world, box in picture.boxes.items()}
+    assert labels == {0: "0 + tail, + at(a,1) ●", 1: "1 new at(a,1) ●", 2: "2 ∅ ● ●"}
+    assert [world for world, box in picture.boxes.items() if box.get("color") == drawing.FRESH] == [1]
+    assert "new: unlike any world before; + now true, − now false" in picture.caption
+    plain = parsed(MODEL)
+    assert "now" not in plain.caption
+    designated = replace(MODEL, state=replace(MODEL.state, designated=(0, 2)))
+    lost = parsed(designated, Change(facts=frozenset({"tail"})))
+    assert text(lost.boxes[2]["label"]) == "2 − tail ● ●"
 
 
 def test_loops_are_folded_into_the_box_in_the_agents_colours() -> None:

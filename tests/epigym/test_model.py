@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from epigym import reference
 from epigym.errors import ParseError, TaskError
@@ -65,6 +67,8 @@ def test_a_formula_may_be_built_or_written() -> None:
 def test_unknown_names_are_explained() -> None:
     with pytest.raises(TaskError, match="unknown agent 'd': expected one of 'a', 'b', 'c'"):
         MODEL.successors("d", 0)
+    with pytest.raises(TaskError, match="unknown agent 'd'"):
+        MODEL.perspective("d")
     with pytest.raises(ParseError, match="r"):
         MODEL.holds("B(a, r)")
     with pytest.raises(TaskError, match="'r'"):
@@ -74,6 +78,32 @@ def test_unknown_names_are_explained() -> None:
 @given(estates(), formulas())
 def test_truth_is_that_of_the_reference(estate: EState, formula: Formula) -> None:
     assert KripkeModel(FLUENTS, AGENTS, estate).holds(formula) == reference.holds(estate, AGENTS, formula)
+
+
+@given(estates(), st.sampled_from(AGENTS), formulas(with_actually=False))
+def test_an_agent_believes_what_holds_in_its_perspective(estate: EState, agent: str, formula: Formula) -> None:
+    model = KripkeModel(FLUENTS, AGENTS, estate)
+    try:
+        seen = model.perspective(agent).holds(formula)
+    except TaskError:
+        seen = True
+    assert model.holds(believes(agent, formula)) == seen
+
+
+def test_a_perspective_is_the_same_worlds_with_others_designated() -> None:
+    seen = MODEL.perspective("b")
+    assert seen.designated == (0, 1)
+    assert (seen.state.valuations, seen.state.successors) == (MODEL.state.valuations, MODEL.state.successors)
+    assert seen.perspective("c").designated == MODEL.perspective("c").designated == (0,)
+    assert MODEL.perspective("a") == MODEL
+
+
+def test_who_believes_everything_has_no_perspective() -> None:
+    nowhere = EState((frozenset(), frozenset()), ((frozenset({0}), frozenset()),), (1,))
+    with pytest.raises(TaskError, match="agent 'a' considers no world possible: it believes everything"):
+        KripkeModel(("p",), ("a",), nowhere).perspective("a")
+    somewhere = replace(nowhere, designated=(0, 1))
+    assert KripkeModel(("p",), ("a",), somewhere).perspective("a").designated == (0,)
 
 
 def test_equal_models_are_equal_and_can_be_keys() -> None:

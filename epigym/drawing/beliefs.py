@@ -1,0 +1,95 @@
+"""Where agents stand: what each knows, believes and doubts of every fluent, and what it thinks that others do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.model import KripkeModel
+
+
+class Standing(StrEnum):
+    """How an agent stands to a fluent.
+
+    Who knows is right and considers the world possible that it is in; who only believes rightly does not.
+    """
+
+    KNOWS = "k"
+    RIGHT = "r"
+    WRONG = "w"
+    UNSURE = "u"
+    EVERYTHING = "e"
+    VARIES = "v"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What holds at the designated worlds of an e-state, or at those that an agent considers possible.
+
+    Attributes:
+        worlds: how many these are.
+        truth: for each fluent `1` where it is true at all of them, `0` where at none, else `v`.
+        standings: for each fluent the letters of the agents' standings; `v` where these are not the same everywhere.
+        nested: for each agent what holds as it sees it, None where it believes everything; empty at the last depth.
+    """
+
+    worlds: int
+    truth: str
+    standings: tuple[str, ...]
+    nested: tuple[View | None, ...]
+
+
+def view(model: KripkeModel, depth: int) -> View:
+    """What holds at the designated worlds, and as agents see it, and as agents believe that others see it.
+
+    Args:
+        model: the e-state.
+        depth: how often views are nested; 0 for what holds alone.
+    """
+    truth = np.array([[name in valuation for name in model.fluents] for valuation in model.state.valuations])
+    return _view(model, truth, _standings(model, truth), depth)
+
+
+def _view(model: KripkeModel, truth: NDArray[np.bool_], standings: NDArray[np.str_], depth: int) -> View:
+    here = list(model.designated)
+    return View(
+        worlds=len(here),
+        truth="".join(_shared(np.where(truth[here], "1", "0"))),
+        standings=tuple(map("".join, _shared(standings[here]))),
+        nested=tuple(_nested(model, agent, truth, standings, depth - 1) for agent in model.agents) if depth else (),
+    )
+
+
+def _nested(
+    model: KripkeModel, agent: str, truth: NDArray[np.bool_], standings: NDArray[np.str_], depth: int
+) -> View | None:
+    if not any(model.successors(agent, world) for world in model.designated):
+        return None
+    return _view(model.perspective(agent), truth, standings, depth)
+
+
+def _shared(letters: NDArray[np.str_]) -> NDArray[np.str_]:
+    """The letters that all rows have in common, `v` where they have none."""
+    return np.where((letters == letters[0]).all(axis=0), letters[0], Standing.VARIES.value)
+
+
+def _standings(model: KripkeModel, truth: NDArray[np.bool_]) -> NDArray[np.str_]:
+    """str[n, fluents, agents]: the letter of each agent's standing to each fluent at each world."""
+    found = []
+    for rows in model.state.successors:
+        seen = {row: truth[sorted(row)] for row in set(rows)}
+        always = np.array([seen[row].all(axis=0) for row in rows])
+        never = np.array([~seen[row].any(axis=0) for row in rows])
+        itself = np.array([world in row for world, row in enumerate(rows)])
+        right, wrong = np.where(truth, always, never), np.where(truth, never, always)
+        standing = {
+            Standing.EVERYTHING: right & wrong,
+            Standing.KNOWS: right & itself[:, None],
+            Standing.RIGHT: right,
+            Standing.WRONG: wrong,
+        }
+        found.append(np.select(list(standing.values()), [letter.value for letter in standing], Standing.UNSURE.value))
+    return np.stack(found, axis=-1)

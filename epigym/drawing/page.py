@@ -1,0 +1,111 @@
+"""The page to step through a plan: one HTML file that needs nothing else, no network either."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from epigym.drawing import FULL_LABELS, UNCHANGED, svg
+from epigym.drawing.beliefs import view
+from epigym.drawing.steps import Change, change, walk, witnesses
+from epigym.files import replacing
+from epigym.formula import parts_of
+from epigym.model import KripkeModel
+from epigym.space import StateSpace
+from epigym.task import Task
+
+MAX_FLUENTS, MAX_AGENTS = 12, 6
+"""Up to so many of both, views are nested twice, else once."""
+SMALLEST = 0.65  # scale below which a picture is not shrunk to fit
+
+
+def write_page(space: StateSpace, plan: Sequence[str], path: Path) -> None:
+    """Write the page of `plan` to `path`, with errors as `page`."""
+    text = page(space, plan)
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def page(space: StateSpace, plan: Sequence[str]) -> str:
+    """The HTML page that steps through the e-states of `plan`.
+
+    E-states of more than 40 worlds are told by agent in place of a picture.
+
+    Args:
+        space: of the problem.
+        plan: names of actions, from the initial e-state on; whether they reach the goal does not matter.
+
+    Raises:
+        UsageError: naming the first step whose action is unknown or cannot be applied, and why.
+    """
+    task = space.task
+    content = {
+        "agents": task.agents,
+        "fluents": task.fluents,
+        "goal": [str(part) for part in parts_of(task.goal)],
+        "steps": _steps(space, plan),
+    }
+    # In a script element only `<` could end the text early.
+    data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    template = files("epigym.drawing").joinpath("page.html").read_text(encoding="utf-8")
+    return Template(template).substitute(title=escape(task.name), data=data)
+
+
+def _steps(space: StateSpace, plan: Sequence[str]) -> list[dict[str, Any]]:
+    """The initial e-state, and for each action what happened and the e-state afterwards."""
+    task, states = space.task, walk(space, plan)
+    models = [space.model(state) for state in states]
+    goals = space.query(parts_of(task.goal))(states).tolist()
+    actions = {action.name: action for action in task.actions}
+    steps = [{"action": None, "witnesses": []} | _shown(task, models[0], UNCHANGED, goals[0])]
+    for name, before, after, reached in zip(plan, models, models[1:], goals[1:], strict=False):
+        happened = {"action": name, "witnesses": witnesses(task, before.state, actions[name])}
+        steps.append(happened | _shown(task, after, change(before, after), reached))
+    return steps
+
+
+def _shown(task: Task, model: KripkeModel, changed: Change, reached: Sequence[bool]) -> dict[str, Any]:
+    """What the page shows of an e-state."""
+    is_small = len(task.fluents) <= MAX_FLUENTS and len(task.agents) <= MAX_AGENTS
+    return {
+        "worlds": len(model.worlds),
+        "new": len(changed.worlds),
+        "picture": _picture(model, changed) if len(model.worlds) <= FULL_LABELS else None,
+        "reached": reached,
+        "view": asdict(view(model, depth=2 if is_small else 1)),
+    }
+
+
+def _picture(model: KripkeModel, changed: Change) -> str:
+    """The picture as an SVG element whose worlds can be focused and tell their whole valuations."""
+    text = svg(model, changed)
+    text = re.sub(r"<!--.*?-->\n| xmlns:xlink=\"[^\"]*\"", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r"width=\"(\d+)pt\" height=\"\d+pt\"", _width, text, count=1)
+    text = re.sub(r"(class=\"(?:graph|edge)\".*)\n<title>.*</title>", r"\1", text)
+    return re.sub(r"class=\"node\">\n<title>(\d+)</title>", lambda found: _focusable(model, int(found[1])), text)
+
+
+def _focusable(model: KripkeModel, world: int) -> str:
+    """The rest of the start of a world's element, and its title."""
+    kinds = "node designated" if world in model.designated else "node"
+    return f'class="{kinds}" tabindex="0" role="img"><title>{escape(_valuation(model, world))}</title>'
+
+
+def _width(found: re.Match[str]) -> str:
+    """The width in pixels, and the least that it is shrunk to."""
+    width = int(found[1])
+    return f'width="{width}" style="min-width:{round(SMALLEST * width)}px"'
+
+
+def _valuation(model: KripkeModel, world: int) -> str:
+    true = model.true_fluents(world)
+    false = [name for name in model.fluents if name not in true]
+    mark = ", designated" if world in model.designated else ""
+    return f"world {world}{mark}: {', '.join([*true, *(f'not {name}' for name in false)])}"

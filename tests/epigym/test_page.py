@@ -1,0 +1,212 @@
+"""The page to step through a plan: what it holds, that it needs nothing else, and the command that writes it."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import domains
+from epigym.__main__ import main
+from epigym.command.codes import ExitCode
+from epigym.drawing.page import page, write_page
+from epigym.errors import UsageError
+from epigym.formula import and_, believes, fluent
+from epigym.language import parse_mastar
+from epigym.problem import domain_problem, load_problem
+from epigym.space import StateSpace
+from epigym.task import Action, EState, Event, Task
+from tests.helpers.html import Page
+from tests.helpers.tasks import COIN
+
+SVG = "http://www.w3.org/2000/svg"
+PLAN = ["lift", "look", "shout"]
+
+
+@pytest.fixture(scope="module")
+def coin() -> str:
+    """The page of the only plan of three actions of the coin."""
+    return page(StateSpace(parse_mastar(COIN)), PLAN)
+
+
+def worlds(picture: str) -> dict[str, ElementTree.Element]:
+    """The boxes of a picture by their titles."""
+    boxes = [box for box in ElementTree.fromstring(picture).iter(f"{{{SVG}}}g") if "node" in box.get("class", "")]
+    return {box[0].text or "": box for box in boxes}
+
+
+def test_it_is_well_formed_and_needs_nothing_else(coin: str) -> None:
+    elements = Page(coin).attributes
+    assert set(re.findall(r"\w+://[^\s\"'\\]*", coin)) == {SVG}
+    assert [one["href"] for one in elements if "href" in one] == ["data:,"]
+    assert not [one for one in elements if {"src", "srcset", "action"} & one.keys()]
+    assert "@import" not in coin
+    assert "url(" not in coin
+    assert "$" not in coin
+    names = [one["id"] for one in elements if "id" in one]
+    assert len(set(names)) == len(names)
+    assert {"name": "viewport", "content": "width=device-width, initial-scale=1", "tag": "meta"} in elements
+
+
+def test_what_the_script_looks_up_is_there(coin: str) -> None:
+    names = {one["id"] for one in Page(coin).attributes if "id" in one}
+    assert set(re.findall(r'\bat\("([\w-]+)"\)', coin)) <= names
+
+
+def test_controls_have_names(coin: str) -> None:
+    elements = Page(coin).attributes
+    assert all(one.get("aria-label") for one in elements if one["tag"] in ("button", "input"))
+    assert all(one.get("aria-label") for one in elements if one.get("tabindex") == "0")
+
+
+def test_it_holds_every_step(coin: str) -> None:
+    content = Page(coin).content
+    steps = content["steps"]
+    assert [step["action"] for step in steps] == [None, *PLAN]
+    assert [step["witnesses"] for step in steps] == [[], ["saw", "saw"], ["saw", "noticed"], ["saw", "saw"]]
+    assert (content["agents"], content["fluents"]) == (["a", "b"], ["open", "tail"])
+    assert content["goal"] == ["B(b, tail)", "B(a, B(b, tail))"]
+    assert [step["reached"] for step in steps] == [[False, False]] * 3 + [[True, True]]
+    assert [step["view"]["standings"] for step in steps] == [["kk", "uu"], ["kk", "uu"], ["kk", "ku"], ["kk", "kk"]]
+    assert [step["view"]["nested"][1]["standings"][1] for step in steps] == ["uu", "uu", "ku", "kk"]
+
+
+def test_who_saw_an_action_is_decided_where_it_happens() -> None:
+    task = parse_mastar(COIN.replace("b observes lift;", "b observes lift if -open;"))
+    content = Page(page(StateSpace(task), ["lift"])).content
+    assert content["steps"][1]["witnesses"] == ["saw", "saw"]  # though by then it is open
+
+
+def test_a_goal_is_told_in_parts() -> None:
+    task = parse_mastar(COIN)
+    both = replace(task, goal=(and_(fluent("open"), believes("a", and_(fluent("open"), fluent("tail")))),))
+    content = Page(page(StateSpace(both), ["lift", "look"])).content
+    assert content["goal"] == ["open", "B(a, open)", "B(a, tail)"]
+    assert [step["reached"] for step in content["steps"]] == [[False] * 3, [True, True, False], [True] * 3]
+
+
+def test_worlds_tell_all_their_facts_and_can_be_focused(coin: str) -> None:
+    first, lifted, *_ = Page(coin).content["steps"]
+    boxes = worlds(first["picture"])
+    assert boxes.keys() == {"world 0: not open, not tail", "world 1, designated: tail, not open"}
+    assert [box.get("class") for box in boxes.values()] == ["node", "node designated"]
+    assert {(box.get("tabindex"), box.get("role")) for box in boxes.values()} == {("0", "img")}
+    assert (first["new"], lifted["new"], lifted["worlds"]) == (0, 2, 2)
+    assert ("new" in first["picture"], "+ open" in lifted["picture"]) == (False, True)
+
+
+def test_pictures_are_not_shrunk_beyond_reading(coin: str) -> None:
+    root = ElementTree.fromstring(Page(coin).content["steps"][0]["picture"])
+    width, view = float(root.attrib["width"]), root.attrib["viewBox"].split()
+    assert width == float(view[2])
+    assert root.attrib["style"] == f"min-width:{round(0.65 * width)}px"
+    assert "height" not in root.attrib
+
+
+def test_views_are_nested_twice_where_there_is_little_to_tell() -> None:
+    def depth(view: dict[str, list[dict[str, list[object]]]]) -> int:
+        return 1 + depth(view["nested"][0]) if view["nested"] else 0  # type: ignore[arg-type]
+
+    pages = [page(StateSpace(domain_problem("coin_in_the_box", agents=agents)), []) for agents in (3, 7)]
+    assert [depth(Page(text).content["steps"][0]["view"]) for text in pages] == [2, 1]
+
+
+def test_names_cannot_end_the_page_early() -> None:
+    name = "</script><b>&$"
+    estate = EState((frozenset({name}), frozenset()), ((frozenset({0, 1}),) * 2,), (0,))
+    task = Task(
+        name=name,
+        fluents=(name,),
+        agents=("a",),
+        actions=(Action(name, fluent(name), (Event("e"),), (0,), {"k": (frozenset({0}),)}, (((and_(), "k"),),)),),
+        initial=estate,
+        goal=(fluent(name),),
+    )
+    text = page(StateSpace(task), [name])
+    found = Page(text)
+    assert not any(one["tag"] == "b" for one in found.attributes)
+    content = found.content
+    assert (content["fluents"], content["goal"], content["steps"][1]["action"]) == ([name], [name], name)
+    assert f"world 1, designated: {name}" in worlds(content["steps"][0]["picture"])
+
+
+def test_large_e_states_are_told_by_agent() -> None:
+    plan = ["ask_c1", "ask_c2", "ask_c3"]
+    text = page(StateSpace(load_problem("active_muddy_child/amc_09_09_muddy")), plan)
+    steps = Page(text).content["steps"]
+    assert [step["worlds"] for step in steps] == [511, 510, 508, 504]
+    assert [step["picture"] for step in steps] == [None] * 4
+    seen = steps[-1]["view"]["nested"]
+    assert [view["worlds"] for view in seen] == [2] * 9
+    assert [view["truth"] for view in seen] == ["1" * child + "v" + "1" * (8 - child) for child in range(9)]
+    assert len(text) < 40_000
+
+
+def test_small_e_states_are_drawn() -> None:
+    scene = domains.DOMAINS["assembly_line"].scene
+    text = page(StateSpace(domain_problem("assembly_line", **scene.parameters)), scene.plan)
+    steps = Page(text).content["steps"]
+    assert [step["worlds"] for step in steps] == [4, 6, 9, 3]
+    assert [len(worlds(step["picture"])) for step in steps] == [4, 6, 9, 3]
+    assert len(text) < 30_000 + 25_000 * len(steps)
+
+
+def test_the_same_plan_gives_the_same_page(coin: str) -> None:
+    assert page(StateSpace(parse_mastar(COIN)), PLAN) == coin
+
+
+def test_a_plan_that_cannot_be_executed_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^step 2: action 'look' is not applicable"):
+        write_page(StateSpace(parse_mastar(COIN.replace("lift causes open;", ""))), PLAN, tmp_path / "page.html")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with the coin and its plan."""
+    (tmp_path / "coin.txt").write_text(COIN)
+    (tmp_path / "plan.json").write_text(json.dumps(PLAN))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_show_writes_the_page(folder: Path, coin: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "coin.txt", "plan=plan.json", "out=plan.html"]) == 0
+    assert "reached B(b, tail)" in capsys.readouterr().out  # the e-state at the end
+    assert Page((folder / "plan.html").read_text(encoding="utf-8")).content == Page(coin).content
+    assert main(["show", "coin.txt", "after=lift,look,shout", "out=after.html"]) == 0
+    assert (folder / "after.html").read_bytes() == (folder / "plan.html").read_bytes()
+
+
+def test_show_draws_the_end_of_a_plan(folder: Path) -> None:
+    assert main(["show", "coin.txt", "plan=plan.json", "out=plan.dot"]) == 0
+    assert main(["show", "coin.txt", "after=lift,look,shout", "out=after.dot"]) == 0
+    assert (folder / "plan.dot").read_bytes() == (folder / "after.dot").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "code"),
+    [
+        (["plan=gone.json"], "gone.json: No such file", ExitCode.NO_INPUT),
+        (["plan=coin.txt"], "coin.txt:2:1: not JSON", ExitCode.BAD_INPUT),
+        (["plan=map.json"], "map.json: a plan is a JSON array of action names", ExitCode.BAD_INPUT),
+        (["plan=late.json"], "late.json, step 2: action 'shout' is not applicable: its condition", ExitCode.USAGE),
+        (["plan=typo.json"], "typo.json, step 1: unknown action 'lfit': did you mean 'lift'", ExitCode.USAGE),
+        (["plan=plan.json", "after=lift"], "after and plan both name actions: give one of them", ExitCode.USAGE),
+        (["plan=plan.json", "out=gone/a.html"], "cannot write gone/a.html: No such file", ExitCode.CANNOT_WRITE),
+    ],
+)
+def test_show_explains_bad_plans(
+    folder: Path, words: list[str], message: str, code: ExitCode, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, plan in {"map": {"plan": []}, "late": ["lift", "shout"], "typo": ["lfit"]}.items():
+        (folder / f"{name}.json").write_text(json.dumps(plan))
+    assert main(["show", "coin.txt", "out=page.html", *words]) == code
+    errors = capsys.readouterr().err
+    assert message in errors
+    assert errors.count("\n") == 1
+    assert not list(folder.rglob("*.html"))

@@ -1,0 +1,193 @@
+"""The page in a browser: stepping, asking, keys and widths. Needs Playwright and a Chromium, else it is skipped."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from epigym.drawing.page import write_page
+from epigym.language import parse_mastar
+from epigym.problem import domain_problem, load_problem
+from epigym.space import StateSpace
+from tests.helpers.tasks import COIN, DELUDED
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 800}
+PROBLEMS = {
+    "coin": (lambda: parse_mastar(COIN), ["lift", "look", "shout"]),
+    "box": (
+        lambda: domain_problem("coin_in_the_box", looking="ab"),
+        ["open_a", "peek_a", "distract_b_a", "peek_b"],
+    ),
+    "children": (lambda: load_problem("active_muddy_child/amc_09_09_muddy"), ["ask_c1", "ask_c2"]),
+    "deluded": (lambda: parse_mastar(DELUDED), ["flip", "shout"]),
+    "secrets": (lambda: domain_problem("grapevine", agents=5), ["share_b_sb_1", "right_a", "left_a"]),
+    "towers": (lambda: domain_problem("blocks_world"), []),
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright")
+    with playwright.sync_playwright() as started:
+        try:
+            opened = started.chromium.launch(executable_path=CHROMIUM)
+        except playwright.Error as error:
+            pytest.skip(f"no browser: {str(error).splitlines()[0]}")
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages of some plans."""
+    folder = tmp_path_factory.mktemp("pages")
+    for name, (load, plan) in PROBLEMS.items():
+        write_page(StateSpace(load()), plan, folder / f"{name}.html")
+    return folder
+
+
+@pytest.fixture
+def visit(browser: Any, folder: Path) -> Iterator[Any]:
+    """Opens a page by its name; at the end nothing has been complained about or asked of a network."""
+    complaints: list[str] = []
+    opened: list[Any] = []
+
+    def start(name: str, **options: Any) -> Any:
+        page = browser.new_page(**options)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: complaints.extend([request.url] if request.url[:4] == "http" else []))
+        page.goto((folder / f"{name}.html").as_uri())
+        opened.append(page)
+        return page
+
+    yield start
+    for page in opened:
+        page.close()
+    assert complaints == []
+
+
+def row(page: Any, fact: str) -> list[str]:
+    """The symbols of a fact in the table of beliefs."""
+    [line] = [line for line in page.locator("#beliefs tbody tr").all() if line.locator("th").inner_text() == fact]
+    return [cell.inner_text() for cell in line.locator("td").all()]
+
+
+def test_buttons_slider_and_list_lead_to_steps(visit: Any) -> None:
+    page = visit("coin")
+    assert page.inner_text("#happened") == "At the start"
+    assert page.inner_text("#who") == ""
+    assert (page.is_disabled("#back"), page.is_disabled("#on")) == (True, False)
+    assert page.locator("#picture .node").count() == 2
+    page.click("#on")
+    page.click("#on")
+    assert page.inner_text("#happened") == "Step 2: look"
+    assert page.locator("#who li").all_inner_texts() == ["● a saw it", "◐ b noticed it"]
+    page.locator("#slider").fill("1")
+    assert page.inner_text("#count") == "1 / 3"
+    assert page.get_attribute("#slider", "aria-valuetext") == "step 1 of 3: lift"
+    page.get_by_role("button", name="3. shout").click()
+    assert page.inner_text("#plan [aria-current]") == "3. shout"
+    assert (page.is_disabled("#back"), page.is_disabled("#on")) == (False, True)
+    assert "the plan reaches the goal" in page.inner_text("#summary")
+
+
+def test_keys_lead_to_steps(visit: Any) -> None:
+    page = visit("coin")
+    counts = []
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "End", "ArrowRight", "Home", "ArrowLeft", "Alt+ArrowRight"):
+        page.keyboard.press(key)
+        counts.append(page.inner_text("#count")[0])
+    assert counts == ["1", "2", "1", "3", "3", "0", "0", "0"]
+    page.focus("#slider")
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#count") == "1 / 3"  # one step, not two
+
+
+def test_the_goal_is_ticked_off(visit: Any) -> None:
+    page = visit("coin")
+    assert page.locator("#goal li").all_inner_texts() == ["☐ B(b, tail)", "☐ B(a, B(b, tail))"]
+    page.keyboard.press("End")
+    assert page.locator("#goal li").all_inner_texts() == ["☑ B(b, tail) holds", "☑ B(a, B(b, tail)) holds"]
+
+
+def test_beliefs_are_marked_where_they_changed_and_nested_on_demand(visit: Any) -> None:
+    page = visit("coin")
+    page.locator("#slider").fill("2")
+    assert row(page, "tail") == ["true", "✓", "?"]
+    changed = page.locator("#beliefs td.changed")
+    assert (changed.count(), changed.get_attribute("title")) == (1, "a knows that tail")
+    page.get_by_role("button", name="what b believes").click()
+    assert page.locator("#path button").all_inner_texts() == ["in fact", "b believes"]
+    assert page.evaluate("document.activeElement.textContent") == "b believes"
+    assert row(page, "tail") == ["unsure", "✓", "?"]
+    assert page.locator("#beliefs td.k").nth(-1).get_attribute("title") == "as b sees it, a knows whether tail"
+    page.get_by_role("button", name="what b believes that a believes").focus()
+    page.keyboard.press("Enter")
+    assert page.inner_text("#path [aria-current]") == "b believes that a believes"
+    assert page.locator("#beliefs th button").count() == 0  # as deep as it goes
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#path [aria-current]") == "b believes that a believes"
+    page.get_by_role("button", name="in fact").click()
+    assert row(page, "tail") == ["true", "✓", "✓"]
+
+
+def test_beliefs_that_are_right_or_wrong_differ(visit: Any) -> None:
+    page = visit("box")
+    page.keyboard.press("End")
+    assert row(page, "opened") == ["true", "≈", "✓", "✗"]
+    titles = [cell.get_attribute("title") for cell in page.locator("#beliefs td.w").all()]
+    assert titles == ["c believes falsely that not opened", "c believes falsely that looking_a"]
+
+
+def test_who_believes_everything_is_told(visit: Any) -> None:
+    page = visit("deluded")
+    page.keyboard.press("End")
+    assert row(page, "tail") == ["true", "✓", "∅"]
+    page.get_by_role("button", name="what b believes").click()
+    assert page.inner_text("#beliefs") == "Here b considers no world possible and believes everything."
+    page.keyboard.press("ArrowLeft")
+    assert row(page, "tail") == ["false", "✓", "✓"]  # b missed the flip
+
+
+def test_a_wide_picture_begins_with_the_designated_world(visit: Any) -> None:
+    page = visit("secrets", viewport=NARROW)
+    page.keyboard.press("End")
+    assert page.evaluate("(one => one.scrollWidth > one.clientWidth)(document.getElementById('picture'))")
+    box, frame = page.locator("#picture .designated").bounding_box(), page.locator("#picture").bounding_box()
+    assert frame["x"] <= box["x"]
+    assert box["x"] + box["width"] <= frame["x"] + frame["width"]
+
+
+def test_worlds_tell_their_facts_to_pointers_and_keys(visit: Any) -> None:
+    page = visit("coin")
+    page.locator("#picture .node").nth(1).click()
+    assert page.inner_text("#world") == "world 1, designated: tail, not open"
+    page.locator("#picture .node").nth(0).focus()
+    assert page.inner_text("#world") == "world 0: not open, not tail"
+
+
+def test_large_e_states_are_told_by_agent(visit: Any) -> None:
+    page = visit("children")
+    assert page.inner_text("#size") == "511 worlds"
+    first = page.locator("#by-agent tbody tr").first
+    assert first.locator("th, td").all_inner_texts() == [
+        "c1", "2", ", ".join(f"muddy_c{child}" for child in range(2, 10)), "muddy_c1"
+    ]  # fmt: skip
+    assert page.locator("#picture svg").count() == 0
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(("size", "scheme"), [(NARROW, "dark"), (WIDE, "light")], ids=["narrow", "wide"])
+def test_it_fits_the_width_and_the_colour_scheme(visit: Any, name: str, size: dict[str, int], scheme: str) -> None:
+    page = visit(name, viewport=size, color_scheme=scheme)
+    page.keyboard.press("End")
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    ground, ink = page.evaluate("(style => [style.backgroundColor, style.color])(getComputedStyle(document.body))")
+    channels = [int(colour[4:].split(",")[0]) for colour in (ground, ink)]
+    assert (channels[0] > 200 > 60 > channels[1]) if scheme == "light" else (channels[0] < 60 < 200 < channels[1])

@@ -1,0 +1,40 @@
+"""HTML read strictly: every element is closed, in the right order."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from typing import Any
+
+VOID = {"meta", "link", "input", "br"}
+
+
+class Page(HTMLParser):
+    """The elements of a page.
+
+    Attributes:
+        attributes: of the start tags, with the tag as `tag`.
+        content: the JSON in the element `data`.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.attributes: list[dict[str, str | None]] = []
+        self.content: Any = None
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        assert len(dict(attributes)) == len(attributes), f"an attribute of {tag} is there twice"
+        self.attributes.append({**dict(attributes), "tag": tag})
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self._open and self.attributes[-1].get("id") == "data" and self._open[-1] == "script":
+            self.content = json.loads(data)

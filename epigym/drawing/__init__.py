@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from epigym.drawing.fonts import without_font_warnings
 from epigym.drawing.lines import Line, draw_lines
 from epigym.errors import UsageError
 from epigym.files import replacing
@@ -206,6 +207,6 @@ def _font(text: str, colour: str, size: int | None = None) -> str:
 def _render(source: str, kind: str) -> bytes:
     import pygraphviz
 
-    with pygraphviz.AGraph(string=source) as graph:
+    with pygraphviz.AGraph(string=source) as graph, without_font_warnings():
         picture: bytes = graph.draw(format=kind, prog="neato")
     return picture

@@ -1,10 +1,10 @@
-"""The command `epigym`: all commands of the project by name, and `show`, which draws e-states of a problem."""
+"""The command `epigym`: all commands of the project by name, `show`, which draws e-states, and `convert`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,14 @@ from epigym.drawing.page import write_page
 from epigym.drawing.steps import walk
 from epigym.errors import EpigymError, UsageError
 from epigym.files import read_json
-from epigym.language import SEMANTICS
+from epigym.language import SEMANTICS, save
 from epigym.names import unknown
 from epigym.packages import check_place
 from epigym.problem import Reading, domain_problem, load_problem
 from epigym.space import StateSpace
 from epigym.task import Task
 
-_EXAMPLES = """
+_SHOW = """
 examples:
   epigym show grapevine agents=3 rooms=2
   epigym show coin_in_the_box/pl_5 out=coin.svg
@@ -32,7 +32,20 @@ examples:
   epigym show coin_in_the_box scene=true                       the e-state that shows what the domain is about
   epigym show coin_in_the_box/pl_7 plan=plan.json out=plan.html   a page to step through a plan
   epigym show problem.txt semantics=update_model
+  epigym show problem.epddl domain_file=domain.epddl libraries=[library.epddl]
 """
+_CONVERT = """
+examples:
+  epigym convert grapevine agents=3 rooms=2 out=grapevine.json
+  epigym convert problem.txt out=problem.json format=compact   for thousands of worlds, and for what json cannot say
+  epigym convert problem.epddl domain_file=domain.epddl libraries=[library.epddl] out=problem.json
+"""
+_READING = ("semantics", "domain_file", "libraries", "plank_compat")
+_READING_HELP = (
+    f"semantics ({', '.join(SEMANTICS)}), domain_file, libraries and plank_compat (how an EPDDL problem is read),"
+    " parameters of the domain"
+)
+_FORMATS = ("json", "compact")
 _HELP = ("-h", "--help")
 
 
@@ -42,12 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines = doors("search") | doors("learn")
     commands = {door.partition(".")[2]: door for door in lines}
     others = {"show": "Draw an e-state of a problem or the steps of a plan, and sum the problem up.",
+              "convert": "Write a problem in any language as a ground task in JSON.",
               "domains": "List domains, their parameters and suites, and write the text of a problem."}  # fmt: skip
     if name in _HELP:
         print(listing({name: lines[door] for name, door in commands.items()} | others, "epigym "))
         return ExitCode.SUCCESS
-    if name == "show":
-        return show(rest)
+    if name in ("show", "convert"):
+        return show(rest) if name == "show" else convert(rest)
     if name == "domains":
         return int(import_module("domains.__main__").main(rest))
     try:
@@ -64,25 +78,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def show(arguments: Sequence[str]) -> int:
     """Draw an e-state of a problem, or the page of all on the way to it, and sum the problem up."""
+    parser = _parser(
+        "show",
+        "Draw the initial e-state of a problem, that after some actions, or all the way there, and sum the problem up.",
+        "out (the picture: .png, .svg or .dot; .html for a page to step through the actions), after (actions, separated"
+        " by commas), plan (a JSON file of actions, in place of after), scene=true (the problem and the actions that"
+        " show what a domain is about)",
+        _SHOW,
+    )
+    return _run(_show, parser, arguments)
+
+
+def convert(arguments: Sequence[str]) -> int:
+    """Write a problem as a ground task in JSON, which every command reads."""
+    parser = _parser(
+        "convert",
+        "Write a problem as a ground task in JSON, which every command reads.",
+        "out (the file, which ends in .json), format (json: the layout of the official EPDDL toolkit, the default;"
+        " compact: worlds with equal successors share a row)",
+        _CONVERT,
+    )
+    return _run(_convert, parser, arguments)
+
+
+def _run(
+    command: Callable[[str, dict[str, Any]], None], parser: argparse.ArgumentParser, arguments: Sequence[str]
+) -> int:
+    """Call a command with a problem and parameters; what is wrong is one line and an exit code."""
     try:
-        options = _parser().parse_args(arguments)
+        options = parser.parse_args(arguments)
     except SystemExit as stop:  # how argparse ends
         return ExitCode.USAGE if stop.code else ExitCode.SUCCESS
     try:
-        parameters = domains.read_parameters(options.parameters)
-        scene = _scene(options.problem) if _flag(parameters, "scene") else None
-        if scene:
-            parameters = {**scene.parameters, "after": ",".join(scene.plan), **parameters}
-        semantics = parameters.pop("semantics", "default")
-        out = Path(str(parameters.pop("out", f"{Path(options.problem).stem}.png")))
-        source, plan = _plan(parameters)
-        task = _load(options.problem, semantics, parameters)
-        space = StateSpace(task)
-        state = _end(space, plan, source)
-        if out.suffix == ".html":
-            write_page(space, plan, out)
-        else:
-            write(space.model(state), out)
+        command(options.problem, domains.read_parameters(options.parameters))
     except domains.DomainError as error:
         print(f"error: {error}", file=sys.stderr)
         return ExitCode.USAGE
@@ -90,30 +118,47 @@ def show(arguments: Sequence[str]) -> int:
         print(f"error: {error}", file=sys.stderr)
         return ExitCode.after(error)
     except OSError as error:
-        print(f"error: cannot write {out}: {error.strerror}", file=sys.stderr)
+        print(f"error: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
         return ExitCode.CANNOT_WRITE
-    print(_summary(task, space, state))
-    print(f"drawn to {out}")
     return ExitCode.SUCCESS
 
 
-def _parser() -> argparse.ArgumentParser:
+def _show(problem: str, parameters: dict[str, Any]) -> None:
+    scene = _scene(problem) if _flag(parameters, "scene") else None
+    if scene:
+        parameters = {**scene.parameters, "after": ",".join(scene.plan), **parameters}
+    out = Path(str(parameters.pop("out", f"{Path(problem).stem}.png")))
+    source, plan = _plan(parameters)
+    task = _load(problem, parameters)
+    space = StateSpace(task)
+    state = _end(space, plan, source)
+    if out.suffix == ".html":
+        write_page(space, plan, out)
+    else:
+        write(space.model(state), out)
+    print(_summary(task, space, state))
+    print(f"drawn to {out}")
+
+
+def _convert(problem: str, parameters: dict[str, Any]) -> None:
+    if "out" not in parameters:
+        raise UsageError("out is not given: add out=FILE.json")
+    out, form = Path(str(parameters.pop("out"))), parameters.pop("format", _FORMATS[0])
+    if form not in _FORMATS:
+        raise UsageError(unknown("format", form, _FORMATS))
+    save(_load(problem, parameters), out, compact=form == "compact")
+    print(f"written to {out}")
+
+
+def _parser(name: str, description: str, values: str, examples: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="epigym show",
-        description="Draw the initial e-state of a problem, that after some actions, or all the way there, and sum the"
-        " problem up.",
-        epilog=_EXAMPLES,
+        prog=f"epigym {name}",
+        description=description,
+        epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("problem", help="a problem file, a domain, or domain/instance")
-    parser.add_argument(
-        "parameters",
-        nargs="*",
-        metavar="name=value",
-        help="out (the picture: .png, .svg or .dot; .html for a page to step through the actions), after (actions,"
-        " separated by commas), plan (a JSON file of actions, in place of after), scene=true (the problem and"
-        f" the actions that show what a domain is about), semantics ({', '.join(SEMANTICS)}), parameters of the domain",
-    )
+    parser.add_argument("parameters", nargs="*", metavar="name=value", help=f"{values}, {_READING_HELP}")
     return parser
 
 
@@ -153,8 +198,23 @@ def _end(space: StateSpace, plan: Sequence[str], source: str) -> int:
         raise UsageError(f"{source}, {error}") from None
 
 
-def _load(problem: str, semantics: Any, parameters: dict[str, Any]) -> Task:
-    return domain_problem(problem, semantics, **parameters) if parameters else load_problem(problem, Reading(semantics))
+def _load(problem: str, parameters: dict[str, Any]) -> Task:
+    """The task of a file, read as the parameters say, or of a domain with them."""
+    reading = {name: parameters.pop(name) for name in _READING if name in parameters}
+    if parameters and not Path(problem).is_file():
+        return domain_problem(problem, **reading, **parameters)
+    for name in parameters:
+        raise UsageError(f"{problem} is a file: {unknown('parameter', name, _READING)}")
+    reading["plank_compat"] = _flag(reading, "plank_compat")
+    if "domain_file" in reading:
+        reading["domain_file"] = str(reading["domain_file"])
+    return load_problem(problem, Reading(**{**reading, "libraries": _names(reading.get("libraries", []))}))
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    """The names in a list such as `[one.epddl,two.epddl]`, or the one that stands alone."""
+    names = value if isinstance(value, list) else str(value).strip("[]").split(",")
+    return tuple(str(name).strip() for name in names)
 
 
 def _summary(task: Task, space: StateSpace, state: int) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from epigym import _core
 from epigym.errors import TaskError
@@ -14,6 +15,14 @@ from epigym.task import EState
 
 if TYPE_CHECKING:
     import networkx
+
+
+_PRINTED: Final = 40  # worlds, and names or worlds in one list
+
+
+def _listed(things: Sequence[object]) -> str:
+    """Things in braces, as many as are printed."""
+    return "{" + ", ".join([*map(str, things[:_PRINTED]), *(["…"] if len(things) > _PRINTED else [])]) + "}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +127,22 @@ class KripkeModel:
         return graph
 
     def __repr__(self) -> str:
-        """The size of the model; `print(model)` shows more."""
+        """The size of the model; `print(model)` shows the worlds too."""
         return (
             f"<KripkeModel of {len(self.worlds)} worlds, {len(self.agents)} agents, "
             f"{len(self.fluents)} fluents, designated {list(self.designated)}>"
         )
+
+    def __str__(self) -> str:
+        """The size, and a line for each of the first worlds: `*` if designated, what is true, whom it leads where."""
+        more = len(self.worlds) - _PRINTED
+        lines = [repr(self), *map(self._line, self.worlds[:_PRINTED]), *([f"… {more} more worlds"] if more > 0 else [])]
+        return "\n".join(lines)
+
+    def _line(self, world: int) -> str:
+        mark = "*" if world in self.designated else " "
+        rows = [f"{agent} → {_listed(self.successors(agent, world))}" for agent in self.agents]
+        return f"{mark} {world}: {_listed(self.true_fluents(world))}; {', '.join(rows)}"
 
     def _repr_svg_(self) -> str:
         """The picture that notebooks show."""

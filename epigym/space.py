@@ -83,6 +83,10 @@ class StateSpace:
         """Number of e-states met so far."""
         return len(self.core)
 
+    def __repr__(self) -> str:
+        """The task and how many e-states were met, on one line."""
+        return f"<StateSpace of {len(self)} e-states of {self.task!r}>"
+
     @property
     def nbytes(self) -> int:
         """Memory held for e-states and transitions, in bytes."""

@@ -136,6 +136,13 @@ class Task:
         if self.structure is not None:
             self._check_structure(self.structure)
 
+    def __repr__(self) -> str:
+        """The name and the sizes, on one line."""
+        return (
+            f"<Task {self.name}: {len(self.fluents)} fluents, {len(self.agents)} agents, {len(self.actions)} actions, "
+            f"{len(self.initial.valuations)} worlds>"
+        )
+
     def formulas(self) -> dict[Formula, None]:
         """Every formula of the task (not their subformulas), in a fixed order, as the keys of a dict."""
         found: dict[Formula, None] = {}

@@ -5,6 +5,7 @@ Writes result.json into the folder of the run, and compare.json for the configur
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
@@ -48,6 +49,10 @@ def solve(settings: Solve) -> ExitCode:
     configurations = [Configuration.of(settings.agent, settings.heuristic)]
     if settings.compare:
         configurations.append(Configuration.parse(settings.compare))
+    heuristics = settings.heuristic, (settings.compare or "").partition("/")[2]
+    for configuration, given in zip(configurations, heuristics, strict=False):
+        if given and configuration.heuristic is None:
+            warnings.warn(f"agent {configuration.label!r} takes no heuristic: leave it out", stacklevel=1)
     limits = Limits(settings.max_expanded, settings.time_limit, settings.memory_limit)
     start = perf_counter()
     task = load_problem(settings.problem, settings.reading)

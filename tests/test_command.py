@@ -255,7 +255,7 @@ def test_one_command_has_all_the_others(call: Call, capfd: pytest.CaptureFixture
     assert main([]) == 0
     listed = capfd.readouterr().out
     assert {line.split()[1] for line in listed.splitlines()} == {
-        *(door.partition(".")[2] for door in [*DOORS, "search.competition"]), "show", "domains",
+        *(door.partition(".")[2] for door in [*DOORS, "search.competition"]), "show", "convert", "domains",
     }  # fmt: skip
     assert main(["slove"]) == ExitCode.USAGE
     assert "did you mean 'solve'" in capfd.readouterr().err

@@ -64,7 +64,7 @@ TABLE = {
     "epigym.feature_types": f"{STATES} epigym.features",
     "epigym.feature_texts": f"{STATES} epigym.reference epigym.features epigym.feature_types",
     "epigym.action_features": f"{STATES} epigym.features epigym.feature_types",
-    "epigym.envs": f"domains {STATES} epigym.problem epigym.encoding epigym.walks",
+    "epigym.envs": f"domains {STATES} epigym.values epigym.problem epigym.encoding epigym.walks",
     "epigym.command": f"{BASICS} epigym.packages epigym.language epigym.problem epigym.values",
     EPIGYM_DOOR: f"{EPIGYM} epigym.command",
     "learn": "",

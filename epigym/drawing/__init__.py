@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from epigym.drawing.fonts import without_font_warnings
 from epigym.drawing.lines import Line, draw_lines
 from epigym.drawing.steps import Change
 from epigym.errors import UsageError
@@ -228,6 +229,6 @@ def _font(text: str, colour: str, size: int | None = None) -> str:
 def _render(source: str, kind: str) -> bytes:
     import pygraphviz
 
-    with pygraphviz.AGraph(string=source) as graph:
+    with pygraphviz.AGraph(string=source) as graph, without_font_warnings():
         picture: bytes = graph.draw(format=kind, prog="neato")
     return picture

@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import Any, Literal
 
 from epigym.envs.env import EpistemicEnv
-from epigym.errors import EpigymError
 from epigym.formula import Formula, and_, conjuncts
 from epigym.language import Semantics
 from epigym.problem import domain_problem, vocabulary
 from epigym.space import Query
+from epigym.values import Count, typed
 from epigym.walks import random_goal
 
 RANDOM = "random"
@@ -57,14 +57,12 @@ class DomainEnv(EpistemicEnv):
         **parameters: Any,
     ) -> None:
         """Write and read the problem of these parameters."""
-        if goal_steps < 1 or goal_size < 1:
-            raise EpigymError(f"goal_steps and goal_size are at least 1, got {goal_steps} and {goal_size}")
         name = domain if instance is None else f"{domain}/{instance}"
         task = domain_problem(name, semantics, **parameters)
         self._problem = name, parameters
-        self.random_goals = random_goals
-        self.goal_steps = goal_steps
-        self.goal_size = goal_size
+        self.random_goals = typed(random_goals, bool, "random_goals")
+        self.goal_steps = typed(goal_steps, Count, "goal_steps")
+        self.goal_size = typed(goal_size, Count, "goal_size")
         super().__init__(
             task,
             encoding=encoding,

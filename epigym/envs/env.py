@@ -21,6 +21,7 @@ from epigym.names import unknown
 from epigym.problem import Reading, load_problem
 from epigym.space import StateSpace
 from epigym.task import EState, Task
+from epigym.values import typed
 
 Info = dict[str, Any]
 OPTIONS = ("state", "goal")
@@ -136,7 +137,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         self.task = task
         self.encoding = encoding
         self.invalid_action = invalid_action
-        self.forbid_collapse = forbid_collapse
+        self.forbid_collapse = typed(forbid_collapse, bool, "forbid_collapse")
         self.render_mode = render_mode
         self._explore()
         self.state = self.space.initial
@@ -171,7 +172,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
             EpigymError: when there is no such action, or it is not allowed and `invalid_action` is `error`.
             TaskError: when designated worlds disagree about an agent's observability type.
         """
-        if not self.action_space.contains(action):
+        if isinstance(action, bool | np.bool_) or not self.action_space.contains(action):
             raise EpigymError(f"an action is a whole number from 0 to {len(self._names) - 1}, got {action!r}")
         invalid = not self.action_masks()[action]
         if invalid and self.invalid_action == "error":
@@ -321,5 +322,6 @@ class ProblemEnv(EpistemicEnv):
         **options: Any,
     ) -> None:
         """Read the problem."""
+        typed(plank_compat, bool, "plank_compat")
         reading = Reading(semantics, domain_file, libraries, plank_compat)  # type: ignore[arg-type]
         super().__init__(load_problem(path, reading), **options)

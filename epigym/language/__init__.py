@@ -1,4 +1,4 @@
-"""Front ends: problem texts to ground planning tasks."""
+"""Front ends: problem texts to ground planning tasks, and back to files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from epigym.language.mastar import parse_formula, parse_mastar
 from epigym.language.mastar.actions import SEMANTICS, Semantics
 from epigym.task import Task
 
-__all__ = ["SEMANTICS", "Semantics", "load", "parse_epddl", "parse_formula", "parse_mastar"]
-
+__all__ = ["SEMANTICS", "Semantics", "load", "parse_epddl", "parse_formula", "parse_mastar", "save"]
 _DEFAULT: Semantics = "default"
 
 
@@ -63,6 +62,27 @@ def load(
     if path.suffix == ".json":
         return _load_json(path, plank_compat)
     return load_epddl(path, domain_file, libraries, plank_compat=plank_compat)
+
+
+def save(task: Task, path: str | Path, *, compact: bool = False) -> None:
+    """Write a task to a file that `load` reads back; it appears complete or not at all.
+
+    Args:
+        task: the task.
+        path: the file, in a folder that is made if need be; its name ends in `.json`.
+        compact: whether to write the compact layout that `epigym.language.ground_json` describes, where nothing but the
+            structure is lost, in place of the official toolkit's, where atoms that never change are read back as
+            constants.
+
+    Raises:
+        UsageError: when `load` would not know the file by its extension.
+        LimitError: when the official layout would be too large.
+        TaskError: when the layout cannot say the task, naming what it cannot say.
+        OSError: when the file cannot be written.
+    """
+    if Path(path).suffix != ".json":
+        raise UsageError(f"{path}: ground tasks are written as JSON: name a file that ends in .json")
+    ground_json.dump(ground_json.bare(task), path, compact=compact)
 
 
 _LANGUAGES = {

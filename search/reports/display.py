@@ -58,7 +58,10 @@ def show_results(console: Console, results: Sequence[SearchResult]) -> None:
 def show_plan(console: Console, result: SearchResult) -> None:
     """Print the plan of a result, one numbered action a line, and whether it relies on collapse."""
     assert result.plan is not None
-    console.print(f"plan of {result.label} ({len(result.plan)} actions, re-executed by epigym.reference):")
+    if not result.plan:
+        console.print("the goal holds at once: the plan is empty")
+    else:
+        console.print(f"plan of {result.label} ({len(result.plan)} actions, re-executed by epigym.reference):")
     for step, name in enumerate(result.plan, start=1):
         console.print(f"  {step:2d}. {name}", markup=False, highlight=False)
     if result.collapsed_agents:

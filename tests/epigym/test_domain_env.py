@@ -55,7 +55,12 @@ def test_parameters_are_arguments_and_override_the_instance() -> None:
         ({"agent": 3}, "did you mean 'agents'"),
         ({"agents": 100}, "agents must be a whole number from 2 to 12, got 100"),
         ({"semantics": "defualt"}, "did you mean 'default'"),
-        ({"goal_steps": 0}, "at least 1, got 0 and 2"),
+        ({"goal_steps": 0}, "goal_steps=0: expected at least 1"),
+        ({"goal_size": 0}, "goal_size=0: expected at least 1"),
+        ({"goal_steps": "a"}, "goal_steps=a: expected a whole number"),
+        ({"goal_size": True}, "goal_size=true: expected a whole number"),
+        ({"random_goals": "yes"}, "random_goals=yes: expected true or false"),
+        ({"forbid_collapse": "no"}, "forbid_collapse=no: expected true or false"),
     ],
 )
 def test_wrong_arguments_are_explained(arguments: dict[str, Any], message: str) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +16,7 @@ import pygraphviz
 import pytest
 
 from epigym import drawing
+from epigym.drawing.fonts import without_font_warnings
 from epigym.drawing.steps import Change
 from epigym.errors import EpigymError
 from epigym.model import KripkeModel
@@ -203,3 +207,24 @@ def test_files_are_written_as_their_names_say(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 3
     with pytest.raises(EpigymError, match=r"must end in \.svg, \.png, \.dot"):
         drawing.write(MODEL, tmp_path / "model.jpg")
+
+
+def test_font_warnings_alone_are_left_out(capfd: pytest.CaptureFixture[str]) -> None:
+    def say() -> None:
+        os.write(2, b'Fontconfig warning: "50.conf", line 6: unknown element\nError: out of paper\n')
+
+    with without_font_warnings():
+        say()
+    assert capfd.readouterr().err == "Error: out of paper\n"
+    with pytest.raises(ZeroDivisionError), without_font_warnings():
+        raise ZeroDivisionError
+    say()
+    assert capfd.readouterr().err.startswith("Fontconfig warning")
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_drawing_says_nothing(closed: bool) -> None:
+    code = "from epigym import load_problem, StateSpace; StateSpace(load_problem('gossip')).model(0)._repr_svg_()"
+    code = f"import os; os.close(2); {code}" if closed else code
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stderr == b""

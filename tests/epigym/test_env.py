@@ -234,7 +234,7 @@ def test_a_goal_or_state_of_another_task_is_refused() -> None:
         env.reset(options={"state": other})
 
 
-@pytest.mark.parametrize("action", [-1, 21, 1.5, "open_a", None])
+@pytest.mark.parametrize("action", [-1, 21, 1.5, "open_a", None, True, np.bool_(False)])
 def test_what_is_no_action_is_refused(action: Any) -> None:
     env = coin()
     env.reset()

@@ -47,6 +47,8 @@ def test_the_toolkits_reading_can_be_asked_for(files: Files, tmp_path: Path) -> 
     assert "lift" in {action.name for action in load_problem(str(files.spec)).actions}
     toolkits = load_problem(str(files.spec), Reading(plank_compat=True))
     assert "lift" not in {action.name for action in toolkits.actions}
+    with pytest.raises(EpigymError, match="plank_compat=yes: expected true or false"):
+        gymnasium.make("epi/Problem-v0", path=str(files.spec), plank_compat="yes")
     env = gymnasium.make("epi/Problem-v0", path=str(files.spec), plank_compat=True)
     assert "lift" not in env.reset()[1]["action_names"]
 

@@ -43,6 +43,22 @@ def test_worlds_and_relations() -> None:
     assert repr(MODEL) == "<KripkeModel of 2 worlds, 3 agents, 2 fluents, designated [1]>"
 
 
+def test_it_prints_its_worlds() -> None:
+    assert str(MODEL).splitlines() == [
+        repr(MODEL),
+        "  0: {}; a → {0}, b → {0, 1}, c → {0}",
+        "* 1: {q, p}; a → {1}, b → {0, 1}, c → {0}",
+    ]
+
+
+def test_what_it_prints_is_bounded() -> None:
+    everything = frozenset(range(1000))
+    text = str(KripkeModel((), ("a",), EState((frozenset(),) * 1000, ((everything,) * 1000,), (0,))))
+    assert len(text.splitlines()) == 42
+    assert text.splitlines()[1].endswith("38, 39, …}")
+    assert text.endswith("… 960 more worlds")
+
+
 @pytest.mark.parametrize(
     ("formula", "truth"),
     [

@@ -16,6 +16,7 @@ from epigym.drawing import dot
 from epigym.errors import EpigymError
 from epigym.problem import Reading, domain_problem, load_problem
 from epigym.space import StateSpace
+from tests.helpers.epddl_problem import write_problem
 
 
 def test_an_instance_a_domain_and_a_file_are_found(tmp_path: Path) -> None:
@@ -101,6 +102,23 @@ def test_a_scene_is_a_problem_and_actions_that_can_be_overridden(tmp_path: Path)
     assert pictures["scene"] == pictures["written"] != pictures["plain"] == pictures["before"]
 
 
+LIBRARIES = ["kinds.epddl", "[kinds.epddl]", "['kinds.epddl']", "[kinds.epddl, more.epddl]"]
+
+
+@pytest.mark.parametrize("libraries", LIBRARIES)
+def test_show_reads_the_files_of_an_epddl_problem(
+    libraries: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_problem(tmp_path)
+    (tmp_path / "more.epddl").write_text("(define (action-type-library more))")
+    monkeypatch.chdir(tmp_path)
+    words = ["coin-1.epddl", "domain_file=coin.epddl", f"libraries={libraries}", "plank_compat=false", "out=coin.dot"]
+    assert main(["show", *words]) == 0
+    assert "agents      2: Ann, Bob\n" in capsys.readouterr().out
+    assert main(["show", "coin-1.epddl", "out=coin.dot"]) == ExitCode.USAGE
+    assert "needs its domain: give domain_file" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message", "code"),
     [
@@ -115,6 +133,9 @@ def test_a_scene_is_a_problem_and_actions_that_can_be_overridden(tmp_path: Path)
         ),
         (["grapevine", "scene=yes"], "scene must be true or false, got 'yes'", ExitCode.USAGE),
         (["grapevine/3_pl_4", "scene=true"], "grapevine/3_pl_4 is an instance: scene=true draws", ExitCode.USAGE),
+        (["grapevine", "domain_file=x.epddl"], "domain_file, libraries and plank_compat do not apply", ExitCode.USAGE),
+        (["gone.epddl", "domain_file=x.epddl"], "no such problem file: gone.epddl", ExitCode.NO_INPUT),
+        ([__file__, "domain_fil=x.epddl"], "is a file: unknown parameter 'domain_fil': did you", ExitCode.USAGE),
         (["grapvine", "scene=true"], "did you mean 'grapevine'", ExitCode.USAGE),
         (["grapevine", "out=picture.jpg"], "must end in .svg, .png, .dot", ExitCode.USAGE),
         (

@@ -23,6 +23,14 @@ def task(designated: tuple[int, ...] = (0,), row: frozenset[int] = frozenset({0}
     return Task("t", ("p",), ("a",), (act,), INITIAL, (fluent("p"),))
 
 
+def test_tasks_and_spaces_are_one_line() -> None:
+    space = StateSpace(task())
+    assert repr(space.task) == "<Task t: 1 fluents, 1 agents, 1 actions, 1 worlds>"
+    assert repr(space) == f"<StateSpace of 1 e-states of {space.task!r}>"
+    space.expand([space.initial])
+    assert repr(space).startswith("<StateSpace of 2 e-states")
+
+
 @pytest.mark.parametrize("designated", [(), (0, 0), (1, 0), (2,)])
 def test_designated_events_are_ascending_distinct_and_exist(designated: tuple[int, ...]) -> None:
     with pytest.raises(TaskError, match="action 'act': designated events"):

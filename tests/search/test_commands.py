@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from search.agents.result import SearchResult, SearchStatus
-from tests.helpers.tasks import COIN, DELUDED
+from tests.helpers.tasks import COIN, COUNTER, DELUDED
 
 SHOUT = "executable shout if B(a, tail), tail"
 
@@ -47,6 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "hopeless.txt").write_text(COIN.replace(SHOUT, "executable shout if tail, -tail"))
     (folder / "wrong.txt").write_text(COIN.replace("goal B(b, tail)", "goal B(b, tale)"))
     (folder / "deluded.txt").write_text(DELUDED)
+    (folder / "done.txt").write_text(COUNTER.replace("goal r; goal -p;", "goal -p;"))
     (folder / "short.json").write_text('["lift", "look"]')
     (folder / "early.json").write_text('["lift", "shout"]')
     return folder
@@ -74,6 +75,24 @@ def test_solve_prints_and_writes_both_results_and_the_plan(solved: Call) -> None
     assert (result.status, result.label, result.plan_length) == (SearchStatus.SOLVED, "hfs_star/open_goals", 3)
     assert (other.status, other.label, other.plan_length) == (SearchStatus.SOLVED, "bfs", 3)
     assert result.peak_bytes > 0
+
+
+def test_an_empty_plan_is_said_in_words(folder: Path) -> None:
+    code, output = Call(folder / "done", "search.solve", ("problem=../done.txt", "agent=bfs")).outcome()
+    assert code == 0
+    assert "the goal holds at once: the plan is empty\n" in output
+    assert "0 actions" not in output
+
+
+def test_a_heuristic_that_nobody_asks_is_a_warning(folder: Path) -> None:
+    blind = ("problem=../coin.txt", "agent=bfs", "heuristic=h_ff", "compare=dfs/h_add")
+    informed = ("problem=../coin.txt", "agent=hfs", "heuristic=h_ff", "compare=bfs")
+    calls = [Call(folder / "blind", "search.solve", blind), Call(folder / "informed", "search.solve", informed)]
+    (code, output), (_, other) = (call.outcome() for call in calls)
+    assert code == 0
+    for agent in ("bfs", "dfs"):
+        assert f"warning: agent '{agent}' takes no heuristic: leave it out\n" in output
+    assert "warning" not in other
 
 
 def test_validate_says_whether_where_and_why(folder: Path, solved: Call) -> None:

@@ -1,8 +1,13 @@
-"""Ground tasks as JSON, in the layout that the official EPDDL toolkit exports.
+"""Ground tasks as JSON, in the layout that the official EPDDL toolkit exports, and in a compact one.
 
 Reading takes the connectives as they are meant (a diamond over a group is the dual of the box). Atoms that no
 effect touches and that have one value in all initial worlds are put into the formulas as constants; they
 become no fluents, because the layout does not say which false atoms are facts.
+
+The official layout lists the relations of the initial e-state pair by pair. The compact one has, in place of
+`relations`, `rows`: for each agent its distinct sets of `successors`, as numbers of worlds, and for each world the
+number of its `row`. It says besides what the official one does not: applicability formulas of actions and the
+operator `actually`; all its atoms are fluents.
 """
 
 from __future__ import annotations
@@ -16,7 +21,8 @@ from typing import Any, TypeAlias
 from epigym.errors import EpigymError, LimitError, TaskError
 from epigym.files import read_json, write_json
 from epigym.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, not_, or_
-from epigym.language.ground_json.formulas import FormulaReader, FormulaWriter
+from epigym.language.ground_json.doubles import in_preconditions
+from epigym.language.ground_json.formulas import CONSTANTS, FormulaReader, FormulaWriter
 from epigym.task import Action, Effect, EState, Event, Task
 
 MAX_PAIRS = 50_000_000
@@ -52,20 +58,43 @@ class GroundSpecification:
 # Writing
 
 
-def dump(specification: GroundSpecification, path: str | Path) -> None:
-    """Write a ground task in the official layout; the file appears complete or not at all.
+def bare(task: Task) -> GroundSpecification:
+    """The specification of a task of which nothing more is known."""
+    return GroundSpecification(
+        task=task,
+        domain=task.domain,
+        problem=task.instance or task.name,
+        libraries=(),
+        requirements=(),
+        atoms=task.fluents,
+        facts=(),
+        action_types=dict.fromkeys((action.name for action in task.actions), "ground"),
+    )
+
+
+def dump(specification: GroundSpecification, path: str | Path, *, compact: bool = False) -> None:
+    """Write a ground task; the file appears complete or not at all.
+
+    Args:
+        specification: the task and its names.
+        path: the file.
+        compact: whether to write the compact layout in place of the official one.
 
     Raises:
-        LimitError: if the relations, which the layout lists pair by pair, have more than `MAX_PAIRS` pairs.
-        TaskError: if a formula has no counterpart in EPDDL.
+        LimitError: if the relations have more than `MAX_PAIRS` pairs, which the official layout would list.
+        TaskError: if an atom is called as a constant, or a formula has no counterpart in EPDDL.
+        OSError: if the file cannot be written.
     """
-    write_json(path, to_json(specification), indent=None)
+    write_json(path, to_json(specification, compact=compact), indent=None)
 
 
-def to_json(specification: GroundSpecification) -> dict[str, _Json]:
-    """The official layout as a JSON object; errors as `dump`."""
-    task, formulas = specification.task, FormulaWriter()
+def to_json(specification: GroundSpecification, *, compact: bool = False) -> dict[str, _Json]:
+    """The layout as a JSON object; arguments and errors as `dump`."""
+    task, formulas = specification.task, FormulaWriter(with_actually=compact)
+    actions = task.actions if compact else map(in_preconditions, task.actions)
     goal = and_(*task.goal)
+    for name in CONSTANTS.intersection(specification.atoms):
+        raise TaskError(f"the atom {name!r} would be read as the constant: rename it")
     return {
         "planning-task-info": {
             "problem": specification.problem,
@@ -82,33 +111,25 @@ def to_json(specification: GroundSpecification) -> dict[str, _Json]:
         },
         "language": {"atoms": list(specification.atoms), "agents": list(task.agents)},
         "facts": list(specification.facts),
-        "initial-state": _state_to_json(specification),
+        "initial-state": _state_to_json(specification, compact),
         "actions": {
             action.name: _action_to_json(action, specification.action_types[action.name], task.agents, formulas)
-            for action in task.actions
+            for action in actions
         }
         or None,
         "goal": formulas(goal),
     }
 
 
-def _state_to_json(specification: GroundSpecification) -> dict[str, _Json]:
+def _state_to_json(specification: GroundSpecification, compact: bool) -> dict[str, _Json]:
     task = specification.task
     state, facts = task.initial, frozenset(specification.facts).difference(task.fluents)
-    pairs = sum(len(row) for rows in state.successors for row in rows)
-    if pairs > MAX_PAIRS:
-        raise LimitError(f"the layout lists all {pairs} pairs of the relations, more than {MAX_PAIRS}; not written")
     worlds = [f"w{world}" for world in range(len(state.valuations))]
-    names: dict[frozenset[int], list[str]] = {}
-    for row in {row for rows in state.successors for row in rows}:
-        names[row] = [worlds[world] for world in sorted(row)]
     position = {atom: index for index, atom in enumerate(specification.atoms)}
+    relations = {"rows": _rows_to_json(task)} if compact else {"relations": _pairs_to_json(task, worlds)}
     return {
         "worlds": worlds,
-        "relations": {
-            agent: {world: names[row] for world, row in zip(worlds, rows, strict=True)}
-            for agent, rows in zip(task.agents, state.successors, strict=True)
-        },
+        **relations,
         "labels": {
             world: sorted(valuation | facts, key=position.__getitem__)
             for world, valuation in zip(worlds, state.valuations, strict=True)
@@ -117,10 +138,36 @@ def _state_to_json(specification: GroundSpecification) -> dict[str, _Json]:
     }
 
 
+def _pairs_to_json(task: Task, worlds: list[str]) -> dict[str, _Json]:
+    pairs = sum(len(row) for rows in task.initial.successors for row in rows)
+    if pairs > MAX_PAIRS:
+        raise LimitError(
+            f"the layout lists all {pairs} pairs of the relations, more than {MAX_PAIRS}: format=compact lists rows"
+        )
+    names: dict[frozenset[int], list[str]] = {}
+    for row in {row for rows in task.initial.successors for row in rows}:
+        names[row] = [worlds[world] for world in sorted(row)]
+    return {
+        agent: {world: names[row] for world, row in zip(worlds, rows, strict=True)}
+        for agent, rows in zip(task.agents, task.initial.successors, strict=True)
+    }
+
+
+def _rows_to_json(task: Task) -> dict[str, _Json]:
+    relations = {}
+    for agent, rows in zip(task.agents, task.initial.successors, strict=True):
+        number = {row: index for index, row in enumerate(dict.fromkeys(rows))}
+        relations[agent] = {"successors": [sorted(row) for row in number], "row": [number[row] for row in rows]}
+    return relations
+
+
 def _action_to_json(action: Action, kind: str, agents: tuple[str, ...], formulas: FormulaWriter) -> dict[str, _Json]:
-    names = [event.name for event in action.events]
+    names = _distinct(event.name for event in action.events)
+    events = list(zip(names, action.events, strict=True))
+    applicability = {} if action.applicability is TRUE else {"applicability": formulas(action.applicability)}
     return {
         "action-type": kind,
+        **applicability,
         "events": names,
         "relations": {
             observability_type: {
@@ -129,16 +176,25 @@ def _action_to_json(action: Action, kind: str, agents: tuple[str, ...], formulas
             for observability_type, rows in action.relations.items()
         },
         "designated": [names[event] for event in action.designated],
-        "preconditions": {event.name: formulas(event.precondition) for event in action.events},
+        "preconditions": {name: formulas(event.precondition) for name, event in events},
         "effects": {
-            event.name: {name: formulas(value) for name, value in values(event).items()} or None
-            for event in action.events
+            name: {atom: formulas(value) for atom, value in values(event).items()} or None for name, event in events
         },
         "observability-conditions": {
             agent: {kind: formulas(condition) for kind, condition in exclusive(chain).items()}
             for agent, chain in zip(agents, action.observability, strict=True)
         },
     }
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """The names, primed where one stands for a second event."""
+    found: dict[str, None] = {}
+    for name in names:
+        while name in found:
+            name += "'"
+        found[name] = None
+    return list(found)
 
 
 def values(event: Event) -> dict[str, Formula]:
@@ -168,14 +224,14 @@ def exclusive(chain: _Chain) -> dict[str, Formula]:
 
 
 def load(path: str | Path, *, plank_compat: bool = False) -> Task:
-    """Read a ground task in the official layout.
+    """Read a ground task, in either layout.
 
     Args:
         path: the file.
         plank_compat: whether to read diamonds over groups and effects of `basic` actions as the toolkit does.
 
     Raises:
-        EpigymError: if the file cannot be read or is not in the layout.
+        EpigymError: if the file cannot be read or is in neither layout.
         TaskError: if the task contradicts itself.
     """
     return checked(read_json(path), str(path), plank_compat=plank_compat)
@@ -193,10 +249,10 @@ def checked(content: _Json, file: str, *, plank_compat: bool = False) -> Task:
 
 
 def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Task:
-    """The task of a JSON object in the official layout.
+    """The task of a JSON object, in either layout.
 
     Raises:
-        KeyError, TypeError, ValueError: if the object is not in the layout.
+        KeyError, TypeError, ValueError: if the object is in neither layout.
         TaskError: if the task contradicts itself.
     """
     actions, state, info = content["actions"] or {}, content["initial-state"], content["planning-task-info"]
@@ -208,7 +264,7 @@ def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Ta
     constants = {
         atom: TRUE if atom in everywhere else FALSE
         for atom in atoms
-        if atom not in touched and (atom in everywhere or atom not in somewhere)
+        if "rows" not in state and atom not in touched and (atom in everywhere or atom not in somewhere)
     }
     reader = FormulaReader(constants, plank_compat)
     return Task(
@@ -218,7 +274,7 @@ def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Ta
         actions=tuple(_action_from_json(name, action, agents, reader) for name, action in actions.items()),
         initial=EState(
             valuations=tuple(label.difference(constants) for label in labels),
-            successors=tuple(_rows(state["relations"].get(agent, {}), worlds) for agent in agents),
+            successors=tuple(_successors(state, agent, worlds) for agent in agents),
             designated=_numbers(state["designated"], worlds),
         ),
         goal=conjuncts(reader(content["goal"])),
@@ -241,6 +297,14 @@ def _numbers(mentioned: Iterable[str], names: list[str]) -> tuple[int, ...]:
     return tuple(sorted(set(map(names.index, mentioned))))
 
 
+def _successors(state: Mapping[str, _Json], agent: str, worlds: list[str]) -> tuple[frozenset[int], ...]:
+    if "rows" not in state:
+        return _rows(state["relations"].get(agent, {}), worlds)
+    relation, number = state["rows"][agent], {world: world for world in range(len(worlds))}
+    sets = (frozenset(map(number.__getitem__, row)) for row in relation["successors"])
+    return tuple(map(dict(enumerate(sets)).__getitem__, relation["row"]))
+
+
 def _rows(relation: Mapping[str, list[str]], names: list[str]) -> tuple[frozenset[int], ...]:
     number = {name: index for index, name in enumerate(names)}
     shared: dict[frozenset[int], frozenset[int]] = {}
@@ -253,7 +317,7 @@ def _action_from_json(name: str, action: Mapping[str, _Json], agents: Iterable[s
     ignore_effects = reader.plank_compat and action["action-type"] == "basic"
     return Action(
         name=name,
-        applicability=TRUE,
+        applicability=reader(action["applicability"]) if "applicability" in action else TRUE,
         events=tuple(
             Event(
                 name=event,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from epigym.errors import TaskError
 from epigym.formula import (
@@ -11,6 +11,7 @@ from epigym.formula import (
     TRUE,
     Formula,
     Op,
+    actually,
     and_,
     believes,
     common,
@@ -21,16 +22,23 @@ from epigym.formula import (
     or_,
 )
 
+CONSTANTS: Final = frozenset({"true", "false"})
+
 
 class FormulaWriter:
-    """Formulas as JSON, each distinct one converted once."""
+    """Formulas as JSON, each distinct one converted once.
 
-    def __init__(self) -> None:
+    Args:
+        with_actually: whether the layout has the operator `actually`, which EPDDL does not have.
+    """
+
+    def __init__(self, *, with_actually: bool = False) -> None:
+        self._with_actually = with_actually
         self._known: dict[Formula, Any] = {}
         self._sizes: dict[Formula, int] = {}
 
     def __call__(self, formula: Formula) -> dict[str, Any]:
-        """The formula as `{"formula": F}`. Raises TaskError for `actually`, which EPDDL does not have."""
+        """The formula as `{"formula": F}`. Raises TaskError for `actually` where the layout lacks it."""
         for node in formula.subformulas():
             if node not in self._known:
                 self._known[node] = self._convert(node)
@@ -56,8 +64,10 @@ class FormulaWriter:
             case Op.BELIEVES | Op.EVERYBODY | Op.COMMON:
                 name = "C.box" if formula.op is Op.COMMON else "box"
                 return {"modality-name": name, "modality-index": list(formula.agents), "formula": parts[0]}
+            case _ if self._with_actually:
+                return {"modality-name": "actually", "formula": parts[0]}
             case _:
-                raise TaskError(f"EPDDL has no counterpart of {formula}: the task cannot be written in its layout")
+                raise TaskError(f"EPDDL has no counterpart of {formula}: format=compact has one")
 
 
 class FormulaReader:
@@ -80,6 +90,8 @@ class FormulaReader:
     def _read(self, node: Any) -> Formula:
         if isinstance(node, str):
             return self._constants.get(node) or fluent(node)
+        if node.get("modality-name") == "actually":
+            return actually(self._read(node["formula"]))
         if "modality-name" in node:
             agents = tuple(dict.fromkeys(node["modality-index"]))
             return self._modal(node["modality-name"], agents, self._read(node["formula"]))

@@ -1,0 +1,244 @@
+"""Tasks written as ground JSON and read back: nothing but names of events and structure is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from epigym.__main__ import main
+from epigym.command.codes import ExitCode
+from epigym.errors import EpigymError, TaskError
+from epigym.formula import TRUE, Op, and_, fluent
+from epigym.language import ground_json, load, parse_mastar, save
+from epigym.language.ground_json.doubles import in_preconditions
+from epigym.problem import domain_problem, load_problem
+from epigym.space import StateSpace
+from epigym.task import Action, EState, Event, Task
+from tests.helpers.strategies import tasks
+from tests.helpers.tasks import COIN, coin
+
+PROBLEMS = [
+    "active_muddy_child",
+    "coin_in_the_box",
+    "collaboration_communication",
+    "gossip",
+    "grapevine",
+    "room_messages",
+]
+ODD = """
+fluent at(ä,1), rows, modality; action go(ä,2), worlds; agent ä, relations;
+executable go(ä,2) if B(ä, at(ä,1)); go(ä,2) causes -at(ä,1), modality; worlds determines rows;
+ä observes go(ä,2); ä observes worlds if at(ä,1); relations aware_of worlds;
+initially at(ä,1), -modality, rows, C([ä,relations], at(ä,1)), C([ä,relations], -modality);
+goal B(ä, modality), -B(relations, B(ä, rows));
+"""
+
+
+def written(task: Task, compact: bool) -> Task:
+    """The task as it is read back."""
+    content = ground_json.to_json(ground_json.bare(task), compact=compact)
+    return ground_json.from_json(json.loads(json.dumps(content)))
+
+
+def assert_alike(task: Task, again: Task, most: int = 100) -> None:
+    """Two tasks have the same e-states, actions and goals, as far as the first `most` e-states tell."""
+    assert [action.name for action in again.actions] == [action.name for action in task.actions]
+    assert set(again.fluents) <= set(task.fluents)
+    constant = task.initial.valuations[0].difference(again.fluents)
+    space, other = StateSpace(task), StateSpace(again)
+
+    def here(there: int) -> int:
+        state = other.model(there).state
+        valuations = tuple(valuation | constant for valuation in state.valuations)
+        return space.intern(EState(valuations, state.successors, state.designated))
+
+    assert here(other.initial) == space.initial
+    found = {other.initial: space.initial}
+    for there in range(most):
+        if there not in found:
+            break
+        state = found[there]
+        assert space.is_goal([state]) == other.is_goal([there])
+        for action in range(len(task.actions)):
+            target = successor(other, there, action)
+            if target is not None:
+                found[target] = here(target)
+            assert successor(space, state, action) == (None if target is None else found[target])
+
+
+def successor(space: StateSpace, state: int, action: int) -> int | None:
+    try:
+        return space.successor(state, action)
+    except TaskError:
+        return None
+
+
+@given(tasks(max_worlds=3))
+def test_the_compact_layout_loses_nothing(task: Task) -> None:
+    again = written(task, compact=True)
+    assert (again.fluents, again.agents, again.initial) == (task.fluents, task.agents, task.initial)
+    for action, other in zip(task.actions, again.actions, strict=True):
+        assert (other.designated, dict(other.relations)) == (action.designated, dict(action.relations))
+    assert_alike(task, again, most=8)
+
+
+@given(tasks(max_worlds=3))
+def test_the_official_layout_loses_nothing_that_it_can_say(task: Task) -> None:
+    if any(node.op is Op.ACTUALLY for formula in task.formulas() for node in formula.subformulas()):
+        with pytest.raises(TaskError, match=r"EPDDL has no counterpart of actually\(.*: format=compact has one"):
+            written(task, compact=False)
+    else:
+        assert_alike(task, written(task, compact=False), most=8)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("compact", [False, True])
+def test_problems_of_domains_come_back(name: str, compact: bool, tmp_path: Path) -> None:
+    task = load_problem(name)
+    save(task, tmp_path / "new" / "task.json", compact=compact)
+    again = load(tmp_path / "new" / "task.json")
+    assert again.domain == name
+    assert_alike(task, again)
+
+
+def test_problems_keep_their_names(tmp_path: Path) -> None:
+    save(load_problem("grapevine/3_pl_4"), tmp_path / "other.json")
+    again = load(tmp_path / "other.json")
+    assert (again.domain, again.instance) == ("grapevine", "3_pl_4")
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_names_may_hold_what_ma_star_allows(compact: bool, tmp_path: Path) -> None:
+    task = parse_mastar(ODD, file="odd.txt")
+    save(task, tmp_path / "odd.json", compact=compact)
+    again = load(tmp_path / "odd.json")
+    assert (again.fluents, again.agents) == (("at(ä,1)", "rows", "modality"), ("ä", "relations"))
+    assert_alike(task, again)
+
+
+def test_a_name_that_means_a_constant_is_refused() -> None:
+    task = parse_mastar(COIN.replace("tail", "true"))
+    with pytest.raises(TaskError, match="the atom 'true' would be read as the constant: rename it"):
+        ground_json.to_json(ground_json.bare(task))
+
+
+def test_rows_by_hand() -> None:
+    task = coin()
+    rows = ground_json.to_json(ground_json.bare(task), compact=True)["initial-state"]["rows"]
+    assert rows == {agent: {"successors": [[0, 1]], "row": [0, 0]} for agent in "ab"}
+
+
+def test_rows_are_written_where_pairs_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ground_json, "MAX_PAIRS", 7)
+    with pytest.raises(EpigymError, match="all 8 pairs of the relations, more than 7: format=compact lists rows"):
+        written(coin(), compact=False)
+    assert written(coin(), compact=True).initial == coin().initial
+
+
+def test_worlds_that_share_a_row_share_it_when_read(tmp_path: Path) -> None:
+    save(coin(), tmp_path / "coin.json", compact=True)
+    first, second = load(tmp_path / "coin.json").initial.successors[0]
+    assert first is second
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"a": {"successors": [[0, 1]], "row": [0, 0]}}, "missing or unknown 'b'"),
+        ({"b": {"successors": [[0, 1]], "row": [0, 1]}}, "missing or unknown 1"),
+        ({"b": {"successors": [[0, 1]], "row": [0, -1]}}, "missing or unknown -1"),
+        ({"b": {"successors": [[0, 2]], "row": [0, 0]}}, "missing or unknown 2"),
+        ({"b": {"successors": [["w0"]], "row": [0, 0]}}, "missing or unknown 'w0'"),
+        ({"b": {"successors": [[0, 1]], "row": [0]}}, "an agent has successors for 1 of 2 worlds"),
+        ({"b": [[0], [1]]}, "not the layout"),
+    ],
+)
+def test_rows_that_are_wrong(rows: Any, message: str, tmp_path: Path) -> None:
+    content = ground_json.to_json(ground_json.bare(coin()), compact=True)
+    good = {"a": {"successors": [[0, 1]], "row": [0, 0]}}
+    content["initial-state"]["rows"] = rows if "a" in rows else good | rows
+    (tmp_path / "coin.json").write_text(json.dumps(content))
+    with pytest.raises(EpigymError, match=f"coin.json: .*{message}"):
+        load(tmp_path / "coin.json")
+
+
+def test_an_applicability_formula_is_asked_by_doubles_that_nobody_learns_of() -> None:
+    p, q = fluent("p"), fluent("q")
+    action = Action("act", q, (Event("e", p), Event("f")), (0,), {"x": (frozenset([0]), frozenset([0, 1]))}, ())
+    plain = in_preconditions(action)
+    assert [event.precondition for event in plain.events] == [p, TRUE, and_(q, p)]
+    assert (plain.applicability, plain.designated) == (TRUE, (2,))
+    assert plain.relations == {"x": (frozenset([0]), frozenset([0, 1]), frozenset([0]))}
+    asked = Action("act", q, (Event("e", and_(p, q)), Event("f")), (0,), action.relations, ())
+    assert in_preconditions(asked).events == asked.events
+
+
+def test_events_of_one_name_are_told_apart() -> None:
+    action = Action("act", TRUE, (Event("e"), Event("e'"), Event("e")), (2,), {"x": (frozenset([2]),) * 3}, ())
+    content = ground_json.to_json(ground_json.bare(Task("t", (), ("a",), (), coin_toss(), ())))
+    assert content["actions"] is None
+    [action] = written(Task("t", (), ("a",), (with_observer(action),), coin_toss(), ()), compact=True).actions
+    assert [event.name for event in action.events] == ["e", "e'", "e''"]
+    assert (action.designated, action.relations["x"]) == ((2,), (frozenset([2]),) * 3)
+
+
+def coin_toss() -> EState:
+    """One world that one agent considers possible."""
+    return EState((frozenset(),), ((frozenset([0]),),), (0,))
+
+
+def with_observer(action: Action) -> Action:
+    return Action(
+        action.name, action.applicability, action.events, action.designated, action.relations, (((TRUE, "x"),),)
+    )
+
+
+@pytest.mark.parametrize("words", [[], ["format=json"], ["format=compact"]])
+def test_the_command_writes_what_every_command_reads(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "task.json"
+    assert main(["convert", "grapevine", "agents=4", f"out={out}", *words]) == 0
+    assert capsys.readouterr().out == f"written to {out}\n"
+    assert ("rows" in json.loads(out.read_text())["initial-state"]) == ("format=compact" in words)
+    assert_alike(domain_problem("grapevine", agents=4), load_problem(str(out)), most=20)
+
+
+def test_the_reading_of_the_text_is_written(tmp_path: Path) -> None:
+    (tmp_path / "coin.txt").write_text(COIN)
+    for semantics in ("default", "update_model"):
+        assert main(["convert", f"{tmp_path}/coin.txt", f"semantics={semantics}", f"out={tmp_path}/coin.json"]) == 0
+        assert_alike(parse_mastar(COIN, semantics=semantics), load(tmp_path / "coin.json"))
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "code"),
+    [
+        ([], "out is not given: add out=FILE.json", ExitCode.USAGE),
+        (["out=a.txt"], "a.txt: ground tasks are written as JSON: name a file that ends in .json", ExitCode.USAGE),
+        (["out=a.json", "format=jsn"], "unknown format 'jsn': did you mean 'json'?", ExitCode.USAGE),
+        (["out=a.json", "agent=3"], "did you mean 'agents'", ExitCode.USAGE),
+        (["out=coin.txt/a.json"], "cannot write coin.txt", ExitCode.CANNOT_WRITE),
+        (["out=folder.json"], "cannot write folder.json: Is a directory", ExitCode.CANNOT_WRITE),
+    ],
+)
+def test_convert_explains_bad_input(
+    words: list[str],
+    message: str,
+    code: ExitCode,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "coin.txt").write_text(COIN)
+    (tmp_path / "folder.json").mkdir()
+    assert main(["convert", "grapevine", *words]) == code
+    errors = capsys.readouterr().err
+    assert message in errors
+    assert errors.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["coin.txt", "folder.json"]

@@ -34,5 +34,5 @@ bench: .venv/installed
 	$(PYTHON) -m venv .venv
 	$(PIP) torch
 	$(PIP) scikit-build-core nanobind cmake ninja
-	$(PIP) --no-build-isolation --editable '.[dev,export,rl,sweep]'
+	$(PIP) --no-build-isolation --editable '.[all,dev]'
 	touch $@

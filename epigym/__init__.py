@@ -46,7 +46,6 @@ __all__ = [
     "StateSpace",
     "Task",
     "TaskError",
-    "__version__",
     "load_problem",
     "to_pyg",
 ]

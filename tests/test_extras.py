@@ -60,6 +60,11 @@ def test_the_extras_are_those_of_the_project() -> None:
     assert everything == f"epigym[{','.join(sorted(optional.keys() - {*TOOLS}))}]"
 
 
+def test_the_readme_names_every_extra() -> None:
+    table = re.findall(r"^\| `(\w+)` \|", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert PROJECT["optional-dependencies"].keys() - {*TOOLS} <= {*table}
+
+
 def test_every_library_that_is_imported_is_declared() -> None:
     declared = required(PROJECT["dependencies"]) | EXTRAS.keys()
     distributions = packages_distributions()

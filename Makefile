@@ -8,7 +8,7 @@ DEMO_TRAIN = python -m learn.train model=linear domain=active_muddy_child model.
 DEMO_SOLVE = python -m search.solve problem=active_muddy_child/amc_09_09_muddy agent=hfs heuristic=learned \
   heuristic.checkpoint=outputs/train/muddy/model.json compare=lazy/h_ff
 
-.PHONY: demo test core bench
+.PHONY: demo test core bench wheel
 
 demo: .venv/installed
 	$(BIN)/$(DEMO_TRAIN)
@@ -29,10 +29,14 @@ core: .venv/installed
 bench: .venv/installed
 	$(BIN)/python -m pytest tests/benchmarks --override-ini addopts= --benchmark-only -s --benchmark-json=outputs/bench.json
 
+# What would be published, in dist/, tried where nothing else is installed.
+wheel: .venv/installed
+	.ci/wheel $(BIN)/python
+
 # PyTorch comes first, by itself: other packages would pull another build of it.
 .venv/installed: pyproject.toml constraints.txt CMakeLists.txt
 	$(PYTHON) -m venv .venv
 	$(PIP) torch
 	$(PIP) scikit-build-core nanobind cmake ninja
-	$(PIP) --no-build-isolation --editable '.[dev,export,rl,sweep]'
+	$(PIP) --no-build-isolation --editable '.[all,dev]'
 	touch $@

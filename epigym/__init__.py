@@ -11,6 +11,7 @@ Importing this package registers the environments `epi/Problem-v0` and `epi/<Dom
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from gymnasium import register
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from epigym.problem import Reading, load_problem
     from epigym.space import StateSpace
     from epigym.task import EState, Task
+
+    __version__: str
 
 __all__ = [
     "CheckpointError",
@@ -65,6 +68,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name from its module."""
+    if name == "__version__":
+        return version("epigym")
     if name not in _HOMES:
         raise AttributeError(f"module 'epigym' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

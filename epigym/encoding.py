@@ -35,6 +35,7 @@ from epigym.errors import EpigymError, LimitError
 from epigym.formula import Formula, Op
 from epigym.growing import GrowingTable
 from epigym.names import unknown
+from epigym.packages import extras
 from epigym.rows import GoalPart, GraphBatch, Rows, unroll
 from epigym.space import StateSpace, as_ids
 from epigym.task import Task
@@ -192,6 +193,7 @@ def graph_instance(batch: GraphBatch) -> GraphInstance:
     return GraphInstance(nodes=batch.node_bits, edges=batch.edge_label, edge_links=batch.edge_index.T.copy())
 
 
+@extras()
 def to_pyg(observation: GraphInstance) -> Any:
     """An observation as PyTorch Geometric data, ready for the regressor.
 
@@ -200,6 +202,9 @@ def to_pyg(observation: GraphInstance) -> Any:
 
     Returns:
         torch_geometric.data.Data: x float32[n, width], edge_index int64[2, m], edge_attr float32[m, 1] = label / 255.
+
+    Raises:
+        MissingError: when PyTorch or PyTorch Geometric is not installed.
     """
     import torch
     from torch_geometric.data import Data

@@ -59,7 +59,7 @@ class UsageError(EpigymError):
 
 
 class MissingError(EpigymError):
-    """Raised when a file, folder, checkpoint or run that was named does not exist."""
+    """Raised when a file, folder, checkpoint or run that was named does not exist, or a package is not installed."""
 
 
 class CheckpointError(EpigymError):

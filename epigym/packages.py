@@ -1,14 +1,36 @@
-"""Where the project lies, and whether its packages are the ones that are imported."""
+"""Where the project lies, whether its packages are the ones that are imported, and what its extras install."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, MissingError
 
 PLACE = Path(__file__).resolve().parents[1]
 """The folder of `epigym`, beside which `conf`, `domains`, `learn` and `search` lie."""
+
+EXTRAS = {
+    "matplotlib": "draw",
+    "pygraphviz": "draw",
+    "onnx": "export",
+    "onnxruntime": "export",
+    "onnxscript": "export",
+    "lightning": "learn",
+    "safetensors": "learn",
+    "scipy": "learn",
+    "tensorboard": "learn",
+    "torch": "learn",
+    "torch_geometric": "learn",
+    "torchmetrics": "learn",
+    "sb3_contrib": "rl",
+    "stable_baselines3": "rl",
+    "hydra_joblib_launcher": "sweep",
+    "hydra_submitit_launcher": "sweep",
+}
+"""Packages that are not needed everywhere, with the extra of `pyproject.toml` that installs each."""
 
 
 def check_place(*names: str) -> None:
@@ -27,3 +49,24 @@ def check_place(*names: str) -> None:
                 f"{Path(spec.origin).parent} hides the package {name!r} of epigym, which lies in {PLACE}: "
                 "rename it, or start from another folder"
             )
+
+
+@contextmanager
+def extras() -> Iterator[None]:
+    """Say how to install a package of an extra that an import in this block, or in a function so decorated, misses.
+
+    Raises:
+        MissingError: naming the package and the extra.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        raise MissingError(needs(package)) from None
+
+
+def needs(package: str) -> str:
+    """What is said when a package of `EXTRAS` is not installed."""
+    return f"needs {package.replace('_', '-')}: pip install 'epigym[{EXTRAS[package]}]'"

@@ -99,7 +99,8 @@ GROUPS = [
 LINK = re.compile(r'(?:src="|\]\()((?!http)[^")#]+)')
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-DOCUMENTS = [str(path.relative_to(ROOT)) for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))]
+PAGES = (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")))
+DOCUMENTS = [str(path.relative_to(ROOT)) for path in PAGES]
 
 
 def commands(document: str) -> list[str]:

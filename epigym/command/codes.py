@@ -18,7 +18,7 @@ class ExitCode(enum.IntEnum):
     LIMIT = 12, "a limit was reached"
     USAGE = 64, "a setting is unknown, misspelt, missing, of the wrong type or out of range"
     BAD_INPUT = 65, "the content of a problem, plan, checkpoint or data set is wrong"
-    NO_INPUT = 66, "a file, folder, checkpoint or run does not exist"
+    NO_INPUT = 66, "a file, folder, checkpoint, run or package does not exist"
     FAILURE = 70, "an error of the program"
     CANNOT_WRITE = 73, "a file or folder cannot be written, or the disk is full"
     INTERRUPTED = 130, "interrupted"

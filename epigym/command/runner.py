@@ -24,9 +24,9 @@ from omegaconf.errors import ConfigTypeError, OmegaConfBaseException
 from epigym.command.codes import ExitCode, line
 from epigym.command.help import page
 from epigym.command.settings import Settings, read
-from epigym.errors import UsageError
+from epigym.errors import MissingError, UsageError
 from epigym.names import unknown
-from epigym.packages import PLACE, check_place
+from epigym.packages import EXTRAS, PLACE, check_place, extras, needs
 
 S = TypeVar("S", bound=Settings)
 
@@ -55,7 +55,8 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> N
     try:
         check_place("learn", "search")
         _check_options(arguments)
-        code = _composed(task, settings, door)
+        with extras():
+            code = _composed(task, settings, door)
     except (Exception, KeyboardInterrupt) as error:
         if "debug=true" in arguments:
             raise
@@ -100,10 +101,14 @@ def _composed(task: Callable[[S], ExitCode | None], settings: type[S], door: str
 
 
 def _explained(error: BaseException, settings: type[Any]) -> BaseException:
-    """What composing a configuration ran into, as a usage error that suggests what was meant."""
-    if isinstance(error, MissingConfigException) and error.options and error.missing_cfg_file:
+    """What composing a configuration ran into, as an error that suggests what was meant or names what is missing."""
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, option = error.missing_cfg_file.rpartition("/")
-        return UsageError(unknown(group, option, error.options))
+        package = f"hydra_{option.partition('_')[0]}_launcher"
+        if group == "hydra/launcher" and package in EXTRAS:
+            return MissingError(needs(package))
+        if error.options:
+            return UsageError(unknown(group, option, error.options))
     if isinstance(error, OverrideParseException):
         return UsageError(f"{error.override!r} cannot be read as name=value: check brackets, blanks and quotes")
     cause = error.__cause__ if isinstance(error, HydraException) else None

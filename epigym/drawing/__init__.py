@@ -26,6 +26,7 @@ from epigym.drawing.steps import Change
 from epigym.errors import UsageError
 from epigym.files import replacing
 from epigym.model import KripkeModel
+from epigym.packages import extras
 
 # Okabe and Ito's colours, safe for colour-blind readers, without the yellow that fades on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5C3E")
@@ -49,6 +50,7 @@ def png(model: KripkeModel) -> bytes:
     return _render(dot(model), "png")
 
 
+@extras()
 def rgb(model: KripkeModel, *, width: int = 960, height: int = 720) -> NDArray[np.uint8]:
     """The picture on a white canvas of fixed size, shrunk to fit and centred.
 
@@ -226,6 +228,7 @@ def _font(text: str, colour: str, size: int | None = None) -> str:
     return f'<font color="{colour}"{points}>{escape(text)}</font>'
 
 
+@extras()
 def _render(source: str, kind: str) -> bytes:
     import pygraphviz
 

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.export import Dim
 
-from epigym.errors import EpigymError
 from epigym.files import replacing
+from epigym.packages import extras
 from learn.model.checkpoints import Trained
 from learn.model.onnx_scorer import INPUTS, METADATA_VERSION
 
@@ -35,6 +35,7 @@ class StepRegressor(nn.Module):
         return self.target.steps(self.regressor(x, edge_index, edge_attr, graph, graph_mask))
 
 
+@extras()
 def export_onnx(trained: Trained, path: Path) -> None:
     """Write a regressor as one ONNX file whose numbers of nodes, edges and graphs are free.
 
@@ -45,13 +46,11 @@ def export_onnx(trained: Trained, path: Path) -> None:
         path: the file to write.
 
     Raises:
-        EpigymError: when the packages of the extra `export` are missing.
+        MissingError: when the packages of the extra `export` are not installed.
     """
-    try:
-        import onnx
-        import onnxscript  # noqa: F401 - the exporter needs it
-    except ModuleNotFoundError as error:
-        raise EpigymError(f"export needs the package {error.name}: pip install 'epigym[export]'") from None
+    import onnx
+    import onnxscript  # noqa: F401 - the exporter needs it
+
     nodes, edges, graphs = Dim("nodes"), Dim("edges"), Dim("graphs")
     example = (
         torch.zeros(5, trained.encoding["width"]),

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.encoding import MAX_LABEL, Encoder
-from epigym.errors import CheckpointError, EpigymError
+from epigym.errors import CheckpointError
+from epigym.packages import extras
 from epigym.space import StateSpace
 from learn.data import ragged
 
@@ -35,7 +36,7 @@ class OnnxScorer:
     Raises:
         CheckpointError: when it cannot be read or was not written by `learn.export`.
         LimitError: when the task does not fit the encoding that the regressor was trained with.
-        EpigymError: when ONNX Runtime is missing.
+        MissingError: when ONNX Runtime is not installed.
     """
 
     def __init__(self, path: str | os.PathLike[str], space: StateSpace, threads: int = 1) -> None:
@@ -57,12 +58,11 @@ class OnnxScorer:
         return np.asarray(steps, dtype=np.float64)
 
 
+@extras()
 def _open(file: Path, threads: int) -> tuple[Any, dict[str, Any]]:
     """The session and the encoding of an exported regressor."""
-    try:
-        import onnxruntime  # type: ignore[import-untyped]
-    except ModuleNotFoundError:
-        raise EpigymError("this needs the package onnxruntime: pip install 'epigym[export]'") from None
+    import onnxruntime  # type: ignore[import-untyped]
+
     if not file.is_file():
         raise CheckpointError(f"there is no exported regressor {file}: write one with `python -m learn.export`")
     options = onnxruntime.SessionOptions()

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from epigym.packages import extras
 from epigym.space import StateSpace
 
 _CHUNK_WORLDS = 8192  # of e-states scored at once
@@ -29,6 +30,7 @@ def chunks(space: StateSpace, ids: NDArray[np.integer], size: int) -> Iterator[N
     return (ids[start : start + size] for start in range(0, len(ids), size))
 
 
+@extras()
 def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 1) -> Scorer:
     """The model in a checkpoint of `learn.train`, or in a file of `learn.export` (`.onnx`, without PyTorch).
 
@@ -40,7 +42,7 @@ def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 
     Raises:
         CheckpointError: when it cannot be read.
         LimitError: when the task does not fit the encoding that the regressor was trained with.
-        EpigymError: when ONNX Runtime is missing.
+        MissingError: when ONNX Runtime or PyTorch is not installed.
     """
     if Path(path).suffix == ".onnx":
         from learn.model.onnx_scorer import OnnxScorer

@@ -15,6 +15,9 @@ from typing import Any, cast
 import gymnasium
 import numpy as np
 import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 from torch_geometric.nn import GINEConv, global_mean_pool
 
@@ -22,13 +25,6 @@ import epigym
 from epigym.envs.env import EpistemicEnv
 from epigym.errors import EpigymError, UsageError
 from epigym.walks import breadth_first
-
-try:
-    from sb3_contrib import MaskablePPO
-    from stable_baselines3.common.env_util import make_vec_env
-    from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError('learn.ppo needs sb3-contrib: pip install "epigym[rl]"') from error
 
 logger = logging.getLogger(__name__)
 

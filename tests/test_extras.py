@@ -1,0 +1,139 @@
+"""What an installation without any extra can do, and what it says where it needs one."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from epigym.command.codes import ExitCode
+from epigym.packages import EXTRAS, extras
+from tests.helpers import light
+from tests.helpers.benchmark_files import ROOT
+from tests.test_imports import PACKAGES, Tree, name_of
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+TOOLS = ("all", "dev")  # extras of which the packages import nothing
+IN_LEARN = {f"learn.model.{name}" for name in ("linear", "ranker", "runs", "scoring", "shipped")}  # what searches read
+PICTURES = {"search.reports.figures", "search.reports.writing"}
+
+WITHOUT_EXTRAS = """
+import gymnasium, epigym
+from epigym import KripkeModel, StateSpace, load_problem
+from search.heuristics import HEURISTICS
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
+
+env = gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3")
+observation, info = env.reset(seed=0)
+env.step(info["action_mask"].argmax())
+task = load_problem("coin_in_the_box/pl_3")
+assert len(StateSpace(task).expand([0]).target)
+for name in HEURISTICS.keys() - {"gnn"}:
+    assert find_plan(task, Configuration.of("hfs", name)).status == "solved", name
+assert find_plan(task, Configuration.of("portfolio")).status == "solved"
+"""
+
+
+def required(requirements: list[str]) -> set[str]:
+    """The names of packages as their modules spell them, without those of the project itself."""
+    names = {re.split(r"[\[<>=]", requirement)[0].replace("-", "_").lower() for requirement in requirements}
+    return names - {PROJECT["name"]}
+
+
+def lightly(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a module without the packages of all extras."""
+    command = [sys.executable, str(Path(light.__file__)), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd)
+
+
+def test_the_extras_are_those_of_the_project() -> None:
+    optional = {extra: required(names) for extra, names in PROJECT["optional-dependencies"].items()}
+    assert {package: extra for extra, names in optional.items() if extra not in TOOLS for package in names} == EXTRAS
+    assert EXTRAS.keys().isdisjoint(required(PROJECT["dependencies"]))
+    [everything] = PROJECT["optional-dependencies"]["all"]
+    assert everything == f"epigym[{','.join(sorted(optional.keys() - {*TOOLS}))}]"
+
+
+def test_the_readme_names_every_extra() -> None:
+    table = re.findall(r"^\| `(\w+)` \|", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert PROJECT["optional-dependencies"].keys() - {*TOOLS} <= {*table}
+
+
+def test_every_library_that_is_imported_is_declared() -> None:
+    declared = required(PROJECT["dependencies"]) | EXTRAS.keys()
+    distributions = packages_distributions()
+    imported = {found.target for found in Tree.read(ROOT).imports} - sys.stdlib_module_names
+    libraries = {name for name in imported if name.partition(".")[0] not in PACKAGES}
+    assert {name for name in libraries if declared.isdisjoint(required(distributions.get(name, [])))} == set()
+
+
+def test_what_is_not_about_learning_or_pictures_is_imported_without_extras(tmp_path: Path) -> None:
+    modules = {name_of(path.relative_to(ROOT)) for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
+    doors = {name for name in modules if name.startswith("learn.") and name.count(".") == 1}
+    light_modules = {name for name in modules if not name.startswith("learn.")} | doors | IN_LEARN
+    (tmp_path / "imports.py").write_text("\n".join(f"import {name}" for name in sorted(light_modules - PICTURES)))
+    ended = lightly("imports", cwd=tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_environments_and_searches_need_no_extra(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(WITHOUT_EXTRAS)
+    ended = lightly("script", cwd=tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_the_planner_of_the_competition_needs_no_extra(tmp_path: Path) -> None:
+    ended = lightly("search.competition", str(ROOT / "docs/epddl/coin-1.json"), "plan.json", cwd=tmp_path)
+    assert ended.returncode == ExitCode.SUCCESS
+    assert (tmp_path / "plan.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "package", "extra"),
+    [
+        ("learn.train domain=grapevine model=linear model.draws=1", "scipy", "learn"),
+        ("learn.train problem=[coin_in_the_box/pl_3]", "safetensors", "learn"),
+        ("learn.export checkpoint=model.ckpt", "torch", "learn"),
+        ("search.solve problem=coin_in_the_box/pl_3 agent=hfs heuristic=gnn heuristic.checkpoint=model.ckpt", "torch",
+         "learn"),
+        ("search.solve problem=coin_in_the_box/pl_3 agent=hfs heuristic=gnn heuristic.checkpoint=model.onnx",
+         "onnxruntime", "export"),
+        ("search.solve -m problem=coin_in_the_box/pl_3 hydra/launcher=local", "hydra-joblib-launcher", "sweep"),
+        ("search.solve -m problem=coin_in_the_box/pl_3 hydra/launcher=slurm", "hydra-submitit-launcher", "sweep"),
+        ("epigym show coin_in_the_box/pl_3", "pygraphviz", "draw"),
+    ],
+)  # fmt: skip
+def test_what_needs_an_extra_says_so_in_one_line(tmp_path: Path, command: str, package: str, extra: str) -> None:
+    for name in ("model.ckpt", "model.onnx"):
+        (tmp_path / name).touch()
+    ended = lightly(*command.split(), cwd=tmp_path)
+    assert ended.stderr == f"error: needs {package}: pip install 'epigym[{extra}]'\n"
+    assert ended.returncode == ExitCode.NO_INPUT
+
+
+@pytest.mark.parametrize(
+    ("expression", "package", "extra"),
+    [
+        ("epigym.to_pyg(observation)", "torch", "learn"),
+        ("env.unwrapped.space.model(0)._repr_svg_()", "pygraphviz", "draw"),
+        ("env.render()", "matplotlib", "draw"),
+    ],
+)
+def test_so_do_functions(tmp_path: Path, expression: str, package: str, extra: str) -> None:
+    start = "env = gymnasium.make('epi/CoinInTheBox-v0', instance='pl_3', render_mode='rgb_array')"
+    (tmp_path / "script.py").write_text(
+        f"import epigym, gymnasium\n{start}\nobservation, _ = env.reset(seed=0)\n{expression}"
+    )
+    ended = lightly("script", cwd=tmp_path)
+    assert ended.stderr.endswith(f"MissingError: needs {package}: pip install 'epigym[{extra}]'\n")
+
+
+def test_a_package_that_no_extra_installs_is_not_explained() -> None:
+    with pytest.raises(ModuleNotFoundError, match="no_such_package"), extras():
+        import no_such_package  # type: ignore[import-not-found]  # noqa: F401

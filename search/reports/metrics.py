@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 _RESAMPLES = 2000
 _LEVEL = 0.95
@@ -63,6 +62,8 @@ def bootstrap(
     """
     if len(values) == 1:  # of which SciPy knows no interval
         return values[0], values[0]
+    from scipy import stats
+
     found = stats.bootstrap(
         (values,),
         lambda samples, axis: statistic(samples),

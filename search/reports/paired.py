@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from scipy import stats
-
 from search.reports.metrics import bootstrap, mean_of_samples
 from search.reports.outcomes import Outcomes
 from search.reports.tables import ReportTable, number
@@ -84,6 +82,8 @@ def compare(outcomes: Outcomes, first: str, second: str) -> Comparison | None:
     problems = outcomes.known(second, outcomes.known(first, outcomes.problems))
     if not problems:
         return None
+    from scipy import stats
+
     answered = [{outcome.problem for outcome in outcomes.answered(name, problems)} for name in (first, second)]
     ours, theirs = (len(one - other) for one, other in (answered, reversed(answered)))
     differences = [float(problem in answered[0]) - float(problem in answered[1]) for problem in problems]

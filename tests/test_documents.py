@@ -148,8 +148,7 @@ class Command(NamedTuple):
 
     @property
     def short(self) -> list[str]:
-        shown = map(first_two, self.arguments) if "model=linear" in self.arguments else self.arguments
-        return [*shown, *shlex.split(SHORT.get(self.kind, ""))]
+        return [*map(first_two, self.arguments), *shlex.split(SHORT.get(self.kind, ""))]
 
     @property
     def promised(self) -> list[str]:

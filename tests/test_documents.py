@@ -148,7 +148,9 @@ class Command(NamedTuple):
 
     @property
     def short(self) -> list[str]:
-        return [*map(first_two, self.arguments), *shlex.split(SHORT.get(self.kind, ""))]
+        is_sweep_of_models = any(argument.startswith("model=") for argument in self.arguments)
+        shown = map(first_two, self.arguments) if is_sweep_of_models else self.arguments
+        return [*shown, *shlex.split(SHORT.get(self.kind, ""))]
 
     @property
     def promised(self) -> list[str]:

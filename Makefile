@@ -1,4 +1,4 @@
-# make demo: set up and run the main job; make test: set up and run lint, types and every test.
+# make demo: set up and run the main job; make test: set up and run lint, types and every test; make site: the documents.
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --constraint constraints.txt
@@ -8,7 +8,7 @@ DEMO_TRAIN = python -m learn.train model=linear domain=active_muddy_child model.
 DEMO_SOLVE = python -m search.solve problem=active_muddy_child/amc_09_09_muddy agent=hfs heuristic=learned \
   heuristic.checkpoint=outputs/train/muddy/model.json compare=lazy/h_ff
 
-.PHONY: demo test core bench wheel
+.PHONY: demo test core sanitize bench wheel site
 
 demo: .venv/installed
 	$(BIN)/$(DEMO_TRAIN)
@@ -25,6 +25,11 @@ core: .venv/installed
 	$(PIP) --no-build-isolation --no-deps --editable .
 	$(BIN)/python -m nanobind.stubgen -q -m epigym._core -o epigym/_core.pyi
 
+# The core built to notice wrong addresses and undefined behaviour, and asked for what it does, with wrong arguments too.
+sanitize: .venv/installed
+	.ci/sanitize $(BIN)/python tests/epigym/test_arguments.py tests/epigym/test_features.py \
+	  tests/epigym/test_symmetry.py tests/epigym/test_worlds.py
+
 # Speed is reported, never asserted: see tests/benchmarks.
 bench: .venv/installed
 	$(BIN)/python -m pytest tests/benchmarks --override-ini addopts= --benchmark-only -s --benchmark-json=outputs/bench.json
@@ -32,6 +37,10 @@ bench: .venv/installed
 # What would be published, in dist/, tried where nothing else is installed.
 wheel: .venv/installed
 	.ci/wheel $(BIN)/python
+
+# The documents as a site, in outputs/site; whatever is wrong with a link or the navigation fails.
+site: .venv/installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 
 # PyTorch comes first, by itself: other packages would pull another build of it.
 .venv/installed: pyproject.toml constraints.txt CMakeLists.txt

@@ -24,8 +24,9 @@ import domains  # noqa: E402
 
 if TYPE_CHECKING:
     from epigym.encoding import to_pyg
+    from epigym.envs.aec import EpistemicAECEnv
     from epigym.envs.env import EpistemicEnv
-    from epigym.envs.wrappers import PaddedObservation
+    from epigym.envs.wrappers import PaddedObservation, PaddedVectorObservation
     from epigym.model import KripkeModel
     from epigym.problem import Reading, load_problem
     from epigym.space import StateSpace
@@ -37,10 +38,12 @@ __all__ = [
     "CheckpointError",
     "EState",
     "EpigymError",
+    "EpistemicAECEnv",
     "EpistemicEnv",
     "KripkeModel",
     "LimitError",
     "PaddedObservation",
+    "PaddedVectorObservation",
     "ParseError",
     "Reading",
     "StateSpace",
@@ -55,9 +58,11 @@ MAX_EPISODE_STEPS = 100
 # Imported when first asked for: the core and the front ends are not needed to list environments.
 _HOMES = {
     "EState": "epigym.task",
+    "EpistemicAECEnv": "epigym.envs.aec",
     "EpistemicEnv": "epigym.envs.env",
     "KripkeModel": "epigym.model",
     "PaddedObservation": "epigym.envs.wrappers",
+    "PaddedVectorObservation": "epigym.envs.wrappers",
     "Reading": "epigym.problem",
     "StateSpace": "epigym.space",
     "Task": "epigym.task",
@@ -75,11 +80,17 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(_HOMES[name]), name)
 
 
-register("epi/Problem-v0", entry_point="epigym.envs.env:ProblemEnv", max_episode_steps=MAX_EPISODE_STEPS)
+register(
+    "epi/Problem-v0",
+    entry_point="epigym.envs.env:ProblemEnv",
+    vector_entry_point="epigym.envs.vector:problem_envs",
+    max_episode_steps=MAX_EPISODE_STEPS,
+)
 for _domain in domains.DOMAINS.values():
     register(
         f"epi/{_domain.env_id_name}-v0",
         entry_point="epigym.envs.domain_env:DomainEnv",
+        vector_entry_point="epigym.envs.vector:domain_envs",
         max_episode_steps=MAX_EPISODE_STEPS,
         kwargs={"domain": _domain.name},
     )

@@ -16,8 +16,8 @@ from epigym.drawing import write
 from epigym.drawing.page import write_page
 from epigym.drawing.steps import walk
 from epigym.errors import EpigymError, UsageError
-from epigym.files import read_json
-from epigym.language import SEMANTICS, save
+from epigym.files import is_file, read_plan
+from epigym.language import SEMANTICS, check_format, save
 from epigym.names import unknown
 from epigym.packages import check_place
 from epigym.problem import Reading, domain_problem, load_problem
@@ -39,13 +39,13 @@ examples:
   epigym convert grapevine agents=3 rooms=2 out=grapevine.json
   epigym convert problem.txt out=problem.json format=compact   for thousands of worlds, and for what json cannot say
   epigym convert problem.epddl domain_file=domain.epddl libraries=[library.epddl] out=problem.json
+  epigym convert gossip out=gossip.txt                         in mA*, where that language can say it
 """
 _READING = ("semantics", "domain_file", "libraries", "plank_compat")
 _READING_HELP = (
     f"semantics ({', '.join(SEMANTICS)}), domain_file, libraries and plank_compat (how an EPDDL problem is read),"
     " parameters of the domain"
 )
-_FORMATS = ("json", "compact")
 _HELP = ("-h", "--help")
 
 
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines = doors("search") | doors("learn")
     commands = {door.partition(".")[2]: door for door in lines}
     others = {"show": "Draw an e-state of a problem or the steps of a plan, and sum the problem up.",
-              "convert": "Write a problem in any language as a ground task in JSON.",
+              "convert": "Write a problem in any language as a ground task in JSON, or in mA*.",
               "domains": "List domains, their parameters and suites, and write the text of a problem."}  # fmt: skip
     if name in _HELP:
         print(listing({name: lines[door] for name, door in commands.items()} | others, "epigym "))
@@ -90,12 +90,12 @@ def show(arguments: Sequence[str]) -> int:
 
 
 def convert(arguments: Sequence[str]) -> int:
-    """Write a problem as a ground task in JSON, which every command reads."""
+    """Write a problem as a ground task in JSON, or in mA*, which every command reads."""
     parser = _parser(
         "convert",
-        "Write a problem as a ground task in JSON, which every command reads.",
-        "out (the file, which ends in .json), format (json: the layout of the official EPDDL toolkit, the default;"
-        " compact: worlds with equal successors share a row)",
+        "Write a problem as a ground task in JSON, or in mA*, which every command reads.",
+        "out (the file, which ends in .json or .txt), format (json: the layout of the official EPDDL toolkit, the"
+        " default for .json; compact: worlds with equal successors share a row; mastar: mA*, the default for .txt)",
         _CONVERT,
     )
     return _run(_convert, parser, arguments)
@@ -142,12 +142,11 @@ def _show(problem: str, parameters: dict[str, Any]) -> None:
 
 def _convert(problem: str, parameters: dict[str, Any]) -> None:
     if "out" not in parameters:
-        raise UsageError("out is not given: add out=FILE.json")
-    out, form = Path(str(parameters.pop("out"))), parameters.pop("format", _FORMATS[0])
-    if form not in _FORMATS:
-        raise UsageError(unknown("format", form, _FORMATS))
-    save(_load(problem, parameters), out, compact=form == "compact")
-    print(f"written to {out}")
+        raise UsageError("out is not given: add out=FILE.json or out=FILE.txt")
+    out = Path(str(parameters.pop("out")))
+    form = check_format(out, parameters.pop("format", None))
+    semantics = save(_load(problem, parameters), out, form)
+    print(f"written to {out}" + ("" if semantics == "default" else f", to be read with semantics={semantics}"))
 
 
 def _parser(name: str, description: str, values: str, examples: str) -> argparse.ArgumentParser:
@@ -184,10 +183,7 @@ def _plan(parameters: dict[str, Any]) -> tuple[str, list[str]]:
         return "after", [name for name in after.split(",") if name]
     if after:
         raise UsageError("after and plan both name actions: give one of them")
-    plan = read_json(str(file))
-    if not isinstance(plan, list) or not all(isinstance(action, str) for action in plan):
-        raise EpigymError(f"{file}: a plan is a JSON array of action names")
-    return str(file), plan
+    return str(file), read_plan(str(file))
 
 
 def _end(space: StateSpace, plan: Sequence[str], source: str) -> int:
@@ -201,7 +197,7 @@ def _end(space: StateSpace, plan: Sequence[str], source: str) -> int:
 def _load(problem: str, parameters: dict[str, Any]) -> Task:
     """The task of a file, read as the parameters say, or of a domain with them."""
     reading = {name: parameters.pop(name) for name in _READING if name in parameters}
-    if parameters and not Path(problem).is_file():
+    if parameters and not is_file(problem):
         return domain_problem(problem, **reading, **parameters)
     for name in parameters:
         raise UsageError(f"{problem} is a file: {unknown('parameter', name, _READING)}")

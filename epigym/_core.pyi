@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 MAX_EVENTS: int = 64
 
+MAX_LEVELS: int = 110
+
 class Disagreement(Exception):
     pass
 

@@ -36,7 +36,7 @@ from epigym.formula import Formula, Op
 from epigym.growing import GrowingTable
 from epigym.names import unknown
 from epigym.packages import extras
-from epigym.rows import GoalPart, GraphBatch, Rows, unroll
+from epigym.rows import GoalPart, GraphBatch, Rows, goal_parts, join, unroll
 from epigym.space import StateSpace, as_ids
 from epigym.task import Task
 
@@ -49,6 +49,10 @@ MAX_LABEL = 255
 
 EPSILON, GOAL_ROOT, FIRST_AGENT = 1, 2, 3
 GOAL_LABEL, DESIGNATED_LABEL, FIRST_AGENT_LABEL = 1, 2, 3
+
+NODE_TYPES = ("epsilon", "goal root", "goal", "world", "designated world")
+GOAL_EDGE = 2
+"""The type of edges within the goal in PyTorch Geometric data, whatever their subgoal."""
 
 _Identify = Callable[[NDArray[np.bool_], NDArray[np.int64]], NDArray[np.uint8]]
 _Widths = Mapping[str, int]
@@ -120,12 +124,25 @@ class Encoder:
         _check_fit(name, task, graph, widths)
         self.space = space
         self.name = name
+        self._widths = widths
         self.goal = _goal_part(graph, _goal_identifiers(name, graph, widths))
         self.identify = _WORLDS[name](task, graph, widths)
         # Identifiers of `map` depend on the rank of a world alone, others on its valuation and repetition index.
         self._labels = None if name == "map" else _core.WorldLabels()
         self._identifiers = GrowingTable(width, np.uint8)
         self._lock = Lock()  # labels are handed out and described in one go
+
+    def under(self, goal: Sequence[Formula]) -> Encoder:
+        """The same encoding under another goal; it shares what is known of worlds, where that is the same.
+
+        Raises:
+            LimitError: when the goal does not fit the width or needs more than 255 edge labels.
+        """
+        other = Encoder(self.space, self.name, goal, **self._widths)
+        if self._labels is not None:
+            other.identify, other._lock = self.identify, self._lock
+            other._labels, other._identifiers = self._labels, self._identifiers
+        return other
 
     @property
     def identifiers(self) -> NDArray[np.uint8]:
@@ -138,6 +155,7 @@ class Encoder:
         Raises:
             IndexError: when an id is unknown.
             LimitError: when an e-state has too many worlds for the width.
+            ValueError: when `identify` was replaced by something that does not return what it should.
         """
         with self._lock:
             rows = Rows(*self.space.core.rows(as_ids(ids), self._labels))
@@ -146,15 +164,49 @@ class Encoder:
                 worlds = int(np.diff(rows.world_ptr).max(initial=0))
                 if worlds > known:
                     blank = np.zeros((worlds - known, fluents), np.bool_)
-                    self._identifiers.append(self.identify(blank, np.arange(known, worlds)))
+                    self._append(blank, np.arange(known, worlds))
             elif len(self._labels) > known:
                 valuations, repetitions = self._labels.describe(known, fluents)
-                self._identifiers.append(self.identify(valuations.view(np.bool_), repetitions))
+                self._append(valuations.view(np.bool_), repetitions)
         return rows
+
+    def _append(self, valuations: NDArray[np.bool_], repetitions: NDArray[np.int64]) -> None:
+        found = self.identify(valuations, repetitions)
+        expected = (len(repetitions), self.identifiers.shape[1])
+        if found.shape != expected:
+            raise ValueError(f"identify returned an array of shape {found.shape}, expected {expected}")
+        self._identifiers.append(found)
 
     def graphs(self, ids: ArrayLike) -> GraphBatch:
         """The graphs of e-states, int32[k]; errors as `rows`."""
         return unroll(self.rows(ids), self.identifiers, self.goal)
+
+
+def graphs_under(encoders: Sequence[Encoder], of: NDArray[np.int64], ids: NDArray[np.int32]) -> GraphBatch:
+    """The graphs of e-states under different goals, made together.
+
+    Args:
+        encoders: one for each goal, made of each other by `Encoder.under`.
+        of: int64[k], the encoder of each e-state.
+        ids: int32[k], the e-states.
+
+    Raises:
+        LimitError: when an e-state has too many worlds for the width.
+    """
+    first = encoders[0]
+    if first.name == "map":  # identifiers of worlds depend on the goal
+        groups = [np.flatnonzero(of == index) for index in range(len(encoders))]
+        batches = [encoder.graphs(ids[group]) for encoder, group in zip(encoders, groups, strict=True)]
+        return join(batches).take(np.argsort(np.concatenate(groups)))
+    nothing = GoalPart(first.goal.bits[:0], first.goal.edges[:, :0], first.goal.labels[:0])
+    worlds = unroll(first.rows(ids), first.identifiers, nothing)
+    goals = goal_parts([encoder.goal for encoder in encoders]).take(of)
+    pairs = np.arange(2 * len(ids)).reshape(2, -1).T.ravel()  # a goal part and its worlds in turn
+    bits, edges, labels, node_ptr, edge_ptr = join([goals, worlds]).take(pairs)
+    node_ptr, edge_ptr = node_ptr[::2].copy(), edge_ptr[::2].copy()
+    epsilon = np.repeat(node_ptr[:-1], np.diff(edge_ptr))
+    edges[0] = np.where(labels == DESIGNATED_LABEL, epsilon, edges[0])
+    return GraphBatch(bits, edges, labels, node_ptr, edge_ptr)
 
 
 def goal_graph(task: Task) -> GoalGraph:
@@ -177,44 +229,91 @@ def goal_graph(task: Task) -> GoalGraph:
     return GoalGraph(tuple(nodes), tuple(builder.edges), builder.next_identifier)
 
 
-def graph_instance(batch: GraphBatch) -> GraphInstance:
-    """A batch of one graph as an observation of `gymnasium.spaces.Graph`.
+def graph_instance(batch: GraphBatch, index: int = 0) -> GraphInstance:
+    """One graph of a batch as an observation of `gymnasium.spaces.Graph`.
 
     Returns:
         GraphInstance: nodes uint8[n, width], edges int64[m] (labels), edge_links int64[m, 2].
 
     Raises:
-        ValueError: when the batch holds another number of graphs than one.
+        IndexError: when the batch has no such graph.
     """
     from gymnasium.spaces import GraphInstance
 
-    if len(batch.node_ptr) != 2:
-        raise ValueError(f"an observation is one graph, got a batch of {len(batch.node_ptr) - 1}")
-    return GraphInstance(nodes=batch.node_bits, edges=batch.edge_label, edge_links=batch.edge_index.T.copy())
+    if not 0 <= index < len(batch.node_ptr) - 1:
+        raise IndexError(f"there is no graph {index}: the batch holds {len(batch.node_ptr) - 1}")
+    nodes = slice(batch.node_ptr[index], batch.node_ptr[index + 1])
+    edges = slice(batch.edge_ptr[index], batch.edge_ptr[index + 1])
+    return GraphInstance(
+        nodes=batch.node_bits[nodes].copy(),
+        edges=batch.edge_label[edges].copy(),
+        edge_links=batch.edge_index[:, edges].T - batch.node_ptr[index],
+    )
 
 
 @extras()
-def to_pyg(observation: GraphInstance) -> Any:
-    """An observation as PyTorch Geometric data, ready for the regressor.
+def to_pyg(observation: GraphInstance | GraphBatch) -> Any:
+    """An observation, or those of a vector environment, as PyTorch Geometric data.
 
     Args:
-        observation: nodes uint8[n, width], edges int64[m] (labels), edge_links int64[m, 2].
+        observation: one graph, or a batch of graphs of the same task.
 
     Returns:
-        torch_geometric.data.Data: x float32[n, width], edge_index int64[2, m], edge_attr float32[m, 1] = label / 255.
+        A torch_geometric.data.Data, of a batch a torch_geometric.data.Batch, with
+            x float32[n, width], edge_index int64[2, m], edge_attr float32[m, 1] = label / 255, ready for the regressor;
+            node_type int64[n], an index into `NODE_TYPES`;
+            edge_type int64[m]: 0 to the goal root, 1 to designated worlds, 2 within the goal, 3 + i for agent i.
 
     Raises:
         MissingError: when PyTorch or PyTorch Geometric is not installed.
     """
     import torch
-    from torch_geometric.data import Data
+    from torch_geometric.data import Batch, Data
 
-    labels = np.asarray(observation.edges, dtype=np.float32)
-    return Data(
-        x=torch.from_numpy(np.asarray(observation.nodes, dtype=np.float32)),
-        edge_index=torch.from_numpy(np.array(observation.edge_links, dtype=np.int64).T),
-        edge_attr=torch.from_numpy(labels[:, None] / MAX_LABEL),
-    )
+    if isinstance(observation, GraphBatch):
+        nodes, links, labels = observation.node_bits, observation.edge_index, observation.edge_label
+    else:
+        nodes, links = np.asarray(observation.nodes), np.asarray(observation.edge_links, dtype=np.int64).T
+        labels = np.asarray(observation.edges, dtype=np.int64)
+    node_type, edge_type = _types(len(nodes), links, labels)
+    arrays = {
+        "x": nodes.astype(np.float32),
+        "edge_index": np.ascontiguousarray(links),
+        "edge_attr": labels[:, None].astype(np.float32) / MAX_LABEL,
+        "node_type": node_type,
+        "edge_type": edge_type,
+    }
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    if not isinstance(observation, GraphBatch):
+        return Data(**tensors)
+    ptr, edge_ptr = torch.from_numpy(observation.node_ptr), torch.from_numpy(observation.edge_ptr)
+    graphs = torch.arange(len(ptr) - 1)
+    batch = Batch(**tensors, batch=graphs.repeat_interleave(ptr.diff()), ptr=ptr)
+    # What lets the batch be taken apart again.
+    of_edges = ("edge_index", "edge_attr", "edge_type")
+    batch._slice_dict = {name: edge_ptr if name in of_edges else ptr for name in tensors}
+    batch._inc_dict = {name: ptr[:-1] if name == "edge_index" else torch.zeros_like(graphs) for name in tensors}
+    batch._num_graphs = len(graphs)
+    return batch
+
+
+def _types(
+    nodes: int, links: NDArray[np.int64], labels: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """What kinds of nodes and edges graphs of one task have; see `to_pyg`.
+
+    The labels of subgoals come after those of the agents, and each of them is on an edge from the goal root.
+    """
+    node_type = np.full(nodes, NODE_TYPES.index("world"))
+    to_root = labels == GOAL_LABEL
+    node_type[links[0, to_root]] = NODE_TYPES.index("epsilon")
+    node_type[links[1, to_root]] = NODE_TYPES.index("goal root")
+    from_root = node_type[links[0]] == NODE_TYPES.index("goal root")
+    of_goal = labels >= labels[from_root].min(initial=MAX_LABEL + 1)
+    goal_nodes = links[:, of_goal].ravel()
+    node_type[goal_nodes[node_type[goal_nodes] == NODE_TYPES.index("world")]] = NODE_TYPES.index("goal")
+    node_type[links[1, labels == DESIGNATED_LABEL]] = NODE_TYPES.index("designated world")
+    return node_type, np.where(of_goal, GOAL_EDGE, np.where(labels < FIRST_AGENT_LABEL, labels - 1, labels))
 
 
 @dataclass(slots=True)

@@ -54,6 +54,10 @@ class LimitError(EpigymError):
     """Raised when a size limit is exceeded; the message names the limit, its value and how to raise it."""
 
 
+class NestingError(LimitError):
+    """Raised when a formula is nested too deeply."""
+
+
 class UsageError(EpigymError):
     """Raised when a setting is unknown, misspelt, of the wrong type or out of range."""
 
@@ -62,12 +66,20 @@ class MissingError(EpigymError):
     """Raised when a file, folder, checkpoint or run that was named does not exist, or a package is not installed."""
 
 
+class DamagedError(EpigymError):
+    """Raised when a file that epigym wrote does not fit its checksum any more, or cannot be read."""
+
+
 class CheckpointError(EpigymError):
     """Raised when a checkpoint is broken or does not fit the task it is used on."""
 
 
 class MissingCheckpointError(CheckpointError, MissingError):
     """Raised when a checkpoint that was named, or any that is needed, does not exist."""
+
+
+class ShapeError(EpigymError, AttributeError):
+    """Raised when a library asks for the shape of observations that are graphs."""
 
 
 class ProblemWarning(UserWarning):

@@ -8,6 +8,8 @@ import io
 import json
 import os
 import shutil
+import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -27,22 +29,52 @@ def read(path: AnyPath) -> str:
         EpigymError: when it cannot be read or is not UTF-8.
     """
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        return _nameable(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise EpigymError(f"{path}: byte {error.start} is not UTF-8 text") from None
     except OSError as error:
         kind = MissingError if isinstance(error, FileNotFoundError) else EpigymError
-        raise kind(f"{path}: {error.strerror or error}") from None
+        raise kind(f"{error.filename or path}: {error.strerror or error}") from None
+
+
+def is_file(path: AnyPath) -> bool:
+    """Whether there is such a file.
+
+    Raises:
+        EpigymError: when no file can have that name.
+    """
+    try:
+        return stat.S_ISREG(_nameable(path).stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise EpigymError(f"{error.filename}: {error.strerror}") from None
 
 
 def read_json(path: AnyPath) -> Any:
     """The content of a JSON file; errors as `read`, and EpigymError when it is not JSON or names something twice."""
+    text = read(path)
     try:
-        return json.loads(read(path), object_pairs_hook=partial(_object, path))
+        content = json.loads(text, object_pairs_hook=partial(_object, path))
+        if "\\u" in text:  # only an escape can say half a character, which no file takes
+            json.dumps(content, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise EpigymError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+    except UnicodeEncodeError:
+        raise EpigymError(f"{path}: a text holds one half of a surrogate pair: write the character itself") from None
+    except ValueError:
+        raise EpigymError(f"{path}: a number has more than {sys.get_int_max_str_digits()} digits") from None
     except RecursionError:
         raise EpigymError(f"{path}: nested too deeply") from None
+    return content
+
+
+def read_plan(path: AnyPath) -> list[str]:
+    """The action names in a plan file; errors as `read_json`, and EpigymError when it is not a JSON array of names."""
+    plan = read_json(path)
+    if not isinstance(plan, list) or not all(isinstance(action, str) for action in plan):
+        raise EpigymError(f"{path}: a plan is a JSON array of action names")
+    return plan
 
 
 @contextmanager
@@ -54,7 +86,7 @@ def replacing(path: AnyPath) -> Iterator[Path]:
     Raises:
         OSError: when it cannot be written, naming `path`.
     """
-    path = Path(path)
+    path = _nameable(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield temporary
@@ -72,7 +104,7 @@ def replacing(path: AnyPath) -> Iterator[Path]:
 
 def check_writable(path: AnyPath, *, is_folder: bool = False) -> None:
     """Raise the OSError that writing a file or folder there would raise."""
-    path = Path(path)
+    path = _nameable(path)
     there = next(one for one in (path, *path.absolute().parents) if one.exists())
     is_folder = is_folder or there != path
     if there.is_dir() and not is_folder:
@@ -85,7 +117,7 @@ def check_writable(path: AnyPath, *, is_folder: bool = False) -> None:
 
 def write_text(path: AnyPath, text: str) -> None:
     """Write `text` as UTF-8 in a folder that is made if need be; readers see the old file or the whole new one."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    _nameable(path).parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="")
 
@@ -102,6 +134,17 @@ def write_rows(path: AnyPath, columns: Sequence[str], rows: Iterable[Mapping[str
 def write_json(path: AnyPath, content: Any, *, indent: int | None = 2) -> None:
     """Write plain values and containers as JSON, as `write_text` does."""
     write_text(path, json.dumps(content, indent=indent, ensure_ascii=False) + "\n")
+
+
+def _nameable(path: AnyPath) -> Path:
+    """A path that a file can have. Raises OSError when none can, such as one with a NUL."""
+    try:
+        is_nameable = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        is_nameable = False
+    if not is_nameable:
+        raise OSError(errno.EINVAL, "no file can have this name", ascii(str(path)))
+    return Path(path)
 
 
 def _object(path: AnyPath, pairs: list[tuple[str, Any]]) -> dict[str, Any]:

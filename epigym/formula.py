@@ -8,9 +8,19 @@ constants, flatten nested conjunctions and disjunctions, and remove duplicates a
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from threading import RLock
+from typing import Any, ClassVar, Final
 from weakref import WeakValueDictionary
+
+from epigym.errors import NestingError
+
+MAX_LEVELS: Final = 100
+"""How many levels the formulas of a task may have. What reads, writes, rewrites or evaluates a formula calls itself for
+each level, here, in libraries and in the core, and all of that ends well with so many; published problems have 13."""
+
+SPARE_LEVELS: Final = 10
+"""How many more those may have that are made of a task's formulas, such as the conjunction of its goals."""
 
 
 class Op(enum.IntEnum):
@@ -28,6 +38,17 @@ class Op(enum.IntEnum):
     ACTUALLY = 9
 
 
+def too_deep() -> NestingError:
+    """What is raised where a formula has too many levels."""
+    return NestingError(f"formulas are nested too deeply, at most {MAX_LEVELS} levels are supported: use fewer")
+
+
+def _levels(op: Op, children: Sequence[Formula]) -> int:
+    """The levels of a formula; a negation of a negation, which no function of this module makes, counts as one."""
+    own = op >= Op.AND or (op is Op.NOT and children[0].op is Op.NOT)
+    return max([child.levels for child in children], default=0) + own + (op is Op.EVERYBODY)
+
+
 class Formula:
     """A node of the formula DAG.
 
@@ -36,17 +57,25 @@ class Formula:
         name: the fluent, for `Op.FLUENT`, else empty.
         agents: the agents named by `B`, `E` or `C`, sorted, else empty.
         children: the operands.
+        levels: how deep operators are nested: junctions and modalities count, `E` twice, as it is a conjunction of `B`,
+            and negations do not. No normal form has more.
+
+    Raises:
+        NestingError: when there would be more than `MAX_LEVELS + SPARE_LEVELS` levels.
     """
 
-    __slots__ = ("__weakref__", "agents", "children", "name", "op")
+    __slots__ = ("__weakref__", "agents", "children", "levels", "name", "op")
 
     op: Op
     name: str
     agents: tuple[str, ...]
     children: tuple[Formula, ...]
+    levels: int
 
-    # Hash-consing needs one table for the whole process; it holds no formula alive.
+    # Hash-consing needs one table for the whole process; it holds no formula alive. The lock lets threads agree about
+    # what is new; a finalizer or signal handler of the same thread can take it again.
     _interned: ClassVar[WeakValueDictionary[Any, Formula]] = WeakValueDictionary()
+    _lock: ClassVar = RLock()
 
     def __new__(
         cls,
@@ -60,11 +89,18 @@ class Formula:
         known = cls._interned.get(key)
         if known is not None:
             return known
-        self = super().__new__(cls)
-        for attribute, value in zip(("op", "name", "agents", "children"), key, strict=True):
-            object.__setattr__(self, attribute, value)
-        cls._interned[key] = self
-        return self
+        levels = _levels(op, children)
+        if levels > MAX_LEVELS + SPARE_LEVELS:
+            raise too_deep()
+        with cls._lock:
+            known = cls._interned.get(key)
+            if known is not None:
+                return known
+            self = super().__new__(cls)
+            for attribute, value in zip(("op", "name", "agents", "children", "levels"), (*key, levels), strict=True):
+                object.__setattr__(self, attribute, value)
+            cls._interned[key] = self
+            return self
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse: formulas are immutable."""
@@ -84,7 +120,10 @@ class Formula:
 
     def __str__(self) -> str:
         """The formula in mA* syntax, which `epigym.language` reads back (`actually` and constants excepted)."""
-        return _PRINT[self.op](self)
+        texts: dict[Formula, str] = {}
+        for node in self.subformulas():
+            texts[node] = _PRINT[node.op](node, [texts[child] for child in node.children])
+        return texts[self]
 
     def __repr__(self) -> str:
         """The formula in mA* syntax."""
@@ -132,6 +171,14 @@ class Formula:
         for node in self.subformulas():
             children = tuple(images[child] for child in node.children)
             images[node] = replace(node.name) if node.op is Op.FLUENT else _build(node, children)
+        return images[self]
+
+    def without_constants(self, name: str) -> Formula:
+        """The equivalent formula that says `name, -name` for what is never true; only `TRUE` itself stays."""
+        never = and_(fluent(name), not_(fluent(name)))
+        images: dict[Formula, Formula] = {}
+        for node in self.subformulas():
+            images[node] = never if node is FALSE else _build(node, tuple(images[child] for child in node.children))
         return images[self]
 
     def negation_normal_form(self) -> Formula:
@@ -269,29 +316,28 @@ def _build(node: Formula, children: tuple[Formula, ...]) -> Formula:
             return node
 
 
-def _print_not(formula: Formula) -> str:
-    return f"-{formula.children[0]}"
+_Print = Callable[[Formula, Sequence[str]], str]
 
 
-def _print_junction(separator: str) -> Callable[[Formula], str]:
-    return lambda formula: "(" + separator.join(map(str, formula.children)) + ")"
+def _print_junction(separator: str) -> _Print:
+    return lambda formula, parts: f"({separator.join(parts)})"
 
 
-def _print_group(letter: str) -> Callable[[Formula], str]:
-    return lambda formula: f"{letter}([{','.join(formula.agents)}], {formula.children[0]})"
+def _print_group(letter: str) -> _Print:
+    return lambda formula, parts: f"{letter}([{','.join(formula.agents)}], {parts[0]})"
 
 
-_PRINT: dict[Op, Callable[[Formula], str]] = {
-    Op.TRUE: lambda formula: "true",
-    Op.FALSE: lambda formula: "false",
-    Op.FLUENT: lambda formula: formula.name,
-    Op.NOT: _print_not,
+_PRINT: dict[Op, _Print] = {
+    Op.TRUE: lambda formula, parts: "true",
+    Op.FALSE: lambda formula, parts: "false",
+    Op.FLUENT: lambda formula, parts: formula.name,
+    Op.NOT: lambda formula, parts: f"-{parts[0]}",
     Op.AND: _print_junction(", "),
     Op.OR: _print_junction(" | "),
-    Op.BELIEVES: lambda formula: f"B({formula.agents[0]}, {formula.children[0]})",
+    Op.BELIEVES: lambda formula, parts: f"B({formula.agents[0]}, {parts[0]})",
     Op.EVERYBODY: _print_group("E"),
     Op.COMMON: _print_group("C"),
-    Op.ACTUALLY: lambda formula: f"actually({formula.children[0]})",
+    Op.ACTUALLY: lambda formula, parts: f"actually({parts[0]})",
 }
 
 

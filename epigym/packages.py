@@ -13,6 +13,7 @@ PLACE = Path(__file__).resolve().parents[1]
 """The folder of `epigym`, beside which `conf`, `domains`, `learn` and `search` lie."""
 
 EXTRAS = {
+    "pettingzoo": "agents",
     "matplotlib": "draw",
     "pygraphviz": "draw",
     "onnx": "export",
@@ -29,6 +30,9 @@ EXTRAS = {
     "stable_baselines3": "rl",
     "hydra_joblib_launcher": "sweep",
     "hydra_submitit_launcher": "sweep",
+    "submitit": "sweep",
+    "flask": "web",
+    "werkzeug": "web",
 }
 """Packages that are not needed everywhere, with the extra of `pyproject.toml` that installs each."""
 

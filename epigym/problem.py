@@ -8,6 +8,7 @@ from typing import Any
 
 import domains
 from epigym.errors import MissingError, UsageError
+from epigym.files import is_file
 from epigym.formula import Formula
 from epigym.language import Semantics, load, parse_epddl, parse_mastar
 from epigym.structure import Structure, actors, from_words
@@ -51,7 +52,7 @@ def load_problem(problem: str, reading: Reading = Reading()) -> Task:
         UsageError: when the reading does not apply to the problem.
     """
     path = Path(problem)
-    if path.is_file():
+    if is_file(path):
         return load(path, **asdict(reading))
     if path.suffix or path.is_absolute() or len(path.parts) > 2:
         raise MissingError(f"no such problem file: {path}")

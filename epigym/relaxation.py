@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from epigym import _core
 from epigym.formula import Formula
 from epigym.packing import unpack_formulas
-from epigym.space import StateSpace, as_ids
+from epigym.space import StateSpace, as_id, as_ids
 
 
 class Relaxed(NamedTuple):
@@ -108,7 +108,7 @@ class Relaxation:
         Raises:
             IndexError: when the id is unknown.
         """
-        goal, nodes, orders = self._core.landmarks(state)
+        goal, nodes, orders = self._core.landmarks(as_id(state))
         node_of: dict[Formula, int] = {}  # the node of a formula stands before the fact that is the formula's own
         for node in (*goal, *nodes):
             node_of.setdefault(self.facts[node], node)

@@ -6,6 +6,7 @@ colour refinement reads rows, and a graph with edges is rows unrolled.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -78,6 +79,52 @@ class GraphBatch(NamedTuple):
     edge_label: NDArray[np.int64]
     node_ptr: NDArray[np.int64]
     edge_ptr: NDArray[np.int64]
+
+    def take(self, graphs: NDArray[np.integer]) -> GraphBatch:
+        """Some of the graphs, int[r], in any order and any of them several times."""
+        nodes, node_ptr = _members(self.node_ptr, graphs)
+        edges, edge_ptr = _members(self.edge_ptr, graphs)
+        shift = np.repeat(node_ptr[:-1] - self.node_ptr[graphs], np.diff(edge_ptr))
+        return GraphBatch(
+            self.node_bits[nodes], self.edge_index[:, edges] + shift, self.edge_label[edges], node_ptr, edge_ptr
+        )
+
+
+def join(batches: Sequence[GraphBatch]) -> GraphBatch:
+    """The graphs of several batches, at least one, as one batch."""
+    node_ptr = _pointers(np.concatenate([np.diff(batch.node_ptr) for batch in batches]))
+    edge_ptr = _pointers(np.concatenate([np.diff(batch.edge_ptr) for batch in batches]))
+    first_node = _pointers(np.array([len(batch.node_bits) for batch in batches]))[:-1]
+    shift = np.repeat(first_node, [len(batch.edge_label) for batch in batches])
+    return GraphBatch(
+        np.concatenate([batch.node_bits for batch in batches]),
+        np.concatenate([batch.edge_index for batch in batches], axis=1) + shift,
+        np.concatenate([batch.edge_label for batch in batches]),
+        node_ptr,
+        edge_ptr,
+    )
+
+
+def goal_parts(parts: Sequence[GoalPart]) -> GraphBatch:
+    """The goal parts of graphs as graphs of their own, at least one."""
+    node_ptr = _pointers(np.array([len(part.bits) for part in parts]))
+    edge_ptr = _pointers(np.array([len(part.labels) for part in parts]))
+    edges = np.concatenate([part.edges for part in parts], axis=1) + np.repeat(node_ptr[:-1], np.diff(edge_ptr))
+    bits = np.concatenate([part.bits for part in parts])
+    return GraphBatch(bits, edges, np.concatenate([part.labels for part in parts]), node_ptr, edge_ptr)
+
+
+def _members(ptr: NDArray[np.int64], rows: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The positions of all members of some rows, and where each of these rows starts among them."""
+    starts = ptr[rows]
+    new = _pointers(ptr[rows + 1] - starts)
+    return np.arange(new[-1]) + np.repeat(starts - new[:-1], np.diff(new)), new
+
+
+def _pointers(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    pointers = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=pointers[1:])
+    return pointers
 
 
 class Refinement(NamedTuple):

@@ -120,7 +120,7 @@ class StateSpace:
             IndexError: when the e-state or the action is unknown.
         """
         try:
-            target = self.core.successor(state, action)
+            target = self.core.successor(as_id(state), as_id(action))
         except _core.Disagreement as error:
             raise self._disagreement(error) from None
         except _core.Collapse as error:
@@ -128,6 +128,17 @@ class StateSpace:
         if target is None:
             raise TaskError(f"action {self.task.actions[action].name!r} is not applicable in e-state {state}")
         return target
+
+    def successors(self, ids: ArrayLike, actions: ArrayLike) -> NDArray[np.int32]:
+        """int32[k]: where one action each, int[k], leads from e-states, int32[k]; errors as `successor`."""
+        states, chosen = as_ids(ids).tolist(), np.asarray(actions).tolist()
+        try:
+            targets = list(map(self.core.successor, states, chosen))
+        except (_core.Disagreement, _core.Collapse):
+            targets = [None]
+        if None in targets:  # the first that fails says why
+            targets = list(map(self.successor, states, chosen))
+        return np.array(targets, dtype=np.int32)
 
     def applicable(self, ids: ArrayLike) -> NDArray[np.bool_]:
         """bool[k, n_actions]: which actions are applicable in which e-states, whatever they lead to."""
@@ -143,7 +154,8 @@ class StateSpace:
         That is the action itself unless a symmetry of the e-state leads from it to an earlier one.
         """
         if not self.symmetries:
-            return np.tile(np.arange(len(self.task.actions), dtype=np.int32), (len(as_ids(ids)), 1))
+            known = self.world_counts(ids)  # refuses what is not known
+            return np.tile(np.arange(len(self.task.actions), dtype=np.int32), (len(known), 1))
         return self.core.representatives(as_ids(ids))
 
     def is_goal(self, ids: ArrayLike) -> NDArray[np.bool_]:
@@ -170,7 +182,7 @@ class StateSpace:
 
     def model(self, state: int) -> KripkeModel:
         """The contracted e-state for people; worlds are in canonical order."""
-        estate = unpack_model(self.task.fluents, self.core.model(state))
+        estate = unpack_model(self.task.fluents, self.core.model(as_id(state)))
         return KripkeModel(self.task.fluents, self.task.agents, estate)
 
     def intern(self, state: EState) -> int:
@@ -199,5 +211,24 @@ class StateSpace:
 
 
 def as_ids(ids: ArrayLike) -> NDArray[np.int32]:
-    """int32[k]: ids as the core takes them."""
-    return np.ascontiguousarray(ids, dtype=np.int32)
+    """int32[k]: ids as the core takes them, none of them changed on the way.
+
+    Raises:
+        IndexError: when they are not whole numbers in one dimension, or one of them can be no id.
+    """
+    try:
+        given = np.asarray(ids)
+    except ValueError:  # lists of different lengths
+        given = np.empty((), object)
+    if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
+        raise IndexError(f"ids are whole numbers in one dimension, int32[k]: got {given.dtype}{list(given.shape)}")
+    found = np.ascontiguousarray(given, dtype=np.int32)
+    wrong = given[(found != given) | (found < 0)]
+    if wrong.size:
+        raise IndexError(f"{wrong[0]} does not exist: ids count up from 0")
+    return found
+
+
+def as_id(number: int) -> int:
+    """An id as the core takes it; errors as `as_ids`."""
+    return int(as_ids([number])[0])

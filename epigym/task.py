@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from epigym.errors import TaskError
-from epigym.formula import TRUE, Formula, Op
+from epigym.formula import MAX_LEVELS, TRUE, Formula, Op, too_deep
 from epigym.structure import Structure
 
 
@@ -113,6 +113,7 @@ class Task:
 
         Raises:
             TaskError: naming the part that is wrong.
+            NestingError: when a formula has more than `MAX_LEVELS` levels.
         """
         for kind, names in (
             ("fluent", self.fluents),
@@ -160,6 +161,8 @@ class Task:
         agents = frozenset(self.agents)
         seen: set[Formula] = set()
         for root in self.formulas():
+            if root.levels > MAX_LEVELS:
+                raise too_deep()
             stack = [root]
             while stack:
                 node = stack.pop()

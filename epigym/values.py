@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from math import inf
+from numbers import Integral
 from pathlib import Path
 from pkgutil import resolve_name
 from types import NoneType, UnionType
@@ -102,6 +103,8 @@ def typed(value: Any, kind: Any, place: str) -> Any:
         return value
     if plain is Path:
         return Path(typed(value, str, place))
+    if plain is int and isinstance(value, Integral) and not isinstance(value, int):  # NumPy's
+        return int(value)
     if isinstance(value, bool) is (plain is bool):
         if isinstance(value, plain):
             return value

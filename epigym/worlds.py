@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -52,6 +53,7 @@ class Worlds:
         self._formulas = formulas
         self._labels = _core.WorldLabels()
         self._valuations = GrowingTable(len(space.task.fluents), np.bool_)
+        self._lock = Lock()  # labels are handed out and described in one go
 
     def __call__(self, ids: ArrayLike) -> WorldTable:
         """The worlds of e-states, int32[k].
@@ -59,11 +61,12 @@ class Worlds:
         Raises:
             IndexError: when an id is unknown.
         """
-        rows = Rows(*self._space.core.rows(as_ids(ids), self._labels))
-        known = len(self._valuations)
-        if len(self._labels) > known:
-            valuations, _ = self._labels.describe(known, len(self._space.task.fluents))
-            self._valuations.append(valuations.view(np.bool_))
+        with self._lock:
+            rows = Rows(*self._space.core.rows(as_ids(ids), self._labels))
+            known = len(self._valuations)
+            if len(self._labels) > known:
+                valuations, _ = self._labels.describe(known, len(self._space.task.fluents))
+                self._valuations.append(valuations.view(np.bool_))
         states = np.arange(len(rows.world_ptr) - 1)
         state = np.repeat(states, np.diff(rows.world_ptr))
         state_of_row = np.repeat(states, np.diff(rows.row_ptr))

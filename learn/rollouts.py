@@ -11,7 +11,8 @@ from typing import Annotated, Literal
 
 from epigym.command.runner import run
 from epigym.command.settings import ProblemSettings
-from epigym.files import write_json, write_rows
+from epigym.files import write_rows
+from epigym.sealed import write_sealed
 from epigym.values import AtLeast, Count
 from learn.data.explorers import ExplorerSettings
 from learn.training.options import EncodingOptions, given
@@ -66,7 +67,7 @@ def rollouts(settings: Rollouts) -> None:
     for data in sets:
         name = data.metadata["task"].replace("/", "_")
         draw_rollout(data.metadata["counts"], data.metadata["task"], settings.run_dir / f"{name}.png")
-        write_json(settings.run_dir / f"{name}.json", dict(data.metadata))
+        write_sealed(settings.run_dir / f"{name}.json", dict(data.metadata))
         logger.info("%s: %s", data.metadata["task"], data.folder)
     Console().print(summary(sets))
 

@@ -66,6 +66,10 @@ def train(settings: Train) -> None:
 def _linear(settings: Train, options: LinearOptions | ActionOptions) -> None:
     """Draw, exhaust, fit candidates, choose one by search, and write it."""
     domains = _always_drawn(settings, options.kind)
+    if settings.ckpt_path is not None:
+        raise UsageError(f"model={options.kind} takes minutes and starts anew: leave ckpt_path= out")
+    if settings.resume:
+        logger.info("model=%s takes minutes and starts anew", options.kind)
 
     from rich.console import Console
 

@@ -16,6 +16,7 @@ from epigym.command.runner import run
 from epigym.command.settings import Settings
 from epigym.errors import UsageError
 from epigym.language import Semantics
+from search.evaluation.clusters import Local, Slurm
 
 if TYPE_CHECKING:
     from search.evaluation.cell import Cell
@@ -46,28 +47,31 @@ class Evaluate(Settings):
     memory_limit: int | str = field(metadata={"check": "search.agents.limits:memory_bytes"})
     parallel: int = field(metadata={"minimum": 1})
     retry: bool
-    shard: str | None
+    cluster: Local | Slurm | None
 
 
 def evaluate(settings: Evaluate) -> ExitCode:
-    """Search, and write the table of what is finished; no success when every search ended with an error.
+    """Search, and write the table of what is finished; no success when every search, or an array task, failed.
 
     Raises:
-        EpigymError: when a suite, an agent or a heuristic is wrong.
+        EpigymError: when a suite, an agent or a heuristic is wrong, or nothing can be submitted to the cluster.
     """
     from search.agents.limits import memory_bytes
     from search.agents.result import SearchStatus
+    from search.evaluation.batch import Batch
     from search.evaluation.running import evaluate
 
-    results = evaluate(
+    batch = Batch(
         cells(settings),
         settings.folder,
-        part=settings.shard,
         parallel=settings.parallel,
         wall_limit=settings.time_limit + settings.grace,
         memory_limit=memory_bytes(settings.memory_limit),
-        retry=settings.retry,
     )
+    results = evaluate(batch, cluster=settings.cluster, retry=settings.retry)
+    if lost := len(batch.cells) - len(results):
+        logger.error("%d cells have no outcome: start the command again to go on", lost)
+        return ExitCode.FAILURE
     if results and all(result.status is SearchStatus.ERROR for result in results):
         logger.error("every search ended with an error, the first with: %s", results[0].message)
         return ExitCode.FAILURE

@@ -26,9 +26,9 @@ def check(settings: Validate) -> ExitCode:
     """
     from rich.console import Console
 
+    from epigym.files import read_plan
     from epigym.problem import load_problem
     from epigym.reference import validate
-    from search.planning.plans import read_plan
 
     plan = read_plan(settings.plan) if isinstance(settings.plan, str) else settings.plan
     task = load_problem(settings.problem, settings.reading)

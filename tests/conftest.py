@@ -16,7 +16,9 @@ settings.load_profile("ci")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--full", action="store_true", help="all random plans of all public EPDDL problems: hours")
+    parser.addoption(
+        "--full", action="store_true", help="all random plans of all public EPDDL problems: hours; and others"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +38,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    skipped = sum("reference" in report.keywords for report in terminalreporter.stats.get("skipped", []))
+    skipped = sum(
+        "reference" in getattr(report, "keywords", ()) for report in terminalreporter.stats.get("skipped", [])
+    )
     if skipped:
         terminalreporter.write_line(f"{skipped} reference tests skipped: set EPIGYM_SHARED to the shared folder")

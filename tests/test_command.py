@@ -276,3 +276,12 @@ def test_exit_codes_follow_the_kind_of_an_error() -> None:
     assert ExitCode.after(KeyboardInterrupt()) == 130
     assert ExitCode.after(ValueError()) == 70
     assert line(ValueError("one\ntwo")) == "ValueError: one (add debug=true for the traceback)"
+
+
+@pytest.mark.parametrize("door", ["epigym", "search.solve", "search.competition", "learn.train"])
+def test_ctrl_c_while_a_command_imports_is_one_line(door: str, tmp_path: Path) -> None:
+    for name in ("hydra", "lark"):
+        (tmp_path / f"{name}.py").write_text("raise KeyboardInterrupt\n")
+    stopped = subprocess.run([sys.executable, "-m", door], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (stopped.stdout, stopped.stderr) == ("", "error: interrupted\n")
+    assert stopped.returncode == -signal.SIGINT  # which a shell calls 130

@@ -1,16 +1,18 @@
-"""What the documents show works: the README's Python runs, and every command does as it is written, in its order."""
+"""What the documents show works: their Python runs, and every command does and says what is written, in its order."""
 
 from __future__ import annotations
 
 import json
 import re
 import shlex
+import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
+from urllib.request import urlopen
 
 import pytest
 from hydra import compose, initialize_config_dir
@@ -33,6 +35,7 @@ KINDS = (
 SHORT = {
     "learn.assess": "explorer.max_visited=60",
     "learn.draw": "draws=1 domain=[epistemic_gossip]",
+    "learn.graph_ppo": "steps=64 envs=4 seeds=[0] goals=8 held_out=4",
     "learn.ppo": "steps=1024",
     "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=500 draws=2",
     "learn.train": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64 trainer.max_steps=100"
@@ -51,17 +54,22 @@ SHORT = {
     "search.evaluate experiment=ablation": "per_domain=1 heuristics=[h_ff] max_expanded=1",  # few models were made
     "search.evaluate experiment=queues": "problems=[grapevine/3_pl_4] max_expanded=1",  # whose model prefers actions
     "search.evaluate experiment=messages": "per_domain=1 heuristics=[h_ff] max_expanded=1",
-    "search.evaluate": "per_domain=1 time_limit=1 shard=0/30",
+    "search.evaluate": "per_domain=1 time_limit=1",
+    "search.explore": "port=0",
     "search.summit": "time_limit=0",
     "search.ladder": "draw=false domain=assembly_line time_limit=0.05",  # drawing the goals of one domain takes minutes
 }
 """What is added to the end of a command to make it short."""
+
+STRIDES = {"search.evaluate": 30}
+"""Of an evaluation with many cells only every so many are computed."""
 
 PROMISED = {
     "learn.assess": "outputs/assess/*/assessment.csv",
     "learn.compare": "outputs/compare/*/comparison.md",
     "learn.draw": "outputs/draw/*/problems.csv",
     "learn.export": "outputs/train/**/best.onnx",
+    "learn.graph_ppo": "outputs/graph_ppo/*/policy_0.pt",
     "learn.ppo": "outputs/ppo/*/agent.zip",
     "learn.rollouts": "outputs/explored/*/*.png",
     "learn.train": "outputs/**/checkpoints/best.ckpt",
@@ -79,15 +87,28 @@ PROMISED = {
 }
 """What a command writes, beside the files that its arguments name."""
 
+SERVED = "search.explore"  # ends when it is told to
 SCRIPTS = {"epigym": "epigym", "epigym-plan": "search.competition"}
 STARTS = r"(?:\w+=\S+ |time |taskset --cpu-list \d+ )*(?:python -m|epigym(?:-plan)?) "
 SHOWN = re.compile(rf"^ {{4}}({STARTS}[^\n#>]+)|`({STARTS}[^`]+)`", flags=re.MULTILINE)
 ABSTRACT = "SPECFILE"  # stands for any file
+LOCAL = {"cluster=slurm": "cluster=local", "hydra/launcher=slurm": "hydra/launcher=local"}
+"""What stands for a cluster, whose own settings are left out."""
+OF_CLUSTERS = ("cluster.", "hydra.launcher.")
 PUBLIC = ("../shared", "experiment=competition", "outputs/train/rescue")  # in commands that need the public files
 
 GROUPS = [
     ["README.md"],
+    ["docs/index.md", "docs/domains.md"],
+    ["docs/tutorials/first_plan.md"],
+    ["docs/tutorials/own_domain_mastar.md"],
+    ["docs/tutorials/own_domain_epddl.md"],
+    ["docs/tutorials/own_heuristic.md"],
+    ["docs/tutorials/train_and_use.md"],
+    ["docs/tutorials/reinforcement.md"],
+    ["docs/tutorials/cluster.md"],
     ["docs/guidance.md"],
+    ["docs/reinforcement.md"],
     ["docs/results/guidance.md"],
     ["docs/results/domains.md"],
     ["docs/results/linear.md"],
@@ -97,8 +118,8 @@ GROUPS = [
 """Documents whose commands run one after the other, as the later ones use what the earlier ones write."""
 
 LINK = re.compile(r'(?:src="|\]\()((?!http)[^")#]+)')
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+OUTPUT = re.compile(rf"^ {{4}}({STARTS}[^\n]+)\n\n```text\n(.*?)```", flags=re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"```python\n(.*?)```", flags=re.DOTALL)
 PAGES = (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")))
 DOCUMENTS = [str(path.relative_to(ROOT)) for path in PAGES]
 
@@ -107,6 +128,16 @@ def commands(document: str) -> list[str]:
     text = (ROOT / document).read_text(encoding="utf-8").replace("\\\n", " ")
     shown = ["".join(groups).strip() for groups in SHOWN.findall(text)]
     return [command for command in shown if ABSTRACT not in command]
+
+
+def blocks(document: str) -> list[str]:
+    return BLOCK.findall((ROOT / document).read_text(encoding="utf-8"))
+
+
+def outputs(document: str) -> dict[str, list[str]]:
+    """The lines that a document shows right below a command as what that says."""
+    found = OUTPUT.findall((ROOT / document).read_text(encoding="utf-8"))
+    return {command: output.splitlines() for command, output in found}
 
 
 def first_two(argument: str) -> str:
@@ -150,6 +181,8 @@ class Command(NamedTuple):
     def short(self) -> list[str]:
         is_sweep_of_models = any(argument.startswith("model=") for argument in self.arguments)
         shown = map(first_two, self.arguments) if is_sweep_of_models else self.arguments
+        if not LOCAL.keys().isdisjoint(self.arguments):
+            shown = [LOCAL.get(one, one) for one in self.arguments if not one.startswith(OF_CLUSTERS)]
         return [*shown, *shlex.split(SHORT.get(self.kind, ""))]
 
     @property
@@ -186,6 +219,7 @@ def serve() -> Iterator[Serve]:
     def run(command: Command, folder: Path, log: Path) -> int:
         environment = {**command.environment, "EPIGYM_SHARED": "../shared"}
         request = {"module": command.module, "arguments": command.short, "environment": environment}
+        request["stride"] = STRIDES.get(command.kind, 1)
         requests.write(json.dumps(request | {"folder": str(folder), "log": str(log)}) + "\n")
         requests.flush()
         return int(answers.readline())
@@ -196,8 +230,29 @@ def serve() -> Iterator[Serve]:
     answers.close()
 
 
-def run_all(shown: list[str], tmp_path: Path, serve: Serve) -> None:
-    """Run commands one after the other in a folder like a checkout; each succeeds and writes what it promises."""
+def visit(command: Command, folder: Path, log: Path) -> int:
+    """Start a command that serves a page, fetch the page, and end the command as Ctrl-C does; its exit code."""
+    arguments = [sys.executable, "-m", command.module, *command.short]
+    with subprocess.Popen(arguments, cwd=folder, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout is not None
+        said = started.stdout.readline()
+        log.write_text(said)
+        for address in re.findall(r"http://\S+", said):
+            assert b"<!DOCTYPE html>" in urlopen(address).read()
+        started.send_signal(signal.SIGINT)
+    return started.returncode
+
+
+def run_all(shown: list[str], tmp_path: Path, serve: Serve, answers: Mapping[str, list[str]] | None = None) -> None:
+    """Run commands one after the other in a folder like a checkout; each succeeds, and says and writes what is shown.
+
+    Args:
+        shown: the commands.
+        tmp_path: where the folder is made.
+        serve: runs a command.
+        answers: lines that are among the output of a command.
+    """
+    answers = answers or {}
     folder, log = tmp_path / "checkout", tmp_path / "log.txt"
     folder.mkdir()
     for name in ("docs", "domains"):
@@ -206,9 +261,12 @@ def run_all(shown: list[str], tmp_path: Path, serve: Serve) -> None:
     for text in dict.fromkeys(shown):
         command = Command.of(text)
         before = [stamps(folder, pattern) for pattern in command.promised]
-        code = serve(command, folder, log)
+        code = (visit if command.module == SERVED else serve)(command, folder, log)
         said = log.read_text(encoding="utf-8")
         assert (code, bool(said)) == (0, True), f"{text}\n{said[-2000:]}"
+        assert [line for line in answers.get(text, []) if line not in said.splitlines()] == [], (
+            f"{text}\n{said[-2000:]}"
+        )
         missing = [
             pattern for pattern, old in zip(command.promised, before, strict=True) if stamps(folder, pattern) <= old
         ]
@@ -228,7 +286,8 @@ EXAMPLES = [command for file in sorted((ROOT / "conf").rglob("*.yaml")) for comm
 
 @pytest.mark.parametrize("documents", GROUPS, ids=" ".join)
 def test_commands_run(documents: list[str], tmp_path: Path, serve: Serve) -> None:
-    run_all([command for name in documents for command in commands(name) if not is_public(command)], tmp_path, serve)
+    shown = [command for name in documents for command in commands(name) if not is_public(command)]
+    run_all(shown, tmp_path, serve, {key: lines for name in documents for key, lines in outputs(name).items()})
 
 
 @pytest.mark.reference
@@ -253,10 +312,31 @@ def test_no_command_is_left_out() -> None:
     assert sorted(ours) == sorted(name for group in GROUPS for name in group)
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.splitlines()[0])
-def test_python_blocks_run(block: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("document", [name for name in DOCUMENTS if blocks(name)])
+def test_python_blocks_run(document: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One after the other, as one program."""
     monkeypatch.chdir(ROOT)
-    exec(compile(block, "README.md", "exec"), {})
+    monkeypatch.syspath_prepend(str(ROOT))
+    names: dict[str, object] = {}
+    for block in blocks(document):
+        exec(compile(block, document, "exec"), names)
+
+
+def test_a_tutorial_shows_the_whole_problem() -> None:
+    tutorial = (ROOT / "docs" / "tutorials" / "own_domain_mastar.md").read_text(encoding="utf-8")
+    shown = [
+        line for block in re.findall(r"```text\n(.*?)```", tutorial, flags=re.DOTALL) for line in block.splitlines()
+    ]
+    problem = (ROOT / "docs" / "mastar" / "letter.txt").read_text(encoding="utf-8").splitlines()
+    assert [line for line in shown if line.endswith(";")] == [line for line in problem if line.endswith(";")]
+
+
+@pytest.mark.parametrize("document", ["own_domain_epddl.md", "own_heuristic.md"])
+def test_a_tutorial_shows_files_as_they_are(document: str) -> None:
+    tutorial = (ROOT / "docs" / "tutorials" / document).read_text(encoding="utf-8")
+    files = re.findall(r"`(docs/\S+)`\)?:\n\n```\w+\n(.*?)```", tutorial, flags=re.DOTALL)
+    assert len(files) == {"own_domain_epddl.md": 4, "own_heuristic.md": 1}[document]
+    assert [name for name, shown in files if shown != (ROOT / name).read_text(encoding="utf-8")] == []
 
 
 def test_demo_runs_the_two_commands_of_the_readme() -> None:

@@ -27,7 +27,7 @@ EPIGYM = (
     f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.values epigym.reference "
     "epigym.reachability epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.features "
     "epigym.feature_types epigym.feature_texts epigym.action_features epigym.likeness epigym.walks epigym.worlds "
-    "epigym.envs"
+    "epigym.envs epigym.sealed"
 )
 
 # Each room with the rooms that it may import. `epigym` is the package itself, `epigym._core` the extension.
@@ -37,13 +37,14 @@ TABLE = {
     "epigym.errors": "",
     "epigym.names": "domains",
     "epigym.files": "epigym.errors",
+    "epigym.sealed": "epigym.errors epigym.files",
     "epigym.packages": "epigym.errors",
     "epigym.targets": "epigym.errors",
     "epigym.values": "epigym.errors epigym.names epigym.files",
     "epigym.formula": "epigym.errors epigym.names",
     "epigym.structure": "epigym.errors",
     "epigym.task": "epigym.errors epigym.names epigym.formula epigym.structure",
-    "epigym.language": BASICS,
+    "epigym.language": f"{BASICS} epigym.pointed_model epigym.reference",
     "epigym.reference": f"{BASICS} epigym.pointed_model",
     "epigym.pointed_model": BASICS,
     "epigym.reachability": BASICS,
@@ -64,7 +65,8 @@ TABLE = {
     "epigym.feature_types": f"{STATES} epigym.features",
     "epigym.feature_texts": f"{STATES} epigym.reference epigym.features epigym.feature_types",
     "epigym.action_features": f"{STATES} epigym.features epigym.feature_types",
-    "epigym.envs": f"domains {STATES} epigym.values epigym.problem epigym.encoding epigym.walks",
+    "epigym.envs": f"domains {STATES} epigym.packages epigym.values epigym.problem epigym.encoding epigym.rows "
+    "epigym.walks",
     "epigym.command": f"{BASICS} epigym.packages epigym.language epigym.problem epigym.values",
     EPIGYM_DOOR: f"{EPIGYM} epigym.command",
     "learn": "",
@@ -78,8 +80,9 @@ TABLE = {
     "search.planning": f"{EPIGYM} search.heuristics search.agents",
     "search.evaluation": f"{EPIGYM} search.heuristics search.agents search.planning",
     "search.reports": f"{EPIGYM} search.heuristics search.agents search.planning",
+    "search.exploring": f"{EPIGYM} search.heuristics search.agents search.planning",
     SEARCH_DOOR: f"{EPIGYM} epigym.command search.heuristics search.agents search.planning search.evaluation "
-    "search.reports",
+    "search.reports search.exploring",
 }
 # What is imported when a function is called, so that neither the other room nor its libraries are needed before.
 AT_CALL = {
@@ -231,7 +234,7 @@ def test_importing_epigym_needs_neither_torch_nor_learning_nor_search() -> None:
     script = "import sys, epigym; print(*{name.partition('.')[0] for name in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert "epigym" in loaded
-    assert {"torch", "learn", "search", "hydra", "matplotlib"}.isdisjoint(loaded)
+    assert {"torch", "learn", "search", "hydra", "matplotlib", "pettingzoo"}.isdisjoint(loaded)
 
 
 def test_a_plan_of_the_competition_needs_few_libraries(tmp_path: Path) -> None:

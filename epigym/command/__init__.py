@@ -1,1 +1,17 @@
-"""What a user starts: one runner over Hydra with typed settings, its exit codes, its help."""
+"""What a user starts: one runner over Hydra with typed settings, its exit codes, its help; Ctrl-C before it runs."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+
+
+def _say_briefly(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    """Ctrl-C while a command still imports is one line too; Python then ends by the signal, which a shell calls 130."""
+    if issubclass(kind, KeyboardInterrupt) and "debug=true" not in sys.argv:
+        print("error: interrupted", file=sys.stderr)
+    else:
+        sys.__excepthook__(kind, error, traceback)
+
+
+sys.excepthook = _say_briefly  # only doors import this package, and before anything that takes long

@@ -21,7 +21,8 @@ class ExitCode(enum.IntEnum):
     NO_INPUT = 66, "a file, folder, checkpoint, run or package does not exist"
     FAILURE = 70, "an error of the program"
     CANNOT_WRITE = 73, "a file or folder cannot be written, or the disk is full"
-    INTERRUPTED = 130, "interrupted"
+    INTERRUPTED = 130, "interrupted by Ctrl-C"
+    TERMINATED = 143, "stopped by SIGTERM"
 
     def __new__(cls, code: int, meaning: str) -> ExitCode:
         """A number that knows what it means."""

@@ -49,7 +49,14 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> N
     if not {"-h", "--help"}.isdisjoint(arguments):
         print(page(door))
         sys.exit(ExitCode.SUCCESS)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C: whoever has processes stops them
+    is_terminated = False
+
+    def terminate(*_: object) -> NoReturn:  # ends like Ctrl-C: whoever has processes stops them
+        nonlocal is_terminated
+        is_terminated = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, terminate)
     warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
     os.environ["HYDRA_FULL_ERROR"] = "1"  # errors reach this function
     try:
@@ -63,6 +70,8 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> N
         known = _explained(error, settings)
         print(f"error: {line(known)}", file=sys.stderr)
         code = ExitCode.after(known)
+        if is_terminated and code is ExitCode.INTERRUPTED:
+            code = ExitCode.TERMINATED
     sys.exit(code)
 
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "checks.hpp"
 #include "features.hpp"
 #include "relaxation.hpp"
 #include "relaxation_builder.hpp"
@@ -42,9 +43,21 @@ using ObservabilityLists = std::vector<std::vector<std::tuple<FormulaId, std::ui
 using SymmetryLists = std::vector<std::tuple<Symmetry::Swaps, Symmetry::Swaps, Symmetry::Swaps>>;
 using ActionLists = std::vector<std::tuple<FormulaId, std::uint32_t, Numbers>>;
 
+TaskData checked(TaskData&& task) {
+    check(task);
+    return std::move(task);
+}
+
+// Formulas over the fluents and agents of a space, and the numbers of some of them.
+Formulas checked(Formulas&& formulas, const Numbers& roots, const TaskData& task) {
+    check(formulas, task.fluents, task.agents);
+    check(roots, formulas);
+    return std::move(formulas);
+}
+
 // A space with the lock that lets Python threads share it while the GIL is released.
 struct SharedSpace {
-    SharedSpace(TaskData task, bool forbid_collapse) : space(std::move(task), forbid_collapse) {}
+    SharedSpace(TaskData task, bool forbid_collapse) : space(checked(std::move(task)), forbid_collapse) {}
     Space space;
     std::mutex mutex;
 
@@ -59,7 +72,7 @@ struct SharedSpace {
 // A query and the space whose lock it shares.
 struct SharedQuery {
     SharedQuery(SharedSpace& shared, Formulas formulas, Numbers roots)
-        : owner(shared), query(shared.space, std::move(formulas), std::move(roots)) {}
+        : owner(shared), query(shared.space, checked(std::move(formulas), roots, shared.space.task()), roots) {}
     SharedSpace& owner;
     Query query;
 };
@@ -209,8 +222,9 @@ auto graphs(const RowArrays& arrays, const Input1<std::int32_t>& labels, const I
     const RowsView rows = view_of(arrays);
     const GoalPart goal{goal_bits.shape(0), goal_edges.shape(1), goal_bits.shape(1),
                         goal_bits.data(),   goal_edges.data(),   goal_labels.data()};
-    if (labels.shape(0) != rows.worlds() || identifiers.shape(1) != goal.width)
-        throw std::invalid_argument("labels or identifiers do not fit the worlds");
+    if (goal_edges.shape(0) != 2 || goal_labels.shape(0) != goal.edges || identifiers.shape(1) != goal.width)
+        throw std::invalid_argument("the arrays of the goal part and the identifiers do not fit together");
+    check(rows, goal, values_of(labels), identifiers.shape(0));
     GraphLayout at = layout(rows, goal);
     auto node_bits = new_array<std::uint8_t>(static_cast<std::size_t>(at.node_ptr.back()), goal.width);
     auto edge_index = new_array<std::int64_t>(2, static_cast<std::size_t>(at.edge_ptr.back()));
@@ -262,6 +276,7 @@ FeatureTables::Edges to_edges(const EdgeArrays& arrays) {
 NB_MODULE(_core, m) {
     m.doc() = "The core of epigym: Kripke models, updates, contraction, graphs. Use `epigym.space.StateSpace`.";
     m.attr("MAX_EVENTS") = kMaxEvents;
+    m.attr("MAX_LEVELS") = kMaxLevels;
 
     static nb::object disagreement = nb::exception<Disagreement>(m, "Disagreement");
     static nb::object collapse = nb::exception<Collapse>(m, "Collapse");
@@ -344,6 +359,7 @@ NB_MODULE(_core, m) {
             "intern",
             [](SharedSpace& self, const ModelLists& model) {
                 const PlainModel plain = to_model(model);
+                check(plain, self.space.task().fluents, self.space.task().agents);
                 return self.locked([&](Space& space) { return space.intern(plain); });
             },
             "model"_a)
@@ -416,7 +432,7 @@ NB_MODULE(_core, m) {
                const Input1<bool>& relevant_fluent, const Input2<bool>& relevant_belief,
                const EdgeArrays& fluent_edges, const EdgeArrays& goal_edges, const EdgeArrays& fact_edges,
                const ListArrays& goal_children, unsigned level, bool worlds) {
-                FeatureTables tables{to_formulas(formulas),
+                FeatureTables tables{checked(to_formulas(formulas), goal, space.space.task()),
                                      goal,
                                      to_vector<std::int32_t>(agent_object),
                                      to_vector<Colour>(objects),
@@ -458,6 +474,7 @@ NB_MODULE(_core, m) {
         .def(
             "describe",
             [](const WorldLabels& self, std::size_t first, std::uint32_t fluents) {
+                if (first > self.size()) throw std::invalid_argument("there are not as many labels");
                 auto valuations = new_array<std::uint8_t>(self.size() - first, fluents);
                 auto repetitions = new_array<std::int64_t>(self.size() - first);
                 self.describe(first, fluents, valuations.data(), repetitions.data());
@@ -471,7 +488,14 @@ NB_MODULE(_core, m) {
     m.def(
         "holds",
         [](const ModelLists& model, const FormulaLists& formulas, FormulaId id) {
-            return holds(to_model(model), to_formulas(formulas), id);
+            const PlainModel plain = to_model(model);
+            const Formulas known = to_formulas(formulas);
+            const auto fluents = static_cast<std::uint32_t>(plain.valuation.size());
+            const auto agents = static_cast<std::uint32_t>(plain.row_first.size() - 1);
+            check(plain, fluents, agents);
+            check(known, fluents, agents);
+            check({id}, known);
+            return holds(plain, known, id);
         },
         "model"_a, "formulas"_a, "id"_a, "Whether a formula holds at every designated world of a model.");
 }

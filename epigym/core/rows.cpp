@@ -1,6 +1,7 @@
 #include "rows.hpp"
 
-#include <cstring>
+#include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "hashing.hpp"
@@ -38,6 +39,8 @@ void WorldLabels::label(const Model<P>& model, std::vector<std::int32_t>& out) {
 
 void WorldLabels::describe(std::size_t first, std::uint32_t fluents, std::uint8_t* valuations,
                            std::int64_t* repetitions) const {
+    if (first < size() && key_[first]->size() != (fluents + 7) / 8 + sizeof(std::int64_t))
+        throw std::invalid_argument("these labels are not of worlds over so many fluents");
     for (std::size_t k = first; k < size(); ++k) {
         for (std::uint32_t f = 0; f < fluents; ++f) *valuations++ = (*key_[k])[f / 8] >> (f % 8) & 1;
         *repetitions++ = repetition_[k];
@@ -219,13 +222,47 @@ Rows rows_of(const Space& space, std::span<const StateId> ids, WorldLabels* labe
     return out;
 }
 
+namespace {
+
+bool are_offsets(std::span<const std::int64_t> first, std::size_t size) {
+    return !first.empty() && first.front() == 0 && first.back() == static_cast<std::int64_t>(size) &&
+           std::ranges::is_sorted(first);
+}
+
+// Whether numbers are in [low, end).
+template <class T>
+bool are_within(std::span<const T> numbers, std::int64_t low, std::int64_t end) {
+    return std::ranges::all_of(numbers, [&](T number) { return number >= low && number < end; });
+}
+
+std::size_t number_of(std::span<const std::int64_t> first) { return first.empty() ? 0 : first.size() - 1; }
+
+}  // namespace
+
 void RowsView::check() const {
-    const auto rows = static_cast<std::int64_t>(successor_ptr.size()) - 1;
-    const bool fits = !world_ptr.empty() && !successor_ptr.empty() && row_ptr.size() == world_ptr.size() &&
-                      world_ptr.back() == static_cast<std::int64_t>(worlds()) && row_ptr.back() == rows &&
-                      successor_ptr.back() == static_cast<std::int64_t>(successor.size()) &&
-                      row_of.size() == worlds() * agents();
+    bool fits = row_ptr.size() == world_ptr.size() && are_offsets(world_ptr, worlds()) &&
+                are_offsets(row_ptr, number_of(successor_ptr)) && are_offsets(successor_ptr, successor.size()) &&
+                row_of.size() == worlds() * agents() && are_within(designated, 0, 2);
+    for (std::size_t k = 0; fits && k < states(); ++k) {
+        const auto part = [&](auto values, std::int64_t begin, std::int64_t end) {
+            return values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+        };
+        const std::int64_t first = world_ptr[k], end = world_ptr[k + 1];
+        const auto columns = static_cast<std::int64_t>(agents());
+        fits = are_within(part(row_of, first * columns, end * columns), -1, row_ptr[k + 1] - row_ptr[k]) &&
+               are_within(part(successor, successor_ptr[static_cast<std::size_t>(row_ptr[k])],
+                               successor_ptr[static_cast<std::size_t>(row_ptr[k + 1])]),
+                          0, end - first);
+    }
     if (!fits) throw std::invalid_argument("the arrays of these rows do not fit together");
+}
+
+void check(const RowsView& rows, const GoalPart& goal, std::span<const std::int32_t> label, std::size_t identifiers) {
+    const auto nodes = static_cast<std::int64_t>(goal.nodes);
+    if (!are_within(std::span(goal.edge_index, 2 * goal.edges), 0, nodes))
+        throw std::invalid_argument("the arrays of the goal part do not fit together");
+    if (label.size() != rows.worlds() || !are_within(label, 0, static_cast<std::int64_t>(identifiers)))
+        throw std::invalid_argument("labels or identifiers do not fit the worlds");
 }
 
 GraphLayout layout(const RowsView& rows, const GoalPart& goal) {
@@ -258,8 +295,7 @@ void write_graphs(const RowsView& rows, const GoalPart& goal, const GraphLayout&
         edge_label[at++] = label_;
     };
     const auto add_bits = [&](const std::uint8_t* bits, std::size_t nodes) {
-        std::memcpy(node_bits, bits, nodes * goal.width);
-        node_bits += nodes * goal.width;
+        node_bits = std::copy_n(bits, nodes * goal.width, node_bits);  // there may be none
     };
     for (std::size_t k = 0; k < rows.states(); ++k) {
         const auto first = static_cast<std::size_t>(rows.world_ptr[k]), end = static_cast<std::size_t>(rows.world_ptr[k + 1]);
@@ -286,6 +322,9 @@ void write_graphs(const RowsView& rows, const GoalPart& goal, const GraphLayout&
 
 Refinement refine(const RowsView& rows, std::span<const std::int64_t> colour) {
     if (colour.size() != rows.worlds()) throw std::invalid_argument("one colour for every world is needed");
+    // A message is a colour times the number of agents, plus an agent.
+    if (!are_within(colour, 0, std::numeric_limits<std::int64_t>::max() / 2 / static_cast<std::int64_t>(rows.agents() + 1)))
+        throw std::invalid_argument("a colour is negative or too large");
     return Refiner(rows, colour).run();
 }
 

@@ -20,7 +20,8 @@ public:
     void label(const Model<P>& model, std::vector<std::int32_t>& out);
 
     std::size_t size() const { return repetition_.size(); }
-    // For each label from `first` on: truth values of all fluents (bytes 0 or 1) and the repetition index.
+    // For each label from `first` on: truth values of all fluents (bytes 0 or 1) and the repetition index. Throws
+    // std::invalid_argument when their worlds have another number of fluents.
     void describe(std::size_t first, std::uint32_t fluents, std::uint8_t* valuations, std::int64_t* repetitions) const;
 
 private:
@@ -73,6 +74,9 @@ struct GoalPart {
     const std::int64_t* edge_index = nullptr;    // 2 x edges
     const std::int64_t* edge_label = nullptr;    // edges
 };
+
+// Throws std::invalid_argument when the goal part does not fit together, or labels are not below the number of identifiers.
+void check(const RowsView& rows, const GoalPart& goal, std::span<const std::int32_t> label, std::size_t identifiers);
 
 // Where the graphs of a batch start.
 struct GraphLayout {

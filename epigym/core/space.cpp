@@ -162,7 +162,7 @@ std::size_t Space::nbytes() const {
 
 const std::uint8_t* Space::packed(StateId id) const {
     if (id >= states_.size())
-        throw std::out_of_range("state " + std::to_string(id) + " does not exist: the space has " +
+        throw std::out_of_range("state " + std::to_string(static_cast<std::int32_t>(id)) + " does not exist: the space has " +
                                 std::to_string(states_.size()) + " e-states so far");
     return states_[id];
 }

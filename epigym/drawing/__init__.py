@@ -4,7 +4,7 @@ A box is a world and lists the fluents true there; fluents true at all worlds ar
 Designated worlds have a double border and a tinted ground. A line in an agent's colour joins worlds that the
 agent cannot tell apart, an arrow leads to a world that the agent considers possible, and a dot inside a box
 says that the agent considers that world itself possible. After an action, worlds that are unlike any before are
-framed and called new, and designated worlds tell first which facts changed.
+framed and called changed, and designated worlds tell first which facts changed.
 """
 
 from __future__ import annotations
@@ -138,8 +138,8 @@ def _nearest(model: KripkeModel) -> list[int]:
 
 
 def _world(model: KripkeModel, world: int, everywhere: frozenset[str], full: bool, change: Change) -> str:
-    is_new = world in change.worlds
-    rows = [_font(str(world), FAINT, 8) + (_font(" new", FRESH, 9) if is_new else "")]
+    changed = world in change.worlds
+    rows = [_font(str(world), FAINT, 8) + (_font(" changed", FRESH, 9) if changed else "")]
     if full:
         rows += _facts(model, world, everywhere, change)
         dots = [_dot(agent) for agent in range(len(model.agents)) if world in model.state.successors[agent][world]]
@@ -147,7 +147,7 @@ def _world(model: KripkeModel, world: int, everywhere: frozenset[str], full: boo
     cells = "".join(f"<tr><td>{row}</td></tr>" for row in rows)
     label = f'<table border="0" cellborder="0" cellspacing="0" cellpadding="1">{cells}</table>'
     mark = f' peripheries=2 fillcolor="{TINT}" color="{INK}"' if world in model.designated else ""
-    frame = f' color="{FRESH}" penwidth=2' if is_new else ""
+    frame = f' color="{FRESH}" penwidth=2' if changed else ""
     return f"  {world} [label=<{label}>{mark}{frame}]"
 
 
@@ -164,10 +164,16 @@ def _facts(model: KripkeModel, world: int, everywhere: frozenset[str], change: C
 def _line(model: KripkeModel, line: Line) -> str:
     strands = len(line.agents) <= MAX_STRANDS
     colour = ":".join(map(_colour, line.agents)) if strands else INK
-    label = "" if strands and len(model.agents) <= len(PALETTE) else f" label=<{_font(_who(model, line.agents), INK)}>"
+    label = "" if strands and len(model.agents) <= len(PALETTE) else f" label=<{_on_line(_who(model, line.agents))}>"
     # Graphviz keeps lines of one pair of worlds apart when all of them are stated in the same order.
     direction = "none" if line.both else "forward" if line.tail < line.head else "back"
     return f'  {min(line.tail, line.head)} -> {max(line.tail, line.head)} [dir={direction} color="{colour}"{label}]'
+
+
+def _on_line(text: str) -> str:
+    """A label that the line below it does not cross out."""
+    cell = f"<tr><td>{_font(text, INK)}</td></tr>"
+    return f'<table border="0" cellborder="0" cellpadding="0" bgcolor="white">{cell}</table>'
 
 
 def _who(model: KripkeModel, agents: Sequence[int]) -> str:
@@ -186,8 +192,9 @@ def _caption(
     rows = _legend(model.agents)
     names = _wrapped([name for name in model.fluents if name in everywhere], CAPTION_WIDTH, CAPTION_LINES)
     if names:
-        rows.append(_font("true everywhere: ", FAINT) + "<br/>".join(map(escape, names)))
-    marks = ["new: unlike any world before"] if change.worlds else []
+        first, *rest = map(escape, names)
+        rows += [_font("true everywhere: ", FAINT) + first, *rest]
+    marks = ["changed: unlike any world before"] if change.worlds else []
     marks += ["+ now true, − now false"] if change.facts else []
     rows += [_font("; ".join(marks), FRESH, 9)] if marks else []
     total = "1 world" if len(model.worlds) == 1 else f"{len(model.worlds)} worlds"

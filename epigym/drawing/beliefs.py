@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym.model import KripkeModel
+from epigym.task import EState
 
 
 class Standing(StrEnum):
@@ -50,25 +53,20 @@ def view(model: KripkeModel, depth: int) -> View:
         depth: how often views are nested; 0 for what holds alone.
     """
     truth = np.array([[name in valuation for name in model.fluents] for valuation in model.state.valuations])
-    return _view(model, truth, _standings(model, truth), depth)
+    return _view(model.state, model.designated, truth, _standings(model, truth), depth)
 
 
-def _view(model: KripkeModel, truth: NDArray[np.bool_], standings: NDArray[np.str_], depth: int) -> View:
-    here = list(model.designated)
+def _view(
+    state: EState, worlds: Collection[int], truth: NDArray[np.bool_], standings: NDArray[np.str_], depth: int
+) -> View:
+    here = list(worlds)
+    seen = [frozenset[int]().union(*(rows[world] for world in here)) for rows in state.successors] if depth else []
     return View(
         worlds=len(here),
         truth="".join(_shared(np.where(truth[here], "1", "0"))),
         standings=tuple(map("".join, _shared(standings[here]))),
-        nested=tuple(_nested(model, agent, truth, standings, depth - 1) for agent in model.agents) if depth else (),
+        nested=tuple(_view(state, others, truth, standings, depth - 1) if others else None for others in seen),
     )
-
-
-def _nested(
-    model: KripkeModel, agent: str, truth: NDArray[np.bool_], standings: NDArray[np.str_], depth: int
-) -> View | None:
-    if not any(model.successors(agent, world) for world in model.designated):
-        return None
-    return _view(model.perspective(agent), truth, standings, depth)
 
 
 def _shared(letters: NDArray[np.str_]) -> NDArray[np.str_]:
@@ -80,9 +78,12 @@ def _standings(model: KripkeModel, truth: NDArray[np.bool_]) -> NDArray[np.str_]
     """str[n, fluents, agents]: the letter of each agent's standing to each fluent at each world."""
     found = []
     for rows in model.state.successors:
-        seen = {row: truth[sorted(row)] for row in set(rows)}
-        always = np.array([seen[row].all(axis=0) for row in rows])
-        never = np.array([~seen[row].any(axis=0) for row in rows])
+        numbers = {row: number for number, row in enumerate(dict.fromkeys(rows))}
+        row_of, sizes = np.array([numbers[row] for row in rows]), np.array([[len(row)] for row in numbers])
+        members = np.fromiter(chain.from_iterable(numbers), dtype=np.intp)
+        true = np.zeros((len(numbers), truth.shape[1]), dtype=np.intp)  # worlds of each row, for each fluent
+        np.add.at(true, np.repeat(np.arange(len(numbers)), sizes[:, 0]), truth[members])
+        always, never = (true == sizes)[row_of], (true == 0)[row_of]
         itself = np.array([world in row for world, row in enumerate(rows)])
         right, wrong = np.where(truth, always, never), np.where(truth, never, always)
         standing = {

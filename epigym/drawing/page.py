@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -45,42 +46,61 @@ def page(space: StateSpace, plan: Sequence[str]) -> str:
     Raises:
         UsageError: naming the first step whose action is unknown or cannot be applied, and why.
     """
-    task = space.task
+    states = walk(space, plan)
+    return written(space.task, [start(space), *map(partial(step_to, space), states, plan, states[1:])])
+
+
+def written(task: Task, steps: Sequence[Mapping[str, Any]], *, style: str = "", panel: str = "", more: str = "") -> str:
+    """The HTML page of steps.
+
+    Args:
+        task: the problem.
+        steps: `start`, and a `step_to` for each action.
+        style: more rules of CSS.
+        panel: more sections, as HTML, between the e-state and the goal.
+        more: what stands at the end of the page, as HTML; scripts find the `data` there, and the event `shown` tells
+            them that another step is.
+    """
     content = {
         "agents": task.agents,
         "fluents": task.fluents,
         "goal": [str(part) for part in parts_of(task.goal)],
-        "steps": _steps(space, plan),
+        "steps": steps,
     }
     # In a script element only `<` could end the text early.
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     template = files("epigym.drawing").joinpath("page.html").read_text(encoding="utf-8")
-    return Template(template).substitute(title=escape(task.name), data=data)
+    return Template(template).substitute(title=escape(task.name), data=data, style=style, panel=panel, more=more)
 
 
-def _steps(space: StateSpace, plan: Sequence[str]) -> list[dict[str, Any]]:
-    """The initial e-state, and for each action what happened and the e-state afterwards."""
-    task, states = space.task, walk(space, plan)
-    models = [space.model(state) for state in states]
-    goals = space.query(parts_of(task.goal))(states).tolist()
-    actions = {action.name: action for action in task.actions}
-    steps = [{"action": None, "witnesses": []} | _shown(task, models[0], UNCHANGED, goals[0])]
-    for name, before, after, reached in zip(plan, models, models[1:], goals[1:], strict=False):
-        happened = {"action": name, "witnesses": witnesses(task, before.state, actions[name])}
-        steps.append(happened | _shown(task, after, change(before, after), reached))
-    return steps
+def start(space: StateSpace) -> dict[str, Any]:
+    """The initial e-state as the page has it, in values that JSON knows."""
+    model = space.model(space.initial)
+    return {"action": None, "witnesses": []} | shown(model) | _reached(space, space.initial)
 
 
-def _shown(task: Task, model: KripkeModel, changed: Change, reached: Sequence[bool]) -> dict[str, Any]:
-    """What the page shows of an e-state."""
-    is_small = len(task.fluents) <= MAX_FLUENTS and len(task.agents) <= MAX_AGENTS
+def step_to(space: StateSpace, before: int, action: str, after: int) -> dict[str, Any]:
+    """What happened when `action` led from `before` to `after`, and the e-state afterwards, as the page has it."""
+    old, new = space.model(before), space.model(after)
+    happened = next(one for one in space.task.actions if one.name == action)
+    seen = {"action": action, "witnesses": witnesses(space.task, old.state, happened)}
+    return seen | shown(new, change(old, new)) | _reached(space, after)
+
+
+def shown(model: KripkeModel, changed: Change = UNCHANGED) -> dict[str, Any]:
+    """A model as the page has it: numbers of worlds, the picture, and the views of agents."""
+    is_small = len(model.fluents) <= MAX_FLUENTS and len(model.agents) <= MAX_AGENTS
     return {
         "worlds": len(model.worlds),
-        "new": len(changed.worlds),
+        "changed": len(changed.worlds),
         "picture": _picture(model, changed) if len(model.worlds) <= FULL_LABELS else None,
-        "reached": reached,
         "view": asdict(view(model, depth=2 if is_small else 1)),
     }
+
+
+def _reached(space: StateSpace, state: int) -> dict[str, list[bool]]:
+    """Which parts of the goal hold."""
+    return {"reached": space.query(parts_of(space.task.goal))([state])[0].tolist()}
 
 
 def _picture(model: KripkeModel, changed: Change) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
+
 from epigym.envs.env import EpistemicEnv
 from epigym.formula import Formula, and_, conjuncts
 from epigym.language import Semantics
@@ -80,14 +82,18 @@ class DomainEnv(EpistemicEnv):
     def _drawable(self) -> Query:
         return self.space.query(self._vocabulary)
 
-    def _goal_option(self, option: Any) -> tuple[Formula, ...]:
-        """The subgoals that a reset option asks for; random ones for `random`, or by default when so made."""
-        if option == RANDOM or (option is None and self.random_goals):
-            return self._random_goal()
-        return super()._goal_option(option)
+    def goal_option(self, option: Any, rng: np.random.Generator) -> tuple[Formula, ...]:
+        """The subgoals that the reset option `goal` asks for; random ones for `random`, or by default when so made.
 
-    def _random_goal(self) -> tuple[Formula, ...]:
-        steps = int(self.np_random.integers(1, self.goal_steps, endpoint=True))
-        size = int(self.np_random.integers(1, self.goal_size, endpoint=True))
-        drawn = random_goal(self.space, self._drawable, self.np_random, steps=steps, size=size)
+        Raises:
+            EpigymError: when it is no goal of the task, or no random one is found.
+        """
+        if option == RANDOM or (option is None and self.random_goals):
+            return self._random_goal(rng)
+        return super().goal_option(option, rng)
+
+    def _random_goal(self, rng: np.random.Generator) -> tuple[Formula, ...]:
+        steps = int(rng.integers(1, self.goal_steps, endpoint=True))
+        size = int(rng.integers(1, self.goal_size, endpoint=True))
+        drawn = random_goal(self.space, self._drawable, rng, steps=steps, size=size)
         return conjuncts(and_(*(self._vocabulary[index] for index in drawn.subgoals)))

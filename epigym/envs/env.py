@@ -43,6 +43,10 @@ class Snapshot:
 class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     """Act on what agents know and believe until a goal formula holds.
 
+    ## Who acts
+    One central planner with a full view: it observes the e-state itself and chooses every action of every agent.
+    In `epigym.EpistemicAECEnv` the agents act themselves, and each observes its own perspective only.
+
     ## Description
     The state is an e-state: a Kripke model with designated worlds, contracted to its coarsest bisimulation.
     Every action is a ground action of the task, applied by the product update with its event model: it may
@@ -51,10 +55,11 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     ## Action Space
     `Discrete(n)`: action `i` is the `i`-th ground action of the task in declaration order, the same in every
-    episode; `info["action_names"]` names them all.
+    episode; the attribute `action_names` names them all.
 
     ## Observation Space
     A `gymnasium.spaces.Graph`: one node per world and the goal as a graph beside them, see `epigym.encoding`.
+
     - `nodes`: uint8[n, 64], the bits of the node identifiers, least significant first.
     - `edges`: int64[m], labels from 1 to 255: to the goal root, to designated worlds, agents, subgoals.
     - `edge_links`: int64[m, 2], source and target of every edge.
@@ -77,12 +82,17 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     ## Information
     After `reset` and every `step`:
+
     - `action_mask`: int8[n], 1 where the action is applicable and, with `forbid_collapse`, does not make an agent
       believe everything, for `action_space.sample(mask)`.
-    - `action_names`: the names of all actions, a tuple.
     - `collapsed_agents`: names of the agents that consider no world possible and so believe everything.
     - `is_goal`: whether the goal holds.
     - `invalid_action`: whether the mask did not have the action just taken.
+
+    After `reset` also `action_names`: the names of all actions, a tuple, which is the attribute of that name too.
+
+    ## Vector Environment
+    `gymnasium.make_vec` makes an `epigym.envs.vector.EpistemicVectorEnv`, whose environments share one state space.
 
     ## Arguments
     - `encoding`: `hash` (default), `map` or `bitmask`, how worlds become node identifiers.
@@ -115,7 +125,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     """
 
     metadata = {"render_modes": ["svg", "rgb_array"], "render_fps": 2}  # noqa: RUF012
-    _BOUND: ClassVar = ("space", "_consistent", "_encoder", "_holds", "_drawable")
+    _BOUND: ClassVar = ("space", "_consistent", "encoder", "_holds", "_drawable")
     """What belongs to one process."""
 
     def __init__(
@@ -141,10 +151,10 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         self.render_mode = render_mode
         self._explore()
         self.state = self.space.initial
-        self._names = tuple(action.name for action in task.actions)
+        self.action_names = tuple(action.name for action in task.actions)
         self._bind(task.goal)
         self.action_space = Discrete(len(task.actions))
-        self.observation_space = GraphSpace(self._encoder.identifiers.shape[1])
+        self.observation_space = GraphSpace(self.encoder.identifiers.shape[1])
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[GraphInstance, Info]:
         """Start an episode.
@@ -158,12 +168,11 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         """
         super().reset(seed=seed)
         options = options or {}
-        for name in options:
-            if name not in OPTIONS:
-                raise EpigymError(unknown("reset option", name, OPTIONS))
-        self._change_goal(self._goal_option(options.get("goal")))
-        self.state = self._state_option(options.get("state"))
-        return self._observation(), self._info(is_goal=self._is_goal(), invalid=False)
+        check_options(options, OPTIONS)
+        self._change_goal(self.goal_option(options.get("goal"), self.np_random))
+        self.state = self.state_option(options.get("state"))
+        info = self._info(is_goal=self.is_goal(), invalid=False)
+        return self.graph(self.state), info | {"action_names": self.action_names}
 
     def step(self, action: np.int64) -> tuple[GraphInstance, float, bool, bool, Info]:
         """Apply an action; see the class for what happens when it is not allowed.
@@ -173,19 +182,14 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
             TaskError: when designated worlds disagree about an agent's observability type.
         """
         if isinstance(action, bool | np.bool_) or not self.action_space.contains(action):
-            raise EpigymError(f"an action is a whole number from 0 to {len(self._names) - 1}, got {action!r}")
+            raise EpigymError(f"an action is a whole number from 0 to {len(self.action_names) - 1}, got {action!r}")
         invalid = not self.action_masks()[action]
         if invalid and self.invalid_action == "error":
-            is_applicable = self.space.applicable([self.state])[0, action]
-            reason = "would make an agent believe everything" if is_applicable else "is not applicable"
-            raise EpigymError(
-                f"action {self._names[action]!r} {reason}: choose one that info['action_mask'] marks, "
-                "or make the environment with invalid_action='noop'"
-            )
-        if not invalid and not self._is_goal():
+            raise EpigymError(self.refusal(self.state, int(action)))
+        if not invalid and not self.is_goal():
             self.state = self.space.successor(self.state, int(action))
-        is_goal = self._is_goal()
-        return self._observation(), -1.0, is_goal, False, self._info(is_goal, invalid)
+        is_goal = self.is_goal()
+        return self.graph(self.state), -1.0, is_goal, False, self._info(is_goal, invalid)
 
     def render(self) -> Any:
         """The Kripke model as `render_mode` says: SVG text, uint8[720, 960, 3], or None."""
@@ -202,10 +206,30 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         """The current e-state for people."""
         return self.space.model(self.state)
 
+    def is_goal(self) -> bool:
+        """Whether the goal holds in the current e-state."""
+        return bool(self._holds([self.state]).all())
+
+    def graph(self, state: int | None) -> GraphInstance:
+        """The observation of an e-state under the current goal; of the goal alone, without any world, for None."""
+        if state is None:
+            goal = self.encoder.goal
+            return GraphInstance(goal.bits.copy(), goal.labels.copy(), goal.edges.T.copy())
+        return graph_instance(self.encoder.graphs([state]))
+
     def action_masks(self) -> NDArray[np.bool_]:
         """bool[n]: which actions are allowed, under the name that sb3-contrib looks for."""
         mask: NDArray[np.bool_] = self.space.allowed([self.state])[0]
         return mask
+
+    def refusal(self, state: int, action: int) -> str:
+        """Why an action is not allowed in an e-state, and the remedy."""
+        is_applicable = self.space.applicable([state])[0, action]
+        reason = "would make an agent believe everything" if is_applicable else "is not applicable"
+        return (
+            f"action {self.action_names[action]!r} {reason}: choose one that info['action_mask'] marks, "
+            "or make the environment with invalid_action='noop'"
+        )
 
     def clone_state(self) -> Snapshot:
         """Remember the e-state and the goal, for `restore_state`."""
@@ -221,39 +245,12 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         self.state = self.space.intern(snapshot.estate)
         self._change_goal(snapshot.goal)
 
-    def _observation(self) -> GraphInstance:
-        return graph_instance(self._encoder.graphs([self.state]))
+    def goal_option(self, option: Any, rng: np.random.Generator) -> tuple[Formula, ...]:
+        """The subgoals that the reset option `goal` asks for, drawn by `rng` where that draws.
 
-    def _info(self, is_goal: bool, invalid: bool) -> Info:
-        [consistent] = self._consistent([self.state])
-        return {
-            "action_mask": self.action_masks().astype(np.int8),
-            "action_names": self._names,
-            "collapsed_agents": tuple(self.task.agents[agent] for agent in np.flatnonzero(~consistent)),
-            "is_goal": is_goal,
-            "invalid_action": invalid,
-        }
-
-    def _is_goal(self) -> bool:
-        return bool(self._holds([self.state]).all())
-
-    def _change_goal(self, goal: tuple[Formula, ...]) -> None:
-        if goal != self.goal:
-            self._bind(goal)
-
-    def _explore(self) -> None:
-        """Make a space, with what is bound to it whatever the goal."""
-        self.space = StateSpace(self.task, forbid_collapse=self.forbid_collapse)
-        self._consistent = self.space.query(considers_possible(agent, TRUE) for agent in self.task.agents)
-
-    def _bind(self, goal: tuple[Formula, ...]) -> None:
-        """Bind to the space what depends on the goal."""
-        self.goal = goal
-        self._encoder = Encoder(self.space, self.encoding, goal)
-        self._holds = self.space.query(goal)
-
-    def _goal_option(self, option: Any) -> tuple[Formula, ...]:
-        """The subgoals that a reset option asks for."""
+        Raises:
+            EpigymError: when it is no goal of the task.
+        """
         if option is None:
             return self.task.goal
         parts = [option] if isinstance(option, (str, Formula)) else option
@@ -265,8 +262,12 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         ]
         return conjuncts(and_(*formulas))
 
-    def _state_option(self, option: Any) -> int:
-        """The id of the e-state that a reset option asks for."""
+    def state_option(self, option: Any) -> int:
+        """The id of the e-state that the reset option `state` asks for.
+
+        Raises:
+            EpigymError: when it is no e-state of the task.
+        """
         if option is None:
             return self.space.initial
         if isinstance(option, KripkeModel):
@@ -282,6 +283,30 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
             f"(0 to {len(self.space) - 1}), got {option!r}"
         )
 
+    def _info(self, is_goal: bool, invalid: bool) -> Info:
+        [consistent] = self._consistent([self.state])
+        return {
+            "action_mask": self.action_masks().astype(np.int8),
+            "collapsed_agents": tuple(self.task.agents[agent] for agent in np.flatnonzero(~consistent)),
+            "is_goal": is_goal,
+            "invalid_action": invalid,
+        }
+
+    def _change_goal(self, goal: tuple[Formula, ...]) -> None:
+        if goal != self.goal:
+            self._bind(goal)
+
+    def _explore(self) -> None:
+        """Make a space, with what is bound to it whatever the goal."""
+        self.space = StateSpace(self.task, forbid_collapse=self.forbid_collapse)
+        self._consistent = self.space.query(considers_possible(agent, TRUE) for agent in self.task.agents)
+
+    def _bind(self, goal: tuple[Formula, ...]) -> None:
+        """Bind to the space what depends on the goal."""
+        self.goal = goal
+        self.encoder = Encoder(self.space, self.encoding, goal)
+        self._holds = self.space.query(goal)
+
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the core's memory and what is bound to it, which are built anew."""
         kept = {name: value for name, value in self.__dict__.items() if name not in self._BOUND}
@@ -293,6 +318,17 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         self._explore()
         self.state = self.space.intern(state["state"].estate)
         self._bind(state["goal"])
+
+
+def check_options(options: Iterable[str], known: tuple[str, ...]) -> None:
+    """Refuse reset options that do not exist.
+
+    Raises:
+        EpigymError: naming the first.
+    """
+    for name in options:
+        if name not in known:
+            raise EpigymError(unknown("reset option", name, known))
 
 
 class ProblemEnv(EpistemicEnv):

@@ -1,6 +1,6 @@
-"""`GraphSpace`: the observation space of the environments, a `gymnasium.spaces.Graph` that scales.
+"""The observation spaces: `GraphSpace`, a `gymnasium.spaces.Graph` that scales, and `GraphBatchSpace` of many graphs.
 
-It checks observations with array operations instead of node by node, and it travels between the processes of
+The former checks observations with array operations instead of node by node, and it travels between the processes of
 a `gymnasium.vector.AsyncVectorEnv`, which refuses other graph spaces because their shared memory has a fixed
 size: here every environment owns a file in memory that holds its latest observation.
 """
@@ -11,14 +11,19 @@ import pickle
 import shutil
 import tempfile
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, overload
+from typing import Any, NoReturn, overload
 
 import numpy as np
-from gymnasium.spaces import Box, Discrete, Graph, GraphInstance
-from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory, write_to_shared_memory
+from gymnasium.spaces import Box, Discrete, Graph, GraphInstance, Space
+from gymnasium.vector.utils import create_shared_memory, iterate, read_from_shared_memory, write_to_shared_memory
+from numpy.typing import NDArray
+
+from epigym.encoding import graph_instance
+from epigym.errors import ShapeError
+from epigym.rows import GraphBatch, join
 
 LABELS = 256
 """Number of edge labels, 0 (unused) included."""
@@ -39,6 +44,18 @@ class GraphSpace(Graph):
         super().__init__(Box(0, 1, (width,), np.uint8), Discrete(LABELS), seed)
         self.width = width
 
+    @property
+    def shape(self) -> NoReturn:
+        """Graphs have none; libraries that ask for it, such as stable-baselines3, take arrays only and are told so.
+
+        Raises:
+            ShapeError: always; `getattr(space, "shape", None)` is None, as for other spaces without a shape.
+        """
+        raise ShapeError(
+            "observations are graphs, which have no shape: wrap the environment with epigym.PaddedObservation, whose "
+            "observations are a dictionary of arrays (for stable-baselines3, with the policy 'MultiInputPolicy')"
+        )
+
     def contains(self, x: Any) -> bool:
         """Whether `x` is a graph of this space."""
         if not isinstance(x, GraphInstance) or not isinstance(x.nodes, np.ndarray):
@@ -57,6 +74,83 @@ class GraphSpace(Graph):
             and not np.any((labels < 0) | (labels >= LABELS))
             and not np.any((links < 0) | (links >= len(nodes)))
         )
+
+
+class GraphBatchSpace(Space[GraphBatch]):
+    """The graphs of `count` environments, one after the other.
+
+    Members are `epigym.rows.GraphBatch` of `count` graphs of `GraphSpace(width)`.
+
+    Args:
+        count: number of graphs.
+        width: bits of a node identifier.
+        seed: seed of the sampling.
+    """
+
+    def __init__(self, count: int, width: int = 64, seed: int | np.random.Generator | None = None) -> None:
+        super().__init__(None, None, seed)
+        self.count = count
+        self.single = GraphSpace(width)
+
+    @property
+    def is_np_flattenable(self) -> bool:
+        """Never: graphs have different sizes."""
+        return False
+
+    def sample(self, mask: None = None, probability: None = None) -> GraphBatch:
+        """Random graphs; nothing can be ruled out."""
+        self.single.seed(int(self.np_random.integers(2**31)))
+        return join([as_batch(self.single.sample()) for _ in range(self.count)])
+
+    def contains(self, x: Any) -> bool:
+        """Whether `x` are graphs of this space."""
+        return (
+            isinstance(x, GraphBatch)
+            and all(isinstance(part, np.ndarray) for part in x)
+            and _is_pointer(x.node_ptr, self.count, len(x.node_bits))
+            and _is_pointer(x.edge_ptr, self.count, len(x.edge_label))
+            and self.single.contains(GraphInstance(x.node_bits, x.edge_label, x.edge_index.T))
+            and _stays_inside(x)
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other space has the same members."""
+        return isinstance(other, GraphBatchSpace) and (other.count, other.single) == (self.count, self.single)
+
+    def __repr__(self) -> str:
+        """How to make this space."""
+        return f"GraphBatchSpace({self.count}, {self.single.width})"
+
+
+def as_batch(graph: GraphInstance) -> GraphBatch:
+    """A graph as a batch of one."""
+    edges = np.zeros(0, np.int64) if graph.edges is None else np.asarray(graph.edges, np.int64)
+    links = np.zeros((0, 2), np.int64) if graph.edge_links is None else np.asarray(graph.edge_links, np.int64)
+    nodes = np.asarray(graph.nodes)
+    return GraphBatch(nodes, links.T, edges, np.array([0, len(nodes)]), np.array([0, len(edges)]))
+
+
+def _is_pointer(ptr: NDArray[Any], rows: int, members: int) -> bool:
+    """Whether an array says where each of some rows starts among all members."""
+    return (
+        ptr.shape == (rows + 1,)
+        and ptr.dtype == np.int64
+        and ptr[0] == 0
+        and ptr[-1] == members
+        and not np.any(np.diff(ptr) < 0)
+    )
+
+
+def _stays_inside(graphs: GraphBatch) -> bool:
+    """Whether edges connect nodes of the same graph."""
+    edges = np.diff(graphs.edge_ptr)
+    first, last = np.repeat(graphs.node_ptr[:-1], edges), np.repeat(graphs.node_ptr[1:], edges)
+    return not np.any((graphs.edge_index < first) | (graphs.edge_index >= last))
+
+
+@iterate.register(GraphBatchSpace)
+def _iterate(space: GraphBatchSpace, items: GraphBatch) -> Iterator[GraphInstance]:  # type: ignore[misc]
+    return (graph_instance(items, index) for index in range(space.count))
 
 
 class _SharedGraphs(Sequence[GraphInstance]):

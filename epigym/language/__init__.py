@@ -4,16 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Literal
 
 from epigym.errors import EpigymError, UsageError
-from epigym.files import read, read_json
+from epigym.files import read, read_json, write_text
 from epigym.language import ground_json
 from epigym.language.epddl import load_epddl, load_spec, parse_epddl
 from epigym.language.mastar import parse_formula, parse_mastar
-from epigym.language.mastar.actions import SEMANTICS, Semantics
+from epigym.language.mastar.event_models import SEMANTICS, Semantics
+from epigym.language.mastar.writing import write_mastar
+from epigym.names import unknown
 from epigym.task import Task
 
-__all__ = ["SEMANTICS", "Semantics", "load", "parse_epddl", "parse_formula", "parse_mastar", "save"]
+__all__ = [
+    "SEMANTICS",
+    "Format",
+    "Semantics",
+    "check_format",
+    "load",
+    "parse_epddl",
+    "parse_formula",
+    "parse_mastar",
+    "save",
+]
+Format = Literal["json", "compact", "mastar"]
+_EXTENSIONS: dict[Format, str] = {"json": ".json", "compact": ".json", "mastar": ".txt"}
 _DEFAULT: Semantics = "default"
 
 
@@ -64,25 +79,45 @@ def load(
     return load_epddl(path, domain_file, libraries, plank_compat=plank_compat)
 
 
-def save(task: Task, path: str | Path, *, compact: bool = False) -> None:
+def save(task: Task, path: str | Path, form: Format | None = None) -> Semantics:
     """Write a task to a file that `load` reads back; it appears complete or not at all.
 
     Args:
         task: the task.
-        path: the file, in a folder that is made if need be; its name ends in `.json`.
-        compact: whether to write the compact layout that `epigym.language.ground_json` describes, where nothing but the
-            structure is lost, in place of the official toolkit's, where atoms that never change are read back as
-            constants.
+        path: the file, in a folder that is made if need be; its extension is that of the format.
+        form: `json`, the layout of the official EPDDL toolkit, where atoms that never change are read back as
+            constants; `compact`, the layout that `epigym.language.ground_json` describes, where nothing but the
+            structure is lost; `mastar`, a text in mA*, for what that language can say. None takes what the extension
+            names: `.json` the first, `.txt` the last.
+
+    Returns:
+        The reading of mA* under which the file means the task: for JSON `default`.
 
     Raises:
-        UsageError: when `load` would not know the file by its extension.
-        LimitError: when the official layout would be too large.
-        TaskError: when the layout cannot say the task, naming what it cannot say.
+        UsageError: when `load` would not know the file by its extension, or the format is unknown.
+        LimitError: when the file would be too large.
+        TaskError: when the format cannot say the task, naming what it cannot say.
         OSError: when the file cannot be written.
     """
-    if Path(path).suffix != ".json":
-        raise UsageError(f"{path}: ground tasks are written as JSON: name a file that ends in .json")
-    ground_json.dump(ground_json.bare(task), path, compact=compact)
+    form = check_format(path, form)
+    if form != "mastar":
+        ground_json.dump(ground_json.bare(task), path, compact=form == "compact")
+        return _DEFAULT
+    text, semantics = write_mastar(task)
+    write_text(path, text)
+    return semantics
+
+
+def check_format(path: str | Path, form: str | None = None) -> Format:
+    """The format in which `save` writes a task to a file; errors as `save`."""
+    if Path(path).suffix not in _EXTENSIONS.values():
+        raise UsageError(f"{path}: tasks are written as JSON or mA*: name a file that ends in .json or .txt")
+    for name, extension in _EXTENSIONS.items():
+        if form == name and extension != Path(path).suffix:
+            raise UsageError(f"{path}: format={form} is for files that end in {extension}")
+        if form == name or (form is None and extension == Path(path).suffix):
+            return name
+    raise UsageError(unknown("format", str(form), _EXTENSIONS))
 
 
 _LANGUAGES = {

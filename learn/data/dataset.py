@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import time
 from collections.abc import Mapping
@@ -17,9 +16,10 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from epigym.encoding import Encoder
-from epigym.errors import EpigymError
-from epigym.files import replacing, write_json
+from epigym.errors import DamagedError, EpigymError, MissingError
+from epigym.files import replacing
 from epigym.rows import GoalPart, Rows
+from epigym.sealed import read_sealed, write_sealed
 from epigym.task import Task
 from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep
 from learn.data.fingerprint import fingerprint, task_fingerprint
@@ -27,7 +27,7 @@ from learn.data.rows import Encoded, encode
 
 logger = logging.getLogger(__name__)
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Raised whenever the arrays or the metadata change."""
 LABELLING_VERSION = 2
 """Raised whenever the same settings would give other samples, labels or graphs."""
@@ -77,7 +77,8 @@ class DataSet:
     Attributes:
         folder: where they are stored.
         samples: the samples; their arrays are views of the mapped file.
-        metadata: `format_version`, `fingerprint`, `task`, `explorer`, `encoding`, `counts`, `seconds`, `sha256`.
+        metadata: `format_version`, `fingerprint`, `task`, `explorer`, `encoding`, `counts`, `seconds`, `arrays`, the
+            checksum of the file of the arrays.
     """
 
     folder: Path
@@ -125,6 +126,8 @@ def cached(
 ) -> DataSet:
     """The data set of a problem, made on the first call and stored as `root/<fingerprint>`.
 
+    A stored one that is damaged is set aside and made again.
+
     Args:
         task: the problem.
         settings: of the explorer.
@@ -134,7 +137,6 @@ def cached(
 
     Raises:
         NoGoalError: when no goal was found.
-        EpigymError: when the stored data set is damaged.
     """
     key = fingerprint(
         task=task_fingerprint(task),
@@ -144,21 +146,35 @@ def cached(
         format=FORMAT_VERSION,
     )
     folder = root / key
-    if not folder.exists():
-        start = time.perf_counter()
-        exploration = explore(task, settings, on_visit)
-        explored = time.perf_counter()
-        samples = make_samples(exploration, settings, encoding)
-        metadata = {
-            "fingerprint": key,
-            "task": task.name,
-            "explorer": {**asdict(settings), "used": exploration.explorer},
-            "encoding": dict(encoding),
-            "counts": _counts(exploration, samples),
-            "seconds": {"explore": explored - start, "encode": time.perf_counter() - explored},
-        }
-        save(samples, metadata, folder)
+    if (stored := _stored(folder)) is not None:
+        return stored
+    start = time.perf_counter()
+    exploration = explore(task, settings, on_visit)
+    explored = time.perf_counter()
+    samples = make_samples(exploration, settings, encoding)
+    metadata = {
+        "fingerprint": key,
+        "task": task.name,
+        "explorer": {**asdict(settings), "used": exploration.explorer},
+        "encoding": dict(encoding),
+        "counts": _counts(exploration, samples),
+        "seconds": {"explore": explored - start, "encode": time.perf_counter() - explored},
+    }
+    save(samples, metadata, folder)
     return load(folder)
+
+
+def _stored(folder: Path) -> DataSet | None:
+    """The data set of a folder; None where there is none, or one that was damaged and has been set aside."""
+    if not folder.exists():
+        return None
+    try:
+        return load(folder)
+    except (DamagedError, MissingError) as error:
+        aside = folder.with_name(f"{folder.name}.damaged-{time.time_ns()}")
+        folder.rename(aside)
+        logger.warning("%s: it is made again, and what was there is kept as %s", error, aside.name)
+        return None
 
 
 def save(samples: Samples, metadata: Mapping[str, Any], folder: Path) -> None:
@@ -168,8 +184,8 @@ def save(samples: Samples, metadata: Mapping[str, Any], folder: Path) -> None:
         with replacing(folder) as temporary:
             temporary.mkdir()
             save_file(_arrays(samples), temporary / _ARRAYS)
-            checksums = {_ARRAYS: _sha256(temporary / _ARRAYS)}
-            write_json(temporary / _METADATA, {"format_version": FORMAT_VERSION, **metadata, "sha256": checksums})
+            checksum = _sha256(temporary / _ARRAYS)
+            write_sealed(temporary / _METADATA, {"format_version": FORMAT_VERSION, **metadata, "arrays": checksum})
     except OSError:
         if not folder.exists():
             raise
@@ -180,20 +196,19 @@ def load(folder: Path) -> DataSet:
     """Open a stored data set; its arrays are mapped into memory, not read.
 
     Raises:
-        EpigymError: when it is missing, damaged, or of an unknown format version.
+        MissingError: when there is none.
+        DamagedError: when it is damaged.
+        EpigymError: when it is of an unknown format version.
     """
     try:
-        metadata = json.loads((folder / _METADATA).read_text())
-        recorded = metadata["sha256"][_ARRAYS]
-        version = metadata["format_version"]
-    except FileNotFoundError:
-        raise EpigymError(f"{folder} holds no data set: expected {_METADATA} and {_ARRAYS} there") from None
-    except (ValueError, KeyError, TypeError):
-        raise EpigymError(f"{folder / _METADATA} is damaged: delete {folder} to make the data set again") from None
+        metadata = read_sealed(folder / _METADATA, f"delete {folder} to make it again")
+    except MissingError:
+        raise MissingError(f"{folder} holds no data set: expected {_METADATA} and {_ARRAYS} there") from None
+    version = metadata["format_version"]
     if version != FORMAT_VERSION:
         raise EpigymError(f"{folder} has format version {version}, expected {FORMAT_VERSION}: delete it to renew it")
-    if not (folder / _ARRAYS).exists() or _sha256(folder / _ARRAYS) != recorded:
-        raise EpigymError(f"{folder / _ARRAYS} does not match its checksum: delete {folder} to make it again")
+    if not (folder / _ARRAYS).is_file() or _sha256(folder / _ARRAYS) != metadata["arrays"]:
+        raise DamagedError(f"{folder / _ARRAYS} does not match its checksum: delete {folder} to make it again")
     with safe_open(folder / _ARRAYS, framework="pt") as file:
         arrays = {name: file.get_tensor(name).numpy() for name in file.keys()}  # noqa: SIM118 - no mapping
     goal = GoalPart(*(arrays[f"goal.{name}"] for name in GoalPart._fields))

@@ -1,16 +1,24 @@
-"""Reading checkpoints."""
+"""Checkpoints: files of PyTorch that end with the checksum of all that is before it.
+
+What is damaged is refused before anything in it is looked at.
+"""
 
 from __future__ import annotations
 
-import os
+import io
+import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from torch import nn
 
-from epigym.errors import CheckpointError, MissingCheckpointError
-from epigym.targets import make
+from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
+from epigym.files import AnyPath, replacing
+from epigym.sealed import DIGITS, read_bytes, seal
+from epigym.targets import TARGET, find, make
 from learn.model.regressor import Regressor
 from learn.model.target import Target
 
@@ -65,33 +73,71 @@ class Content(NamedTuple):
             )
 
 
-def read(path: str | os.PathLike[str]) -> Content:
-    """Read a checkpoint that `learn.train` wrote.
+def write(content: Mapping[str, Any], path: AnyPath) -> None:
+    """Write plain values and tensors so that `read_all` knows whether they are what was written.
+
+    The file is one of `torch.save`, an archive whose comment is the checksum; it appears complete or not at all.
+    """
+    file = io.BytesIO()
+    torch.save(content, file)
+    archive = file.getvalue()
+    assert archive.endswith(b"\0\0"), "the length of its comment"
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary:
+        temporary.write_bytes(seal(archive[:-2] + struct.pack("<H", DIGITS)))
+
+
+def read_all(path: AnyPath) -> dict[str, Any]:
+    """All that is in a checkpoint, its tensors on the CPU.
 
     Raises:
         MissingCheckpointError: when there is no such file.
-        CheckpointError: when it is damaged, or not of this program.
+        CheckpointError: when it is damaged, not of this program, or has weights that are no numbers.
     """
     file = Path(path)
-    if not file.is_file():
+    if not file.exists():
         raise MissingCheckpointError(f"there is no checkpoint {file}: train one with `python -m learn.train domain=…`")
     try:
-        content = torch.load(file, map_location="cpu", weights_only=True)
-    except Exception as error:  # whatever unpickling junk may raise
-        raise CheckpointError(f"{file} is not a readable checkpoint ({type(error).__name__})") from None
+        data = read_bytes(file, "train it again, or get it again from where it was made")
+        content: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+        finite = all(bool(tensor.isfinite().all()) for tensor in content["state_dict"].values())
+    except DamagedError as error:
+        raise CheckpointError(str(error)) from None
+    except Exception as error:  # whatever reading junk may raise
+        raise CheckpointError(f"{file} is not a checkpoint of learn.train ({type(error).__name__})") from None
+    if not finite:
+        raise CheckpointError(f"{file} has weights that are no finite numbers: train again with a lower learning rate")
+    return content
+
+
+def read(path: AnyPath) -> Content:
+    """What a checkpoint that `learn.train` wrote says of its model; errors as `read_all`."""
+    content = read_all(path)
     try:
         parameters, state = dict(content["hyper_parameters"]), content["state_dict"].items()
         parameters["version"]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise CheckpointError(f"{file} is not a checkpoint of learn.train: {error}") from None
+        raise CheckpointError(f"{path} is not a checkpoint of learn.train: {error}") from None
     return Content(
-        file, parameters, {key.removeprefix(NETWORK): value for key, value in state if key.startswith(NETWORK)}
+        Path(path), parameters, {key.removeprefix(NETWORK): value for key, value in state if key.startswith(NETWORK)}
     )
 
 
-def load(path: str | os.PathLike[str]) -> Trained:
+def load(path: AnyPath) -> Trained:
     """Read a regressor; errors as `read`, and `restore`."""
     return restore(read(path))
+
+
+def _require_network(target: str | None) -> None:
+    """See that what a checkpoint wants to be called is a class of networks, and nothing else."""
+    found = Regressor if target is None else find(target)
+    if not (isinstance(found, type) and issubclass(found, nn.Module)):
+        raise TypeError(f"{TARGET}={target} is no class of networks")
+
+
+def unfit(path: Path, error: Exception) -> CheckpointError:
+    """The error that a checkpoint does not make a model, in one line."""
+    return CheckpointError(f"{path} is not a checkpoint of learn.train: {str(error).partition(chr(10))[0]}")
 
 
 def restore(content: Content) -> Trained:
@@ -106,9 +152,11 @@ def restore(content: Content) -> Trained:
     content.require_version(HYPERPARAMETER_VERSION)
     try:
         target = Target(**parameters["target"])
-        regressor = make(parameters["network"], Regressor, parameters["encoding"]["width"], margin=target.beta)
+        width, network = parameters["encoding"]["width"], parameters["network"]
+        _require_network(network.get(TARGET))
+        regressor = make(network, Regressor, width, margin=target.beta)
         regressor.load_state_dict(state)
         encoding, domains = dict(parameters["encoding"]), tuple(parameters["domains"])
-    except (KeyError, TypeError, RuntimeError) as error:
-        raise CheckpointError(f"{path} is not a checkpoint of learn.train: {error}") from None
+    except Exception as error:  # whatever a network of the user's may raise
+        raise unfit(path, error) from None
     return Trained(path, regressor.eval().requires_grad_(False), target, encoding, domains)

@@ -14,6 +14,7 @@ from torch.export import Dim
 
 from epigym.files import replacing
 from epigym.packages import extras
+from epigym.sealed import DIGITS, seal
 from learn.model.checkpoints import Trained
 from learn.model.onnx_scorer import INPUTS, METADATA_VERSION
 
@@ -39,7 +40,8 @@ class StepRegressor(nn.Module):
 def export_onnx(trained: Trained, path: Path) -> None:
     """Write a regressor as one ONNX file whose numbers of nodes, edges and graphs are free.
 
-    Its metadata carry the encoding, the domains and a format version. The file appears complete or not at all.
+    Its metadata carry the encoding, the domains, a format version and a checksum. The file appears complete or not at
+    all.
 
     Args:
         trained: the regressor.
@@ -81,6 +83,9 @@ def export_onnx(trained: Trained, path: Path) -> None:
         "checkpoint": str(trained.path),
     }
     onnx.helper.set_model_props(model, {name: json.dumps(value) for name, value in metadata.items()})
+    # Protocol buffers can be strung together: the checksum is one more property, whose value is the end of the file.
+    checksum = onnx.StringStringEntryProto(key="sha256", value="0" * DIGITS)
+    last = onnx.ModelProto(metadata_props=[checksum]).SerializeToString()
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
-        onnx.save(model, temporary)
+        temporary.write_bytes(seal(model.SerializeToString() + last[:-DIGITS]))

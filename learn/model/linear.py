@@ -11,11 +11,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.errors import CheckpointError, UsageError
+from epigym.errors import CheckpointError, DamagedError, UsageError
 from epigym.feature_types import FeatureTypes
 from epigym.features import RelationalFeatures
-from epigym.files import read_json, write_text
+from epigym.files import write_text
 from epigym.relaxation import Relaxation, Relaxed
+from epigym.sealed import read_sealed, sealed
 from epigym.space import StateSpace
 from epigym.values import make
 
@@ -145,44 +146,51 @@ def write_model(model: LinearModel, path: str | os.PathLike[str]) -> None:
     A feature has its colour, its weight, in how many training e-states it occurred, and what it is; then follows what
     these texts mention.
     """
-    write_text(path, "".join(_lines(model)))
-
-
-def _lines(model: LinearModel) -> Iterator[str]:
-    head = {
-        "format_version": FORMAT_VERSION,
-        "domain": model.domain,
-        "representation": asdict(model.representation),
-        "base_weight": model.base_weight,
-        "constant": model.constant,
-        "card": dict(model.card),
-        "schema": sorted(f"{colour:016x}" for colour in model.schema),
-    }
-    yield "{\n"
-    for name, value in head.items():
-        yield f" {json.dumps(name)}: {json.dumps(value)},\n"
-    yield ' "features": [\n'
+    colours, weights, seen = model.colours.tolist(), model.weights.tolist(), model.seen.tolist()
     order = np.argsort(-np.abs(model.weights), kind="stable").tolist()
-    for rank, place in enumerate(order, start=1):
-        colour = int(model.colours[place])
-        row = [f"{colour:016x}", float(model.weights[place]), int(model.seen[place]), model.definitions.get(colour, "")]
-        yield f"  {json.dumps(row)}{',' if rank < len(order) else ''}\n"
-    yield ' ],\n "mentioned": {\n'
-    others = sorted(set(model.definitions) - set(model.colours.tolist()))
-    for rank, colour in enumerate(others, start=1):
-        text = json.dumps(model.definitions[colour])
-        yield f'  "{colour:016x}": {text}{"," if rank < len(others) else ""}\n'
-    yield " }\n}\n"
+    others = sorted(set(model.definitions) - set(colours))
+    content = sealed(
+        {
+            "format_version": FORMAT_VERSION,
+            "domain": model.domain,
+            "representation": asdict(model.representation),
+            "base_weight": model.base_weight,
+            "constant": model.constant,
+            "card": dict(model.card),
+            "schema": sorted(f"{colour:016x}" for colour in model.schema),
+            "features": [
+                [f"{colours[place]:016x}", weights[place], seen[place], model.definitions.get(colours[place], "")]
+                for place in order
+            ],
+            "mentioned": {f"{colour:016x}": model.definitions[colour] for colour in others},
+        }
+    )
+    write_text(path, "".join(_lines(content)))
+
+
+def _lines(content: Mapping[str, Any]) -> Iterator[str]:
+    yield "{\n"
+    for name, value in content.items():
+        if name not in ("features", "mentioned"):
+            yield f" {json.dumps(name)}: {json.dumps(value)},\n"
+    yield ' "features": [\n'
+    yield ",\n".join(f"  {json.dumps(row)}" for row in content["features"])
+    yield '\n ],\n "mentioned": {\n'
+    yield ",\n".join(f"  {json.dumps(colour)}: {json.dumps(text)}" for colour, text in content["mentioned"].items())
+    yield "\n }\n}\n"
 
 
 def read_model(path: str | os.PathLike[str]) -> LinearModel:
     """The model of a file of `write_model`.
 
     Raises:
-        CheckpointError: when it is no such file, or one of another version.
-        EpigymError: when it cannot be read.
+        CheckpointError: when it is no such file, damaged, or one of another version.
+        MissingError: when there is none.
     """
-    data = read_json(path)
+    try:
+        data = read_sealed(path, "train it again, or get it again from where it was made")
+    except DamagedError as error:
+        raise CheckpointError(str(error)) from None
     try:
         if data["format_version"] != FORMAT_VERSION:
             raise CheckpointError(f"{path}: format {data['format_version']}, expected {FORMAT_VERSION}: train it again")

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.encoding import MAX_LABEL, Encoder
-from epigym.errors import CheckpointError
+from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
 from epigym.packages import extras
+from epigym.sealed import read_bytes
 from epigym.space import StateSpace
 from learn.data import ragged
 
@@ -63,15 +64,17 @@ def _open(file: Path, threads: int) -> tuple[Any, dict[str, Any]]:
     """The session and the encoding of an exported regressor."""
     import onnxruntime  # type: ignore[import-untyped]
 
-    if not file.is_file():
-        raise CheckpointError(f"there is no exported regressor {file}: write one with `python -m learn.export`")
+    if not file.exists():
+        raise MissingCheckpointError(f"there is no exported regressor {file}: write one with `python -m learn.export`")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     try:
-        session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+        data = read_bytes(file, "export it again, or get it again from where it was made")
+        session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
         properties = session.get_modelmeta().custom_metadata_map
-        metadata = {name: json.loads(value) for name, value in properties.items()}
-        version, encoding = metadata["version"], metadata["encoding"]
+        version, encoding = (json.loads(properties[name]) for name in ("version", "encoding"))
+    except DamagedError as error:
+        raise CheckpointError(str(error)) from None
     except Exception as error:  # ONNX Runtime has a dozen exception classes without a common base
         reason = str(error).strip().splitlines()[0]
         raise CheckpointError(f"{file} is not a regressor of learn.export: {reason}") from None

@@ -13,10 +13,9 @@ from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import scatter
 
-from epigym.errors import CheckpointError
 from epigym.feature_types import FeatureTypes
 from epigym.space import StateSpace
-from learn.model.checkpoints import Content
+from learn.model.checkpoints import Content, unfit
 from learn.model.relational_graph import KIND_OF, KINDS, RELATIONS, GraphMaker, Graphs
 from learn.model.scoring import chunks
 
@@ -141,7 +140,7 @@ def restore(content: Content) -> RelationalModel:
         network.load_state_dict(state)
         domains = tuple(parameters["domains"])
     except (KeyError, TypeError, ValueError, OverflowError, RuntimeError) as error:
-        raise CheckpointError(f"{path} is not a checkpoint of learn.train: {error}") from None
+        raise unfit(path, error) from None
     return RelationalModel(path, network.eval().requires_grad_(False), vocabulary, domains)
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
-import json
 import logging
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from epigym.errors import MissingCheckpointError
+from epigym.errors import EpigymError, MissingCheckpointError
+from epigym.sealed import read_sealed
+
+R = TypeVar("R")
 
 RUN_FILE = "run.json"
 """Written into the folder of a run when it is finished."""
@@ -39,18 +42,30 @@ def finished_runs(outputs: str | os.PathLike[str] = "outputs") -> list[FinishedR
     Args:
         outputs: where runs are kept.
     """
+
+    def run(folder: Path, record: Mapping[str, Any]) -> FinishedRun:
+        beats = record["metrics"]["val/mae"] < record["metrics"]["median/mae"]
+        return FinishedRun(str(record["finished"]), folder / record["checkpoint"], tuple(record["domains"]), beats)
+
+    return sorted(one for one in read_records(Path(outputs, "train"), run) if one.checkpoint.is_file())
+
+
+def read_records(folder: Path, make: Callable[[Path, Mapping[str, Any]], R]) -> list[R]:
+    """What is made of each record of a finished run below a folder; a damaged one is skipped with a warning.
+
+    Args:
+        folder: where runs are kept.
+        make: called with the folder of a run and its record.
+    """
     found = []
-    for record in Path(outputs, "train").rglob(RUN_FILE):
+    for path in sorted(folder.rglob(RUN_FILE)):
         try:
-            run = json.loads(record.read_text(encoding="utf-8"))
-            beats = run["metrics"]["val/mae"] < run["metrics"]["median/mae"]
-            entry = FinishedRun(str(run["finished"]), record.parent / run["checkpoint"], tuple(run["domains"]), beats)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            _warn(record, repr(error))
-            continue
-        if entry.checkpoint.is_file():
-            found.append(entry)
-    return sorted(found)
+            found.append(make(path.parent, read_sealed(path, "train again, or delete it")))
+        except EpigymError as error:
+            _warn(str(error))
+        except (KeyError, TypeError, ValueError) as error:
+            _warn(f"{path}: {error!r}")
+    return found
 
 
 def newest(domain: str, outputs: str | os.PathLike[str] = "outputs") -> Path:
@@ -93,5 +108,5 @@ def chosen(path: str | None, domain: str) -> str:
 
 
 @functools.cache  # says it once
-def _warn(record: Path, reason: str) -> None:
-    logger.warning("skipped the damaged record of a run, %s: %s", record, reason)
+def _warn(reason: str) -> None:
+    logger.warning("skipped the damaged record of a run: %s", reason)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import logging
+from collections.abc import Mapping
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from epigym.errors import EpigymError, MissingError
-from epigym.files import read_json
-from learn.model.runs import RUN_FILE
-
-logger = logging.getLogger(__name__)
+from epigym.errors import MissingError
+from learn.model.runs import RUN_FILE, read_records
 
 COLUMNS = {
     "R²": "val/r2",
@@ -32,25 +29,25 @@ def compare(folder: Path) -> list[dict[str, Any]]:
     Raises:
         MissingError: when there is none.
     """
-    rows = []
-    for path in sorted(folder.rglob(RUN_FILE)):
-        try:
-            record = read_json(path)
-            row = _row(record)
-            rows.append(((record["domains"], record["problems"], row["trained on"], record["encoding"]), row))
-        except (EpigymError, KeyError, TypeError, ValueError) as error:
-            logger.warning("skipped the damaged record of a run, %s: %r", path, error)
+    rows = read_records(folder, lambda _, record: (_order(record), _row(record)))
     if not rows:
         raise MissingError(f"there is no finished run below {folder}: expected some {RUN_FILE} of learn.train")
     return [row for _, row in sorted(rows, key=itemgetter(0))]
 
 
-def _row(record: dict[str, Any]) -> dict[str, Any]:
-    metrics = record["metrics"]
+def _order(record: Mapping[str, Any]) -> tuple[Any, ...]:
+    return record["domains"], record["problems"], _trained_on(record), record["encoding"]
+
+
+def _trained_on(record: Mapping[str, Any]) -> str:
     drawn = record.get("distribution")
+    return " + ".join(record["domains"] or record["problems"]) + (f", {drawn['draws']} drawn" if drawn else "")
+
+
+def _row(record: Mapping[str, Any]) -> dict[str, Any]:
+    metrics = record["metrics"]
     return {
-        "trained on": " + ".join(record["domains"] or record["problems"])
-        + (f", {drawn['draws']} drawn" if drawn else ""),
+        "trained on": _trained_on(record),
         "encoding": record["encoding"],
         "seed": record["seed"],
         "samples": int(metrics["train/samples"]),

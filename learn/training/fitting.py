@@ -6,23 +6,24 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, cast
 
+import numpy as np
 import torch
 from lightning import seed_everything
+from numpy.typing import NDArray
 from rich.box import SIMPLE
 from rich.table import Table
 
 from epigym.errors import EpigymError
-from epigym.files import write_text
 from learn.data.dataset import DataSet
+from learn.model.checkpoints import Trained, load
 from learn.model.runs import RUN_FILE
 from learn.training.loaders import RolloutData
-from learn.training.options import Training, as_yaml
+from learn.training.options import Training
 from learn.training.pictures import draw_curves, draw_errors, draw_predictions
-from learn.training.report import baselines, best_row, column, joined, read_history, write_history, write_record
-from learn.training.trainer import CHECKPOINTS, WaitingTime, fit, make_module, make_trainer
+from learn.training.report import baselines, column, write_record
+from learn.training.resuming import CHECKPOINTS, History, begin, row_of
+from learn.training.trainer import WaitingTime, fit, make_module, make_trainer
 
 logger = logging.getLogger(__name__)
 
@@ -53,11 +54,11 @@ def train(
     """
     start = time.perf_counter()
     run_dir = settings.run_dir
-    write_text(run_dir / "config.yaml", as_yaml(settings))
+    checkpoint = begin(settings)
     seed_everything(settings.seed, workers=True, verbose=False)
-    module = make_module(settings, domains, problems, semantics)
-    waiting = WaitingTime()
-    trainer = make_trainer(settings, waiting)
+    module = make_module(settings, checkpoint, domains, problems, semantics)
+    history, waiting = History(run_dir / "metrics.csv"), WaitingTime()
+    trainer = make_trainer(settings, history, waiting)
     sets = collect()
     options = settings.data
     data = RolloutData(
@@ -70,30 +71,33 @@ def train(
     distance = torch.from_numpy(column(data.train, "distance"))
     module.regressor.start_at(float(module.target.normalise(distance).mean()))
     logger.info("training on %s samples, validating on %s", f"{len(data.train):,}", f"{len(data.validation):,}")
-    fit(trainer, module, data, settings.ckpt_path)
+    fit(trainer, module, data, run_dir, checkpoint)
 
+    if not trainer.is_global_zero:
+        return {}
     best = run_dir / CHECKPOINTS / "best.ckpt"
     if not best.exists():
         raise EpigymError(
             f"training ended after {trainer.global_step} steps, before the first validation: give it more, or validate "
             "earlier with trainer.val_check_interval"
         )
-    outputs = trainer.predict(module, data.val_dataloader(), ckpt_path=best, weights_only=True)
-    if not trainer.is_global_zero:
-        return {}
-    predicted, true = joined(cast(Any, outputs))  # in a distributed run those of the first process
+    predicted, true = _predicted(load(best), data)
     draw_predictions(predicted, true, run_dir / "predictions.png")
     draw_errors(predicted, true, run_dir / "errors.png")
-    metrics = _metrics(data, run_dir) | {"train/waiting_share": waiting.share}
+    row = row_of(best, history)
+    draw_curves(history.rows, row, run_dir / "curves.png")
+    counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
+    metrics = row | counts | baselines(data.train, data.validation)
+    metrics |= {"epochs": history.rows[-1]["epoch"] + 1, "train/waiting_share": waiting.share}
     record = {
         "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
-        "checkpoint": str(best.relative_to(run_dir)),
+        "checkpoint": f"{CHECKPOINTS}/best.ckpt",
         "domains": list(domains),
         "problems": list(problems),
         "distribution": settings.distribution,
         "encoding": settings.encoding.name,
         "seed": settings.seed,
-        "seconds": time.perf_counter() - start,
+        "seconds": time.perf_counter() - start + history.earlier,
         "metrics": metrics,
         "data_sets": [str(item.folder) for item in sets],
     }
@@ -102,14 +106,12 @@ def train(
     return metrics
 
 
-def _metrics(data: RolloutData, run_dir: Path) -> dict[str, float]:
-    """Write the history of the run; return the metrics of the best checkpoint and of the baselines."""
-    history = read_history(run_dir / "csv" / "metrics.csv")
-    write_history(history, run_dir / "metrics.csv")
-    draw_curves(history, run_dir / "curves.png")
-    metrics = dict(best_row(history))
-    counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
-    return metrics | counts | {"epochs": history[-1]["epoch"] + 1} | baselines(data.train, data.validation)
+@torch.inference_mode()
+def _predicted(trained: Trained, data: RolloutData) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Predicted and true distances of the validation samples in steps, float32[k] each."""
+    batches = list(data.val_dataloader())
+    predicted = [trained.target.steps(trained.regressor.forward_shared(batch)) for batch in batches]
+    return torch.cat(predicted).numpy(), torch.cat([batch.distance for batch in batches]).float().numpy()
 
 
 def metrics_table(metrics: dict[str, float]) -> Table:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from math import ceil
+from typing import Any
 
 import numpy as np
-from lightning import LightningDataModule
+import torch
+from lightning import LightningDataModule, Trainer
 from numpy.typing import NDArray
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
 from epigym.errors import EpigymError
 from learn.data.dataset import DataSet
@@ -104,7 +107,7 @@ class RolloutData(LightningDataModule):
         batch_size: samples per batch.
         max_class_share: see `balance`.
         validation_share: see `split`.
-        seed: of balancing and split.
+        seed: of balancing, split and the order of the batches.
 
     Raises:
         EpigymError: when fewer than two samples are left for training, or the widths differ.
@@ -124,6 +127,7 @@ class RolloutData(LightningDataModule):
         if len(widths) != 1:
             raise EpigymError(f"the data sets have identifiers of different widths {sorted(widths)}: encode them alike")
         self.batch_size = batch_size
+        self._seed = seed
         generator = np.random.default_rng(seed)
         train: list[NDArray[np.int64]] = []
         validation: list[NDArray[np.int64]] = []
@@ -144,17 +148,25 @@ class RolloutData(LightningDataModule):
 
     def train_dataloader(self) -> DataLoader[Batch]:
         """Batches of training samples in random order."""
-        lonely = len(self.train) % self.batch_size == 1  # batch normalisation needs two samples
-        return self._loader(self.train, shuffle=True, drop_last=lonely)
+        own = ceil(len(self.train) / (self.trainer.world_size if self.trainer else 1))  # of this process
+        lonely = own % self.batch_size == 1  # batch normalisation needs two samples
+        order = shuffled(self.train, self.trainer, self._seed)
+        return whole_batches(self.train, self.batch_size, sampler=order, drop_last=lonely)
 
     def val_dataloader(self) -> DataLoader[Batch]:
         """Batches of validation samples."""
-        return self._loader(self.validation)
+        return whole_batches(self.validation, self.batch_size)
 
-    def _loader(self, selection: Selection, *, shuffle: bool = False, drop_last: bool = False) -> DataLoader[Batch]:
-        return DataLoader(
-            selection, self.batch_size, shuffle=shuffle, drop_last=drop_last, collate_fn=lambda batch: batch
-        )
+
+def shuffled(data: Dataset[Any], trainer: Trainer | None, seed: int) -> DistributedSampler[Any]:
+    """The samples, or this process's share of them, in an order that depends on the seed and the epoch alone."""
+    size, rank = (1, 0) if trainer is None else (trainer.world_size, trainer.global_rank)
+    return DistributedSampler(data, num_replicas=size, rank=rank, seed=seed)
+
+
+def whole_batches(data: Dataset[Any], batch_size: int, **options: Any) -> DataLoader[Any]:
+    """Fetches the samples of a batch together, and draws from no generator that training draws from."""
+    return DataLoader(data, batch_size, collate_fn=lambda batch: batch, generator=torch.Generator(), **options)
 
 
 def _classes(distance: NDArray[np.integer]) -> list[NDArray[np.int64]]:

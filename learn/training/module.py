@@ -107,10 +107,6 @@ class DistanceModule(LightningModule):
         self.schedule = schedule
         self.errors = StepErrors()
 
-    def forward(self, batch: Batch) -> Tensor:
-        """Predicted distances in steps, float32[k]."""
-        return self.target.steps(self.regressor.forward_shared(batch))
-
     def training_step(self, batch: Batch, index: int) -> Tensor:
         """The mean squared error of the normalised distances."""
         loss = mse_loss(self.regressor.forward_shared(batch), self.target.normalise(batch.distance))
@@ -129,10 +125,6 @@ class DistanceModule(LightningModule):
         metrics = self.errors.compute()
         self.errors.reset()
         self.log_dict({f"val/{name}": value.float() for name, value in metrics.items()}, sync_dist=True)
-
-    def predict_step(self, batch: Batch, index: int) -> tuple[Tensor, Tensor]:
-        """Predicted and true distances in steps, float32[k] each."""
-        return self(batch), batch.distance
 
     def make_optimizer(self) -> Optimizer:
         """The optimizer of all parameters."""

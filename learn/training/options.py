@@ -176,6 +176,7 @@ class Training:
     data: DataOptions | DistributionOptions
     seed: int = field(metadata={"minimum": 0, "maximum": 2**32 - 1})  # NumPy's seeds
     ckpt_path: str | None = field(metadata={"exists": True})
+    resume: bool
     patience: int = field(metadata={"minimum": 1})
     callbacks: list[dict[str, Any]] = field(metadata=_CLASS)
     loggers: list[dict[str, Any]] = field(metadata=_CLASS)

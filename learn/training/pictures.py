@@ -11,21 +11,21 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from learn.training.report import best_row
+from epigym.files import replacing
 
 _BLUE, _ORANGE = "#2b6cb0", "#dd6b20"
 
 
-def draw_curves(history: Sequence[Mapping[str, float]], path: Path) -> None:
+def draw_curves(history: Sequence[Mapping[str, float]], best: Mapping[str, float], path: Path) -> None:
     """Training and validation loss and the validation errors over the optimizer steps.
 
     Args:
-        history: rows of metrics, as `learn.training.report.read_history` gives them.
+        history: rows of metrics, as `learn.training.resuming.History.rows` gives them.
+        best: the row of the best checkpoint.
         path: the PNG file.
     """
     figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    best = best_row(history)
     curves = (
         (left, "train/loss", "training", _ORANGE),
         (left, "val/loss", "validation", _BLUE),
@@ -40,22 +40,24 @@ def draw_curves(history: Sequence[Mapping[str, float]], path: Path) -> None:
     for axes in (left, right):
         axes.axvline(best["step"], color="0.6", linestyle=":", label="best checkpoint")
         axes.legend(frameon=False)
-    figure.savefig(path, dpi=120)
+    _save(figure, path)
 
 
-def draw_search_curves(history: Sequence[Mapping[str, float]], problems: int, path: Path) -> None:
+def draw_search_curves(
+    history: Sequence[Mapping[str, float]], best: Mapping[str, float], problems: int, path: Path
+) -> None:
     """Training loss, and solved validation problems and expanded nodes, over the epochs.
 
     Args:
-        history: rows of metrics, as `learn.training.report.read_history` gives them; where a search was stopped it is
+        history: rows of metrics, as `learn.training.resuming.History.rows` gives them; where a search was stopped it is
             left out.
+        best: the row of the best checkpoint.
         problems: number of validation problems.
         path: the PNG file.
     """
     figure = Figure(figsize=(12, 4), layout="constrained")
     loss, solved, expanded = figure.subplots(1, 3)
     ended = [row for row in history if row.get("val/stopped") == 0]
-    best = min(ended, key=lambda row: row["val/merit"])
     curves = (
         (loss, "train/loss", "training loss", _ORANGE, [row for row in history if "train/loss" in row]),
         (solved, "val/solved", f"solved of {problems} validation problems", _BLUE, ended),
@@ -70,7 +72,7 @@ def draw_search_curves(history: Sequence[Mapping[str, float]], problems: int, pa
     solved.yaxis.set_major_locator(MaxNLocator(integer=True))
     for axes in (loss, expanded):
         axes.set(yscale="log")
-    figure.savefig(path, dpi=120)
+    _save(figure, path)
 
 
 def draw_predictions(predicted: NDArray[np.floating], true: NDArray[np.floating], path: Path) -> None:
@@ -95,7 +97,7 @@ def draw_predictions(predicted: NDArray[np.floating], true: NDArray[np.floating]
         xlabel="true distance [steps]", ylabel="predicted distance [steps]", xlim=(-0.7, largest), ylim=(-0.5, largest)
     )
     axes.legend(frameon=False, loc="upper left")
-    figure.savefig(path, dpi=120)
+    _save(figure, path)
 
 
 def draw_errors(predicted: NDArray[np.floating], true: NDArray[np.floating], path: Path) -> None:
@@ -115,7 +117,7 @@ def draw_errors(predicted: NDArray[np.floating], true: NDArray[np.floating], pat
     axes.axhline(0, color="0.6", linewidth=0.8)
     axes.set(xlabel="true distance [steps]", ylabel="error [steps]")
     axes.legend(frameon=False)
-    figure.savefig(path, dpi=120)
+    _save(figure, path)
 
 
 def draw_rollout(counts: Mapping[str, Any], title: str, path: Path) -> None:
@@ -133,4 +135,33 @@ def draw_rollout(counts: Mapping[str, Any], title: str, path: Path) -> None:
         axes.set(ylabel="samples", yscale="log", ylim=(0.8, None))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     figure.suptitle(title)
-    figure.savefig(path, dpi=120)
+    _save(figure, path)
+
+
+def draw_reached(rows: Sequence[Mapping[str, float]], path: Path) -> None:
+    """What part of the optimal return a policy reached on goals held out: each seed, and their mean.
+
+    Args:
+        rows: learning curves, with `seed`, `steps` and, where it was measured, `optimal`.
+        path: the PNG file.
+    """
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    measured = [row for row in rows if "optimal" in row]
+    by_steps: dict[float, list[float]] = {}
+    for row in measured:
+        by_steps.setdefault(row["steps"], []).append(100 * row["optimal"])
+    for seed in dict.fromkeys(row["seed"] for row in measured):
+        mine = [row for row in measured if row["seed"] == seed]
+        axes.plot([row["steps"] for row in mine], [100 * row["optimal"] for row in mine], color=_BLUE, alpha=0.3)
+    axes.plot(list(by_steps), [np.mean(some) for some in by_steps.values()], color=_BLUE, label="mean over seeds")
+    axes.axhline(100, color="0.6", linestyle=":", label="shortest plans")
+    axes.set(xlabel="steps", ylabel="optimal return reached on goals held out [%]", ylim=(0, 105))
+    axes.legend(frameon=False, loc="lower right")
+    _save(figure, path)
+
+
+def _save(figure: Figure, path: Path) -> None:
+    """Write a picture, which appears complete or not at all."""
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=120, format="png")

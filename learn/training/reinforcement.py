@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.logger import configure
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 from torch_geometric.nn import GINEConv, global_mean_pool
@@ -76,7 +77,7 @@ def train(
     Args:
         make: makes the environment.
         agent: arguments of `MaskablePPO`.
-        path: where the agent is kept.
+        path: where the agent is kept; its learning curve goes beside it, to `curve/progress.csv`.
         envs: number of environments that play side by side.
         steps: of all environments together.
         seed: of the agent and the environments.
@@ -100,6 +101,7 @@ def train(
         )
     except (AssertionError, TypeError, ValueError, gymnasium.error.Error) as error:
         raise UsageError(f"env, problem or ppo: {error}") from error
+    learner.set_logger(configure(str(path.parent / "curve"), ["csv"]))
     learner.learn(steps, progress_bar=progress)
     learner.save(path)
     return {"return": play(learner, make()), "optimum": float(-shortest_plan(cast(EpistemicEnv, make().unwrapped)))}
@@ -112,7 +114,7 @@ def play(agent: MaskablePPO, env: epigym.PaddedObservation) -> float:
     while not done:
         action, _ = agent.predict(observation, action_masks=info["action_mask"].astype(bool), deterministic=True)
         observation, reward, terminated, truncated, info = env.step(np.int64(action))
-        logger.info("%s", info["action_names"][int(action)])
+        logger.info("%s", cast(EpistemicEnv, env.unwrapped).action_names[int(action)])
         total += float(reward)
         done = terminated or truncated
     return total

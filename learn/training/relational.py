@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import math
-import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,6 @@ from torch.utils.data import DataLoader, Dataset
 
 from epigym.errors import CheckpointError, EpigymError
 from epigym.feature_types import FeatureTypes
-from epigym.files import write_text
 from learn.data.pairs import Pairs
 from learn.model.checkpoints import read
 from learn.model.relational import (
@@ -38,12 +37,13 @@ from learn.model.relational import (
 )
 from learn.model.relational_graph import GraphMaker, side_by_side, vocabulary_of
 from learn.training.drawing import all_pairs, drawn, validating
-from learn.training.options import RelationalOptions, Training, as_yaml
+from learn.training.loaders import shuffled, whole_batches
+from learn.training.options import RelationalOptions, Training
 from learn.training.pictures import draw_search_curves
 from learn.training.ranking import Loss, target_of
-from learn.training.report import read_history
+from learn.training.resuming import CHECKPOINTS, History, begin, row_of
 from learn.training.searching import Problems, searched
-from learn.training.trainer import CHECKPOINTS, fit, make_trainer
+from learn.training.trainer import fit, make_trainer
 
 logger = logging.getLogger(__name__)
 
@@ -135,21 +135,24 @@ class PairData(LightningDataModule):
         pairs: to learn from.
         batch_size: about so many pairs in a batch.
         validation: number of validation problems.
+        seed: of the order of the batches.
     """
 
-    def __init__(self, pairs: PairRuns, batch_size: int, validation: int) -> None:
+    def __init__(self, pairs: PairRuns, batch_size: int, validation: int, seed: int) -> None:
         super().__init__()
+        self._seed = seed
         self._pairs = pairs
         self._runs = max(1, batch_size // _RUN)
         self._validation = validation
 
     def train_dataloader(self) -> DataLoader[PairBatch]:
         """Batches of pairs."""
-        return DataLoader(self._pairs, self._runs, shuffle=True, collate_fn=lambda batch: batch)
+        return whole_batches(self._pairs, self._runs, sampler=shuffled(self._pairs, self.trainer, self._seed))
 
     def val_dataloader(self) -> DataLoader[Any]:
-        """int64[validation]: the numbers of the validation problems."""
-        return DataLoader(range(self._validation), self._validation)  # type: ignore[arg-type]
+        """int64[validation]: the numbers of the validation problems, all in every process of a distributed run."""
+        problems: Any = [torch.arange(self._validation)]
+        return DataLoader(problems, batch_size=None, generator=torch.Generator())
 
 
 class RelationalModule(LightningModule):
@@ -192,7 +195,14 @@ class RelationalModule(LightningModule):
         self._problems = problems
         self._nodes = nodes
         self._best: tuple[int, int] | None = None
-        self._start = time.perf_counter()
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Add how well the best epoch searched, beyond which no other is searched with."""
+        checkpoint["best"] = self._best
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Go on with it."""
+        self._best = checkpoint["best"]
 
     def training_step(self, batch: PairBatch, index: int) -> Tensor:
         """The loss of a batch; the unit of a ranking becomes what half of the pairs are apart, or more."""
@@ -221,7 +231,6 @@ class RelationalModule(LightningModule):
             "val/expanded": expanded,
             "val/stopped": found.stopped,
             "val/merit": missed + expanded / (1 + self._nodes * len(problems)),
-            "seconds": time.perf_counter() - self._start,
         }
         self.log_dict({name: float(value) for name, value in metrics.items()}, batch_size=1, sync_dist=True)
 
@@ -257,8 +266,10 @@ def train_relational(settings: Training, options: RelationalOptions, domains: Se
         KeyboardInterrupt: when it was interrupted; the message says how to go on.
     """
     run_dir = settings.run_dir
-    write_text(run_dir / "config.yaml", as_yaml(settings))
-    trainer = make_trainer(settings, monitor="val/merit", shown="{val/solved:.0f} solved, {val/expanded:.0f} expanded")
+    checkpoint = begin(settings)
+    history = History(run_dir / "metrics.csv")
+    shown = "{val/solved:.0f} solved, {val/expanded:.0f} expanded"
+    trainer = make_trainer(settings, history, monitor="val/merit", shown=shown)
     tasks = drawn(domains, "train", options.draws, settings.seed)
     validation = validating(domains, options.validation, settings.seed)
     problems = all_pairs(tasks, options.expansions, settings.seed)
@@ -274,31 +285,30 @@ def train_relational(settings: Training, options: RelationalOptions, domains: Se
         problems=validation,
         nodes=options.nodes,
     )
-    if settings.ckpt_path is not None:
-        _require_same(settings.ckpt_path, module)
+    if checkpoint is not None:
+        _require_same(checkpoint, module)
     pairs = PairRuns(problems, types, vocabulary)
     if options.loss == "regression":
         torch.nn.init.constant_(module.regressor.last.bias, pairs.mean_target())
     logger.info("%d problems, %s pairs", len(problems), f"{sum(len(one.better) for one in problems):,}")
-    fit(trainer, module, PairData(pairs, options.batch_size, len(validation)), settings.ckpt_path)
+    data = PairData(pairs, options.batch_size, len(validation), settings.seed)
+    fit(trainer, module, data, run_dir, checkpoint)
+    if not trainer.is_global_zero:
+        return []
     best = run_dir / CHECKPOINTS / "best.ckpt"
     if not best.exists():
         raise EpigymError(
             f"training ended after {trainer.current_epoch} epochs, before the first validation: give it more, or "
             "validate earlier with trainer.check_val_every_n_epoch"
         )
-    if not trainer.is_global_zero:
-        return []
-    history = read_history(run_dir / "csv" / "metrics.csv")
-    draw_search_curves(history, len(validation), run_dir / "curves.png")
-    return _curve(history)
+    row = row_of(best, history)
+    draw_search_curves(history.rows, row, len(validation), run_dir / "curves.png")
+    return _curve(history.rows, row)
 
 
-def _curve(history: Sequence[dict[str, float]]) -> list[dict[str, Any]]:
+def _curve(history: Sequence[dict[str, float]], best: dict[str, float]) -> list[dict[str, Any]]:
     """What a table says of the epochs that were validated."""
     rows = [row for row in history if "val/merit" in row]
-    least = min(row["val/merit"] for row in rows)
-    best = next(row for row in rows if row["val/merit"] == least)
     return [
         {
             "epoch": int(row["epoch"]) + 1,
@@ -306,13 +316,13 @@ def _curve(history: Sequence[dict[str, float]]) -> list[dict[str, Any]]:
             "solved": int(row["val/solved"]),
             "expanded": int(row["val/expanded"]),
             "seconds": int(row["seconds"]),
-            "kept": "best" if row is best else "stopped" if row["val/stopped"] else "",
+            "kept": "best" if row["step"] == best["step"] else "stopped" if row["val/stopped"] else "",
         }
         for row in rows
     ]
 
 
-def _require_same(path: str, module: RelationalModule) -> None:
+def _require_same(path: Path, module: RelationalModule) -> None:
     """See that training can go on from a checkpoint."""
     known = restore(read(path))
     try:

@@ -12,26 +12,27 @@ from typing import Any
 from lightning import Callback, LightningDataModule, LightningModule, Trainer
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
-from lightning.pytorch.loggers import CSVLogger, Logger, TensorBoardLogger
+from lightning.pytorch.loggers import Logger, TensorBoardLogger
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from epigym.errors import CheckpointError, UsageError
+from epigym.files import write_text
 from epigym.targets import TARGET, make
 from learn.model.checkpoints import load
 from learn.model.target import Target
 from learn.training.module import DistanceModule
-from learn.training.options import Training, given
-
-CHECKPOINTS = "checkpoints"
-"""Folder of `best.ckpt` and `last.ckpt` in the folder of a run."""
-LAST = "last"
+from learn.training.options import Training, as_yaml, given
+from learn.training.resuming import CHECKPOINTS, LAST, Continuation, SealedIO
 
 
-def make_module(settings: Training, domains: Sequence[str], problems: Sequence[str], semantics: str) -> DistanceModule:
+def make_module(
+    settings: Training, checkpoint: Path | None, domains: Sequence[str], problems: Sequence[str], semantics: str
+) -> DistanceModule:
     """The module of a training.
 
     Args:
         settings: of the training.
+        checkpoint: to go on from.
         domains: that the training problems belong to.
         problems: names of the training problems, where these are published.
         semantics: the reading of mA* that they were read under.
@@ -53,13 +54,11 @@ def make_module(settings: Training, domains: Sequence[str], problems: Sequence[s
         distribution=settings.distribution,
     )
     module.make_optimizer()  # wrong arguments show before anything is explored
-    if settings.ckpt_path is not None:
+    if checkpoint is not None:
         try:
-            module.regressor.load_state_dict(load(settings.ckpt_path).regressor.state_dict())
+            module.regressor.load_state_dict(load(checkpoint).regressor.state_dict())
         except RuntimeError:
-            raise CheckpointError(
-                f"{settings.ckpt_path} is of another encoding or network than this training"
-            ) from None
+            raise CheckpointError(f"{checkpoint} is of another encoding or network than this training") from None
     return module
 
 
@@ -71,6 +70,8 @@ def make_trainer(
 ) -> Trainer:
     """The trainer of a training: best checkpoint, early stopping, logs, one progress bar, and what the user adds.
 
+    What the training was told is written into the folder of the run.
+
     Args:
         settings: of the training.
         *extra: further callbacks.
@@ -80,20 +81,21 @@ def make_trainer(
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", ".*does not have many workers.*")  # batches are cut in this process on purpose
     warnings.filterwarnings("ignore", ".*treespec.*is deprecated.*")  # between Lightning and PyTorch
+    warnings.filterwarnings("ignore", ".*exists and is not empty")  # it is gone on with
     run_dir = settings.run_dir
     checkpoints: dict[str, Any] = {"dirpath": run_dir / CHECKPOINTS, "enable_version_counter": False}
     callbacks: list[Callback] = [
         ModelCheckpoint(filename="best", monitor=monitor, **checkpoints),
-        # `save_last` would write only when the monitored loss improves.
-        ModelCheckpoint(filename=LAST, monitor=None, **checkpoints),
+        # `save_last` would write only when the monitored loss improves, others in the middle of an epoch.
+        ModelCheckpoint(filename=LAST, monitor=None, save_on_train_epoch_end=True, **checkpoints),
         # A training may end earlier.
         EarlyStopping(monitor=monitor, patience=settings.patience, strict=False),
         TrainingProgress(shown),
+        Continuation(),
         *extra,
         *(_made(one, Callback) for one in settings.callbacks),
     ]
     loggers = [
-        CSVLogger(run_dir, name="csv", version=""),
         TensorBoardLogger(run_dir, name="tensorboard", version="", default_hp_metric=False),
         *(_made(one, Logger) for one in settings.loggers),
     ]
@@ -105,9 +107,13 @@ def make_trainer(
         "log_every_n_steps": 1,
     }
     try:
-        return Trainer(**{**ours, **given(settings.trainer)}, callbacks=callbacks, logger=loggers)
+        trainer = Trainer(**{**ours, **given(settings.trainer)}, callbacks=callbacks, logger=loggers)
     except (ImportError, TypeError, ValueError, MisconfigurationException) as error:
         raise UsageError(f"trainer: {error}") from error
+    trainer.strategy.checkpoint_io = SealedIO()
+    if trainer.is_global_zero:
+        write_text(run_dir / "config.yaml", as_yaml(settings))
+    return trainer
 
 
 def _made(settings: Mapping[str, Any], kind: type[Any]) -> Any:
@@ -118,19 +124,21 @@ def _made(settings: Mapping[str, Any], kind: type[Any]) -> Any:
     return made
 
 
-def fit(trainer: Trainer, module: LightningModule, data: LightningDataModule, ckpt_path: str | None) -> None:
+def fit(
+    trainer: Trainer, module: LightningModule, data: LightningDataModule, run_dir: Path, checkpoint: Path | None
+) -> None:
     """Train, going on from a checkpoint when one is named.
 
     Raises:
         KeyboardInterrupt: when it was interrupted; the message says how to go on.
     """
     try:
-        trainer.fit(module, data, ckpt_path=ckpt_path, weights_only=True)
+        trainer.fit(module, data, ckpt_path=checkpoint and str(checkpoint), weights_only=True)
     except SystemExit:  # how Lightning ends after a KeyboardInterrupt
         if not trainer.is_global_zero:
             raise
-        last = Path(trainer.default_root_dir, CHECKPOINTS, f"{LAST}.ckpt")
-        remedy = f"go on with ckpt_path={last}" if last.exists() else "no epoch was finished, nothing is kept"
+        is_kept = (run_dir / CHECKPOINTS / f"{LAST}.ckpt").exists()
+        remedy = f"go on with resume=true run_dir={run_dir}" if is_kept else "no epoch was finished, nothing is kept"
         raise KeyboardInterrupt(remedy) from None
 
 
@@ -180,14 +188,22 @@ class WaitingTime(Callback):
     """
 
     def __init__(self) -> None:
+        self._since = 0.0
         self.waiting = 0.0
         self.working = 0.0
-        self._since = 0.0
 
     @property
     def share(self) -> float:
         """The share of the time of training steps that was spent waiting."""
         return self.waiting / max(self.waiting + self.working, 1e-9)
+
+    def state_dict(self) -> dict[str, float]:
+        """Both sums."""
+        return {"waiting": self.waiting, "working": self.working}
+
+    def load_state_dict(self, state_dict: dict[str, float]) -> None:
+        """Go on with them."""
+        self.waiting, self.working = state_dict["waiting"], state_dict["working"]
 
     def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Start to wait for the first batch."""

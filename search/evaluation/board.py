@@ -14,7 +14,6 @@ from rich.text import Text
 
 from search.agents.result import SearchResult
 from search.evaluation.cell import Cell
-from search.planning.processes import Job
 
 _COLUMNS = ("solved", "unsolvable", "limit", "error")
 
@@ -53,15 +52,15 @@ class Board:
         if not self._live.console.is_terminal:
             self._live.console.line()
 
-    def watch(self, jobs: Iterable[Job]) -> Iterator[Job]:
-        """The jobs, whose keys are positions of cells, each shown as running when it is taken."""
-        for job in jobs:
-            self._running.add(job.key)
-            yield job
+    def watch(self, numbers: Iterable[int]) -> Iterator[int]:
+        """Positions of cells, each shown as running when it is taken."""
+        for number in numbers:
+            self._running.add(number)
+            yield number
 
     def finished(self, number: int, result: SearchResult) -> None:
         """Count the cell at a position, which has just ended."""
-        self._running.remove(number)
+        self._running.discard(number)
         self._progress.advance(self._task)
         self._count(number, result)
 

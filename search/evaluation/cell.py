@@ -28,9 +28,11 @@ COLUMNS = (
     "domain", "problem", "configuration", "forbid_collapse", "status", "plan_length", "first_length", "optimal",
     "expanded", "generated", "distinct", "actions", "fluents", "initial_worlds",
     "load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes",
-    "host", "processor", "collapsed_agents", "checkpoint", "message", "other_outcomes", "file",
+    "host", "processor", "collapsed_agents", "checkpoint", "message", "proof", "other_outcomes", "file",
 )  # fmt: skip
-MEASURED = ("load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes", "host", "processor")
+MEASURED = (
+    "load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes", "host", "processor", "proof"
+)  # fmt: skip
 """The columns that differ from run to run."""
 
 
@@ -77,6 +79,19 @@ class Cell:
         data = {"key": self.key, "cell": asdict(self), **machine, "result": result.to_dict(), "detail": detail}
         write_json(self.file(folder), data)
 
+    def forget(self, folder: Path) -> None:
+        """Delete the outcome that is kept, so that it is computed again."""
+        self.file(folder).unlink(missing_ok=True)
+
+    def expected_seconds(self, folder: Path) -> float:
+        """What the newest outcome took that is kept beside this cell's; without one, as long as it may take."""
+        most = float("inf") if self.limits.time_limit is None else self.limits.time_limit
+        with suppress(OSError, ValueError, KeyError):
+            newest = max(self._others(folder), key=lambda path: path.stat().st_mtime)
+            kept = SearchResult.from_dict(json.loads(newest.read_text(encoding="utf-8"))["result"])
+            return min(kept.total_seconds, most)
+        return most
+
     def search(self) -> SearchResult:
         """Do the search, in a process of its own.
 
@@ -116,7 +131,7 @@ class Cell:
             "problem": self.problem.name,
             "configuration": self.configuration.label,
             "forbid_collapse": str(self.forbid_collapse).lower(),
-            "other_outcomes": str(self._others(folder)),
+            "other_outcomes": str(len(self._others(folder))),
         }
         if data := self._kept(folder):
             row |= {name: data[name] for name in ("host", "processor")} | _entries(
@@ -133,11 +148,11 @@ class Cell:
                 return data
         return {}
 
-    def _others(self, folder: Path) -> int:
-        """How many outcomes are kept beside this cell's whose key is another."""
+    def _others(self, folder: Path) -> list[Path]:
+        """The outcomes that are kept beside this cell's and whose key is another."""
         mine = self.file(folder)
         alike = re.compile(re.escape(mine.name.removesuffix(self._ending)) + rf"\.[0-9a-f]{{{_SHOWN}}}\.json")
-        return sum(1 for path in mine.parent.glob("*.json") if path != mine and alike.fullmatch(path.name))
+        return [path for path in mine.parent.glob("*.json") if path != mine and alike.fullmatch(path.name)]
 
 
 def search_from(
@@ -184,6 +199,7 @@ def _entries(result: SearchResult, anytime: bool) -> dict[str, str]:
         "collapsed_agents": " ".join(result.collapsed_agents),
         "checkpoint": result.checkpoint,
         "message": result.message,
+        "proof": result.proof,
     }
 
 

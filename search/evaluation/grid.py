@@ -1,9 +1,8 @@
-"""The grid of an evaluation: every problem with every configuration, cut into parts, and the table of its outcomes."""
+"""The grid of an evaluation: every problem with every configuration, and the table of its outcomes."""
 
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -54,20 +53,6 @@ def configurations_of(agents: Sequence[Choice], heuristics: Sequence[Choice]) ->
     if not found:
         raise UsageError("agents: nothing to search with: name one agent at least")
     return list(found.values())
-
-
-def shard(cells: list[Cell], part: str | None) -> list[Cell]:
-    """The cells of one part of a grid, written `i/n` with i from 0 to n - 1; all of them for None.
-
-    Raises:
-        UsageError: when the part is written in another way.
-    """
-    if part is None:
-        return cells
-    match = re.fullmatch(r"(\d+)/(\d+)", part)
-    if match is None or not int(match[1]) < int(match[2]):
-        raise UsageError(f"shard={part!r} must be written i/n with i from 0 to n - 1, such as 0/4")
-    return cells[int(match[1]) :: int(match[2])]
 
 
 def write_table(folder: Path, cells: Iterable[Cell]) -> None:

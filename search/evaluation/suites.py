@@ -49,18 +49,21 @@ class Problem:
             return load_problem(self.source, self.reading)
 
     def digest(self) -> str:
-        """A hash of all texts that make up the problem.
+        """A hash of all texts that make up the problem; errors as `contents`."""
+        return hashlib.sha256(repr(self.contents()).encode()).hexdigest()
+
+    def contents(self) -> list[bytes]:
+        """All texts that make up the problem.
 
         Raises:
             MissingError: when there is no such file or instance.
         """
         try:
-            contents = [path.read_bytes() for path in self._files()] or [domains.text(self.source).encode()]
+            return [path.read_bytes() for path in self._files()] or [domains.text(self.source).encode()]
         except domains.DomainError as error:
             raise MissingError(f"no such problem file as {self.source!r}, and {error}") from None
         except OSError as error:
             raise MissingError(f"{self.name}: cannot read {error.filename}: {error.strerror}") from None
-        return hashlib.sha256(repr(contents).encode()).hexdigest()
 
     def _files(self) -> list[Path]:
         if not self.is_file:

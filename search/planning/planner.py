@@ -16,6 +16,7 @@ from search.planning.configuration import Configuration
 from search.planning.improving import improved
 from search.planning.plans import unverified
 from search.planning.portfolio import decisive, search_in_portfolio
+from search.planning.proofs import SECONDS, RefutedError, confirmed
 from search.planning.single import search_alone
 
 
@@ -31,6 +32,9 @@ def find_plan(
 ) -> SearchResult:
     """Search for a plan of `task` and re-execute it independently before it is reported.
 
+    That there is none is looked at again too, for as long as the time limit allows and 10 s at most, see
+    `search.planning.proofs`.
+
     Args:
         task: the planning task.
         configuration: agent and heuristic, or a portfolio of them.
@@ -40,10 +44,11 @@ def find_plan(
         anytime: whether to go on for shorter plans, see `search.planning.improving`; each takes the place of the one
             before as soon as it has been re-executed.
         forbid_collapse: whether plans are left out that make an agent believe everything, see `StateSpace`.
-        reexecute: without it the first plan is reported as it was found, and not written.
+        reexecute: without it the first plan is reported as it was found, and not written, and so is that there is none.
 
     Returns:
-        The result; its status is `error` when a plan that was found is not valid.
+        The result; its status is `error` when a plan that was found is not valid, or the reference contradicts that
+        there is none.
 
     Raises:
         CheckpointError: when a learned heuristic cannot be loaded or does not fit the task.
@@ -65,7 +70,11 @@ def find_plan(
         initial_worlds=len(task.initial.valuations),
         forbid_collapse=forbid_collapse,
     )
-    if result.plan is None or not reexecute:
+    if not reexecute:
+        return result
+    if result.status is SearchStatus.UNSOLVABLE:
+        return _confirmed(task, result, limits.after(perf_counter() - start).at_most(SECONDS))
+    if result.plan is None:
         return result
     verified = partial(_verified, task, plan_file, start)
     result = verified(result)
@@ -104,3 +113,18 @@ def _verified(task: Task, plan_file: str | os.PathLike[str] | None, start: float
     if plan_file is not None:
         unverified(plan_file).replace(plan_file)
     return replace(result, history=(*result.history, (len(plan), now - start)))
+
+
+def _confirmed(task: Task, result: SearchResult, limits: Limits) -> SearchResult:
+    """The result of a search that found that there is no plan, after the reference has looked again."""
+    assert limits.time_limit is not None
+    start = perf_counter()
+    try:
+        proof = confirmed(task, limits.time_limit, forbid_collapse=result.forbid_collapse)
+    except RefutedError as error:
+        result = replace(
+            result, status=SearchStatus.ERROR, message=f"{result.label} says that there is no plan, but {error}"
+        )
+    else:
+        result = replace(result, proof=proof)
+    return replace(result, validation_seconds=perf_counter() - start)

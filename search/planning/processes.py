@@ -9,7 +9,7 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -23,6 +23,8 @@ from epigym.errors import EpigymError
 from search.agents.result import SearchStatus
 
 _POLL_SECONDS = 0.1
+_OURS = {signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
+"""Signals that terminals and schedulers send to all processes and that only this one heeds, which ends the others."""
 _SERVER = multiprocessing.get_context("forkserver")
 _COPIES = multiprocessing.get_context("fork")
 
@@ -77,9 +79,34 @@ def supervise(
     preload: Sequence[str] = (),
     copies: bool = False,
 ) -> Generator[Ending, None, None]:
-    """Run jobs, `parallel` at a time, and yield each as it ends.
+    """Run jobs, `parallel` at a time, and yield each as it ends; arguments as `watch`.
 
     Closing the iterator kills the jobs that are still running; so does the death of this process.
+    """
+    watched = watch(
+        jobs,
+        parallel=parallel,
+        wall_limit=wall_limit,
+        memory_limit=memory_limit,
+        shared_memory=shared_memory,
+        preload=preload,
+        copies=copies,
+    )
+    with closing(watched) as endings:
+        yield from (ending for ending in endings if ending is not None)
+
+
+def watch(
+    jobs: Iterable[Job],
+    *,
+    parallel: int,
+    wall_limit: float | None = None,
+    memory_limit: int | None = None,
+    shared_memory: int | None = None,
+    preload: Sequence[str] = (),
+    copies: bool = False,
+) -> Generator[Ending | None, None, None]:
+    """The same, and after each tenth of a second in which nothing ended None: time to see whether anybody waits still.
 
     Args:
         jobs: what to run; the next one is taken when a place is free.
@@ -106,6 +133,8 @@ def supervise(
             if not running:
                 return
             ready = wait(list(running), _POLL_SECONDS)
+            if not ready:
+                yield None
             for connection, process in list(running.items()):
                 ending = process.collect() if connection in ready else process.check(wall_limit, memory_limit)
                 if ending is not None:
@@ -121,10 +150,10 @@ def supervise(
 
 
 def _start_server(preload: Sequence[str]) -> None:
-    """Start the process that others come from; Ctrl-C reaches this process only, while the server imports as well."""
+    """Start the process that others come from; `_OURS` reach this process only, while the server imports as well."""
     _SERVER.set_forkserver_preload(list(preload))
     resource_tracker.ensure_running()  # else the server starts it, and that lets Ctrl-C through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited by all that it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OURS)  # inherited by all that it starts
     try:
         forkserver.ensure_running()
     finally:
@@ -151,7 +180,7 @@ class _Process:
         """The ending of a process that has something to say, or has died."""
         try:
             value, message, detail, self._cpu[self._watched] = self.connection.recv()
-        except EOFError:
+        except (EOFError, OSError):  # at its end, or while it was sending
             self._process.join()
             return self._ending(SearchStatus.ERROR, f"the process died with exit code {self._process.exitcode}")
         self._process.join()

@@ -49,8 +49,8 @@ def show_results(console: Console, results: Sequence[SearchResult]) -> None:
     for result in results:
         if result.checkpoint:
             console.print(f"{result.label} uses the checkpoint {result.checkpoint}", soft_wrap=True)
-        if result.message:
-            console.print(f"{result.label}: {result.message}", soft_wrap=True)
+        for text in filter(None, (result.message, result.proof)):
+            console.print(f"{result.label}: {text}", soft_wrap=True)
     if first.plan is not None:
         show_plan(console, first)
 

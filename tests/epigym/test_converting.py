@@ -13,7 +13,7 @@ from epigym.__main__ import main
 from epigym.command.codes import ExitCode
 from epigym.errors import EpigymError, TaskError
 from epigym.formula import TRUE, Op, and_, fluent
-from epigym.language import ground_json, load, parse_mastar, save
+from epigym.language import Format, ground_json, load, parse_mastar, save
 from epigym.language.ground_json.doubles import in_preconditions
 from epigym.problem import domain_problem, load_problem
 from epigym.space import StateSpace
@@ -96,10 +96,10 @@ def test_the_official_layout_loses_nothing_that_it_can_say(task: Task) -> None:
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("compact", [False, True])
-def test_problems_of_domains_come_back(name: str, compact: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["json", "compact"])
+def test_problems_of_domains_come_back(name: str, form: Format, tmp_path: Path) -> None:
     task = load_problem(name)
-    save(task, tmp_path / "new" / "task.json", compact=compact)
+    save(task, tmp_path / "new" / "task.json", form)
     again = load(tmp_path / "new" / "task.json")
     assert again.domain == name
     assert_alike(task, again)
@@ -111,10 +111,10 @@ def test_problems_keep_their_names(tmp_path: Path) -> None:
     assert (again.domain, again.instance) == ("grapevine", "3_pl_4")
 
 
-@pytest.mark.parametrize("compact", [False, True])
-def test_names_may_hold_what_ma_star_allows(compact: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["json", "compact"])
+def test_names_may_hold_what_ma_star_allows(form: Format, tmp_path: Path) -> None:
     task = parse_mastar(ODD, file="odd.txt")
-    save(task, tmp_path / "odd.json", compact=compact)
+    save(task, tmp_path / "odd.json", form)
     again = load(tmp_path / "odd.json")
     assert (again.fluents, again.agents) == (("at(ä,1)", "rows", "modality"), ("ä", "relations"))
     assert_alike(task, again)
@@ -140,7 +140,7 @@ def test_rows_are_written_where_pairs_are_too_many(monkeypatch: pytest.MonkeyPat
 
 
 def test_worlds_that_share_a_row_share_it_when_read(tmp_path: Path) -> None:
-    save(coin(), tmp_path / "coin.json", compact=True)
+    save(coin(), tmp_path / "coin.json", "compact")
     first, second = load(tmp_path / "coin.json").initial.successors[0]
     assert first is second
 
@@ -218,8 +218,14 @@ def test_the_reading_of_the_text_is_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message", "code"),
     [
-        ([], "out is not given: add out=FILE.json", ExitCode.USAGE),
-        (["out=a.txt"], "a.txt: ground tasks are written as JSON: name a file that ends in .json", ExitCode.USAGE),
+        ([], "out is not given: add out=FILE.json or out=FILE.txt", ExitCode.USAGE),
+        (
+            ["out=a.js"],
+            "a.js: tasks are written as JSON or mA*: name a file that ends in .json or .txt",
+            ExitCode.USAGE,
+        ),
+        (["out=a.txt", "format=compact"], "a.txt: format=compact is for files that end in .json", ExitCode.USAGE),
+        (["out=a.json", "format=mastar"], "a.json: format=mastar is for files that end in .txt", ExitCode.USAGE),
         (["out=a.json", "format=jsn"], "unknown format 'jsn': did you mean 'json'?", ExitCode.USAGE),
         (["out=a.json", "agent=3"], "did you mean 'agents'", ExitCode.USAGE),
         (["out=coin.txt/a.json"], "cannot write coin.txt", ExitCode.CANNOT_WRITE),

@@ -75,6 +75,13 @@ def test_a_reading_of_mastar_is_refused_by_domains_in_epddl(domain: str) -> None
     assert str(caught.value) == f"{domain} is written in EPDDL: semantics=efp does not apply to it"
 
 
+def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
+    env = make("grapevine", goal_steps=np.int64(3), goal_size=np.uint8(1))
+    assert (env.goal_steps, type(env.goal_steps), type(env.goal_size)) == (3, int, int)
+    with pytest.raises(EpigymError, match="goal_steps=0: expected at least 1"):
+        make(goal_steps=np.int64(0))
+
+
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_random_goals_are_of_the_domain_open_and_reachable(domain: str) -> None:
     env = make(domain, random_goals=True, goal_steps=3, goal_size=3)

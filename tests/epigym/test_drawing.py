@@ -97,9 +97,9 @@ def test_designated_worlds_are_marked() -> None:
 def test_what_an_action_changed_is_marked_by_words_and_colour() -> None:
     picture = parsed(MODEL, Change(worlds=frozenset({1}), facts=frozenset({"tail", "at(a,1)"})))
     labels = {world: text(box["label"]) for world, box in picture.boxes.items()}
-    assert labels == {0: "0 + tail, + at(a,1) ●", 1: "1 new at(a,1) ●", 2: "2 ∅ ● ●"}
+    assert labels == {0: "0 + tail, + at(a,1) ●", 1: "1 changed at(a,1) ●", 2: "2 ∅ ● ●"}
     assert [world for world, box in picture.boxes.items() if box.get("color") == drawing.FRESH] == [1]
-    assert "new: unlike any world before; + now true, − now false" in picture.caption
+    assert "changed: unlike any world before; + now true, − now false" in picture.caption
     plain = parsed(MODEL)
     assert "now" not in plain.caption
     designated = replace(MODEL, state=replace(MODEL.state, designated=(0, 2)))

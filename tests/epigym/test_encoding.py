@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch_geometric.data import Batch
 
-from epigym.encoding import ENCODINGS, Encoder, goal_graph, graph_instance, to_pyg
+from epigym.encoding import ENCODINGS, NODE_TYPES, Encoder, goal_graph, graph_instance, to_pyg
 from epigym.errors import EpigymError, LimitError
 from epigym.formula import Formula, actually, and_, believes, common, everybody, fluent, not_, or_
+from epigym.problem import load_problem
 from epigym.space import StateSpace
 from epigym.task import EState, Task
 from tests.helpers.strategies import estates
@@ -199,5 +202,32 @@ def test_observation_and_pyg_data_are_the_graph() -> None:
     assert np.array_equal(data.x.numpy(), batch.node_bits)
     assert np.array_equal(data.edge_index.numpy(), batch.edge_index)
     assert (data.edge_attr.numpy().ravel() * 255).round().astype(int).tolist() == batch.edge_label.tolist()
-    with pytest.raises(ValueError, match="got a batch of 2"):
-        graph_instance(Encoder(space).graphs([0, 0]))
+    with pytest.raises(IndexError, match="there is no graph 2: the batch holds 2"):
+        graph_instance(Encoder(space).graphs([0, 0]), 2)
+
+
+def test_pyg_data_know_what_nodes_and_edges_are() -> None:
+    space = StateSpace(load_problem("coin_in_the_box/pl_3"))
+    state = space.successor(0, [action.name for action in space.task.actions].index("open_a"))
+    batch = Encoder(space).under([believes("a", fluent("tail")), fluent("opened")]).graphs([0, state])
+    both = to_pyg(batch)
+    worlds = space.world_counts([0, state])
+    designated = [len(space.model(some).designated) for some in (0, state)]
+    for index in range(2):
+        data = to_pyg(graph_instance(batch, index))
+        kinds = [NODE_TYPES[kind] for kind in data.node_type]
+        assert kinds[:2] == ["epsilon", "goal root"]
+        assert kinds.count("world") + kinds.count("designated world") == worlds[index]
+        assert kinds.count("designated world") == designated[index]
+        assert kinds.count("goal") == len(kinds) - 2 - worlds[index]
+        labels = graph_instance(batch, index).edges
+        agents = len(space.task.agents)
+        expected = [
+            label - 1 if label < 3 else label if label < 3 + agents else 2  # after the agents come the subgoals
+            for label in labels.tolist()
+        ]
+        assert data.edge_type.tolist() == expected
+        assert all(torch.equal(both[index][name], data[name]) for name in data.keys())  # noqa: SIM118
+    again = Batch.from_data_list([to_pyg(graph_instance(batch, index)) for index in range(2)])
+    assert all(torch.equal(both[name], again[name]) for name in again.keys())  # noqa: SIM118
+    assert both.num_graphs == 2

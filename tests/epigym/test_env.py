@@ -90,7 +90,9 @@ def test_the_spaces() -> None:
     env = coin()
     observation, info = env.reset(seed=0)
     assert isinstance(env.action_space, Discrete)
-    assert env.action_space.n == len(env.task.actions) == len(info["action_names"])
+    assert env.action_space.n == len(env.task.actions)
+    assert info["action_names"] == env.action_names == tuple(action.name for action in env.task.actions)
+    assert "action_names" not in env.step(np.int64(0))[-1]
     assert isinstance(env.observation_space, Graph)
     assert observation.nodes.dtype == np.uint8
     assert observation.nodes.shape[1] == 64
@@ -101,11 +103,11 @@ def test_the_spaces() -> None:
 
 def test_one_node_per_world_follows_the_goal_graph() -> None:
     env = coin()
-    observation, info = env.reset()
+    observation, _ = env.reset()
     goal_nodes = len(observation.nodes) - len(env.model().worlds)
     sizes = {len(env.model().worlds)}
     for name in ("signal_a_b", "open_a", "peek_b"):
-        observation, *_ = env.step(np.int64(info["action_names"].index(name)))
+        observation, *_ = env.step(np.int64(env.action_names.index(name)))
         sizes.add(len(env.model().worlds))
         assert len(observation.nodes) == goal_nodes + len(env.model().worlds)
     assert len(sizes) > 1
@@ -123,7 +125,7 @@ def test_a_plan_gives_minus_its_length() -> None:
     total = 0.0
     for number, name in enumerate(PLAN, start=1):
         assert not info["is_goal"]
-        action = info["action_names"].index(name)
+        action = env.action_names.index(name)
         assert info["action_mask"][action] == 1
         _, reward, terminated, truncated, info = env.step(np.int64(action))
         total += reward
@@ -162,7 +164,7 @@ def test_an_inapplicable_action_is_an_error_on_request() -> None:
     env = coin(invalid_action="error")
     env.reset()
     with pytest.raises(EpigymError, match=r"'peek_a' is not applicable.*action_mask.*noop"):
-        env.step(np.int64(env.reset()[1]["action_names"].index("peek_a")))
+        env.step(np.int64(env.action_names.index("peek_a")))
 
 
 def test_the_time_limit_truncates_and_can_be_chosen() -> None:
@@ -189,7 +191,7 @@ def test_a_goal_may_be_given_at_reset_and_lasts_one_episode() -> None:
     assert data_equivalence(by_text, by_parts, exact=True)
     assert env.goal == (believes("c", fluent("tail")), fluent("looking_c"))
     for name in ("signal_a_c", "open_a", "peek_c"):
-        *_, terminated, _, info = env.step(np.int64(by_text[1]["action_names"].index(name)))
+        *_, terminated, _, info = env.step(np.int64(env.action_names.index(name)))
     assert terminated
     assert info["is_goal"]
     env.reset()
@@ -255,7 +257,7 @@ def test_cloning_and_restoring_replays_the_same_trajectory() -> None:
     env = coin()
     rollout(env, seed=2, steps=3)
     env.reset(options={"goal": "B(c, tail)"})
-    env.step(np.int64(env.reset(options={"goal": "B(c, tail)"})[1]["action_names"].index("signal_a_c")))
+    env.step(np.int64(env.action_names.index("signal_a_c")))
     snapshot = env.clone_state()
 
     def onwards(some: EpistemicEnv) -> list[Any]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import errno
+import json
 from pathlib import Path
 
 import pytest
 
 from epigym.errors import EpigymError, MissingError
-from epigym.files import read, read_json, replacing, write_json, write_text
+from epigym.files import check_writable, is_file, read, read_json, replacing, write_json, write_text
+from epigym.language import load
+from epigym.problem import load_problem
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
@@ -110,3 +113,21 @@ def test_what_is_wrong_with_a_file(
         read_json(tmp_path / "file")
     assert type(caught.value) is kind
     assert "\n" not in str(caught.value)
+
+
+NO_NAMES = ["a\0b", "a\ud800b", "x" * 300, "x/" * 5000]
+
+
+@pytest.mark.parametrize("name", NO_NAMES, ids=["NUL", "surrogate", "long name", "long path"])
+def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
+    for ask in (read, read_json, is_file, load_problem):
+        with pytest.raises(EpigymError, match=r"no file can have this name|File name too long") as caught:
+            ask(tmp_path / name if ask is not load_problem else f"{tmp_path}/{name}")  # type: ignore[operator]
+        assert "\n" not in str(caught.value)
+        str(caught.value).encode()
+    for write in (check_writable, lambda path: write_text(path, "")):
+        with pytest.raises(OSError, match=r"no file can have this name|File name too long"):
+            write(tmp_path / name)
+    (tmp_path / "spec.json").write_text(json.dumps({"domain": name, "problem": name, "action-type-libraries": []}))
+    with pytest.raises(EpigymError, match=r"no file can have this name|File name too long|surrogate pair"):
+        load(tmp_path / "spec.json")

@@ -61,7 +61,7 @@ def test_an_environment_of_an_epddl_problem(files: Files) -> None:
     for env in (by_files, by_spec):
         _, info = env.reset(seed=0)
         for name in PLANS[0]:
-            _, _, terminated, _, info = env.step(info["action_names"].index(name))
+            _, _, terminated, _, info = env.step(env.unwrapped.action_names.index(name))
         assert terminated
         assert info["is_goal"]
 

@@ -20,7 +20,7 @@ from epigym.formula import (
     or_,
 )
 from epigym.language import SEMANTICS, parse_formula, parse_mastar
-from epigym.language.mastar.actions import Semantics
+from epigym.language.mastar.event_models import Semantics
 from epigym.task import Action, Effect, EState, Event, Task
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import published_task, table

@@ -95,8 +95,8 @@ def test_worlds_tell_all_their_facts_and_can_be_focused(coin: str) -> None:
     assert boxes.keys() == {"world 0: not open, not tail", "world 1, designated: tail, not open"}
     assert [box.get("class") for box in boxes.values()] == ["node", "node designated"]
     assert {(box.get("tabindex"), box.get("role")) for box in boxes.values()} == {("0", "img")}
-    assert (first["new"], lifted["new"], lifted["worlds"]) == (0, 2, 2)
-    assert ("new" in first["picture"], "+ open" in lifted["picture"]) == (False, True)
+    assert (first["changed"], lifted["changed"], lifted["worlds"]) == (0, 2, 2)
+    assert ("changed" in first["picture"], "+ open" in lifted["picture"]) == (False, True)
 
 
 def test_pictures_are_not_shrunk_beyond_reading(coin: str) -> None:

@@ -16,9 +16,12 @@ from epigym.space import StateSpace
 from tests.helpers.benchmark_files import ROOT
 
 PICTURES = ROOT / "docs" / "pictures"
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
 COMMANDS = {name: [name, "scene=true"] for name in domains.DOMAINS} | {
-    "coin_in_the_box_after_three_steps": ["coin_in_the_box/pl_7", "after=signal_a_c,open_a,peek_a"]
+    "coin_in_the_box_after_three_steps": ["coin_in_the_box/pl_7", "after=signal_a_c,open_a,peek_a"],
+    "introduction_start": ["coin_in_the_box", "looking=ab"],
+    "introduction_opened": ["coin_in_the_box", "looking=ab", "after=open_a"],
+    "introduction_peeked": ["coin_in_the_box", "looking=ab", "after=open_a,peek_a"],
 }
 """For each picture the arguments of `epigym show` that draw it."""
 
@@ -163,12 +166,24 @@ def test_no_two_pictures_are_alike_and_all_are_shown() -> None:
     pictures = {path.stem: path.read_text(encoding="utf-8") for path in PICTURES.glob("*.svg")}
     assert pictures.keys() == COMMANDS.keys()
     assert len({str(drawn(picture)) for picture in pictures.values()}) == len(pictures)
-    assert set(re.findall(r"docs/pictures/(\w+)\.svg", README)) == pictures.keys()
+    shown = [name for page in PAGES for name in re.findall(r"pictures/(\w+)\.svg", page.read_text(encoding="utf-8"))]
+    assert set(shown) == pictures.keys()
 
 
 @pytest.mark.parametrize("domain", domains.DOMAINS.values(), ids=lambda domain: domain.name)
-def test_the_readme_shows_the_scene_of_every_domain(domain: domains.Domain) -> None:
-    [row] = [line for line in README.splitlines() if f"`epi/{domain.env_id_name}-v0`" in line and line.startswith("|")]
-    assert f'src="docs/pictures/{domain.name}.svg"' in row
-    assert domain.scene.caption in row
+def test_the_page_of_the_domains_shows_the_scene_of_every_domain(domain: domains.Domain) -> None:
+    page = (ROOT / "docs" / "domains.md").read_text(encoding="utf-8")
+    [section] = [section for section in page.split("\n## ") if f"`epi/{domain.env_id_name}-v0`" in section]
+    language = domain.language.replace("*", "\\*")
+    assert section.splitlines()[2].startswith(f"`{domain.name}`, `epi/{domain.env_id_name}-v0`, in {language};")
+    assert f"(pictures/{domain.name}.svg)" in section
+    assert domain.scene.caption in " ".join(section.split())
     assert domain.scene.caption.endswith(".")
+
+
+def test_the_reference_has_the_parameters_of_every_domain_under_its_name() -> None:
+    shown, told = (
+        (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("domains.md", "reference/domains.md")
+    )
+    assert re.findall(r"^::: domains\.(\w+)\.problem$", told, flags=re.MULTILINE) == list(domains.DOMAINS)
+    assert re.findall(r"^## .+$", told, flags=re.MULTILINE) == re.findall(r"^## .+$", shown, flags=re.MULTILINE)

@@ -8,7 +8,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import epigym
-from epigym.errors import LimitError
+from epigym.errors import LimitError, ShapeError
 
 
 def make(**sizes: int) -> epigym.PaddedObservation:
@@ -62,3 +62,20 @@ def test_a_graph_that_does_not_fit_names_the_size() -> None:
 def test_only_graphs_are_padded() -> None:
     with pytest.raises(TypeError, match="needs an environment of epigym"):
         epigym.PaddedObservation(gymnasium.make("CartPole-v1"))
+
+
+def test_a_raw_environment_points_libraries_that_take_arrays_to_the_wrapper() -> None:
+    env = gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3")
+    with pytest.raises(ShapeError, match=r"wrap the environment with epigym\.PaddedObservation"):
+        _ = env.observation_space.shape
+    assert getattr(env.observation_space, "shape", None) is None
+
+
+@pytest.mark.parametrize("name", ["stable_baselines3.PPO", "sb3_contrib.MaskablePPO"])
+def test_stable_baselines_on_a_raw_environment_says_what_to_do(name: str) -> None:
+    module, _, learner = name.partition(".")
+    algorithm = getattr(pytest.importorskip(module), learner)
+    env = gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3")
+    with pytest.raises(ShapeError, match=r"PaddedObservation, .* with the policy 'MultiInputPolicy'"):
+        algorithm("MlpPolicy", env)
+    algorithm("MultiInputPolicy", epigym.PaddedObservation(env, 32, 128), n_steps=2, batch_size=2)

@@ -1,7 +1,7 @@
 """Runs commands in processes forked from one that has imported what takes long (`tests.helpers.command_server`).
 
-Requests come as lines of JSON on standard input (module, arguments, environment, folder, log); the answer to each is a
-line with the exit code.
+Requests come as lines of JSON on standard input (module, arguments, environment, folder, log, and the stride with which
+cells of an evaluation are taken); the answer to each is a line with the exit code.
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ import runpy
 import sys
 from typing import Any
 
+from search import evaluate
+
 SLOW = ("learn.training.fitting", "learn.training.assessment", "search.reports.writing")
+OWN_PROCESSES = {"hydra/launcher=local", "trainer.strategy=ddp"}
+"""With these a command starts processes that wait for the end of a whole interpreter, or start it anew."""
 
 
 def execute(request: dict[str, Any]) -> int:
@@ -23,8 +27,10 @@ def execute(request: dict[str, Any]) -> int:
     output = os.open(request["log"], os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    if "hydra/launcher=local" in request["arguments"]:  # its workers wait for the end of a whole interpreter
+    if not OWN_PROCESSES.isdisjoint(request["arguments"]):
         os.execv(sys.executable, [sys.executable, "-m", request["module"], *request["arguments"]])
+    whole_grid = evaluate.cells
+    evaluate.cells = lambda settings: whole_grid(settings)[:: request["stride"]]
     sys.argv[1:] = request["arguments"]
     sys.path.insert(0, request["folder"])
     try:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import struct
 import subprocess
 import sys
+from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic
 
@@ -26,6 +29,13 @@ def fail(message: str) -> None:
 
 def crash() -> None:
     os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def die_while_sending() -> None:
+    """Send the length of a message and its first byte, and no more."""
+    sender = next(found for found in gc.get_objects() if isinstance(found, Connection) and found.writable)
+    os.write(sender.fileno(), struct.pack("!i", 100) + b"x")
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def wait_forever(started: str) -> None:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
 
 from epigym.errors import MissingError
+from epigym.sealed import read_sealed, write_sealed
 from learn.compare import Compare, compare
 from learn.training.comparison import COLUMNS
 from learn.training.comparison import compare as rows
@@ -17,7 +17,7 @@ def finish(folder: Path, domain: str, encoding: str, r2: float) -> None:
     metrics = dict.fromkeys(COLUMNS.values(), 0.5) | {"val/r2": r2}
     metrics |= {"train/samples": 80.0, "val/samples": 20.0, "epochs": 7.0}
     record = {"domains": [domain], "problems": [], "encoding": encoding, "seed": 1, "seconds": 3.4, "metrics": metrics}
-    (folder / "run.json").write_text(json.dumps(record))
+    write_sealed(folder / "run.json", record)
 
 
 def test_runs_become_rows_by_domain_and_encoding(
@@ -47,9 +47,9 @@ def test_runs_become_rows_by_domain_and_encoding(
 def test_what_was_drawn_is_not_taken_for_what_is_published(tmp_path: Path) -> None:
     for name in ("0", "1"):
         finish(tmp_path / name, "grapevine", "hash", 0.5)
-    record = json.loads((tmp_path / "0" / "run.json").read_text())
+    record = read_sealed(tmp_path / "0" / "run.json", "")
     distribution = {"draws": 60, "goals": 4, "seed": 42}
-    (tmp_path / "0" / "run.json").write_text(json.dumps(record | {"distribution": distribution}))
+    write_sealed(tmp_path / "0" / "run.json", record | {"distribution": distribution})
     assert [row["trained on"] for row in rows(tmp_path)] == ["grapevine", "grapevine, 60 drawn"]
 
 

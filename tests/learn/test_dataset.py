@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-import json
 import shutil
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pytest
 from epigym.encoding import ENCODINGS, Encoder
 from epigym.errors import EpigymError
 from epigym.problem import Reading, load_problem
+from epigym.sealed import read_sealed, write_sealed
 from epigym.space import StateSpace
 from learn.data.dataset import DataSet, Samples, cached, load, make_samples, save
 from learn.data.explorers import ExplorerSettings, explore
@@ -71,7 +72,7 @@ def test_round_trip_is_exact(small_set: DataSet) -> None:
         assert array.dtype == stored[name].dtype, name
         assert np.array_equal(array, stored[name]), name
     assert small_set.metadata["counts"]["kept"] == len(samples) == 225
-    assert small_set.metadata["format_version"] == 2
+    assert small_set.metadata["format_version"] == 3
     assert not [path for path in small_set.folder.parent.iterdir() if path.name.startswith(".")]
 
 
@@ -143,15 +144,68 @@ def test_flipped_byte_is_noticed(copied: Path) -> None:
         load(copied)
 
 
+def metadata_is_cut_off(folder: Path) -> None:
+    text = (folder / "metadata.json").read_text()
+    (folder / "metadata.json").write_text(text[: len(text) // 2])
+
+
+def metadata_says_something_else(folder: Path) -> None:
+    text = (folder / "metadata.json").read_text()
+    (folder / "metadata.json").write_text(text.replace('"kept": 225', '"kept": 226'))
+
+
+def arrays_are_flipped(folder: Path) -> None:
+    content = bytearray((folder / "arrays.safetensors").read_bytes())
+    content[len(content) // 2] ^= 16
+    (folder / "arrays.safetensors").write_bytes(content)
+
+
+def arrays_are_gone(folder: Path) -> None:
+    (folder / "arrays.safetensors").unlink()
+
+
+def everything_is_gone(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.mkdir()
+
+
+def is_a_file(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.write_text("")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        metadata_is_cut_off, metadata_says_something_else, arrays_are_flipped, arrays_are_gone, everything_is_gone,
+        is_a_file,
+    ],
+)  # fmt: skip
+def test_a_damaged_data_set_is_named_set_aside_and_made_again(
+    small_set: DataSet, tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: Callable[[Path], None]
+) -> None:
+    task = load_problem(PROBLEM)
+    folder = Path(shutil.copytree(small_set.folder, tmp_path / small_set.folder.name))
+    damage(folder)
+    again = cached(task, ExplorerSettings("exhaustive"), HASH, tmp_path)
+    (aside,) = (path for path in tmp_path.iterdir() if path != folder)
+    assert aside.name.startswith(f"{folder.name}.damaged-")
+    (message,) = caplog.messages
+    assert str(folder) in message
+    assert message.endswith(f"it is made again, and what was there is kept as {aside.name}")
+    made = arrays(again.samples)
+    assert all(np.array_equal(made[name], array) for name, array in arrays(small_set.samples).items())
+
+
 def test_missing_and_broken_parts_are_named(copied: Path, tmp_path: Path) -> None:
     with pytest.raises(EpigymError, match="holds no data set"):
         load(tmp_path / "nothing")
-    metadata = json.loads((copied / "metadata.json").read_text())
-    (copied / "metadata.json").write_text(json.dumps(metadata | {"format_version": 99}))
-    with pytest.raises(EpigymError, match="format version 99, expected 2"):
+    metadata = read_sealed(copied / "metadata.json", "")
+    write_sealed(copied / "metadata.json", metadata | {"format_version": 99})
+    with pytest.raises(EpigymError, match="format version 99, expected 3"):
         load(copied)
     (copied / "metadata.json").write_text("{")
-    with pytest.raises(EpigymError, match="damaged"):
+    with pytest.raises(EpigymError, match=r"not JSON: .*: delete .* to make it again"):
         load(copied)
 
 

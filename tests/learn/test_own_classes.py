@@ -118,7 +118,7 @@ def test_options_of_ours_give_way_to_those_of_the_user(fit: Fit, tmp_path: Path)
     elsewhere = f"trainer.default_root_dir={tmp_path}/root"
     fit(*SHORT, elsewhere, "trainer.num_sanity_val_steps=1", "trainer.log_every_n_steps=1")
     with pytest.raises(UsageError, match=r"trainer: .*quantum"):
-        fit(*SHORT, "trainer.accelerator=quantum")
+        fit(*SHORT, "trainer.accelerator=quantum", run="other")
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_an_interrupted_training_says_how_to_go_on(
     arguments = ["learn.train", f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=3"]
     monkeypatch.setenv("HYDRA_FULL_ERROR", "")
     last = tmp_path / "run" / "checkpoints" / "last.ckpt"
-    remedy = f"go on with ckpt_path={last}" if epoch else "no epoch was finished, nothing is kept"
+    remedy = f"go on with resume=true run_dir={tmp_path}/run" if epoch else "no epoch was finished, nothing is kept"
     monkeypatch.setattr(sys, "argv", [*arguments, *folders, stop])
     with pytest.raises(SystemExit) as ended:
         main()
@@ -151,7 +151,7 @@ def test_an_interrupted_training_says_how_to_go_on(
     assert capsys.readouterr().err.splitlines()[-1] == f"error: interrupted: {remedy}"
     assert last.exists() == bool(epoch)
     if epoch:
-        monkeypatch.setattr(sys, "argv", [*arguments, *folders, f"ckpt_path={last}"])
+        monkeypatch.setattr(sys, "argv", [*arguments, f"outputs={tmp_path}", "resume=true", f"run_dir={tmp_path}/run"])
         with pytest.raises(SystemExit) as ended:
             main()
         assert ended.value.code == 0
@@ -164,7 +164,7 @@ def test_an_interrupted_training_says_how_to_go_on(
         ("model.optimizer.lr=abc", "AdamW: "),
         ("callbacks=[{_target_: collections.OrderedDict}]", "derives from Lightning's Callback"),
         ("trainer.accelerator=abacus", "trainer: .*abacus"),
-        ("ckpt_path={}/broken.ckpt", "broken.ckpt is not a readable checkpoint"),
+        ("ckpt_path={}/broken.ckpt", "broken.ckpt: damaged or cut off, "),
     ],
 )
 def test_what_a_training_does_not_take_shows_before_anything_is_explored(

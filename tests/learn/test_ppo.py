@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import logging
 from pathlib import Path
 
@@ -22,6 +23,10 @@ def test_the_trained_agent_plays_a_shortest_plan(tmp_path: Path, caplog: pytest.
         train(composed(Ppo, "ppo", *overrides))
     assert "the agent's return is -3, the best possible one -3" in caplog.text
     assert (tmp_path / "agent.zip").exists()
+    with (tmp_path / "curve" / "progress.csv").open() as file:
+        returns = [float(row["rollout/ep_rew_mean"]) for row in csv.DictReader(file)]
+    assert len(returns) == 12  # one for each rollout of 8 × 64 steps
+    assert returns[-1] > returns[0]
 
 
 def test_padding_does_not_change_the_features() -> None:

@@ -14,6 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from torch.utils.data.distributed import DistributedSampler
 
 from epigym.errors import CheckpointError, EpigymError, UsageError
 from epigym.feature_types import FeatureTypes
@@ -24,6 +25,7 @@ from epigym.walks import best_first
 from learn import train as command
 from learn.data.pairs import Pairs
 from learn.model.checkpoints import load, read
+from learn.model.checkpoints import write as save
 from learn.model.relational import RelationalModel, RelationalNetwork, RelationalScorer, restore, tensors
 from learn.model.relational_graph import (
     KIND_OF,
@@ -332,14 +334,23 @@ def tiny_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("tiny_tasks")
+def test_every_process_of_a_distributed_run_validates_by_all_problems() -> None:
+    runs = relational.PairRuns([], [], np.array([], dtype=np.uint64))
+    problems = relational.PairData(runs, batch_size=64, validation=3).val_dataloader().dataset
+    for rank in range(2):  # which would share them
+        [own] = DistributedSampler(problems, num_replicas=2, rank=rank, shuffle=False)
+        assert problems[own].tolist() == [0, 1, 2]
+
+
 def test_equal_seeds_give_equal_networks(tmp_path: Path) -> None:
     def weights(name: str, seed: int) -> list[float]:
         command.train(composed_settings(tmp_path / name, "domain=gossip", f"seed={seed}"))
         state = read(tmp_path / name / "run" / "checkpoints" / "best.ckpt").state
         return [float(value) for tensor in state.values() for value in tensor.flatten()]
 
-    assert weights("one", 0) == weights("two", 0)
-    assert weights("one", 0) != weights("three", 1)
+    first = weights("one", 0)
+    assert first == weights("two", 0)
+    assert first != weights("three", 1)
 
 
 @pytest.mark.usefixtures("tiny_tasks")
@@ -350,7 +361,7 @@ def test_training_goes_on_from_a_checkpoint_of_the_same_network_only(
     further, resume = tmp_path / "further", f"ckpt_path={tmp_path / 'run' / 'checkpoints' / 'last.ckpt'}"
     command.train(composed_settings(further, "domain=gossip", resume, "trainer.max_epochs=4"))
     with (further / "run" / "curve.csv").open(encoding="utf-8") as file:
-        assert [row["epoch"] for row in csv.DictReader(file)] == ["4"]
+        assert [row["epoch"] for row in csv.DictReader(file)] == ["2", "4"]
     message = r"^[^\n]*last\.ckpt is of another network, or of other problems, than this training$"
     with pytest.raises(CheckpointError, match=message):
         command.train(composed_settings(tmp_path / "narrow", "domain=gossip", resume, "model.width=4"))
@@ -416,7 +427,7 @@ def test_checkpoints_of_another_kind_or_version_are_refused(tmp_path: Path) -> N
                   "network": {"width": 8, "layers": 3}}  # fmt: skip
 
     def write(**changed: object) -> str:
-        torch.save({"hyper_parameters": parameters | changed, "state_dict": state}, tmp_path / "own.ckpt")
+        save({"hyper_parameters": parameters | changed, "state_dict": state}, tmp_path / "own.ckpt")
         return str(tmp_path / "own.ckpt")
 
     scores = make_heuristic("gnn", space, checkpoint=write()).score(np.array([0]))

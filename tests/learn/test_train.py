@@ -4,33 +4,36 @@ import csv
 import json
 import math
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from socket import socket
 
 import numpy as np
 import pytest
 import torch
 from omegaconf import OmegaConf
 
-from epigym.errors import CheckpointError, EpigymError, MissingError
+from epigym.errors import EpigymError, MissingError
 from epigym.problem import domain_problem, load_problem
+from epigym.sealed import write_sealed
 from epigym.space import StateSpace
 from learn.assess import Assess
 from learn.data.dataset import DataSet
 from learn.data.dataset import load as load_set
 from learn.data.problems import named
-from learn.model.checkpoints import load
+from learn.model.checkpoints import load, write
 from learn.model.runs import newest
 from learn.model.scoring import open_scorer
 from learn.rollouts import Rollouts, rollouts
 from learn.train import Train
 from learn.training.options import given
-from learn.training.report import read_history
 from search.agents.breadth_first import BreadthFirst
 from tests.helpers.commands import composed
-from tests.learn.conftest import Fit
+from tests.learn.conftest import Fit, rows_of
 
 PROBLEM = "collaboration_communication/2_2_3_pl_6"
 SHORT = (f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=2")
@@ -80,7 +83,7 @@ def test_a_run_leaves_everything_in_its_folder(fit: Fit, tmp_path: Path) -> None
 def test_training_fits_better_than_any_constant(fit: Fit, tmp_path: Path) -> None:
     settings = ("trainer.max_epochs=40", "data.batch_size=32", "model.network.dropout=0.0")
     fit(*SHORT, *settings)
-    history = read_history(tmp_path / "run" / "csv" / "metrics.csv")
+    history = rows_of(tmp_path / "run")
     distance = cached_set(tmp_path).samples.distance
     constant = np.var(distance) * (0.998 / 50) ** 2
     assert history[-1]["train/loss"] < 0.8 * constant < history[0]["train/loss"]
@@ -90,7 +93,7 @@ def test_training_fits_better_than_any_constant(fit: Fit, tmp_path: Path) -> Non
 def test_metrics_are_those_of_the_best_checkpoint_wherever_an_epoch_is_validated(fit: Fit, tmp_path: Path) -> None:
     often = ("trainer.val_check_interval=2", "trainer.check_val_every_n_epoch=null", "trainer.max_steps=7")
     metrics = fit(f"problem={PROBLEM}", "trainer=cpu", "data.batch_size=50", *often)
-    history = read_history(tmp_path / "run" / "csv" / "metrics.csv")  # epochs of 4 steps
+    history = rows_of(tmp_path / "run")  # epochs of 4 steps
     losses = {row["step"]: row["val/loss"] for row in history if "val/loss" in row}
     assert sorted(losses) == [1, 3, 5]
     assert metrics["val/loss"] == min(losses.values())
@@ -117,7 +120,7 @@ def test_resuming_goes_on_where_training_stopped(fit: Fit, tmp_path: Path) -> No
     content = torch.load(tmp_path / "resumed" / "checkpoints" / "last.ckpt", weights_only=True)
     assert content["epoch"] == 2
     with (tmp_path / "resumed" / "metrics.csv").open(newline="") as file:
-        assert [row["epoch"] for row in csv.DictReader(file)] == ["1.0", "2.0"]
+        assert [row["epoch"] for row in csv.DictReader(file)] == ["0.0", "1.0", "2.0"]
 
 
 def test_resuming_takes_up_the_stored_weights(fit: Fit, tmp_path: Path) -> None:
@@ -126,7 +129,7 @@ def test_resuming_takes_up_the_stored_weights(fit: Fit, tmp_path: Path) -> None:
     content = torch.load(last, weights_only=True)
     for group in content["optimizer_states"][0]["param_groups"]:
         group["lr"] = 0.0
-    torch.save(content, last)
+    write(content, last)
     fit(*SHORT, "trainer.max_epochs=3", f"ckpt_path={last}", "seed=7", run="resumed")
     before, after = weights(last), weights(tmp_path / "resumed" / "checkpoints" / "last.ckpt")
     assert all(torch.equal(before[name], after[name]) for name in before if not is_statistic(name))
@@ -156,7 +159,7 @@ def test_a_training_without_validation_says_what_to_do(fit: Fit) -> None:
 def test_training_stops_early(fit: Fit, tmp_path: Path) -> None:
     still = ("model.optimizer.lr=0.0", "patience=2")
     metrics = fit(f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=50", *still)
-    history = read_history(tmp_path / "run" / "csv" / "metrics.csv")
+    history = rows_of(tmp_path / "run")
     losses = [row["val/loss"] for row in history]
     assert len(losses) == metrics["epochs"] == losses.index(min(losses)) + 3 < 50
     epochs = {
@@ -178,6 +181,38 @@ def test_several_processes_train_one_regressor(tmp_path: Path) -> None:
     assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").domains == ("collaboration_communication",)
 
 
+def test_processes_that_a_scheduler_starts_at_once_write_one_run(tmp_path: Path) -> None:
+    """They have no folder in common but that of the data sets, and each would name its run after its own time."""
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1]), "OMP_NUM_THREADS": "1"}
+    samples = 17  # of each process, in batches of 16
+    command = [
+        *(sys.executable, "-m", "learn.train", f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=1"),
+        *("trainer.devices=2", "trainer.strategy=ddp", "data.batch_size=16", "explorer.max_kept=42"),
+    ]
+    running = [
+        subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            env={**os.environ, **shared, "LOCAL_RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    said = [process.communicate()[0] for process in running]
+    assert [process.returncode for process in running] == [0, 0], said
+    [written] = tmp_path.glob("outputs/train/*/run.json")
+    record = json.loads(written.read_text())
+    assert record["metrics"]["train/samples"] == 2 * samples
+    assert record["metrics"]["step"] + 1 == 1  # the lonely sample of a second batch is left out
+    assert load(written.parent / record["checkpoint"]).domains == ("collaboration_communication",)
+    other = [path for path in tmp_path.glob("outputs/train/*/*") if path.parent != written.parent]
+    assert {path.name for path in other} <= {".hydra", "train.log"}
+
+
 def test_checkpoint_holds_everything_that_scoring_needs(fit: Fit, tmp_path: Path) -> None:
     fit(*SHORT, "encoding=bitmask")
     path = tmp_path / "run" / "checkpoints" / "best.ckpt"
@@ -192,40 +227,65 @@ def test_checkpoint_holds_everything_that_scoring_needs(fit: Fit, tmp_path: Path
     assert scores.shape == (1,)
 
 
-def test_newest_good_run_of_a_domain_is_found(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_newest_good_run_of_a_domain_is_found(tmp_path: Path) -> None:
     def finish(name: str, finished: str, domains: list[str], error: float = 1.0) -> Path:
         run = tmp_path / "train" / name
         run.mkdir(parents=True)
         (run / "best.ckpt").touch()
         metrics = {"val/mae": error, "median/mae": 2.0}
         record = {"finished": finished, "checkpoint": "best.ckpt", "domains": domains, "metrics": metrics}
-        (run / "run.json").write_text(json.dumps(record))
+        write_sealed(run / "run.json", record)
         return run / "best.ckpt"
 
     finish("a", "2026-01-02", ["grapevine"])
     second = finish("sweep/1", "2026-01-03", ["coin_in_the_box", "grapevine"])
     finish("c", "2026-01-04", ["coin_in_the_box"])
     finish("no better than the median", "2026-01-05", ["grapevine", "assembly_line"], error=2.0)
-    (tmp_path / "train" / "damaged").mkdir()
-    (tmp_path / "train" / "damaged" / "run.json").write_text('{"finished":')
     assert newest("grapevine", tmp_path) == second
-    assert [record.getMessage() for record in caplog.records if "damaged" in record.getMessage()] != []
     with pytest.raises(MissingError, match=r"none of the 1 finished runs on 'assembly_line' predicts better"):
         newest("assembly_line", tmp_path)
     with pytest.raises(MissingError, match=r"no finished run was trained on 'gossip': .*learn\.train domain=gossip"):
         newest("gossip", tmp_path)
 
 
-def test_unusable_checkpoints_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="there is no checkpoint"):
-        load(tmp_path / "missing.ckpt")
-    broken = tmp_path / "broken.ckpt"
-    broken.write_bytes(b"not a checkpoint")
-    with pytest.raises(CheckpointError, match="not a readable checkpoint"):
-        load(broken)
-    torch.save({"weights": torch.zeros(1)}, broken)
-    with pytest.raises(CheckpointError, match=r"not a checkpoint of learn\.train"):
-        load(broken)
+def flip(path: Path) -> None:
+    """Another error than was measured: text that reads as well as before."""
+    path.write_text(path.read_text().replace("0.5", "1.5"))
+
+
+def as_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *(
+            lambda path, text=text: path.write_text(text)
+            for text in ("", "{", "null", "{}", "[]", "7", '"text"', "[" * 10**5, "1" * 10**4, '{"a": 1, "a": 1}')
+        ),
+        lambda path: path.write_bytes(b"\xff\xfe\x00"),
+        lambda path: write_sealed(path, {}),
+        lambda path: write_sealed(path, {"metrics": None}),
+        flip,
+        as_a_folder,
+    ],
+)
+def test_a_damaged_record_is_named_and_passed_over(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: Callable[[Path], object]
+) -> None:
+    metrics = {"val/mae": 0.5, "median/mae": 1.0}
+    for name, day in (("good", 1), ("damaged", 2)):
+        run = tmp_path / "train" / name
+        run.mkdir(parents=True)
+        (run / "best.ckpt").touch()
+        record = {"finished": f"2026-01-0{day}", "checkpoint": "best.ckpt", "domains": ["gossip"], "metrics": metrics}
+        write_sealed(run / "run.json", record)
+    damage(tmp_path / "train" / "damaged" / "run.json")
+    assert newest("gossip", tmp_path) == tmp_path / "train" / "good" / "best.ckpt"
+    (message,) = caplog.messages
+    assert re.fullmatch(rf"skipped the damaged record of a run: {tmp_path}/train/damaged/run\.json[^\n]+", message)
 
 
 def test_problems_of_several_domains_are_pooled() -> None:

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from epigym import reference
 from epigym.errors import TaskError
+from epigym.files import read_plan
 from epigym.problem import Reading, load_problem
 from epigym.reference import Validation
 from epigym.space import StateSpace
@@ -28,7 +29,7 @@ from search.heuristics.open_goals import DividedGoals, OpenGoals
 from search.planning import improving, planner
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
-from search.planning.plans import read_plan, unverified
+from search.planning.plans import unverified
 from search.reports.display import show_results
 from tests.helpers.strategies import telling_task
 from tests.helpers.tasks import coin, counter, done, hopeless

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -23,17 +24,19 @@ from epigym.command.codes import ExitCode
 from epigym.errors import EpigymError, MissingError, ProblemWarning, UsageError
 from epigym.problem import Reading, load_problem
 from epigym.reference import Validation
+from epigym.sealed import write_sealed
 from learn.model import runs
 from search import evaluate
 from search.agents import best_first
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluate import Evaluate
+from search.evaluation import batch, fingerprint, running
 from search.evaluation import cell as cell_module
-from search.evaluation import fingerprint, running
+from search.evaluation.batch import Batch
 from search.evaluation.board import Board
 from search.evaluation.cell import MEASURED, Cell
-from search.evaluation.grid import cells_of, configurations_of, shard, write_table
+from search.evaluation.grid import cells_of, configurations_of, write_table
 from search.evaluation.suites import Problem, named_problems
 from search.heuristics import gnn, learned
 from search.planning import planner
@@ -102,17 +105,6 @@ def test_labels_tell_settings_apart() -> None:
     twice[1]["label"] = "wa5"
     assert [configuration.label for configuration in configurations_of(twice, ["l_pg"])] == ["wa_star/l_pg", "wa5/l_pg"]
     assert configurations_of(twice, ["l_pg"])[1].make_agent().name == "wa_star"
-
-
-def test_shards_are_a_partition(cell: Cell) -> None:
-    cells = [replace(cell, key=str(number)) for number in range(7)]
-    parts = [shard(cells, f"{number}/3") for number in range(3)]
-    assert sorted(len(part) for part in parts) == [2, 2, 3]
-    assert sorted(c.key for part in parts for c in part) == [c.key for c in cells]
-    assert shard(cells, None) == cells
-    for wrong in ("3/3", "1", "a/b"):
-        with pytest.raises(UsageError, match="must be written i/n"):
-            shard(cells, wrong)
 
 
 def test_an_outcome_is_kept_for_this_very_cell(cell: Cell, tmp_path: Path) -> None:
@@ -214,7 +206,7 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
     record = {"finished": "2026-01-01", "checkpoint": "best.ckpt", "domains": ["grapevine"]}
     metrics = {"metrics": {"val/mae": 1.0, "median/mae": 2.0}}
     write_model(tmp_path / "outputs/train/a/best.ckpt", "weights")
-    write_model(tmp_path / "outputs/train/a/run.json", json.dumps(record | metrics))
+    write_sealed(tmp_path / "outputs/train/a/run.json", record | metrics)
     assert changed() == {"newest gnn"}
     Path("foreign_agent.py").write_text(own + "...")
     assert changed() == {"own"}
@@ -243,7 +235,7 @@ def test_a_cell_without_collapse_has_an_outcome_and_a_row_of_its_own(
     assert [(row["forbid_collapse"], row["status"]) for row in rows] == [("false", "solved"), ("true", "unsolvable")]
     assert [cell.read(tmp_path / "run").forbid_collapse for cell in both] == [False, True]
     killed = (ended(cell, None, SearchStatus.TIME_LIMIT) for cell in both)
-    monkeypatch.setattr(running, "supervise", lambda jobs, **_: (replace(next(killed), job=job) for job in jobs))
+    monkeypatch.setattr(batch, "supervise", lambda jobs, **_: (replace(next(killed), job=job) for job in jobs))
     evaluate_all(both, tmp_path / "killed")
     assert [cell.read(tmp_path / "killed").forbid_collapse for cell in both] == [False, True]
 
@@ -357,7 +349,7 @@ def test_counts_that_depend_on_the_clock_stay_out_of_the_table(cell: Cell, tmp_p
 
 
 def evaluate_all(cells: list[Cell], folder: Path) -> None:
-    running.evaluate(cells, folder, part=None, parallel=1, wall_limit=60.0, memory_limit=1 << 30, retry=False)
+    running.evaluate(Batch(cells, folder, 1, 60.0, 1 << 30), cluster=None, retry=False)
 
 
 def test_missing_checkpoints_are_named_before_anything_is_done(
@@ -405,7 +397,7 @@ def test_an_interrupted_evaluation_has_a_table_of_what_is_there(
         finally:
             closed.append(True)
 
-    monkeypatch.setattr(running, "supervise", supervise)
+    monkeypatch.setattr(batch, "supervise", supervise)
     cells = [cell, cell_of(cell.problem, Configuration.of("dfs"))]
     with pytest.raises(
         KeyboardInterrupt, match=f"is kept in {tmp_path}: start the command again to go on, or see it with"
@@ -503,21 +495,25 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> No
     assert [(row["status"], row["other_outcomes"]) for row in corrected] == [("solved", "1")] * 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_says_what_is_kept_and_leaves_no_process_behind(problems: Path, number: int) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_says_what_is_kept_and_leaves_no_process_behind(
+    problems: Path, number: int, code: int
+) -> None:
     running = start(problems, "folder=cut", "agents=[bfs]", "problems=[coin.txt,epistemic_gossip/scaling_15]")
     assert running.stdout is not None
     next(line for line in running.stdout if " - finished " in line)
     children: list[psutil.Process] = []
-    while not any(child.children() for child in children):  # the server of the processes has one
-        children = psutil.Process(running.pid).children(recursive=True)
+    while not children:
+        with suppress(psutil.NoSuchProcess):  # the process of the finished cell goes as we look
+            found = psutil.Process(running.pid).children(recursive=True)
+            children = found if any(child.children() for child in found) else []  # the server of the processes has one
     if number == signal.SIGINT:
         os.killpg(running.pid, number)  # as a terminal does
     else:
         running.send_signal(number)
     rest = running.stdout.read()
     running.stdout.close()
-    assert running.wait() == 130
+    assert running.wait() == code
     assert rest.partition("error: ")[2] == (
         "interrupted: what is finished is kept in cut: start the command again to go on, "
         "or see it with `python -m search.report cut`\n"

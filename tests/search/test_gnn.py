@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from dataclasses import asdict, replace
@@ -16,8 +15,9 @@ from numpy.typing import NDArray
 from epigym.errors import EpigymError, MissingError
 from epigym.problem import load_problem
 from epigym.reference import validate
+from epigym.sealed import write_sealed
 from epigym.space import StateSpace
-from learn.model.checkpoints import load
+from learn.model.checkpoints import load, write
 from learn.model.regressor import Regressor
 from learn.model.scoring import open_scorer
 from learn.model.target import Target
@@ -47,8 +47,7 @@ def write_checkpoint(path: Path, seed: int = 0) -> Path:
         },
         "state_dict": {f"regressor.{key}": value for key, value in regressor.state_dict().items()},
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    torch.save(content, path)
+    write(content, path)
     return path
 
 
@@ -127,7 +126,7 @@ def test_without_a_name_the_newest_good_run_of_the_domain_is_taken(
         write_checkpoint(Path("outputs/train", run, "best.ckpt"), seed=day)
         metrics = {"val/mae": error, "median/mae": 2.0}
         record = {"finished": f"2026-01-0{day}", "checkpoint": "best.ckpt", "domains": [domain], "metrics": metrics}
-        Path("outputs/train", run, "run.json").write_text(json.dumps(record))
+        write_sealed(Path("outputs/train", run, "run.json"), record)
     result = find_plan(load_problem(PROBLEM), Configuration.of("hfs_star", "gnn"))
     assert (result.status, result.checkpoint) == (SearchStatus.SOLVED, "outputs/train/b/best.ckpt")
 

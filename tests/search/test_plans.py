@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from epigym.errors import EpigymError, MissingError
+from epigym.files import read_plan
 from epigym.reference import Validation
 from search import competition
 from search.agents.limits import Limits
@@ -18,7 +19,7 @@ from search.agents.result import SearchStatus
 from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
-from search.planning.plans import read_plan, unverified
+from search.planning.plans import unverified
 from search.planning.processes import Ending, Job
 from tests.helpers.epddl_problem import PLANS, write_problem
 from tests.helpers.tasks import COIN, coin

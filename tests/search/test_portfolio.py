@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
+from epigym.sealed import write_sealed
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.planning import portfolio
@@ -123,7 +123,7 @@ def test_the_newest_regressor_joins_where_there_is_one(tmp_path: Path, monkeypat
     run = Path("outputs/train/run")
     run.mkdir(parents=True)
     record = {"finished": "2026-01-01", "checkpoint": "best.ckpt", "domains": ["coin"]}
-    run.joinpath("run.json").write_text(json.dumps(record | {"metrics": {"val/mae": 1.0, "median/mae": 2.0}}))
+    write_sealed(run / "run.json", record | {"metrics": {"val/mae": 1.0, "median/mae": 2.0}})
     run.joinpath("best.ckpt").touch()
     find_plan(task, of({"agent": "bfs"}, learned))
     assert [job.arguments[1].label for job in processes.jobs] == ["bfs", "hfs/gnn"]

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from epigym.errors import EpigymError, UsageError
-from epigym.files import read, read_json
+from epigym.errors import EpigymError, NestingError, UsageError
+from epigym.files import is_file, read, read_json
 from epigym.language.epddl.checker import check
 from epigym.language.epddl.grounder import ground
 from epigym.language.epddl.parser import parse_domain, parse_library, parse_problem, parse_whole
@@ -96,7 +96,7 @@ def ground_texts(
     problem: Source, domain: Source, libraries: Iterable[Source] = (), *, plank_compat: bool = False
 ) -> GroundSpecification:
     """The ground task of texts; errors as `load_epddl`."""
-    with _shallow(f"{problem.file} with {domain.file}"):
+    with _naming(f"{problem.file} with {domain.file}"):
         parsed = [(parse_library(source), source) for source in libraries]
         spec = _specification((parse_problem(problem), problem), (parse_domain(domain), domain), parsed)
         return ground(spec, plank_compat=plank_compat)
@@ -104,7 +104,7 @@ def ground_texts(
 
 def ground_whole(whole: Source, libraries: Iterable[Source] = (), *, plank_compat: bool = False) -> GroundSpecification:
     """The ground task of a text that holds problem, domain and libraries, and further libraries; see `load_epddl`."""
-    with _shallow(whole.file):
+    with _naming(whole.file):
         parts = parse_whole(whole)
         domains = [part for part in parts if isinstance(part, Domain)]
         problems = [part for part in parts if isinstance(part, Problem)]
@@ -121,12 +121,12 @@ def ground_whole(whole: Source, libraries: Iterable[Source] = (), *, plank_compa
 
 
 @contextmanager
-def _shallow(files: str) -> Iterator[None]:
-    """Says in one line that a text is nested too deeply."""
+def _naming(files: str) -> Iterator[None]:
+    """Says where a formula is that is nested too deeply once it is ground."""
     try:
         yield
-    except RecursionError:
-        raise EpigymError(f"{files}: formulas are nested too deeply") from None
+    except NestingError as error:
+        raise NestingError(f"{files}: {error}") from None
 
 
 def _specification(
@@ -159,4 +159,4 @@ def _spec_paths(path: Path) -> list[Path]:
     for name in names:
         if not isinstance(name, str):
             raise EpigymError(f"{path}: expected a path, found {name!r}")
-    return [beside if (beside := path.parent / name).exists() else Path(name) for name in names]
+    return [beside if is_file(beside := path.parent / name) else Path(name) for name in names]

@@ -8,10 +8,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from lark import Lark, Token, Transformer
+from lark import Lark, Token, Transformer, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
 
 from epigym.errors import ParseError
+from epigym.formula import MAX_LEVELS, too_deep
 from epigym.language.epddl.syntax import (
     ActionSchema,
     ActionType,
@@ -53,6 +54,7 @@ from epigym.language.source import Source
 from epigym.names import did_you_mean
 
 _SHOWN = 8
+_MAX_NESTING = 2 * MAX_LEVELS + 20  # a negation before each level, and what formulas stand in
 _NAMES = {"NAME": "a name", "VARIABLE": "a variable", "KEYWORD": "a :keyword"}
 
 
@@ -100,11 +102,25 @@ def _parser() -> Lark:
 
 def _parse(source: Source, start: str) -> Any:
     try:
-        return _Builder(source.file).transform(_parser().parse(source.text, start=start))
+        tree = _parser().parse(source.text, start=start)
+        _check_nesting(source, tree)
+        return _Builder(source.file).transform(tree)
     except UnexpectedInput as error:
         raise _parse_error(source, error) from None
     except VisitError as error:
         raise error.orig_exc from error
+
+
+def _check_nesting(source: Source, tree: Tree[Token]) -> None:
+    """Refuse what is nested too deeply for those who call themselves for each part of a part."""
+    nodes = [tree]
+    for _ in range(_MAX_NESTING):
+        nodes = [child for node in nodes for child in node.children if isinstance(child, Tree)]
+        if not nodes:
+            return
+    subtrees = reversed(list(nodes[0].iter_subtrees()))  # parents before children
+    words = (word for node in subtrees for word in node.children if isinstance(word, Token))
+    raise source.error(str(too_deep()), next(words, None))
 
 
 def _parse_error(source: Source, error: UnexpectedInput) -> ParseError:

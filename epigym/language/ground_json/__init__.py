@@ -13,21 +13,22 @@ operator `actually`; all its atoms are fluents.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from epigym.errors import EpigymError, LimitError, TaskError
+from epigym.errors import EpigymError, LimitError, NestingError, TaskError
 from epigym.files import read_json, write_json
-from epigym.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, not_, or_
+from epigym.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, not_, or_, too_deep
 from epigym.language.ground_json.doubles import in_preconditions
 from epigym.language.ground_json.formulas import CONSTANTS, FormulaReader, FormulaWriter
 from epigym.task import Action, Effect, EState, Event, Task
 
 MAX_PAIRS = 50_000_000
 _Json: TypeAlias = Any
-_Chain: TypeAlias = tuple[tuple[Formula, str], ...]
+Kind = TypeVar("Kind", bound=Hashable)
+Chain: TypeAlias = tuple[tuple[Formula, Kind], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +211,9 @@ def values(event: Event) -> dict[str, Formula]:
     }
 
 
-def exclusive(chain: _Chain) -> dict[str, Formula]:
+def exclusive(chain: Chain[Kind]) -> dict[Kind, Formula]:
     """The conditions of a chain made exclusive, by type."""
-    conditions: dict[str, Formula] = {}
+    conditions: dict[Kind, Formula] = {}
     before: tuple[Formula, ...] = ()
     for condition, kind in chain:
         conditions[kind] = or_(conditions.get(kind, FALSE), and_(*before, condition))
@@ -233,6 +234,7 @@ def load(path: str | Path, *, plank_compat: bool = False) -> Task:
     Raises:
         EpigymError: if the file cannot be read or is in neither layout.
         TaskError: if the task contradicts itself.
+        NestingError: if a formula is nested too deeply.
     """
     return checked(read_json(path), str(path), plank_compat=plank_compat)
 
@@ -241,9 +243,11 @@ def checked(content: _Json, file: str, *, plank_compat: bool = False) -> Task:
     """The task of the JSON content of `file`; arguments and errors as `load`."""
     try:
         return from_json(content, plank_compat=plank_compat)
-    except TaskError as error:
-        raise TaskError(f"{file}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (TaskError, NestingError) as error:
+        raise type(error)(f"{file}: {error}") from None
+    except RecursionError:
+        raise NestingError(f"{file}: {too_deep()}") from None
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         what = f"missing or unknown {error}" if isinstance(error, KeyError) else str(error)
         raise EpigymError(f"{file}: not the layout of a ground EPDDL task: {what}") from None
 
@@ -252,7 +256,7 @@ def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Ta
     """The task of a JSON object, in either layout.
 
     Raises:
-        KeyError, TypeError, ValueError: if the object is in neither layout.
+        LookupError, TypeError, ValueError, AttributeError: if the object is in neither layout.
         TaskError: if the task contradicts itself.
     """
     actions, state, info = content["actions"] or {}, content["initial-state"], content["planning-task-info"]
@@ -354,8 +358,10 @@ def effects_of(atom: str, value: Formula) -> list[Effect]:
     return [effect for effect in effects if effect.condition is not FALSE]
 
 
-def _chain(conditions: Mapping[str, _Json], types: list[str], reader: FormulaReader) -> _Chain:
+def _chain(conditions: Mapping[str, _Json], types: list[str], reader: FormulaReader) -> Chain[str]:
     """The conditions of one agent as a chain; where none holds the toolkit takes the first type."""
+    if not types:
+        raise ValueError("an action has no observability types under 'relations'")
     chain: list[tuple[Formula, str]] = []
     excluded: set[Formula] = set()
     for kind, content in conditions.items():

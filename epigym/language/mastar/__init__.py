@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from epigym.formula import Formula, and_, conjuncts
-from epigym.language.mastar.actions import ActionStatements, Semantics, check_semantics
+from epigym.language.mastar.actions import ActionStatements
+from epigym.language.mastar.event_models import Semantics, check_semantics
 from epigym.language.mastar.initial import InitialStatements
 from epigym.language.mastar.syntax import Names, Node, parse, subtrees
 from epigym.language.source import Source
@@ -48,11 +49,12 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
                 actions[names.find("action", parts[1])].add(statement)
             case _:
                 actions[names.find("action", parts[0])].add(statement)
+    agents = tuple(names.declared["agent"])
     return Task(
         name=Path(file).stem,
         fluents=tuple(names.declared["fluent"]),
-        agents=tuple(names.declared["agent"]),
-        actions=tuple(action.compile(semantics) for action in actions.values()),
+        agents=agents,
+        actions=tuple(action.description().action(agents, semantics) for action in actions.values()),
         initial=initial.estate(),
         goal=conjuncts(and_(*goals)),
         instance=Path(file).stem,

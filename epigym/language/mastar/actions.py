@@ -1,39 +1,15 @@
-"""The actions of mA*: statements about one action to its event model.
-
-Three readings of the language are in use (Baral, Gelfond, Pontelli and Son, "An action language for multi-agent
-domains", 2022; the EFP planners): they differ in whether executability is part of what observers learn, and in
-what a false announcement does.
-"""
+"""The actions of mA*: statements about one action to its description."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
-from epigym.errors import UsageError
-from epigym.formula import TRUE, Formula, Op, actually, and_, implies, literal, not_, or_
+from epigym.formula import TRUE, Formula, Op, and_, literal, or_
+from epigym.language.mastar.event_models import Description
 from epigym.language.mastar.syntax import Names, Node, conjuncts, subtrees
-from epigym.names import unknown
-from epigym.task import Action, Effect, Event
-
-Semantics = Literal["default", "efp", "update_model"]
-SEMANTICS: tuple[Semantics, ...] = ("default", "efp", "update_model")
-
-SIGMA, TAU, EPSILON = frozenset({0}), frozenset({1}), frozenset({2})
-SENSING_RELATIONS = {
-    "full": (SIGMA, TAU, EPSILON),
-    "partial": (SIGMA | TAU, SIGMA | TAU, EPSILON),
-    "oblivious": (EPSILON, EPSILON, EPSILON),
-}
-ONTIC_RELATIONS = {"full": (frozenset({0}), frozenset({1})), "oblivious": (frozenset({1}), frozenset({1}))}
+from epigym.task import Effect
 
 _KINDS = {"causes": "ontic", "determines": "sensing", "announces": "announcement"}
-
-
-def check_semantics(semantics: str) -> None:
-    """Raise an error unless `semantics` names a reading of mA*."""
-    if semantics not in SEMANTICS:
-        raise UsageError(unknown("semantics", semantics, SEMANTICS))
 
 
 @dataclass(slots=True)
@@ -68,9 +44,19 @@ class ActionStatements:
             case verb:
                 self._add_effects(str(verb), statement)
 
-    def compile(self, semantics: Semantics) -> Action:
-        """The ground action under a reading of the language."""
-        return self._ontic(semantics) if self._verb in ("", "causes") else self._epistemic(semantics)
+    def description(self) -> Description:
+        """What the statements say together."""
+        if self._verb in ("", "causes"):
+            for place in self._aware_places:
+                self.names.source.warn(f"'aware_of' has no effect: action {self.name!r} is ontic", place)
+        return Description(
+            name=self.name,
+            verb=self._verb,
+            executable=and_(*self._executable),
+            effects=tuple(self._effects),
+            observers={agent: or_(*conditions) for agent, conditions in self._observers.items()},
+            aware={agent: or_(*conditions) for agent, conditions in self._aware.items()},
+        )
 
     def _condition(self, statement: Node, *, after: int) -> Formula:
         """The formula behind `if`, which follows `after` other parts."""
@@ -106,42 +92,6 @@ class ActionStatements:
         if verb == "causes":
             return f"action {self.name!r} both adds and deletes {name!r} without a condition: it is added"
         return f"action {self.name!r} {verb} both {name!r} and '-{name}': no world satisfies them"
-
-    def _ontic(self, semantics: Semantics) -> Action:
-        for place in self._aware_places:
-            self.names.source.warn(f"'aware_of' has no effect: action {self.name!r} is ontic", place)
-        psi = and_(*self._executable)
-        learned = psi if semantics == "update_model" else TRUE
-        return Action(
-            name=self.name,
-            applicability=psi,
-            events=(Event("sigma", learned, tuple(self._effects)), Event("epsilon")),
-            designated=(0,),
-            relations=ONTIC_RELATIONS,
-            observability=tuple(self._types(agent, partial=False) for agent in self.names.declared["agent"]),
-        )
-
-    def _epistemic(self, semantics: Semantics) -> Action:
-        psi = and_(*self._executable)
-        learned = psi if semantics == "update_model" else TRUE
-        phi = and_(*(implies(actually(e.condition), literal(e.fluent, e.value)) for e in self._effects))
-        truthful = self._verb == "announces" and semantics != "efp"
-        return Action(
-            name=self.name,
-            applicability=psi,
-            events=(Event("sigma", and_(learned, phi)), Event("tau", and_(learned, not_(phi))), Event("epsilon")),
-            designated=(0,) if truthful else (0, 1),
-            relations=SENSING_RELATIONS,
-            observability=tuple(self._types(agent, partial=True) for agent in self.names.declared["agent"]),
-        )
-
-    def _types(self, agent: str, *, partial: bool) -> tuple[tuple[Formula, str], ...]:
-        """The observability conditions of an agent, up to the first that always holds."""
-        stated = [("full", self._observers), ("partial", self._aware)] if partial else [("full", self._observers)]
-        types = [(or_(*conditions[agent]), kind) for kind, conditions in stated if agent in conditions]
-        types.append((TRUE, "oblivious"))
-        last = next(index for index, (condition, _) in enumerate(types) if condition is TRUE)
-        return tuple(types[: last + 1])
 
 
 def _effect(formula: Formula, condition: Formula) -> Effect | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from epigym.errors import EpigymError, LimitError, ParseError
+from epigym.errors import LimitError, ParseError
 from epigym.formula import Formula, Op, not_
 from epigym.language.mastar.syntax import Names, Node, conjuncts, subtrees
 from epigym.language.theories import Column, classes, models, rows, truth, valuations
@@ -65,8 +65,6 @@ class InitialStatements:
             worlds = models((formula for formula, _ in self._common), fluents)
         except LimitError as error:
             raise LimitError(f"{self.names.source.file}: {error} with 'initially C([...], ...)'") from None
-        except RecursionError:
-            raise EpigymError(f"{self.names.source.file}: formulas are nested too deeply") from None
         if not len(worlds):
             raise self._contradiction(fluents)
         columns = dict(zip(fluents, worlds.T, strict=True))

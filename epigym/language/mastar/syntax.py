@@ -10,7 +10,7 @@ from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedToken
 from lark.lexer import PatternStr
 
 from epigym.errors import ParseError
-from epigym.formula import Formula, and_, believes, common, everybody, fluent, not_, or_
+from epigym.formula import MAX_LEVELS, Formula, and_, believes, common, everybody, fluent, not_, or_, too_deep
 from epigym.language.grammars import parser
 from epigym.language.source import Source, position
 from epigym.names import did_you_mean, unknown
@@ -68,6 +68,8 @@ class Names:
                     built[id(node)] = or_(*parts)
                 case "modality":
                     built[id(node)] = self._modality(node, parts[0])
+            if id(node) in built and built[id(node)].levels > MAX_LEVELS:
+                raise self.source.error(str(too_deep()), node)
         return built[id(tree)]
 
     def _modality(self, node: Node, body: Formula) -> Formula:

@@ -1,0 +1,30 @@
+"""A heuristic that counts what is missing of the goal, and mistakes about it more."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym import StateSpace
+from epigym.formula import Op, considers_possible, not_, parts_of
+from search.heuristics import Heuristic
+
+
+class Mistakes(Heuristic):
+    """Scores an e-state with the parts of the goal that do not hold.
+
+    Args:
+        space: where the e-states live.
+        weight: what a part counts besides if it is a belief, and the agent believes the opposite.
+    """
+
+    name = "mistakes"
+
+    def __init__(self, space: StateSpace, weight: float = 1.0) -> None:
+        parts = parts_of(space.task.goal)
+        beliefs = [part for part in parts if part.op is Op.BELIEVES]
+        self._open = space.query([not_(part) for part in parts])
+        self._opposite = space.query([not_(considers_possible(*part.agents, *part.children)) for part in beliefs])
+        self._weight = weight
+
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        """float64[k]: the score of each of `ids` (int32[k])."""
+        return self._open(ids).sum(axis=1) + self._weight * self._opposite(ids).sum(axis=1)

@@ -1,0 +1,289 @@
+"""`EpistemicVectorEnv`: many environments of one task over one state space, a few batched calls for each step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.seeding import np_random
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from epigym.encoding import graph_instance
+from epigym.envs.domain_env import DomainEnv
+from epigym.envs.env import OPTIONS, EpistemicEnv, Info, ProblemEnv, check_options
+from epigym.envs.goals import Goals
+from epigym.envs.graph_space import GraphBatchSpace, GraphSpace
+from epigym.errors import EpigymError
+from epigym.formula import TRUE, considers_possible
+from epigym.names import unknown
+from epigym.rows import GraphBatch
+from epigym.values import Count, typed
+
+Flags = NDArray[np.bool_]
+Step = tuple[GraphBatch, NDArray[np.float64], Flags, Flags, Info]
+_MODES = {mode.value: mode for mode in AutoresetMode}
+
+
+class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]]):
+    """`num_envs` environments of one task, which share one `StateSpace`; each of them does what `EpistemicEnv` does.
+
+    Made by `gymnasium.make_vec("epi/Grapevine-v0", num_envs=64)`, with the arguments of the single environment.
+
+    ## Observation Space
+    All graphs in one `epigym.rows.GraphBatch`, nothing padded: `node_bits` uint8[N, 64], `edge_index` int64[2, E],
+    `edge_label` int64[E], and `node_ptr`, `edge_ptr` int64[num_envs + 1], where the nodes and edges of each environment
+    start. `epigym.encoding.graph_instance(batch, i)` is what environment `i` observes by itself, and
+    `epigym.PaddedVectorObservation` makes arrays of fixed size.
+
+    ## Action Space
+    `MultiDiscrete`: an action for each environment. They are the same actions in all of them, named by the attribute
+    `action_names`, so that masks are a rectangle.
+
+    ## Starting State and Seeds
+    As in the single environment; `reset(seed=s)` seeds environment `i` with `s + i`, a list seeds each, and goals
+    that are drawn are those of single environments with these seeds. The reset options `state` and `goal` hold for
+    all environments that are reset: those of `reset_mask`, bool[num_envs], or all.
+
+    ## Episode End
+    After `max_episode_steps` steps episodes are truncated. `autoreset_mode` says when the next one starts:
+    - `NextStep` (default): at the next step, whatever its action, with reward 0.
+    - `SameStep`: at once; `infos["final_obs"]` holds the last observations of episodes that ended, a
+      `GraphInstance` each, and `infos["final_info"]` their information.
+    - `Disabled`: when `reset` is told so by `reset_mask`; a step before that is an error.
+
+    ## Information
+    After `reset` and every `step`, for all environments; beside each array is one with an underscore before its name
+    that says for which environments there is such information, bool[num_envs]:
+    - `action_mask`: int8[num_envs, n].
+    - `collapsed_agents`: bool[num_envs, n_agents], in the order of `task.agents`.
+    - `is_goal`, `invalid_action`: bool[num_envs].
+
+    After `reset` also `action_names`, one tuple.
+
+    Args:
+        single: one environment of the task, which becomes part of this one.
+        num_envs: how many there are.
+        max_episode_steps: after how many steps an episode is truncated; None: never.
+        autoreset_mode: when an episode follows one that ended, a `gymnasium.vector.AutoresetMode` or its value.
+
+    Raises:
+        EpigymError: when an argument is none of its values.
+    """
+
+    metadata = {**EpistemicEnv.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        single: EpistemicEnv,
+        num_envs: int = 1,
+        max_episode_steps: int | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    ) -> None:
+        """Put all environments at the initial e-state."""
+        self.num_envs = typed(num_envs, Count, "num_envs")
+        self.max_episode_steps = typed(max_episode_steps, Count | None, "max_episode_steps")
+        self.metadata = {**self.metadata, "autoreset_mode": _mode(autoreset_mode)}
+        self.single = single
+        self.task, self.space, self.action_names = single.task, single.space, single.action_names
+        self.render_mode = single.render_mode
+        self.single_observation_space = GraphSpace(single.encoder.identifiers.shape[1])
+        self.single_action_space = single.action_space
+        self.observation_space = GraphBatchSpace(self.num_envs, self.single_observation_space.width)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.states = np.full(self.num_envs, self.space.initial, np.int32)
+        self.goals = Goals(single.encoder, [self.task.goal] * self.num_envs)
+        self._agents_think = self.space.query(considers_possible(agent, TRUE) for agent in self.task.agents)
+        self._generators = [np_random()[0] for _ in range(self.num_envs)]
+        self._elapsed = np.zeros(self.num_envs, np.int64)
+        self._invalid = np.zeros(self.num_envs, np.bool_)
+        self._ended = np.zeros(self.num_envs, np.bool_)
+        self._every = np.arange(self.num_envs)
+        self._is_reset = False
+
+    @property
+    def autoreset_mode(self) -> AutoresetMode:
+        """When an episode follows one that ended."""
+        mode: AutoresetMode = self.metadata["autoreset_mode"]
+        return mode
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[GraphBatch, Info]:
+        """Start an episode in all environments, or in those of the option `reset_mask`; see the class.
+
+        Raises:
+            EpigymError: when an option does not exist or does not fit the task, or there is not a seed for each.
+        """
+        asked = dict(options or {})
+        check_options(asked, (*OPTIONS, "reset_mask"))
+        members = self._members(asked.pop("reset_mask", None))
+        for index, one in zip(self._every.tolist(), self._seeds(seed), strict=True):
+            if one is not None and index in members:
+                self._generators[index] = np_random(one)[0]
+        self._start(members, asked)
+        self._ended[members] = self._invalid[members] = False
+        self._is_reset = True
+        self._look()
+        return self.goals.graphs(self.states), self._infos() | {"action_names": self.action_names}
+
+    def step(self, actions: NDArray[np.int64]) -> Step:
+        """Apply an action in every environment.
+
+        Args:
+            actions: int[num_envs].
+
+        Returns:
+            Observations, rewards float64[num_envs], terminations and truncations bool[num_envs], and infos.
+
+        Raises:
+            ResetNeeded: before the first `reset`.
+            EpigymError: when there is no such action, when it is not allowed and `invalid_action` is `error`, or when
+                an episode has ended and `autoreset_mode` is `Disabled`.
+            TaskError: when designated worlds disagree about an agent's observability type.
+        """
+        actions = self._checked(actions)
+        starting = self._ended
+        self._invalid = (self._mask[self._every, actions] == 0) & ~starting
+        if self.single.invalid_action == "error" and self._invalid.any():
+            self._refuse(actions)
+        moving = np.flatnonzero(~(self._invalid | self._is_goal | starting))
+        self.states[moving] = self.space.successors(self.states[moving], actions[moving])
+        self._elapsed += 1
+        if starting.any():
+            self._start(np.flatnonzero(starting), {})
+        self._look()
+        terminated = self._is_goal & ~starting
+        truncated = self._elapsed >= (self.max_episode_steps or np.inf)
+        rewards = np.where(starting, 0.0, -1.0)
+        ended = terminated | truncated
+        final: Info = {}
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
+            self._ended = ended
+        elif ended.any():
+            final = self._final(ended)
+            self._start(np.flatnonzero(ended), {})
+            self._invalid = self._invalid & ~ended
+            self._look()
+        return self.goals.graphs(self.states), rewards, terminated, truncated, self._infos() | final
+
+    def render(self) -> tuple[Any, ...] | None:
+        """The Kripke model of every environment as `render_mode` says; None without one."""
+        if self.render_mode is None:
+            return None
+        frames = []
+        for state in self.states.tolist():
+            self.single.state = state
+            frames.append(self.single.render())
+        return tuple(frames)
+
+    def _start(self, members: NDArray[np.int64], options: Mapping[str, Any]) -> None:
+        """Let an episode begin in some environments."""
+        goal = options.get("goal")
+        indices = members.tolist()
+        self.goals.change(indices, [self.single.goal_option(goal, self._generators[index]) for index in indices])
+        self.states[members] = self.single.state_option(options.get("state"))
+        self._elapsed[members] = 0
+
+    def _look(self) -> None:
+        """What is so in the current e-states."""
+        self._mask = self.space.allowed(self.states).view(np.int8)
+        self._is_goal = self.goals.holds(self.states)
+        self._collapsed = ~self._agents_think(self.states)
+
+    def _infos(self, known: Flags | None = None) -> Info:
+        """The information on environments: those that are known, or all."""
+        infos = {
+            "action_mask": self._mask.copy(),
+            "collapsed_agents": self._collapsed.copy(),
+            "is_goal": self._is_goal.copy(),
+            "invalid_action": self._invalid.copy(),
+        }
+        known = np.ones(self.num_envs, np.bool_) if known is None else known
+        return infos | {f"_{name}": known for name in infos}
+
+    def _final(self, ended: Flags) -> Info:
+        """How episodes ended, in the same step in which others begin."""
+        observations = np.full(self.num_envs, None, dtype=object)
+        for index in np.flatnonzero(ended).tolist():
+            graphs = self.goals[index].encoder.graphs(self.states[index : index + 1])
+            observations[index] = graph_instance(graphs)
+        infos = {"final_obs": observations, "final_info": self._infos(ended)}
+        return infos | {f"_{name}": ended for name in infos}
+
+    def _members(self, mask: Any) -> NDArray[np.int64]:
+        """The environments of a `reset_mask`."""
+        if mask is None:
+            return self._every
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,):
+            raise EpigymError(f"the reset option 'reset_mask' is an array bool[{self.num_envs}], got {mask!r}")
+        if not mask.any():
+            raise EpigymError("the reset option 'reset_mask' marks no environment: mark one, or leave it out for all")
+        return np.flatnonzero(mask)
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None]:
+        """A seed for each environment, None for none."""
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, int | np.integer):
+            return [int(seed) + index for index in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise EpigymError(f"there are {len(seed)} seeds for {self.num_envs} environments: give one for each")
+        return seed
+
+    def _checked(self, given: Any) -> NDArray[np.int64]:
+        """The actions, where they are some."""
+        if not self._is_reset:
+            raise ResetNeeded("call reset before the first step")
+        actions: NDArray[np.int64] = np.asarray(given)
+        count = len(self.action_names)
+        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
+            raise EpigymError(
+                f"actions are whole numbers, one for each of {self.num_envs} environments, "
+                f"got {actions.dtype}{list(actions.shape)}"
+            )
+        if actions.min() < 0 or actions.max() >= count:
+            wrong = actions[(actions < 0) | (actions >= count)][0]
+            raise EpigymError(f"an action is a whole number from 0 to {count - 1}, got {wrong}")
+        if self._ended.any() and self.autoreset_mode is AutoresetMode.DISABLED:
+            raise EpigymError(
+                f"the episode of environment {self._ended.argmax()} has ended: start the next ones with "
+                "reset(options={'reset_mask': terminations | truncations}), or choose another autoreset_mode"
+            )
+        return actions
+
+    def _refuse(self, actions: NDArray[np.int64]) -> None:
+        index = int(self._invalid.argmax())
+        reason = self.single.refusal(int(self.states[index]), int(actions[index]))
+        raise EpigymError(f"environment {index}: {reason}")
+
+
+def domain_envs(
+    num_envs: int = 1,
+    max_episode_steps: int | None = None,
+    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    **arguments: Any,
+) -> EpistemicVectorEnv:
+    """The vector environment of a domain; `arguments` and errors as `DomainEnv`."""
+    return EpistemicVectorEnv(DomainEnv(**arguments), num_envs, max_episode_steps, autoreset_mode)
+
+
+def problem_envs(
+    num_envs: int = 1,
+    max_episode_steps: int | None = None,
+    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    **arguments: Any,
+) -> EpistemicVectorEnv:
+    """The vector environment of a problem; `arguments` and errors as `ProblemEnv`."""
+    return EpistemicVectorEnv(ProblemEnv(**arguments), num_envs, max_episode_steps, autoreset_mode)
+
+
+def _mode(mode: AutoresetMode | str) -> AutoresetMode:
+    if isinstance(mode, AutoresetMode):
+        return mode
+    if mode not in _MODES:
+        raise EpigymError(unknown("autoreset_mode", str(mode), tuple(_MODES)))
+    return _MODES[mode]

@@ -1,0 +1,226 @@
+"""Ground actions that mA* can say: their event models to descriptions, and when two actions are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+from typing import NamedTuple, TypeAlias
+
+from epigym.errors import TaskError
+from epigym.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, or_
+from epigym.language.ground_json import Chain, exclusive, values
+from epigym.language.mastar.event_models import ONTIC_RELATIONS, SENSING_RELATIONS, Description, Semantics
+from epigym.task import Action, Effect
+
+_MOST_EVENTS = len(SENSING_RELATIONS["full"])
+_SIGMA, _TAU = 0, 1
+Relation: TypeAlias = frozenset[tuple[int, int]]
+
+
+class Casting(NamedTuple):
+    """A way to give the events of an action the roles of mA*.
+
+    Attributes:
+        ontic: whether the action would be ontic; else it senses or announces.
+        events: for each role the event that has it.
+        kinds: for each agent when it observes in full, and else when in part or not at all.
+    """
+
+    ontic: bool
+    events: Mapping[int, int]
+    kinds: list[dict[str, Formula]]
+
+
+@dataclass(slots=True)
+class Recogniser:
+    """Finds the words of mA* for actions.
+
+    Attributes:
+        agents: names, in the task's order.
+        name: a fluent, to spell out constants with.
+    """
+
+    agents: tuple[str, ...]
+    name: str
+    _number: dict[Hashable, int] = field(default_factory=dict)
+    _known: dict[Formula, int] = field(default_factory=dict)
+
+    def describe(self, action: Action, semantics: Semantics) -> Description:
+        """The description whose action, under a reading of the language, is alike.
+
+        Raises:
+            TaskError: saying why there is none.
+        """
+        reached = _reached(action)
+        if len(reached) > _MOST_EVENTS:
+            raise TaskError(f"it has {len(reached)} events, an action of mA* at most {_MOST_EVENTS}")
+        unsayable = ""
+        reason = "who considers which of its events possible is as in no change, sensing or announcement"
+        for casting in _castings(action, reached):
+            for found in self._descriptions(action, casting, semantics):
+                if self.alike(found.action(self.agents, semantics), action):
+                    missing = [formula for formula in found.formulas() if has_actually(formula)]
+                    if not missing:
+                        return found
+                    unsayable = f"it has no word for {missing[0]}"
+            reason = "what it changes, or what is learned from it, is not what mA* says with literals"
+        raise TaskError(unsayable or reason)
+
+    def _descriptions(self, action: Action, casting: Casting, semantics: Semantics) -> Iterator[Description]:
+        """What an action in this casting can be, if it is one of mA*."""
+        sigma, verb = action.events[casting.events[_SIGMA]], "causes"
+        learned = conjuncts(sigma.precondition.negation_normal_form())
+        given, contents = learned, [list(sigma.effects)]
+        if not casting.ontic:
+            verb = "announces" if len(action.designated) == 1 else "determines"
+            known = self.parts(action.applicability)
+            if _TAU in casting.events:
+                known |= self.parts(action.events[casting.events[_TAU]].precondition)
+            given = tuple(part for part in learned if self.parts(part) <= known)
+            told = {part: _told(part) for part in learned}
+            # What is told may be given as well: who shouts that the coin lies tails up, knows that it does.
+            contents = [list(told.values())]
+            if semantics == "update_model":
+                contents.append([effect for part, effect in told.items() if part not in given])
+                contents.append([effect for part, effect in told.items() if part not in given or effect.fluent])
+        needed = self.parts(action.applicability)
+        added = [part for part in given if semantics == "update_model" and not self.parts(part) <= needed]
+        for content in contents:
+            yield Description(
+                name=action.name,
+                verb=verb,
+                executable=and_(action.applicability, *added),
+                effects=tuple(effect for effect in content if effect.condition is not FALSE),
+                observers=_conditions(self.agents, casting.kinds, "full"),
+                aware=_conditions(self.agents, casting.kinds, "partial"),
+            )
+
+    def alike(self, first: Action, second: Action) -> bool:
+        """Whether two actions have the same events, relations and conditions, names of events and types apart.
+
+        Formulas are compared in negation normal form; order in conjunctions and disjunctions does not count, nor do
+        events that nobody considers possible.
+        """
+        mine, others = _reached(first), _reached(second)
+        if len(mine) != len(others) or first.name != second.name:
+            return False
+        meaning = self._meaning(first, mine)
+        return any(meaning == self._meaning(second, order) for order in permutations(others))
+
+    def parts(self, formula: Formula) -> frozenset[int]:
+        """Numbers of the parts of a conjunction; equal for two formulas that only order tells apart."""
+        spelled = formula.without_constants(self.name).negation_normal_form()
+        return frozenset(map(self._numbered, conjuncts(spelled)))
+
+    def _numbered(self, formula: Formula) -> int:
+        for node in formula.subformulas():
+            if node not in self._known:
+                parts = [self._known[child] for child in node.children]
+                ordered = frozenset(parts) if node.op in (Op.AND, Op.OR) else tuple(parts)
+                key = (node.op, node.name, node.agents, ordered)
+                self._known[node] = self._number.setdefault(key, len(self._number))
+        return self._known[formula]
+
+    def _meaning(self, action: Action, events: Sequence[int]) -> Hashable:
+        """What an action is, its events being numbered as they are listed."""
+        place = {event: index for index, event in enumerate(events)}
+        preconditions = [self.parts(action.events[event].precondition) for event in events]
+        needed = frozenset.intersection(*(preconditions[place[event]] for event in action.designated))
+        changes = [
+            frozenset(
+                (name, self.parts(value))
+                for name, value in values(action.events[event]).items()
+                if value is not fluent(name)
+            )
+            for event in events
+        ]
+        observability = [self._observability(_related(chain, action, place)) for chain in action.observability]
+        return (
+            self.parts(action.applicability) | needed,
+            tuple(preconditions),
+            tuple(changes),
+            frozenset(place[event] for event in action.designated),
+            tuple(observability),
+        )
+
+    def _observability(self, chain: Chain[Relation]) -> Hashable:
+        """When an agent has which relation; that it has the last one follows from when it has the others."""
+        conditions = exclusive(chain)
+        last = max(conditions, key=sorted)
+        return frozenset((row, None if row == last else self.parts(held)) for row, held in conditions.items())
+
+
+def has_actually(formula: Formula) -> bool:
+    """Whether a formula speaks of what is actually true, for which mA* has no word."""
+    return any(node.op is Op.ACTUALLY for node in formula.subformulas())
+
+
+def _reached(action: Action) -> list[int]:
+    """The designated events, then those that an agent may consider possible, step by step."""
+    kinds = {kind for chain in action.observability for condition, kind in _deciding(chain)}
+    found = dict.fromkeys(action.designated)
+    waiting = list(found)
+    while waiting:
+        event = waiting.pop(0)
+        for target in sorted(frozenset[int]().union(*(action.relations[kind][event] for kind in kinds))):
+            if target not in found:
+                found[target] = None
+                waiting.append(target)
+    return list(found)
+
+
+def _deciding(chain: Chain[str]) -> Iterator[tuple[Formula, str]]:
+    """The conditions of a chain that may decide."""
+    for condition, kind in chain:
+        if condition is not FALSE:
+            yield condition, kind
+        if condition is TRUE:
+            return
+
+
+def _related(chain: Chain[str], action: Action, place: Mapping[int, int]) -> Chain[Relation]:
+    """A chain with relations between the places of events for types; neighbours with the same are one."""
+    found: list[tuple[Formula, Relation]] = []
+    for condition, kind in _deciding(chain):
+        relation = frozenset(
+            (index, place[target]) for event, index in place.items() for target in action.relations[kind][event]
+        )
+        before = found.pop()[0] if found and found[-1][1] == relation else FALSE
+        found.append((or_(before, condition), relation))
+    return tuple(found)
+
+
+def _castings(action: Action, reached: Sequence[int]) -> Iterator[Casting]:
+    """The ways to give events roles so that each agent observes as agents do in mA*."""
+    for relations in (ONTIC_RELATIONS, SENSING_RELATIONS):
+        for chosen in permutations(range(len(relations["full"])), len(reached)):
+            place = dict(zip(reached, chosen, strict=True))
+            kinds = {
+                frozenset((role, target) for role in chosen for target in rows[role]): kind
+                for kind, rows in relations.items()
+            }
+            chains = [_related(chain, action, place) for chain in action.observability]
+            if _SIGMA in chosen and all(row in kinds for chain in chains for _, row in chain):
+                events = dict(zip(chosen, reached, strict=True))
+                yield Casting(relations is ONTIC_RELATIONS, events, [_in_order(chain, kinds) for chain in chains])
+
+
+def _in_order(chain: Chain[Relation], kinds: Mapping[Relation, str]) -> dict[str, Formula]:
+    """When an agent observes an action in full, and else when in part or not at all."""
+    order = [list(SENSING_RELATIONS).index(kinds[row]) for _, row in chain]
+    pairs = chain if order == sorted(order) else tuple((held, row) for row, held in exclusive(chain).items())
+    return {kinds[row]: condition for condition, row in pairs}
+
+
+def _conditions(agents: Sequence[str], kinds: Sequence[Mapping[str, Formula]], kind: str) -> dict[str, Formula]:
+    """For the agents that may observe an action in one way when they do."""
+    return {agent: found[kind] for agent, found in zip(agents, kinds, strict=True) if kind in found}
+
+
+def _told(part: Formula) -> Effect:
+    """The literal, with its condition, that a formula says to be true; what says none is taken for a condition."""
+    conditional = part.op is Op.OR and len(part.children) == 2 and part.children[0].unnegated.op is Op.ACTUALLY
+    told = part.children[1] if conditional else part
+    condition = part.children[0].unnegated.children[0] if conditional else TRUE
+    return Effect(told.unnegated.name, told is told.unnegated, condition)

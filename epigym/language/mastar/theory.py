@@ -1,0 +1,111 @@
+"""Initial e-states that mA* can say: a contracted e-state to the `initially` formulas of a finitary S5 theory.
+
+What all worlds share is common knowledge; agents know whether fluents that their classes of worlds share hold and,
+where that does not tell the classes apart, whether formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.errors import LimitError, TaskError
+from epigym.formula import Formula, and_, believes, common, literal, not_, or_
+from epigym.task import EState
+
+MAX_LITERALS = 200_000
+_Table = NDArray[np.bool_]
+
+
+def theory(estate: EState, fluents: Sequence[str], agents: Sequence[str]) -> list[Formula]:
+    """The formulas after `initially` that mean an e-state.
+
+    Args:
+        estate: the e-state, contracted.
+        fluents: names, one or more.
+        agents: names.
+
+    Raises:
+        TaskError: saying why there are none.
+        LimitError: if they would have more than `MAX_LITERALS` literals.
+    """
+    _check(estate, agents)
+    worlds = np.array([[name in valuation for name in fluents] for valuation in estate.valuations])
+    actual = estate.valuations[estate.designated[0]]
+    shared = [common(agents, part) for part in _constraints(worlds, fluents)]
+    known = [
+        common(agents, or_(believes(agent, part), believes(agent, not_(part))))
+        for agent, rows in zip(agents, estate.successors, strict=True)
+        for part in _known_whether(worlds, fluents, rows)
+    ]
+    return [and_(*(literal(name, name in actual) for name in fluents)), *shared, *known]
+
+
+def _check(estate: EState, agents: Sequence[str]) -> None:
+    if len(estate.designated) > 1:
+        raise TaskError(f"it has {len(estate.designated)} designated worlds, in mA* one")
+    if len(set(estate.valuations)) < len(estate.valuations):
+        raise TaskError("some of its worlds differ in nothing but beliefs, in mA* all differ in a fluent")
+    for agent, rows in zip(agents, estate.successors, strict=True):
+        if not all(world in row for world, row in enumerate(rows)):
+            raise TaskError(f"agent {agent!r} believes what is false in one of its worlds, in mA* nobody does")
+        if any(rows[world] != row for row in set(rows) for world in row):
+            raise TaskError(f"agent {agent!r} does not know what it believes, in mA* everybody does")
+
+
+def _known_whether(worlds: _Table, fluents: Sequence[str], rows: Sequence[frozenset[int]]) -> Iterator[Formula]:
+    """Formulas on whose truth worlds agree iff they have the same row."""
+    number = {row: index for index, row in enumerate(dict.fromkeys(rows))}
+    classes = np.array([number[row] for row in rows])
+    first = np.unique(classes, return_index=True)[1]
+    known = (worlds == worlds[first][classes]).all(axis=0) & (worlds != worlds[0]).any(axis=0)
+    yield from (literal(fluents[index], True) for index in np.flatnonzero(known).tolist())
+    if len(np.unique(worlds[:, known], axis=0)) < len(number):
+        for bit in range((len(number) - 1).bit_length()):
+            yield and_(*_constraints(worlds[classes >> bit & 1 == 1], fluents))
+
+
+def _constraints(worlds: _Table, fluents: Sequence[str]) -> Iterator[Formula]:
+    """Formulas that are true together in the worlds, bool[n, fluents] and all different, and nowhere else."""
+    varying = (worlds != worlds[0]).any(axis=0)
+    yield from (literal(fluents[index], bool(worlds[0, index])) for index in np.flatnonzero(~varying).tolist())
+    groups = _dependent(worlds, np.flatnonzero(varying).tolist())
+    if prod(len(np.unique(worlds[:, group], axis=0)) for group in groups) != len(worlds):
+        groups = [np.flatnonzero(varying).tolist()]
+    for group in groups:
+        yield from _normal_form(np.unique(worlds[:, group], axis=0), [fluents[index] for index in group])
+
+
+def _dependent(worlds: _Table, varying: list[int]) -> list[list[int]]:
+    """The varying fluents in groups: linked when some pair of values of two does not occur."""
+    true, false = worlds.astype(np.float64), (~worlds).astype(np.float64)
+    free = np.all([first.T @ second > 0 for first in (true, false) for second in (true, false)], axis=0)
+    groups: list[list[int]] = []
+    waiting = list(varying)
+    while waiting:
+        group = [waiting.pop(0)]
+        for index in group:
+            group += [other for other in waiting if not free[index, other]]
+            waiting = [other for other in waiting if free[index, other]]
+        groups.append(sorted(group))
+    return groups
+
+
+def _normal_form(rows: _Table, fluents: Sequence[str]) -> Iterator[Formula]:
+    """What is true of these rows of values, and of no others: which there are, or which there are not."""
+    count = 2 ** len(fluents)
+    if len(fluents) * min(len(rows), count - len(rows)) > MAX_LITERALS:
+        raise LimitError(f"its {len(rows)} worlds would take more than {MAX_LITERALS} literals")
+    if len(rows) <= count - len(rows):
+        yield or_(*(_term(row, fluents) for row in rows))
+    else:
+        places = 1 << np.arange(len(fluents))
+        missing = np.setdiff1d(np.arange(count), rows @ places)
+        yield from (not_(_term(number & places > 0, fluents)).negation_normal_form() for number in missing)
+
+
+def _term(row: _Table, fluents: Sequence[str]) -> Formula:
+    return and_(*(literal(name, bool(value)) for name, value in zip(fluents, row, strict=True)))

@@ -1,0 +1,72 @@
+"""Files that carry the checksum of their own content, so that damage shows when they are read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from epigym.errors import DamagedError, EpigymError, MissingError
+from epigym.files import AnyPath, read_json, write_json
+
+_SEAL = "sha256"
+DIGITS = hashlib.sha256().digest_size * 2
+"""Length of what `seal` adds."""
+
+
+def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Plain values by name as they are read again, with the checksum of them all under `sha256` in front."""
+    plain = json.loads(json.dumps(value))
+    return {_SEAL: _checksum(plain), **plain}
+
+
+def write_sealed(path: AnyPath, value: Mapping[str, Any]) -> None:
+    """Write plain values by name as JSON with their checksum, as `epigym.files.write_json` does."""
+    write_json(path, sealed(value))
+
+
+def read_sealed(path: AnyPath, remedy: str) -> dict[str, Any]:
+    """The values of a file of `write_sealed`, however it is laid out, without their checksum.
+
+    Args:
+        path: the file.
+        remedy: what to do about a damaged one, for the message.
+
+    Raises:
+        MissingError: when there is no such file.
+        DamagedError: when it cannot be read, is no such file, or its content is not what was written.
+    """
+    try:
+        value = read_json(path)
+    except MissingError:
+        raise
+    except EpigymError as error:
+        raise DamagedError(f"{error}: {remedy}") from None
+    if not isinstance(value, dict) or value.pop(_SEAL, None) != _checksum(value):
+        raise DamagedError(f"{path}: damaged or edited, its content does not fit its {_SEAL}: {remedy}")
+    return value
+
+
+def seal(content: bytes) -> bytes:
+    """Bytes with their checksum behind them, as 64 hexadecimal digits."""
+    return content + hashlib.sha256(content).hexdigest().encode()
+
+
+def read_bytes(path: AnyPath, remedy: str) -> bytes:
+    """The whole content of a file that was sealed by `seal`; arguments and errors as `read_sealed`."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise MissingError(f"{path}: there is no such file: {remedy}") from None
+    except OSError as error:
+        raise DamagedError(f"{path}: {error.strerror or error}: {remedy}") from None
+    if seal(data[:-DIGITS]) != data:
+        raise DamagedError(f"{path}: damaged or cut off, its content does not fit its {_SEAL}: {remedy}")
+    return data
+
+
+def _checksum(value: Mapping[str, Any]) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,79 @@
+"""Train a policy that reaches any goal of a domain, on graphs, and compare it with shortest plans.
+
+Writes curve.csv, the learning curves of all seeds, curve.png, goals.csv with every goal that was held out, and a
+policy_<seed>.pt each.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from epigym.command.runner import run
+from epigym.command.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphPpo(Settings):
+    """The settings, see `conf/graph_ppo.yaml`."""
+
+    domain: str
+    problem: dict[str, Any]
+    encoding: str
+    goal_steps: int = field(metadata={"minimum": 1})
+    goal_size: int = field(metadata={"minimum": 1})
+    goals: int = field(metadata={"minimum": 1})
+    held_out: int = field(metadata={"minimum": 1})
+    max_episode_steps: int = field(metadata={"minimum": 1})
+    envs: int = field(metadata={"minimum": 1})
+    steps: int = field(metadata={"minimum": 1})
+    evaluate_every: int = field(metadata={"minimum": 1})
+    seeds: list[int]
+    ppo: dict[str, Any]
+
+
+def train(settings: GraphPpo) -> None:
+    """Train with every seed.
+
+    Raises:
+        EpigymError: when there is no such domain, an argument is wrong, or there are fewer goals than asked for.
+    """
+    import torch
+
+    from epigym.values import make
+    from learn.training.goal_reaching import experiment, summary
+    from learn.training.goals import GoalsEnv
+    from learn.training.graph_ppo import Hyperparameters
+
+    torch.set_num_threads(1)
+    env = GoalsEnv(
+        settings.domain,
+        encoding=settings.encoding,
+        goal_steps=settings.goal_steps,
+        goal_size=settings.goal_size,
+        **settings.problem,
+    )
+    reached = experiment(
+        env,
+        make(Hyperparameters, settings.ppo, "ppo."),
+        settings.run_dir,
+        goals=settings.goals,
+        held_out=settings.held_out,
+        max_episode_steps=settings.max_episode_steps,
+        envs=settings.envs,
+        steps=settings.steps,
+        evaluate_every=settings.evaluate_every,
+        seeds=settings.seeds,
+    )
+    logger.info("%s", summary(reached))
+
+
+main = partial(run, train, GraphPpo, "learn.graph_ppo")
+
+
+if __name__ == "__main__":
+    main()

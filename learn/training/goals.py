@@ -1,0 +1,100 @@
+"""Goals to learn from and goals held out, and how near a policy comes to the best plans for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.encoding import Encoder
+from epigym.envs.domain_env import RANDOM, DomainEnv
+from epigym.envs.goals import Goal, Goals
+from epigym.errors import EpigymError
+from epigym.formula import and_
+from epigym.rows import GraphBatch
+from epigym.space import StateSpace
+from epigym.walks import breadth_first
+
+Choose = Callable[[GraphBatch, NDArray[np.bool_]], NDArray[np.int64]]
+_DRAWS = 20  # for each goal that is asked for
+
+
+class GoalsEnv(DomainEnv):
+    """The environment of a domain whose episodes have goals from a list; arguments as `DomainEnv`.
+
+    Attributes:
+        goals: one of them is drawn at each reset that does not say otherwise; without any it is the task's.
+    """
+
+    goals: Sequence[Goal] = ()
+
+    def goal_option(self, option: Any, rng: np.random.Generator) -> Goal:
+        """As `DomainEnv`, with a goal of the list where nothing is asked for."""
+        if option is None and self.goals:
+            return self.goals[int(rng.integers(len(self.goals)))]
+        return super().goal_option(option, rng)
+
+
+def draw_goals(env: DomainEnv, count: int, seed: int) -> list[Goal]:
+    """Different random goals of an environment's distribution.
+
+    Raises:
+        EpigymError: when there are fewer.
+    """
+    rng = np.random.default_rng(seed)
+    found: dict[Goal, None] = {}
+    for _ in range(_DRAWS * count):
+        found[env.goal_option(RANDOM, rng)] = None
+        if len(found) == count:
+            return list(found)
+    raise EpigymError(f"{_DRAWS * count} draws gave {len(found)} different goals, not {count}: ask for fewer")
+
+
+def shortest(space: StateSpace, goals: Sequence[Goal]) -> NDArray[np.int64]:
+    """int64[g]: the length of a shortest plan for each goal, by breadth-first search; 0 where it holds at the start.
+
+    Raises:
+        EpigymError: when a goal cannot be reached.
+    """
+    queries = [space.query([and_(*goal)]) for goal in goals]
+    lengths = np.array([0 if holds([space.initial])[0, 0] else -1 for holds in queries])
+    for wave in breadth_first(space):
+        reached = wave.transitions.target[wave.fresh]
+        for index in np.flatnonzero(lengths < 0).tolist():
+            if queries[index](reached).any():
+                lengths[index] = wave.depth + 1
+        if not (lengths < 0).any():
+            return lengths
+    raise EpigymError(f"the goal {and_(*goals[int(np.argmin(lengths))])} cannot be reached")
+
+
+def play(space: StateSpace, encoder: Encoder, goals: Sequence[Goal], choose: Choose, limit: int) -> NDArray[np.int64]:
+    """Pursue each goal once from the initial e-state.
+
+    Args:
+        space: where to play.
+        encoder: what is seen of its e-states.
+        goals: all of them at a time.
+        choose: graphs and allowed actions bool[g, n_actions] to actions int64[g].
+        limit: most steps.
+
+    Returns:
+        int64[g]: the number of steps, `limit` where a goal is not reached.
+    """
+    pursued, every = Goals(encoder, goals), np.arange(len(goals))
+    states = np.full(len(goals), space.initial, np.int32)
+    is_open = ~pursued.holds(states)
+    taken = np.where(is_open, limit, 0)
+    for step in range(1, limit + 1):
+        allowed = space.allowed(states)
+        actions = choose(pursued.graphs(states), allowed)
+        moving = np.flatnonzero(is_open & allowed[every, actions])
+        states[moving] = space.successors(states[moving], actions[moving])
+        reached = is_open & pursued.holds(states)
+        taken[reached] = step
+        is_open &= ~reached
+        if not is_open.any():
+            break
+    return taken

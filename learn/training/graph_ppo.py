@@ -1,0 +1,273 @@
+"""Proximal policy optimisation on graphs: the whole algorithm in one module.
+
+J. Schulman et al., "Proximal Policy Optimization Algorithms", 2017, with the mask of S. Huang and S. Ontañón, "A Closer
+Look at Invalid Action Masking in Policy Gradient Algorithms", 2022: actions that are not allowed have probability 0.
+Rewards of -1 are multiplied by 1 - gamma, so that values lie between -1 and 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.distributions import Categorical
+from torch_geometric.nn import GINEConv, global_mean_pool
+
+from epigym.encoding import GOAL_EDGE, NODE_TYPES, to_pyg
+from epigym.envs.graph_space import as_batch
+from epigym.envs.vector import EpistemicVectorEnv
+from epigym.errors import EpigymError
+from epigym.rows import GraphBatch, join
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hyperparameters:
+    """Of the algorithm and its network, see `conf/graph_ppo.yaml`."""
+
+    learning_rate: float = field(metadata={"minimum": 0.0})
+    rollout: int = field(metadata={"minimum": 1})
+    epochs: int = field(metadata={"minimum": 1})
+    minibatches: int = field(metadata={"minimum": 1})
+    gamma: float = field(metadata={"minimum": 0.0, "maximum": 0.999})
+    trace: float = field(metadata={"minimum": 0.0, "maximum": 1.0})
+    clip: float = field(metadata={"minimum": 0.0})
+    entropy: float = field(metadata={"minimum": 0.0})
+    value: float = field(metadata={"minimum": 0.0})
+    gradient: float = field(metadata={"minimum": 0.0})
+    size: int = field(metadata={"minimum": 1})
+    layers: int = field(metadata={"minimum": 1})
+
+
+class GraphPolicy(nn.Module):
+    """Graphs to the logits of all actions and a value: GINE layers over typed edges, read out by type of node.
+
+    Edges are there in both directions, as other types, so that worlds hear of the goal.
+
+    Args:
+        n_actions: number of actions.
+        n_agents: number of agents.
+        width: bits of a node identifier.
+        size: of all hidden layers.
+        layers: number of rounds of messages.
+    """
+
+    def __init__(self, n_actions: int, n_agents: int, *, width: int = 64, size: int = 64, layers: int = 3) -> None:
+        super().__init__()
+        self.n_edge_types = GOAL_EDGE + 1 + n_agents
+        self.identifiers = _two_layers(width, size, size)
+        self.node_types = nn.Embedding(len(NODE_TYPES), size)
+        self.edge_types = nn.ModuleList(nn.Embedding(2 * self.n_edge_types, size) for _ in range(layers))
+        self.messages = nn.ModuleList(GINEConv(_two_layers(size, size, size)) for _ in range(layers))
+        self.norms = nn.ModuleList(nn.LayerNorm(size) for _ in range(layers))
+        self.logits = _two_layers(len(NODE_TYPES) * size, size, n_actions)
+        self.value = _two_layers(len(NODE_TYPES) * size, size, 1)
+
+    def forward(self, graphs: Any) -> tuple[Tensor, Tensor]:
+        """The logits float32[k, n_actions] and values float32[k] of k graphs, as `epigym.to_pyg` gives them."""
+        edge_index = torch.cat([graphs.edge_index, graphs.edge_index.flip(0)], dim=1)
+        edge_type = torch.cat([graphs.edge_type, graphs.edge_type + self.n_edge_types])
+        x = self.identifiers(graphs.x) + self.node_types(graphs.node_type)
+        for messages, types, norm in zip(self.messages, self.edge_types, self.norms, strict=True):
+            x = norm(x + messages(x, edge_index, types(edge_type)))
+        kinds, count = len(NODE_TYPES), graphs.num_graphs
+        pooled = global_mean_pool(x, graphs.batch * kinds + graphs.node_type, kinds * count).view(count, -1)
+        return self.logits(pooled), self.value(pooled)[:, 0]
+
+    def choose(self, graphs: GraphBatch, masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """int64[k]: the most probable allowed actions; masks are bool[k, n_actions]."""
+        with torch.no_grad():
+            logits, _ = self(to_pyg(graphs))
+        return cast(NDArray[np.int64], masked(logits, torch.from_numpy(masks)).logits.argmax(dim=1).numpy())
+
+
+class Rollout(NamedTuple):
+    """T steps of n environments, one step after the other.
+
+    Attributes:
+        graphs: T × n graphs.
+        masks: bool[T × n, n_actions].
+        actions: int64[T × n].
+        log_probs: float32[T × n], of the actions when they were chosen.
+        values: float32[T × n].
+        advantages: float32[T × n].
+        returns: the returns of the episodes that ended.
+    """
+
+    graphs: GraphBatch
+    masks: Tensor
+    actions: Tensor
+    log_probs: Tensor
+    values: Tensor
+    advantages: Tensor
+    returns: list[float]
+
+
+def masked(logits: Tensor, masks: Tensor) -> Any:
+    """The `Categorical` over allowed actions; over all of them where none is allowed, where none changes anything.
+
+    Args:
+        logits: float32[k, n_actions].
+        masks: bool[k, n_actions].
+    """
+    possible = masks | ~masks.any(dim=1, keepdim=True)
+    return Categorical(logits=logits.masked_fill(~possible, torch.finfo(logits.dtype).min))
+
+
+def advantages(rewards: Floats, values: Floats, ended: NDArray[np.bool_], *, gamma: float, trace: float) -> Floats:
+    """Generalised advantage estimation.
+
+    Args:
+        rewards: float32[T, n].
+        values: float32[T + 1, n], of the e-states before each step and after the last one.
+        ended: bool[T, n], whether an episode ended with the step.
+        gamma: discount of the reward of the next step.
+        trace: λ, how far ahead rewards are taken in place of values.
+
+    Returns:
+        float32[T, n]: sums of (gamma × trace)^k δ(t + k) up to the end of the episode, where
+        δ(t) = reward(t) + gamma × value(t + 1) − value(t), without value(t + 1) where the episode ended.
+    """
+    goes_on = 1 - ended.astype(np.float32)
+    result, following = np.zeros_like(rewards), np.zeros_like(rewards[0])
+    for step in reversed(range(len(rewards))):
+        delta = rewards[step] + gamma * values[step + 1] * goes_on[step] - values[step]
+        result[step] = following = delta + gamma * trace * goes_on[step] * following
+    return result
+
+
+def train(
+    envs: EpistemicVectorEnv, choices: Hyperparameters, *, steps: int, seed: int
+) -> Iterator[tuple[GraphPolicy, dict[str, float]]]:
+    """Train a policy; the same seed gives the same numbers on a CPU.
+
+    Args:
+        envs: environments that start the next episode in the same step and have a time limit.
+        choices: of the algorithm.
+        steps: of all environments together, rounded up to whole rollouts.
+        seed: of the weights, the actions and the environments.
+
+    Yields:
+        After each rollout, the policy, which is trained further, and a row of the learning curve: `steps` so far, mean
+        `return` of the episodes that ended (NaN without one), `entropy`, `policy_loss`, `value_loss`.
+
+    Raises:
+        EpigymError: when the environments are others.
+    """
+    if envs.autoreset_mode is not AutoresetMode.SAME_STEP or envs.max_episode_steps is None:
+        raise EpigymError("PPO needs environments with autoreset_mode='SameStep' and max_episode_steps")
+    torch.manual_seed(seed)
+    width = envs.single.encoder.identifiers.shape[1]
+    policy = GraphPolicy(
+        len(envs.action_names), len(envs.task.agents), width=width, size=choices.size, layers=choices.layers
+    )
+    optimizer = torch.optim.Adam(policy.parameters(), lr=choices.learning_rate, eps=1e-5)
+    player = _Player(envs, policy, seed)
+    updates = math.ceil(steps / (choices.rollout * envs.num_envs))
+    for update in range(updates):
+        left = 1 - update / updates
+        for group in optimizer.param_groups:
+            group["lr"] = choices.learning_rate * left
+        rollout = player.play(choices)
+        losses = _improve(policy, optimizer, rollout, replace(choices, entropy=choices.entropy * left))
+        mean = float(np.mean(rollout.returns)) if rollout.returns else math.nan
+        yield policy, {"steps": (update + 1) * choices.rollout * envs.num_envs, "return": mean, **losses}
+
+
+class _Step(NamedTuple):
+    """What is remembered of one step of all environments."""
+
+    graphs: GraphBatch
+    masks: Tensor
+    actions: Tensor
+    log_probs: Tensor
+    values: Tensor
+    rewards: Floats
+    ended: NDArray[np.bool_]
+
+
+class _Player:
+    """Plays on where the last rollout stopped."""
+
+    def __init__(self, envs: EpistemicVectorEnv, policy: GraphPolicy, seed: int) -> None:
+        self.envs = envs
+        self.policy = policy
+        self.graphs, self.infos = envs.reset(seed=seed)
+        self.so_far = np.zeros(envs.num_envs)
+
+    def play(self, choices: Hyperparameters) -> Rollout:
+        steps: list[_Step] = []
+        returns: list[float] = []
+        for _ in range(choices.rollout):
+            graphs, masks = self.graphs, torch.from_numpy(self.infos["action_mask"].astype(np.bool_))
+            with torch.no_grad():
+                logits, values = self.policy(to_pyg(graphs))
+                distribution = masked(logits, masks)
+                actions = distribution.sample()
+            self.graphs, rewards, terminated, truncated, self.infos = self.envs.step(actions.numpy())
+            ended = terminated | truncated
+            self.so_far += rewards
+            returns += self.so_far[ended].tolist()
+            self.so_far[ended] = 0
+            scaled = ((1 - choices.gamma) * rewards).astype(np.float32)
+            if (cut := truncated & ~terminated).any():  # what would have followed counts all the same
+                scaled[cut] += choices.gamma * self._values(join([as_batch(g) for g in self.infos["final_obs"][cut]]))
+            steps.append(_Step(graphs, masks, actions, distribution.log_prob(actions), values, scaled, ended))
+        gains = advantages(
+            np.stack([step.rewards for step in steps]),
+            np.stack([*(step.values.numpy() for step in steps), self._values(self.graphs)]),
+            np.stack([step.ended for step in steps]),
+            gamma=choices.gamma,
+            trace=choices.trace,
+        )
+        return Rollout(
+            join([step.graphs for step in steps]),
+            torch.cat([step.masks for step in steps]),
+            torch.cat([step.actions for step in steps]),
+            torch.cat([step.log_probs for step in steps]),
+            torch.cat([step.values for step in steps]),
+            torch.from_numpy(gains.ravel()),
+            returns,
+        )
+
+    def _values(self, graphs: GraphBatch) -> Floats:
+        with torch.no_grad():
+            return cast(Floats, self.policy(to_pyg(graphs))[1].numpy())
+
+
+def _improve(
+    policy: GraphPolicy, optimizer: torch.optim.Optimizer, rollout: Rollout, choices: Hyperparameters
+) -> dict[str, float]:
+    """Some epochs over a rollout; the means of entropy and losses over its minibatches."""
+    seen: list[tuple[float, float, float]] = []
+    targets = rollout.values + rollout.advantages
+    for _ in range(choices.epochs):
+        for some in torch.randperm(len(rollout.actions)).chunk(choices.minibatches):
+            logits, values = policy(to_pyg(rollout.graphs.take(some.numpy())))
+            distribution = masked(logits, rollout.masks[some])
+            gains = rollout.advantages[some]
+            gains = (gains - gains.mean()) / (gains.std(correction=0) + 1e-8)
+            ratio = (distribution.log_prob(rollout.actions[some]) - rollout.log_probs[some]).exp()
+            clipped = ratio.clamp(1 - choices.clip, 1 + choices.clip)
+            policy_loss = -torch.min(ratio * gains, clipped * gains).mean()
+            value_loss = (values - targets[some]).square().mean()
+            entropy = distribution.entropy().mean()
+            loss = policy_loss + choices.value * value_loss - choices.entropy * entropy
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(policy.parameters(), choices.gradient)
+            optimizer.step()
+            seen.append((entropy.item(), policy_loss.item(), value_loss.item()))
+    return dict(zip(("entropy", "policy_loss", "value_loss"), np.mean(seen, axis=0).tolist(), strict=True))
+
+
+def _two_layers(inputs: int, size: int, outputs: int) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(inputs, size), nn.ReLU(), nn.Linear(size, outputs))

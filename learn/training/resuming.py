@@ -1,0 +1,201 @@
+"""Going on with a training as if it had never been interrupted, from the checkpoint of the end of an epoch.
+
+The order of an epoch's batches depends on the seed and the epoch alone (`learn.training.loaders.shuffled`). All else
+that the next epoch depends on is in the checkpoint: what Lightning puts there, the random generators, and the metrics.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from lightning import Callback, LightningModule, Trainer
+from lightning.fabric.plugins import CheckpointIO
+
+from epigym.errors import CheckpointError, UsageError
+from epigym.files import AnyPath, write_rows
+from learn.model.checkpoints import read_all, write
+from learn.model.runs import RUN_FILE
+from learn.training.options import Training
+
+CHECKPOINTS = "checkpoints"
+"""Folder of `best.ckpt` and `last.ckpt` in the folder of a run."""
+LAST = "last"
+_STATE = "continuation"
+
+
+def begin(settings: Training) -> Path | None:
+    """The checkpoint to go on from, if any; the folder of the run holds nothing any more that what follows may belie.
+
+    Args:
+        settings: of the training.
+
+    Raises:
+        UsageError: when the training would overwrite another one in the folder of the run.
+        CheckpointError: when the checkpoint cannot be gone on from.
+    """
+    folder = settings.run_dir / CHECKPOINTS
+    own = folder / f"{LAST}.ckpt"
+    given = None if settings.ckpt_path is None else Path(settings.ckpt_path)
+    if own.exists() and not settings.resume and (given is None or given.resolve() != own.resolve()):
+        raise UsageError(f"run_dir={settings.run_dir}: there is a training: go on with resume=true, or name another")
+    path = own if own.exists() else given
+    if path is not None:
+        _require_end_of_epoch(path)
+    if not own.exists():
+        (folder / "best.ckpt").unlink(missing_ok=True)  # of an epoch that was not finished
+    (settings.run_dir / RUN_FILE).unlink(missing_ok=True)
+    return path
+
+
+def _require_end_of_epoch(path: Path) -> None:
+    content = read_all(path)
+    try:
+        progress = content["loops"]["fit_loop"]["epoch_progress"]["current"]
+        is_end = progress["ready"] == progress["processed"] and _STATE in content
+    except (KeyError, TypeError):
+        is_end = False
+    if not is_end:
+        raise CheckpointError(f"{path} is not of the end of an epoch of learn.train: go on from its {LAST}.ckpt")
+
+
+class SealedIO(CheckpointIO):
+    """Reads and writes checkpoints for Lightning as `learn.model.checkpoints` does."""
+
+    def save_checkpoint(self, checkpoint: dict[str, Any], path: AnyPath, storage_options: Any = None) -> None:
+        """Write one."""
+        write(checkpoint, path)
+
+    def load_checkpoint(self, path: AnyPath, map_location: Any = None, weights_only: bool | None = None) -> Any:
+        """Read one, onto the CPU."""
+        return read_all(path)
+
+    def remove_checkpoint(self, path: AnyPath) -> None:
+        """Delete one."""
+        Path(path).unlink(missing_ok=True)
+
+
+class Continuation(Callback):
+    """Keeps in a checkpoint what Lightning leaves out, and begins the epoch after the one that it was written for."""
+
+    def __init__(self) -> None:
+        self._random: dict[str, Any] | None = None
+
+    def on_save_checkpoint(self, trainer: Trainer, pl_module: LightningModule, checkpoint: dict[str, Any]) -> None:
+        """Add the random generators, and whether training was to stop."""
+        checkpoint[_STATE] = {"stop": trainer.should_stop, "random": _random_state()}
+
+    def on_load_checkpoint(self, trainer: Trainer, pl_module: LightningModule, checkpoint: dict[str, Any]) -> None:
+        """Stop where training was to stop."""
+        self._random = checkpoint[_STATE]["random"]
+        trainer.should_stop = checkpoint[_STATE]["stop"]
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Put the random generators back, and have a new epoch begin.
+
+        With a number of steps to train, Lightning takes every checkpoint for one from the middle of an epoch.
+        """
+        if self._random is None:
+            return
+        _set_random_state(self._random)
+        loop: Any = trainer.fit_loop
+        if loop.epoch_progress.current.completed < loop.epoch_progress.current.processed:
+            loop.epoch_progress.increment_completed()
+        loop.epoch_loop.restarting = False
+        for one in (loop, loop.epoch_loop, loop.epoch_loop.val_loop):
+            one.reset_restart_stage()
+
+
+class History(Callback):
+    """The metrics of a training, one row for each step after which an epoch ended or the model was validated.
+
+    They are in every checkpoint, and in a CSV file that is written anew with each of them.
+
+    Args:
+        path: the file.
+
+    Attributes:
+        earlier: seconds of training before it was gone on with.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._rows: dict[int, dict[str, float]] = {}
+        self._start = time.perf_counter()
+        self.earlier = 0.0
+
+    @property
+    def rows(self) -> list[dict[str, float]]:
+        """The metrics by name, with `epoch`, `step` and, where it was validated, the `seconds` of training."""
+        return [self._rows[step] for step in sorted(self._rows)]
+
+    @property
+    def seconds(self) -> float:
+        """Of training, with those before it was gone on with."""
+        return self.earlier + time.perf_counter() - self._start
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Start the clock."""
+        self._start = time.perf_counter()
+
+    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Add the metrics of validation."""
+        if not trainer.sanity_checking:
+            self._add(trainer, {"seconds": self.seconds} | _metrics(trainer, of_training=False))
+
+    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Add those of the epoch."""
+        self._add(trainer, _metrics(trainer, of_training=True))
+
+    def state_dict(self) -> dict[str, Any]:
+        """The rows, and the seconds of training."""
+        return {"rows": self.rows, "seconds": self.seconds}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on with them."""
+        self._rows = {int(row["step"]): dict(row) for row in state_dict["rows"]}
+        self.earlier = state_dict["seconds"]
+
+    def _add(self, trainer: Trainer, metrics: dict[str, float]) -> None:
+        step = trainer.global_step - 1
+        row = self._rows.setdefault(step, {"epoch": float(trainer.current_epoch), "step": float(step)})
+        row.update(metrics)
+        if trainer.is_global_zero:
+            names = sorted({name for row in self.rows for name in row}, key=lambda name: ("/" in name, name))
+            write_rows(self._path, names, self.rows)
+
+
+def row_of(checkpoint: Path, history: History) -> dict[str, float]:
+    """The metrics of the validation after which a checkpoint was written."""
+    step = read_all(checkpoint)["global_step"] - 1
+    return next(row for row in history.rows if row["step"] == step)
+
+
+def _metrics(trainer: Trainer, *, of_training: bool) -> dict[str, float]:
+    """The newest metrics of an epoch, or those of a validation."""
+    metrics = trainer.callback_metrics.items()
+    return {name: float(value) for name, value in metrics if name.startswith("train/") == of_training}
+
+
+def _random_state() -> dict[str, Any]:
+    """The generators of Python, NumPy and PyTorch, as plain values and tensors."""
+    numpy: Any = np.random.get_state()  # noqa: NPY002 - what a network or callback of the user's may draw from
+    name, keys, *rest = numpy
+    return {
+        "python": random.getstate(),
+        "numpy": (name, keys.tolist(), *rest),
+        "torch": torch.get_rng_state(),
+        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else [],  # type: ignore[no-untyped-call]
+    }
+
+
+def _set_random_state(state: dict[str, Any]) -> None:
+    random.setstate(state["python"])
+    np.random.set_state(state["numpy"])  # noqa: NPY002
+    torch.set_rng_state(state["torch"])
+    if len(state["cuda"]) == torch.cuda.device_count() > 0:
+        torch.cuda.set_rng_state_all(state["cuda"])

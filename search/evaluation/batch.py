@@ -1,0 +1,91 @@
+"""Cells that one process has computed, each in a process of its own."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from search.agents.result import SearchResult
+from search.evaluation.cell import Cell
+from search.planning.processes import Job, supervise
+from search.planning.single import outcome
+
+if TYPE_CHECKING:
+    from submitit.core.utils import DelayedSubmission
+
+logger = logging.getLogger("search.evaluate")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Cells with the limits of their processes; plain data that travels to array tasks, where it is called.
+
+    Attributes:
+        cells: what to compute.
+        folder: where the outcomes are kept.
+        parallel: processes at a time.
+        wall_limit: seconds until a process is killed.
+        memory_limit: bytes of resident memory at which a process is killed.
+    """
+
+    cells: Sequence[Cell]
+    folder: Path
+    parallel: int
+    wall_limit: float
+    memory_limit: int
+
+    @property
+    def seconds(self) -> float:
+        """The longest that it may take."""
+        return ceil(len(self.cells) / self.parallel) * self.wall_limit
+
+    @property
+    def processors(self) -> int:
+        """How many it makes use of; the members of a portfolio share one."""
+        return self.parallel * max(int(cell.configuration.agent.get("threads", 1)) for cell in self.cells)
+
+    def run(self, numbers: Iterable[int]) -> Generator[tuple[int, SearchResult], None, None]:
+        """Search, keep every outcome in a file of its own, and yield it; a search that fails is an outcome too.
+
+        Args:
+            numbers: positions of the cells to compute, each taken when a process is free.
+        """
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+            os.environ.setdefault(name, "1")  # one core for each process
+        running = supervise(
+            (Job(number, self.cells[number].search, ()) for number in numbers),
+            parallel=self.parallel,
+            wall_limit=self.wall_limit,
+            memory_limit=self.memory_limit,
+            preload=self._modules(),
+        )
+        with closing(running) as endings:
+            for ending in endings:
+                cell = self.cells[ending.job.key]
+                result = outcome(ending, cell.configuration, cell.problem.name, cell.forbid_collapse)
+                cell.write(self.folder, result, ending.detail)
+                logger.debug("finished %s with %s: %s", cell.problem.name, cell.configuration.label, result.status)
+                yield ending.job.key, result
+
+    def __call__(self) -> None:
+        """Compute what is not there yet, as an array task whose log names every cell."""
+        missing = (number for number, cell in enumerate(self.cells) if cell.read(self.folder) is None)
+        for number, result in self.run(missing):
+            cell = self.cells[number]
+            print(cell.problem.name, cell.configuration.label, result.status, flush=True)
+
+    def checkpoint(self) -> DelayedSubmission:
+        """What submitit starts anew when the task is preempted or its time is over."""
+        from submitit.core.utils import DelayedSubmission
+
+        return DelayedSubmission(self)
+
+    def _modules(self) -> list[str]:
+        """What every process imports, this module's imports included."""
+        return [__name__, *(["torch"] if any(cell.configuration.is_learned for cell in self.cells) else [])]

@@ -1,0 +1,59 @@
+"""Serve a page to look around in a problem: take actions, see what agents believe and would believe, plan from there.
+
+It is made for a browser on the same machine; Ctrl-C ends it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from epigym.command.runner import run
+from epigym.command.settings import ProblemSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explore(ProblemSettings):
+    """The settings, see `conf/explore.yaml`."""
+
+    problem: str
+    agent: dict[str, Any]
+    heuristic: dict[str, Any]
+    host: str
+    port: int = field(metadata={"minimum": 0, "maximum": 65535})
+    max_expanded: int | None = field(metadata={"minimum": 0})
+    time_limit: float | None = field(metadata={"minimum": 0})
+    memory_limit: int | str | None = field(metadata={"check": "search.agents.limits:memory_bytes"})
+
+
+def explore(settings: Explore) -> None:
+    """Serve the page, and print its address.
+
+    Raises:
+        EpigymError: when the problem, the agent or the heuristic is wrong, or the address cannot be served.
+    """
+    from epigym.problem import load_problem
+    from epigym.space import StateSpace
+    from search.agents.limits import Limits
+    from search.exploring.app import app_of
+    from search.exploring.exploration import Exploration
+    from search.exploring.serving import address, serving
+    from search.heuristics import heuristic_maker
+    from search.planning.configuration import Configuration
+
+    configuration = Configuration.of(settings.agent, settings.heuristic)
+    limits = Limits(settings.max_expanded, settings.time_limit, settings.memory_limit)
+    space = StateSpace(load_problem(settings.problem, settings.reading), forbid_collapse=settings.forbid_collapse)
+    exploration = Exploration(space, heuristic_maker(settings.heuristic)(space))
+    app = app_of(exploration, configuration, limits, settings.host)
+    with serving(app, settings.host, settings.port) as server:
+        print(f"{space.task.name} is served at {address(server)} (Ctrl-C ends it)", flush=True)
+        server.serve_forever()
+
+
+main = partial(run, explore, Explore, "search.explore")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""The page to look around in a problem, served: what stands in its address is all that it knows.
+
+An address such as `/?after=open_a,peek_a` names the actions that lead to an e-state. Whoever asks changes nothing.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict
+from html import escape
+from importlib.resources import files
+from threading import Lock
+from urllib.parse import unquote, urlsplit
+
+from flask import Flask, Response, abort, jsonify, request
+from werkzeug.exceptions import HTTPException
+
+from epigym.drawing.page import shown, written
+from epigym.errors import EpigymError
+from search.agents.limits import Limits
+from search.exploring.exploration import Exploration
+from search.exploring.searching import searched, verdict
+from search.planning.configuration import Configuration
+
+POLICY = (
+    "default-src 'none'; connect-src 'self'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""What the page may ask of whom: nothing of strangers."""
+
+_ERROR = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>error</title></head>
+<body style="font: 1rem system-ui, sans-serif; margin: 1rem; overflow-wrap: anywhere">
+<p id="error">{line}</p><p><a href="/">Back to the start</a></p></body></html>
+"""
+
+
+def app_of(exploration: Exploration, configuration: Configuration, limits: Limits, host: str = "127.0.0.1") -> Flask:
+    """The application.
+
+    Args:
+        exploration: of the problem.
+        configuration: what searches for plans.
+        limits: of such a search.
+        host: the name that it is served under; beside it only addresses and `localhost` are, as a name that leads here
+            without our doing may belong to a page that wants to look over the user's shoulder.
+    """
+    app = Flask(__name__, static_folder=None)
+    turn = Lock()
+
+    @app.before_request
+    def refuse_strangers() -> None:
+        name = urlsplit(f"//{request.host}").hostname or "nothing"
+        if name not in (host, "localhost") and not _is_address(name):
+            abort(400, f"served as {host}, not as {name}: open the address that the command printed")
+
+    @app.after_request
+    def restrict(response: Response) -> Response:
+        response.headers["Content-Security-Policy"] = POLICY
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    @app.errorhandler(EpigymError)
+    def explain(error: EpigymError) -> tuple[str | Response, int]:
+        return _told(str(error), 400)
+
+    @app.errorhandler(HTTPException)
+    def explain_refusal(error: HTTPException) -> tuple[str | Response, int]:
+        line = error.description if error.code != 500 else "an error of the program, which the terminal shows"
+        return _told(line or error.name, error.code or 500)
+
+    @app.get("/")
+    def page() -> str:
+        with turn:
+            steps = exploration.steps(_names("after"))
+        task = exploration.space.task
+        told = {
+            "actions": len(task.actions),
+            "heuristic": exploration.heuristic.name,
+            "searcher": configuration.label,
+            "timeLimit": limits.time_limit,
+        }
+        settings = json.dumps(told).replace("<", "\\u003c")
+        more = f'<script id="settings" type="application/json">{settings}</script>\n<script>\n{_part("js")}</script>\n'
+        return written(task, steps, style=_part("css"), panel=_part("html"), more=more)
+
+    @app.get("/actions")
+    def actions() -> Response:
+        with turn:
+            return jsonify([asdict(choice) for choice in exploration.choices(_names("after"))])
+
+    @app.get("/beliefs")
+    def beliefs() -> Response:
+        with turn:
+            return jsonify(
+                [asdict(change) for change in exploration.changes(_names("after"), request.args.get("action", ""))]
+            )
+
+    @app.get("/perspective")
+    def perspective() -> Response:
+        with turn:
+            return jsonify(shown(exploration.perspective(_names("after"), _names("as"))))
+
+    @app.post("/solve")
+    def solve() -> Response:
+        if not request.is_json:  # which pages of strangers cannot send
+            abort(415, "a search is asked for in JSON, such as {}")
+        with turn:
+            task = exploration.task(_names("after"))
+        forbid_collapse = exploration.space.forbid_collapse
+
+        def answer() -> Iterator[str]:
+            """Blanks while it searches, which fail when nobody waits any more; then the answer."""
+            with closing(searched(task, configuration, limits, forbid_collapse)) as results:
+                for result in results:
+                    yield " " if result is None else json.dumps({"plan": result.plan, "told": verdict(result, limits)})
+
+        return Response(answer(), mimetype="application/json")
+
+    return app
+
+
+def _names(parameter: str) -> list[str]:
+    """The names in a parameter of the address, between commas; a name has its own as `%2C`."""
+    return [unquote(name) for name in request.args.get(parameter, "").split(",") if name]
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _told(line: str, code: int) -> tuple[str | Response, int]:
+    """What is wrong, as the page that asks or its script expects it."""
+    if request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json":
+        return jsonify({"error": line}), code
+    return _ERROR.format(line=escape(line)), code
+
+
+def _part(kind: str) -> str:
+    """What exploring adds to the page that steps through a plan, in one of its three languages."""
+    return files("search.exploring").joinpath(f"explore.{kind}").read_text(encoding="utf-8")

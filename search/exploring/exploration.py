@@ -1,0 +1,143 @@
+"""What can be done where a sequence of actions has led, and what agents believe there or would believe afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import lru_cache, partial, reduce
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from epigym.drawing.page import start, step_to
+from epigym.drawing.steps import walk
+from epigym.formula import believes, literal
+from epigym.model import KripkeModel
+from epigym.space import StateSpace
+from epigym.task import Task
+from search.heuristics import Heuristic
+
+_KEPT_STEPS = 1024  # whose pictures need not be drawn again
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An action that can be taken, and what its successor is like.
+
+    Attributes:
+        name: of the action.
+        value: the heuristic's of the successor; None in a dead end, where that is infinite.
+        is_goal: whether the successor is a goal.
+        is_same: whether it is the e-state that it comes from.
+    """
+
+    name: str
+    value: float | None
+    is_goal: bool
+    is_same: bool
+
+
+class Belief(StrEnum):
+    """What an agent believes about a fluent."""
+
+    TRUE = "true"
+    FALSE = "false"
+    UNSURE = "unsure"
+    EVERYTHING = "everything"
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefChange:
+    """What an agent believes about a fluent, and would believe after an action."""
+
+    agent: str
+    fluent: str
+    now: Belief
+    afterwards: Belief
+
+
+class Exploration:
+    """The e-states of a problem, each named by the actions that lead to it from the initial one: its path.
+
+    It serves one thread at a time. All methods but the first raise UsageError for a path whose action is unknown or
+    cannot be applied, naming the step and why.
+
+    Args:
+        space: of the problem.
+        heuristic: bound to the space.
+
+    Attributes:
+        space: of the problem.
+        heuristic: that values e-states.
+    """
+
+    def __init__(self, space: StateSpace, heuristic: Heuristic) -> None:
+        self.space = space
+        self.heuristic = heuristic
+        self._facts = list(product(space.task.agents, space.task.fluents))
+        self._believed, self._denied = (
+            space.query(believes(agent, literal(fluent, value)) for agent, fluent in self._facts)
+            for value in (True, False)
+        )
+        # What agents see need not be an e-state of the problem, nor what `forbid_collapse` allows.
+        self._seen = StateSpace(replace(space.task, actions=(), goal=(), structure=None))
+        self._start = start(space)
+        self._step = lru_cache(_KEPT_STEPS)(partial(step_to, space))
+
+    def steps(self, path: Sequence[str]) -> list[dict[str, Any]]:
+        """The initial e-state and what each action of a path led to, as the page that steps through a plan has them."""
+        states = walk(self.space, path)
+        return [self._start, *map(self._step, states, path, states[1:])]
+
+    def choices(self, path: Sequence[str]) -> list[Choice]:
+        """The actions that can be taken after a path, in declared order, without those that are left out.
+
+        Raises:
+            TaskError: when designated worlds disagree about an agent's observability type.
+        """
+        state = walk(self.space, path)[-1]
+        _, actions, targets, _ = self.space.expand([state])
+        states, places = np.unique(targets, return_inverse=True)
+        values = self.heuristic.score(states)
+        goals = self.space.is_goal(states)
+        return [
+            Choice(
+                name=self.space.task.actions[action].name,
+                value=None if np.isinf(values[place]) else float(values[place]),
+                is_goal=bool(goals[place]),
+                is_same=bool(states[place] == state),
+            )
+            for action, place in zip(actions, places, strict=True)
+        ]
+
+    def changes(self, path: Sequence[str], action: str) -> list[BeliefChange]:
+        """What agents would believe otherwise about fluents if `action` were taken after a path."""
+        *_, now, afterwards = walk(self.space, [*path, action])
+        states = [now, afterwards]
+        beliefs = zip(self._facts, *self._believed(states), *self._denied(states), strict=True)
+        changes = (
+            BeliefChange(agent, fluent, _belief(now, now_not), _belief(then, then_not))
+            for (agent, fluent), now, then, now_not, then_not in beliefs
+        )
+        return [change for change in changes if change.now is not change.afterwards]
+
+    def perspective(self, path: Sequence[str], agents: Sequence[str]) -> KripkeModel:
+        """The e-state after a path as the last of `agents` sees it in the eyes of those before, contracted.
+
+        Raises:
+            TaskError: when there is no such agent, or it considers no world possible and so believes everything.
+        """
+        seen = reduce(KripkeModel.perspective, agents, self.space.model(walk(self.space, path)[-1]))
+        return self._seen.model(self._seen.intern(seen.state))
+
+    def task(self, path: Sequence[str]) -> Task:
+        """The problem that is left after a path."""
+        return replace(self.space.task, initial=self.space.model(walk(self.space, path)[-1]).state)
+
+
+def _belief(is_believed: bool, is_denied: bool) -> Belief:
+    if is_believed and is_denied:
+        return Belief.EVERYTHING
+    return Belief.TRUE if is_believed else Belief.FALSE if is_denied else Belief.UNSURE

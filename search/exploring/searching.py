@@ -1,0 +1,51 @@
+"""A search in a process of its own that lasts as long as somebody waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing
+
+from epigym.task import Task
+from search.agents.limits import Limits
+from search.agents.result import SearchResult, SearchStatus
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
+from search.planning.processes import Job, watch
+from search.planning.single import outcome
+
+
+def searched(
+    task: Task, configuration: Configuration, limits: Limits, forbid_collapse: bool
+) -> Generator[SearchResult | None, None, None]:
+    """Search for a plan as `find_plan` does: None ever again while it searches, then its result.
+
+    Closing the iterator kills the search.
+    """
+    job = Job(task.name, _find_plan, (task, configuration, limits, forbid_collapse))
+    with closing(watch([job], parallel=1, preload=[__name__])) as endings:
+        for ending in endings:
+            yield None if ending is None else outcome(ending, configuration, task.name, forbid_collapse)
+
+
+def _find_plan(task: Task, configuration: Configuration, limits: Limits, forbid_collapse: bool) -> SearchResult:
+    return find_plan(task, configuration, limits, forbid_collapse=forbid_collapse)
+
+
+def verdict(result: SearchResult, limits: Limits) -> str:
+    """One line about how a search ended."""
+    match result.status:
+        case SearchStatus.SOLVED if not result.plan:
+            return "the goal is reached here"
+        case SearchStatus.SOLVED:
+            length = "1 action" if result.plan_length == 1 else f"{result.plan_length} actions"
+            return f"a plan of {length}, found by {result.label} in {result.search_seconds:.2g} s"
+        case SearchStatus.UNSOLVABLE:
+            return f"{result.verdict}: no plan leads from here to the goal, says {result.label}"
+        case SearchStatus.TIME_LIMIT:
+            return f"no plan found within {limits.time_limit:g} s: start with a longer time_limit or another agent"
+        case SearchStatus.MEMORY_LIMIT:
+            return "no plan found within the memory limit: start with a larger memory_limit or another agent"
+        case SearchStatus.EXPANSION_LIMIT:
+            return f"no plan found within {limits.max_expanded} nodes: start with a larger max_expanded"
+        case SearchStatus.ERROR:
+            return f"the search failed: {result.message}"

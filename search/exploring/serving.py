@@ -1,0 +1,73 @@
+"""A server for one user: it listens at one address until it is interrupted, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+from weakref import WeakSet
+
+from flask import Flask
+from werkzeug.serving import BaseWSGIServer, ThreadedWSGIServer
+
+from epigym.errors import UsageError
+
+
+@contextmanager
+def serving(app: Flask, host: str, port: int) -> Iterator[BaseWSGIServer]:
+    """A server that listens; when the block ends, so does whatever its requests have begun.
+
+    Args:
+        app: what is served.
+        host: the name or address to listen at.
+        port: 0 for any that is free.
+
+    Raises:
+        UsageError: when nobody can listen there.
+    """
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it would tell of every request
+    with _listener(host, port) as listener:
+        server = _Server(host, listener.getsockname()[1], app, fd=listener.fileno())
+        try:
+            yield server
+        finally:
+            server.server_close()
+
+
+def address(server: BaseWSGIServer) -> str:
+    """Where a server is found by a browser on this machine."""
+    host = f"[{server.host}]" if ":" in server.host else server.host
+    return f"http://{host}:{server.port}/"
+
+
+class _Server(ThreadedWSGIServer):
+    """A thread for each connection; closing it ends the connections, which ends the threads."""
+
+    daemon_threads = False  # they are waited for
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self._connections: WeakSet[socket.socket] = WeakSet()
+        super().__init__(*arguments, **options)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._connections.add(request)
+        super().process_request(request, client_address)
+
+    def server_close(self) -> None:
+        for connection in list(self._connections):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        super().server_close()
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except socket.gaierror as error:
+        raise UsageError(f"host={host}: {error.strerror}: name an address of this machine") from None
+    except OSError as error:
+        why = os.strerror(error.errno or 0)
+        raise UsageError(f"host={host} port={port}: {why}: take another port, or port=0 for any that is free") from None

@@ -1,0 +1,74 @@
+"""Turns per second when agents act themselves; run by hand: `pytest tests/benchmarks/test_agents_speed.py`.
+
+Agents take random actions that they believe applicable, and observe at every turn. New perspectives cost most, so an
+environment that has met its e-states is measured beside one that has not, and the central planner's beside both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from epigym import EpistemicAECEnv
+
+PROBLEMS = {"CoinInTheBox": "pl_5", "Grapevine": "3_pl_4", "Gossip": None}
+TURNS = 1000
+ROUNDS = 5
+
+
+def central(domain: str) -> gymnasium.Env[Any, Any]:
+    return gymnasium.make(f"epi/{domain}-v0", instance=PROBLEMS[domain], max_episode_steps=TURNS)
+
+
+def agents_turns(env: EpistemicAECEnv) -> None:
+    """Play random episodes."""
+    random = np.random.default_rng(0)
+    env.reset()
+    for _ in range(TURNS):
+        _, _, terminated, truncated, info = env.last()
+        if terminated or truncated:
+            env.reset()
+            *_, info = env.last()
+        env.step(random.choice(np.flatnonzero(info["action_mask"])))
+
+
+def central_turns(env: gymnasium.Env[Any, Any]) -> None:
+    """The same with one planner for all."""
+    random = np.random.default_rng(0)
+    _, info = env.reset()
+    for _ in range(TURNS):
+        allowed = np.flatnonzero(info["action_mask"])
+        *_, terminated, truncated, info = env.step(random.choice(allowed) if len(allowed) else np.int64(0))
+        if terminated or truncated:
+            _, info = env.reset()
+
+
+def report(benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    speed = TURNS / benchmark.stats.stats.median
+    benchmark.extra_info["turns_per_second"] = speed
+    with capsys.disabled():
+        print(f"\n{name:40s} {speed:9,.0f} turns/s")
+
+
+@pytest.mark.parametrize("domain", PROBLEMS)
+def test_new(domain: str, benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str]) -> None:
+    benchmark.pedantic(agents_turns, setup=lambda: ((EpistemicAECEnv(central(domain)),), {}), rounds=ROUNDS)
+    report(benchmark, capsys, f"{domain}: agents, e-states new")
+
+
+@pytest.mark.parametrize("domain", PROBLEMS)
+def test_met_before(domain: str, benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str]) -> None:
+    env = EpistemicAECEnv(central(domain))
+    benchmark.pedantic(agents_turns, args=(env,), rounds=ROUNDS, warmup_rounds=1)
+    report(benchmark, capsys, f"{domain}: agents, e-states met before")
+
+
+@pytest.mark.parametrize("domain", PROBLEMS)
+def test_central_planner(domain: str, benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str]) -> None:
+    env = central(domain)
+    benchmark.pedantic(central_turns, args=(env,), rounds=ROUNDS, warmup_rounds=1)
+    report(benchmark, capsys, f"{domain}: central planner")

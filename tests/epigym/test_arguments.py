@@ -1,0 +1,246 @@
+"""What the core is given: whatever is no id of a space, or does not fit together, is refused and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from epigym import _core
+from epigym.action_features import ActionFeatures
+from epigym.encoding import ENCODINGS, Encoder
+from epigym.feature_types import FeatureTypes
+from epigym.features import RelationalFeatures
+from epigym.formula import TRUE, fluent
+from epigym.packing import pack_formulas, pack_model, pack_task
+from epigym.relaxation import Relaxation
+from epigym.rows import Rows, refine, unroll
+from epigym.space import StateSpace
+from epigym.worlds import Worlds
+from tests.helpers.tasks import coin
+
+TASK = coin()
+
+
+def batches(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
+    """What is asked of many e-states, or actions, at a time."""
+    types = FeatureTypes(TASK)
+    of_actions = ActionFeatures(space, types)
+    return {
+        "expand": space.expand,
+        "applicable": space.applicable,
+        "allowed": space.allowed,
+        "representatives": space.representatives,
+        "is_goal": space.is_goal,
+        "world_counts": space.world_counts,
+        "query": space.query([TRUE]),
+        "relaxation": Relaxation(space),
+        "features": RelationalFeatures(space, types.tables, 1, True),
+        "action features": lambda ids: of_actions(ids, [0]),
+        "actions": lambda ids: of_actions([0], ids),
+        "worlds": Worlds(space, [TRUE]),
+        **{f"rows of {name}": Encoder(space, name).rows for name in ENCODINGS},
+        "graphs": Encoder(space).graphs,
+    }
+
+
+def singles(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
+    """What is asked of one e-state, or action."""
+    return {
+        "successor of": lambda state: space.successor(state, 0),
+        "successor by": lambda action: space.successor(0, action),
+        "model": space.model,
+        "landmarks": Relaxation(space).landmarks,
+        "is_blind": Relaxation(space).is_blind,
+    }
+
+
+@pytest.fixture
+def space() -> StateSpace:
+    return StateSpace(TASK)
+
+
+NOT_IDS = [0.9, 0.0, float("nan"), True, None, "0", -1, 2**31, 2**32, 2**63, 2**80, np.uint32(2**32 - 1), [0], [0, 0]]
+
+
+WRONG_BATCHES = [0, [[0], [0, 0]], np.zeros((1, 1), np.int32), np.zeros((0, 1)), None]
+
+
+@pytest.mark.parametrize("wrong", [*([wrong] for wrong in NOT_IDS), *WRONG_BATCHES], ids=repr)
+def test_batches_are_whole_numbers_in_one_dimension(space: StateSpace, wrong: Any) -> None:
+    for name, ask in batches(space).items():
+        check_refused(space, name, ask, wrong)
+
+
+@pytest.mark.parametrize("wrong", NOT_IDS, ids=repr)
+def test_single_ids_are_whole_numbers(space: StateSpace, wrong: Any) -> None:
+    for name, ask in singles(space).items():
+        check_refused(space, name, ask, wrong)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", ">i4", "int64", "uint64"])
+def test_ids_of_any_kind_of_whole_number(space: StateSpace, dtype: str) -> None:
+    assert space.is_goal(np.zeros(2, dtype)).tolist() == [False, False]
+
+
+def check_refused(space: StateSpace, name: str, ask: Callable[[Any], Any], wrong: Any) -> None:
+    before = len(space)
+    with pytest.raises(IndexError) as caught:
+        pytest.fail(f"{name} answers {ask(wrong)}")
+    assert "\n" not in str(caught.value), name
+    assert len(space) == before
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("cut", [(slice(0, -1), slice(None)), (slice(None), slice(0, 1))], ids=["rows", "columns"])
+def test_identifiers_that_are_missing_are_noticed(space: StateSpace, name: str, cut: tuple[slice, slice]) -> None:
+    encoder = Encoder(space, name)
+    whole = encoder.identify
+    encoder.identify = lambda *worlds: whole(*worlds)[cut]
+    with pytest.raises(ValueError, match="identify returned an array of shape"):
+        encoder.graphs([0])
+    encoder.identify = whole
+    for again, expected in zip(encoder.graphs([0]), Encoder(space, name).graphs([0]), strict=True):
+        assert np.array_equal(again, expected)
+
+
+@pytest.fixture
+def rows(space: StateSpace) -> Rows:
+    return Encoder(space, "map").rows([0, 0])
+
+
+@pytest.mark.parametrize("change", [{"label": 1}, {"label": -99}], ids=repr)
+def test_labels_without_identifier_are_refused(space: StateSpace, change: dict[str, int]) -> None:
+    encoder = Encoder(space, "map")
+    with pytest.raises(ValueError, match="labels or identifiers"):
+        unroll(changed(encoder.rows([0, 0]), **change), encoder.identifiers, encoder.goal)
+
+
+@pytest.mark.parametrize("part", ["world_ptr", "designated", "row_of", "row_ptr", "successor_ptr", "successor"])
+@pytest.mark.parametrize("by", [-99, 99])
+@pytest.mark.parametrize("place", [0, -1])
+def test_rows_that_do_not_fit_together_are_refused(
+    space: StateSpace, rows: Rows, part: str, by: int, place: int
+) -> None:
+    wrong = changed(rows, place, **{part: by})
+    with pytest.raises(ValueError, match="do not fit together"):
+        refine(wrong, np.zeros(len(rows.label), np.int64))
+    encoder = Encoder(space, "map")
+    with pytest.raises(ValueError, match="do not fit together"):
+        unroll(wrong, encoder.rows([0]) and encoder.identifiers, encoder.goal)
+
+
+@pytest.mark.parametrize("colour", [-1, 2**62])
+def test_colours_that_have_no_message_are_refused(rows: Rows, colour: int) -> None:
+    with pytest.raises(ValueError, match="a colour is negative or too large"):
+        refine(rows, np.full(len(rows.label), colour))
+
+
+@pytest.mark.parametrize("wrong", [{"edges": [[0], [10**6]]}, {"labels": [1, 2]}, {"bits": [[]]}], ids=repr)
+def test_a_goal_part_that_does_not_fit_together_is_refused(space: StateSpace, wrong: dict[str, Any]) -> None:
+    encoder = Encoder(space)
+    goal = encoder.goal._replace(
+        **{name: np.array(value, getattr(encoder.goal, name).dtype) for name, value in wrong.items()}
+    )
+    with pytest.raises(ValueError, match="do not fit together"):
+        unroll(encoder.rows([0]), encoder.identifiers, goal)
+
+
+def test_graphs_may_have_identifiers_of_no_bits(space: StateSpace) -> None:
+    encoder = Encoder(space)
+    rows, goal = encoder.rows([0]), encoder.goal._replace(bits=encoder.goal.bits[:, :0].copy())
+    graphs = unroll(rows, encoder.identifiers[:, :0].copy(), goal)
+    assert graphs.node_bits.shape == (len(goal.bits) + len(rows.label), 0)
+    assert np.array_equal(graphs.edge_index, encoder.graphs([0]).edge_index)
+
+
+def changed(rows: Rows, place: int = -1, **parts: int) -> Rows:
+    """Rows with something added to one entry of some of their arrays."""
+    arrays = {name: getattr(rows, name).copy() for name in parts}
+    for name, array in arrays.items():
+        array.flat[place] += np.array(parts[name]).astype(array.dtype)
+    return rows._replace(**arrays)
+
+
+# (ops, fluents, first children, children, first agents, agents): what `FormulaPacker` never makes.
+FORMULAS = {
+    "no such operator": ([10], [0], [0, 0], [], [0, 0], []),
+    "no such fluent": ([2], [99], [0, 0], [], [0, 0], []),
+    "an empty disjunction": ([5], [0], [0, 0], [], [0, 0], []),
+    "an empty conjunction": ([4], [0], [0, 0], [], [0, 0], []),
+    "a negation of nothing": ([3], [0], [0, 0], [], [0, 0], []),
+    "a formula in itself": ([3], [0], [0, 1], [0], [0, 0], []),
+    "a belief of nobody": ([0, 6], [0, 0], [0, 0, 1], [0], [0, 0, 0], []),
+    "a belief of a stranger": ([0, 6], [0, 0], [0, 0, 1], [0], [0, 0, 1], [9]),
+    "offsets that are missing": ([0], [0], [0], [], [0, 0], []),
+    "offsets beyond the end": ([0], [0], [0, 5], [], [0, 0], []),
+}
+
+
+@pytest.mark.parametrize("lists", FORMULAS.values(), ids=list(FORMULAS))
+def test_the_core_refuses_formulas_that_are_none(space: StateSpace, lists: Any) -> None:
+    model = pack_model(TASK.fluents, TASK.agents, TASK.initial)
+    for ask in (
+        lambda: _core.Query(space.core, lists, [0]),
+        lambda: _core.holds(model, lists, 0),
+        lambda: _core.Space(**{**pack_task(TASK), "formulas": lists}, symmetries=[], forbid_collapse=False),
+    ):
+        with pytest.raises(ValueError, match="do not fit"):
+            ask()
+
+
+def test_the_core_refuses_numbers_of_formulas_that_there_are_not(space: StateSpace) -> None:
+    lists, _ = pack_formulas(TASK, [fluent("tail")])
+    with pytest.raises(ValueError, match="do not fit"):
+        _core.Query(space.core, lists, [1])
+
+
+MODEL = pack_model(TASK.fluents, TASK.agents, TASK.initial)
+
+
+@pytest.mark.parametrize(
+    ("part", "wrong"),
+    [
+        *((0, worlds) for worlds in (0, 99)),
+        *((1, valuation) for valuation in ([], [[9], []], [[1, 0], []])),
+        *((part, wrong) for part in range(2, 7) for wrong in ([], [9], [0, 9], [1, 0, 1, 0])),
+    ],
+    ids=repr,
+)
+def test_the_core_refuses_e_states_that_are_none(space: StateSpace, part: int, wrong: Any) -> None:
+    with pytest.raises(ValueError, match="of an e-state do not fit"):
+        space.core.intern((*MODEL[:part], wrong, *MODEL[part + 1 :]))
+
+
+@pytest.mark.parametrize(
+    ("part", "wrong"),
+    [
+        ("events", [(99, [])] * 9),
+        ("events", [(0, [(9, True, 0)])] * 9),
+        ("event_models", [([0], 0)] * 9),
+        ("event_models", [([0], 2)] * 9),
+        ("event_models", [([99], 1)] * 9),
+        ("relations", [[]] * 9),
+        ("relations", [[(1, 2**40)]] * 9),
+        ("observability", [[]] * 9),
+        ("observability", [[(0, 99)]] * 9),
+        ("actions", [(0, 0, [0])]),
+        ("actions", [(0, 99, [0, 0])]),
+        ("goal", [99]),
+        ("symmetries", [([(0, 9)], [], [])]),
+    ],
+)
+def test_the_core_refuses_tasks_that_are_none(part: str, wrong: Any) -> None:
+    parts = {**pack_task(TASK), "symmetries": [], "forbid_collapse": False}
+    with pytest.raises(ValueError, match="do not fit"):
+        _core.Space(**{**parts, part: wrong})
+
+
+def test_labels_are_described_for_the_fluents_that_they_have(space: StateSpace) -> None:
+    labels = _core.WorldLabels()
+    space.core.rows(np.zeros(1, np.int32), labels)
+    for first, fluents in ((len(labels) + 1, 2), (0, 99)):
+        with pytest.raises(ValueError, match="labels"):
+            labels.describe(first, fluents)

@@ -1,0 +1,124 @@
+"""Threads that share a space, and what is bound to one, get what a single thread gets."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+
+from epigym.encoding import ENCODINGS, Encoder
+from epigym.feature_types import FeatureTypes
+from epigym.features import RelationalFeatures
+from epigym.formula import Formula, believes, fluent, not_
+from epigym.problem import load_problem
+from epigym.relaxation import Relaxation
+from epigym.space import StateSpace
+from epigym.worlds import Worlds
+
+T = TypeVar("T")
+THREADS = 8
+PROBLEM = "grapevine/3_pl_4"
+
+
+@pytest.fixture(autouse=True)
+def busy() -> Iterator[None]:
+    """Threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def together(work: Callable[[int], T]) -> list[T]:
+    """What threads, numbered from 0, return that start at the same time."""
+    barrier = Barrier(THREADS)
+
+    def run(number: int) -> T:
+        barrier.wait()
+        return work(number)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(run, range(THREADS)))
+
+
+def explored() -> StateSpace:
+    """A space with some hundred e-states."""
+    space = StateSpace(load_problem(PROBLEM))
+    frontier = np.zeros(1, np.int32)
+    while len(space) < 300:
+        transitions = space.expand(frontier)
+        frontier = transitions.target[transitions.is_new]
+    return space
+
+
+def of_query(space: StateSpace) -> Callable[[Any], tuple[Any, ...]]:
+    query = space.query(space.task.goal)
+    return lambda ids: (query(ids), space.is_goal(ids), space.applicable(ids))
+
+
+# What is bound to a space and asked of e-states; the answers are arrays that do not depend on what was asked before.
+BOUND: dict[str, Callable[[StateSpace], Callable[[Any], tuple[Any, ...]]]] = {
+    **{name: lambda space, name=name: Encoder(space, name, width=128).graphs for name in ENCODINGS},  # type: ignore[misc]
+    "worlds": lambda space: Worlds(space, []),
+    "features": lambda space: RelationalFeatures(space, FeatureTypes(space.task).tables, 1, True),
+    "relaxation": Relaxation,
+    "query": of_query,
+}
+
+
+@pytest.mark.parametrize("name", BOUND)
+def test_what_threads_share_answers_as_to_one(name: str) -> None:
+    space = explored()
+    alone = BOUND[name](space)
+    expected = [alone([state]) for state in range(len(space))]
+    for attempt in range(20):
+        shared = BOUND[name](space)
+
+        def ask(
+            number: int, shared: Callable[[Any], tuple[Any, ...]] = shared, attempt: int = attempt
+        ) -> dict[int, Any]:
+            states = np.random.default_rng([attempt, number]).choice(len(space), 30, replace=False)
+            return {state: shared([state]) for state in states.tolist()}
+
+        for found in together(ask):
+            for state, arrays in found.items():
+                for one, other in zip(arrays, expected[state], strict=True):
+                    assert np.array_equal(one, other), f"e-state {state}"
+
+
+def test_threads_that_explore_one_space_meet_the_same_e_states() -> None:
+    """Every walk of the threads is one of a space that is explored alone."""
+    space = StateSpace(load_problem(PROBLEM))
+
+    def walk(number: int) -> list[tuple[int, int, int]]:
+        rng, state, steps = np.random.default_rng(number), space.initial, []
+        for _ in range(150):
+            transitions = space.expand([state], threads=1 + number % 2)
+            step = int(rng.integers(len(transitions.action)))
+            steps.append((state, int(transitions.action[step]), int(transitions.target[step])))
+            state = steps[-1][2]
+        return steps
+
+    walks = together(walk)
+    other = StateSpace(space.task)
+    same: dict[int, int] = {0: 0}
+    for source, action, target in (step for steps in walks for step in steps):
+        assert same.setdefault(target, other.successor(same[source], action)) == other.successor(same[source], action)
+    assert len(set(same.values())) == len(same)
+    for state in list(same)[:50]:
+        assert space.model(state) == other.model(same[state])
+
+
+def test_equal_formulas_of_threads_are_one() -> None:
+    for attempt in range(5):
+
+        def build(number: int, attempt: int = attempt) -> list[Formula]:
+            return [not_(believes("a", fluent(f"new {attempt} {k}"))) for k in range(2000)]
+
+        for formulas in zip(*together(build), strict=True):
+            assert len(set(map(id, formulas))) == 1

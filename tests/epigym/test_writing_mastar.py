@@ -1,0 +1,262 @@
+"""Tasks written in mA* and read back are the same tasks; what mA* cannot say is refused with a reason."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from domains.registry import DOMAINS
+from epigym.__main__ import main
+from epigym.errors import LimitError, ProblemWarning, TaskError
+from epigym.formula import TRUE, Formula, Op, actually, and_, believes, fluent, not_, or_
+from epigym.language import SEMANTICS, Semantics, load, parse_mastar, save
+from epigym.language.mastar import theory
+from epigym.language.mastar.event_models import Description
+from epigym.language.mastar.recognising import Recogniser
+from epigym.language.mastar.writing import write_mastar
+from epigym.problem import load_problem
+from epigym.reference import canonical
+from epigym.space import StateSpace
+from epigym.task import Action, Effect, EState, Event, Task
+from tests.helpers import strategies
+from tests.helpers.benchmark_files import BENCHMARKS
+from tests.helpers.strategies import AGENTS, FLUENTS, partition
+from tests.helpers.tasks import COIN, COUNTER, DELUDED
+
+P, Q = fluent("p"), fluent("q")
+UPDATE_MODEL = {
+    *("blocks_world", "cloud_scheduling", "consecutive_numbers", "gossip", "room_messages", "search_and_rescue"),
+}
+FILES = sorted(min(folder.glob("*.txt")) for folder in (BENCHMARKS / "mastar").glob("*/Test"))
+
+
+def again(task: Task) -> Task:
+    """The task as it is read back."""
+    text, semantics = write_mastar(task)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ProblemWarning)
+        return parse_mastar(text, semantics=semantics)
+
+
+def assert_searched_alike(task: Task, other: Task, most: int = 60) -> None:
+    """Breadth-first search finds the same e-states, in the same order, as far as the first `most` expansions tell."""
+    assert (other.fluents, other.agents) == (task.fluents, task.agents)
+    assert [action.name for action in other.actions] == [action.name for action in task.actions]
+    assert canonical(other.initial, task.fluents) == canonical(task.initial, task.fluents)
+    first, second = StateSpace(task), StateSpace(other)
+    done = 0
+    while done < min(most, len(first)):
+        ids = np.arange(done, min(len(first), most), dtype=np.int32)
+        for ours, theirs in zip(first.expand(ids), second.expand(ids), strict=True):
+            assert np.array_equal(ours, theirs)
+        done = int(ids[-1]) + 1
+    ids = np.arange(len(first), dtype=np.int32)
+    assert len(second) == len(first)
+    assert np.array_equal(first.is_goal(ids), second.is_goal(ids))
+    assert np.array_equal(first.world_counts(ids), second.world_counts(ids))
+
+
+@st.composite
+def descriptions(draw: st.DrawFn, name: str) -> Description:
+    """Any action in words of mA*."""
+    condition = st.just(TRUE) | strategies.formulas(1, with_actually=False).filter(lambda found: found.op > Op.FALSE)
+    effect = st.builds(Effect, st.sampled_from(FLUENTS), st.booleans(), condition)
+    whom = st.dictionaries(st.sampled_from(AGENTS), condition)
+    verb = draw(st.sampled_from(["causes", "determines", "announces"]))
+    return Description(
+        name=name,
+        verb=verb,
+        executable=draw(condition),
+        effects=tuple(draw(st.lists(effect, min_size=verb != "causes", max_size=2))),
+        observers=draw(whom),
+        aware={} if verb == "causes" else draw(whom),
+    )
+
+
+@st.composite
+def knowing(draw: st.DrawFn) -> EState:
+    """An e-state of agents who know what they believe, in different worlds."""
+    truth = sorted(draw(st.sets(st.integers(0, 7), min_size=1)))
+    rng = random.Random(draw(st.integers(0, 10**6)))
+    return EState(
+        valuations=tuple(frozenset(name for k, name in enumerate(FLUENTS) if world >> k & 1) for world in truth),
+        successors=tuple(partition(rng, len(truth)) for _ in AGENTS),
+        designated=(draw(st.integers(0, len(truth) - 1)),),
+    )
+
+
+def with_actions(*actions: Action, **changes: Any) -> Task:
+    """A task of two agents who know that p, q and r hold."""
+    initial = EState((frozenset(FLUENTS),), ((frozenset([0]),),) * 2, (0,))
+    return dataclasses.replace(Task("t", FLUENTS, AGENTS, actions, initial, (P,)), **changes)
+
+
+@settings(max_examples=40)
+@given(st.data(), st.sampled_from(SEMANTICS))
+def test_actions_in_words_of_ma_star_are_recognised(data: st.DataObject, semantics: Semantics) -> None:
+    action = data.draw(descriptions("act")).action(AGENTS, semantics)
+    reading = "update_model" if semantics == "update_model" else "default"
+    recogniser = Recogniser(AGENTS, "p")
+    found = recogniser.describe(action, reading)
+    assert recogniser.alike(found.action(AGENTS, reading), action)
+    assert_searched_alike(with_actions(action), again(with_actions(action)), most=4)
+
+
+@settings(max_examples=40)
+@given(knowing(), strategies.formulas(2, with_actually=False))
+def test_initial_estates_of_agents_who_know_what_they_believe_come_back(initial: EState, goal: Formula) -> None:
+    assert_searched_alike(*(task := with_actions(initial=initial, goal=(goal,)), again(task)))
+
+
+@settings(max_examples=40)
+@given(
+    strategies.tasks(max_worlds=2, max_designated=1) | st.randoms(use_true_random=False).map(strategies.telling_task)
+)
+def test_any_task_comes_back_or_is_refused_with_a_reason(task: Task) -> None:
+    try:
+        other = again(task)
+    except TaskError as error:
+        refusal = str(error)
+        assert re.fullmatch(r"mA\* can(not)? say .*: format=compact writes it as JSON", refusal)
+    else:
+        assert_searched_alike(task, other, most=8)
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_problems_of_domains_come_back(name: str) -> None:
+    task = load_problem(name)
+    if name == "active_muddy_child":  # children say whether they know
+        with pytest.raises(TaskError, match=r"mA\* cannot say action 'ask_c1': .* is not what mA\* says with literals"):
+            write_mastar(task)
+    else:
+        assert write_mastar(task)[1] == ("update_model" if name in UPDATE_MODEL else "default")
+        assert_searched_alike(task, again(task))
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("semantics", SEMANTICS)
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_published_problems_come_back(file: Path, semantics: Semantics) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ProblemWarning)
+        task = load(file, semantics)
+    assert_searched_alike(task, again(task))
+
+
+@pytest.mark.parametrize("text", [COIN, COUNTER, DELUDED])
+@pytest.mark.parametrize("semantics", SEMANTICS)
+def test_a_text_that_was_written_is_written_alike(text: str, semantics: Semantics) -> None:
+    once = write_mastar(parse_mastar(text, semantics=semantics))
+    assert write_mastar(parse_mastar(once[0], semantics=once[1])) == once
+
+
+def test_a_text_by_hand() -> None:
+    text = """\
+fluent p, q, r;
+action do;
+agent a, b;
+
+executable do if (q, -p);
+do causes p if B(a, q);
+do causes -r;
+a observes do;
+b observes do if -q;
+
+initially (-p, q, -r);
+initially C([a,b], (-p | -q));
+initially C([a,b], -r);
+initially C([a,b], (B(a, p) | B(a, -p)));
+
+goal B(b, p);
+"""
+    written, semantics = write_mastar(parse_mastar(text))
+    assert semantics == "default"
+    assert sorted(written.splitlines()) == sorted(text.splitlines())
+
+
+def test_what_is_never_and_always_true_is_said_with_a_fluent() -> None:
+    never = believes("a", and_(P, not_(P)))
+    actions = (Action("act", not_(TRUE), (Event("e"),), (0,), {"x": (frozenset([0]),)}, (((TRUE, "x"),),) * 2),)
+    task = again(with_actions(*actions, goal=(believes("a", not_(TRUE)),)))
+    assert task.goal == (never,)
+    assert task.actions[0].applicability is and_(P, not_(P))
+    assert again(with_actions(goal=())).goal == (or_(P, not_(P)),)
+
+
+EVERYBODY = (((TRUE, "x"),),) * 2
+SEES = {"x": tuple(frozenset([event]) for event in range(5))}
+FIVE = Action("five", TRUE, tuple(Event(f"e{k}", P if k else Q) for k in range(5)), (0, 1, 2, 3, 4), SEES, EVERYBODY)
+BOTH = {"x": (frozenset([0, 1]),) * 2}
+EITHER = Action("either", TRUE, (Event("e", or_(P, Q)), Event("f", not_(or_(P, Q)))), (0,), BOTH, EVERYBODY)
+SUSPECT = {"x": (frozenset([0, 1]), frozenset([1]))}
+TWICE = Action("twice", P, (Event("e", P, (Effect("q", True),)),), (0,), {"x": (frozenset([0]),)}, EVERYBODY)
+ONCE = Action("once", P, (Event("e", TRUE, (Effect("q", True),)),), (0,), {"x": (frozenset([0]),)}, EVERYBODY)
+BLIND = EState((frozenset(["p"]),), ((frozenset[int](),), (frozenset([0]),)), (0,))
+WRONG = EState((frozenset(["p"]), frozenset()), ((frozenset([0, 1]), frozenset([1])), (frozenset([0, 1]),) * 2), (0,))
+TWO = EState((frozenset(["p"]), frozenset()), ((frozenset([0, 1]),) * 2,) * 2, (0, 1))
+KNOWN = EState(  # a wonders whether b knows that p
+    (frozenset(["p"]), frozenset(["p"]), frozenset()),
+    ((frozenset([0, 1, 2]),) * 3, (frozenset([0]), frozenset([1, 2]), frozenset([1, 2]))),
+    (0,),
+)
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (with_actions(FIVE), "action 'five': it has 5 events, an action of mA* at most 3"),
+        (with_actions(EITHER), "action 'either': what it changes, or what is learned from it, is not what mA* says"),
+        (
+            with_actions(dataclasses.replace(FIVE, events=FIVE.events[:2], designated=(0,), relations=SUSPECT)),
+            "action 'five': who considers which of its events possible is as in no",
+        ),
+        (with_actions(dataclasses.replace(ONCE, applicability=actually(P))), "action 'once': it has no word for act"),
+        (with_actions(ONCE, TWICE), "can say action 'twice' with semantics=update_model only, and action 'once' only"),
+        (with_actions(goal=(actually(P),)), "the goal: it has no word for actually(p)"),
+        (with_actions(initial=BLIND), "the initial e-state: agent 'a' believes what is false in one of its worlds"),
+        (with_actions(initial=WRONG), "the initial e-state: agent 'a' does not know what it believes"),
+        (with_actions(initial=TWO), "the initial e-state: it has 2 designated worlds, in mA* one"),
+        (with_actions(initial=KNOWN), "the initial e-state: some of its worlds differ in nothing but beliefs"),
+        (
+            with_actions(dataclasses.replace(ONCE, name="turn-on")),
+            "mA* has no word for the action 'turn-on': rename it",
+        ),
+        (with_actions(dataclasses.replace(ONCE, name="goal")), "the task: in 'action goal;' unexpected 'goal'"),
+        (Task("t", (), AGENTS, (), EState((frozenset(),), BLIND.successors, (0,)), ()), "a task without fluents"),
+    ],
+)
+def test_what_ma_star_cannot_say_is_named(task: Task, message: str, tmp_path: Path) -> None:
+    with pytest.raises(TaskError, match=re.escape(message)) as refused:
+        save(task, tmp_path / "task.txt")
+    assert str(refused.value).endswith("format=compact writes it as JSON")
+    assert "\n" not in str(refused.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_theory_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(theory, "MAX_LITERALS", 5)
+    either = EState((frozenset(["p"]), frozenset(["q", "r"])), ((frozenset([0, 1]),) * 2,) * 2, (0,))
+    with pytest.raises(
+        LimitError, match="the initial e-state: its 2 worlds would take more than 5 literals: format=com"
+    ):
+        write_mastar(with_actions(initial=either))
+
+
+def test_the_command_says_how_to_read_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "gossip.txt"
+    assert main(["convert", "gossip", f"out={out}"]) == 0
+    assert capsys.readouterr().out == f"written to {out}, to be read with semantics=update_model\n"
+    assert out.read_text().startswith("% To be read with semantics=update_model.\n")
+    assert_searched_alike(load_problem("gossip"), load(out, "update_model"))
+    assert main(["convert", "grapevine", "format=mastar", f"out={out}"]) == 0
+    assert capsys.readouterr().out == f"written to {out}\n"
+    assert_searched_alike(load_problem("grapevine"), load(out), most=10)

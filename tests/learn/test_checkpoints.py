@@ -1,0 +1,195 @@
+"""A checkpoint is what was written or refused in one line, and nothing in it is ever executed."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import re
+import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from epigym.errors import CheckpointError, MissingCheckpointError
+from epigym.problem import load_problem
+from epigym.sealed import seal
+from epigym.space import StateSpace
+from learn.model.checkpoints import HYPERPARAMETER_VERSION, load, write
+from learn.model.export import export_onnx
+from learn.model.regressor import Regressor
+from learn.model.scoring import open_scorer
+from learn.model.target import Target
+
+SMALL = {"node_size": 4, "edge_size": 4, "hidden_size": 4, "head_size": 4, "blocks": 1}
+SPACE = StateSpace(load_problem("coin_in_the_box/pl_3"))
+REMEDY = r"train it again, or get it again from where it was made"
+
+
+def content(**changed: Any) -> dict[str, Any]:
+    """What training writes of a small regressor."""
+    torch.manual_seed(0)
+    parameters = {
+        "version": HYPERPARAMETER_VERSION,
+        "target": asdict(Target.between(50, 1e-3)),
+        "encoding": {"name": "hash", "width": 64},
+        "network": SMALL,
+        "domains": ["coin_in_the_box"],
+    }
+    state = Regressor(64, margin=1e-3, **SMALL).state_dict()
+    return {
+        "hyper_parameters": parameters | changed,
+        "state_dict": {f"regressor.{name}": tensor for name, tensor in state.items()},
+    }
+
+
+def refused(path: Path) -> str:
+    """What is said of a checkpoint that cannot be used, a line that begins with its name."""
+    with pytest.raises(CheckpointError) as error:
+        open_scorer(path, SPACE)
+    assert re.fullmatch(rf"{re.escape(str(path))}[^\n]+", str(error.value))
+    assert "weights_only" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("good") / "best.ckpt"
+    write(content(), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def exported(good: Path) -> Path:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript")
+    path = good.with_suffix(".onnx")
+    export_onnx(load(good), path)
+    return path
+
+
+def test_it_is_a_file_of_torch_too(good: Path) -> None:
+    stored = torch.load(good, weights_only=True)["state_dict"]
+    expected = content()["state_dict"]
+    assert stored.keys() == expected.keys()
+    assert all(torch.equal(stored[name], tensor) for name, tensor in expected.items())
+    with zipfile.ZipFile(good) as archive:
+        assert archive.testzip() is None
+    assert [path.name for path in good.parent.iterdir() if path.suffix == ".ckpt"] == ["best.ckpt"]
+
+
+@pytest.mark.parametrize("kind", ["good", "exported"])
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_no_damage_passes(request: pytest.FixtureRequest, kind: str, data: st.DataObject) -> None:
+    path: Path = request.getfixturevalue(kind)
+    damaged = bytearray(path.read_bytes())
+    if data.draw(st.booleans(), "cut off"):
+        del damaged[data.draw(st.integers(0, len(damaged) - 1)) :]
+    else:
+        for place in data.draw(st.lists(st.integers(0, 8 * len(damaged) - 1), min_size=1, max_size=4, unique=True)):
+            damaged[place // 8] ^= 1 << place % 8
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / path.name).write_bytes(damaged)
+        assert "damaged or cut off, its content does not fit its sha256: " in refused(Path(folder) / path.name)
+
+
+def test_what_was_not_written_here_is_refused(tmp_path: Path) -> None:
+    for name in ("own.ckpt", "own.onnx"):
+        path = tmp_path / name
+        with pytest.raises(MissingCheckpointError, match="there is no "):
+            open_scorer(path, SPACE)
+        path.write_bytes(b"nothing")
+        assert "damaged or cut off" in refused(path)
+        path.write_bytes(seal(b"nothing"))
+        assert f"is not a {'checkpoint' if name == 'own.ckpt' else 'regressor'} of learn." in refused(path)
+        path.unlink()
+        path.mkdir()
+        assert "Is a directory" in refused(path)
+
+
+def test_a_checkpoint_without_checksum_is_to_be_trained_again(tmp_path: Path) -> None:
+    torch.save(content(), tmp_path / "old.ckpt")
+    assert re.search(rf"does not fit its sha256: {REMEDY}$", refused(tmp_path / "old.ckpt"))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, value: float) -> None:
+    diverged = content()
+    next(iter(diverged["state_dict"].values()))[0] = value
+    write(diverged, tmp_path / "diverged.ckpt")
+    expected = "has weights that are no finite numbers: train again with a lower learning rate"
+    assert refused(tmp_path / "diverged.ckpt").endswith(expected)
+
+
+def test_scores_are_finite(good: Path) -> None:
+    assert np.isfinite(open_scorer(good, SPACE).score(np.array([0]))).all()
+
+
+class Malicious:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[str]]:
+        return os.mkdir, (str(self.folder),)
+
+
+def pickled(value: object) -> bytes:
+    return pickle.dumps(value)
+
+
+def saved(value: object) -> bytes:
+    file = io.BytesIO()
+    torch.save(value, file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("form", [pickled, saved])
+@pytest.mark.parametrize("is_sealed", [True, False])
+def test_nothing_in_a_checkpoint_is_executed(tmp_path: Path, form: Callable[[object], bytes], is_sealed: bool) -> None:
+    path, trap = tmp_path / "trap.ckpt", tmp_path / "trap"
+    for value in (Malicious(trap), content() | {"more": Malicious(trap)}, content(network=Malicious(trap))):
+        path.write_bytes(seal(form(value)) if is_sealed else form(value))
+        refused(path)
+    write(content() | {"more": Malicious(trap)}, path)
+    refused(path)
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"network": {"_target_": "os.mkdir", "mode": 0o777}},
+        {"network": {"_target_": "pathlib.Path"}},
+        {"network": {"_target_": "gone.Net"}},
+        {"network": {"_target_": 7}},
+        {"network": None},
+        {"network": {"size": 3}},
+        {"network": SMALL | {"blocks": 2}},
+        {"target": None},
+        {"target": {"max_distance": 50}},
+        {"encoding": {}},
+        {"encoding": {"name": "hash", "width": 32}},
+        {"encoding": {"name": "hash", "width": "wide"}},
+        {"domains": None},
+    ],
+)  # fmt: skip
+def test_wrong_hyper_parameters_are_one_line(tmp_path: Path, changed: dict[str, Any]) -> None:
+    write(content(**changed), tmp_path / "own.ckpt")
+    assert "own.ckpt is not a checkpoint of learn.train: " in refused(tmp_path / "own.ckpt")
+
+
+@pytest.mark.parametrize("value", [None, 7, [], {}, {"state_dict": {}}, {"hyper_parameters": {}, "state_dict": {}}])
+def test_other_content_is_one_line(tmp_path: Path, value: Any) -> None:
+    write(value, tmp_path / "own.ckpt")
+    assert "own.ckpt is not a checkpoint of learn.train" in refused(tmp_path / "own.ckpt")

@@ -1,0 +1,204 @@
+"""What can be done where a path leads: actions, values, beliefs afterwards, the e-state in the eyes of agents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from epigym.drawing.steps import walk
+from epigym.errors import TaskError, UsageError
+from epigym.formula import fluent
+from epigym.language import parse_mastar
+from epigym.model import KripkeModel
+from epigym.problem import load_problem
+from epigym.reference import validate
+from epigym.space import StateSpace
+from epigym.task import EState, Task
+from search.exploring.exploration import Belief, BeliefChange, Exploration
+from search.heuristics import HEURISTICS, Heuristic, make_heuristic
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
+from tests.helpers.tasks import COIN, DELUDED
+
+PATHS = {
+    "coin_in_the_box/pl_7": ["open_a", "peek_a", "signal_a_b"],
+    "grapevine/3_pl_4": ["right_a", "share_a_sa_2", "right_b"],
+}
+
+
+def exploration(problem: str, heuristic: str = "open_goals") -> Exploration:
+    return of_space(StateSpace(load_problem(problem)), heuristic)
+
+
+def of_space(space: StateSpace, heuristic: str = "open_goals") -> Exploration:
+    return Exploration(space, make_heuristic(heuristic, space))
+
+
+def along(path: Sequence[str]) -> list[list[str]]:
+    return [list(path[:step]) for step in range(len(path) + 1)]
+
+
+def believed(model: KripkeModel, agent: str, fluent: str) -> Belief:
+    """The same by the truth of formulas."""
+    return {
+        (True, True): Belief.EVERYTHING,
+        (True, False): Belief.TRUE,
+        (False, True): Belief.FALSE,
+        (False, False): Belief.UNSURE,
+    }[model.holds(f"B({agent}, {fluent})"), model.holds(f"B({agent}, -{fluent})")]
+
+
+def test_choices_of_the_coin() -> None:
+    choices = {one.name: one for one in exploration("coin_in_the_box/pl_7", "h_ff").choices(["open_a"])}
+    assert {name: one.value for name, one in choices.items()} == {
+        "open_a": 4, "peek_a": 3, "signal_a_b": 3, "signal_a_c": 3
+    }  # fmt: skip
+    assert [name for name, one in choices.items() if one.is_same] == ["open_a"]  # it is open
+    assert not any(one.is_goal for one in choices.values())
+
+
+@pytest.mark.parametrize(("problem", "path"), PATHS.items())
+@pytest.mark.parametrize("name", ["h_ff", "learned", "divided_goals"])
+def test_values_are_those_of_the_heuristic(problem: str, path: list[str], name: str) -> None:
+    found = exploration(problem, name)
+    other = StateSpace(load_problem(problem))
+    heuristic = make_heuristic(name, other)
+    numbers = {action.name: number for number, action in enumerate(other.task.actions)}
+    for part in along(path):
+        state = walk(other, part)[-1]
+        choices = found.choices(part)
+        assert [one.name for one in choices] == [
+            name for name, number in numbers.items() if other.applicable([state])[0, number]
+        ]
+        targets = [other.successor(state, numbers[one.name]) for one in choices]
+        values = [inf if one.value is None else one.value for one in choices]
+        assert values == heuristic.score(np.array(targets, dtype=np.int32)).tolist()
+        assert [one.is_same for one in choices] == [target == state for target in targets]
+
+
+def test_goals_and_dead_ends_are_told() -> None:
+    class Hopeless(Heuristic):
+        def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+            return np.where(space.is_goal(ids), 0.0, np.inf)
+
+    space = StateSpace(parse_mastar(COIN))
+    choices = {one.name: one for one in Exploration(space, Hopeless()).choices(["lift", "look"])}
+    assert (choices["shout"].is_goal, choices["shout"].value) == (True, 0)
+    assert (choices["look"].is_goal, choices["look"].value) == (False, None)
+
+
+def test_actions_that_are_forbidden_cannot_be_taken() -> None:
+    for forbidden, names in ((False, ["flip", "shout"]), (True, ["flip"])):
+        space = StateSpace(parse_mastar(DELUDED), forbid_collapse=forbidden)
+        assert [one.name for one in of_space(space).choices(["flip"])] == names
+
+
+def test_what_agents_would_believe_of_the_coin() -> None:
+    found = exploration("coin_in_the_box/pl_7")
+    assert found.changes(["open_a"], "peek_a") == [BeliefChange("a", "tail", Belief.UNSURE, Belief.TRUE)]
+    assert found.changes(["open_a"], "open_a") == []
+    deluded = of_space(StateSpace(parse_mastar(DELUDED)))
+    assert deluded.changes(["flip"], "shout") == [
+        BeliefChange("b", "tail", Belief.FALSE, Belief.EVERYTHING),
+        BeliefChange("b", "other", Belief.UNSURE, Belief.EVERYTHING),
+    ]
+
+
+@pytest.mark.parametrize(("problem", "path"), PATHS.items())
+def test_beliefs_are_what_holds(problem: str, path: list[str]) -> None:
+    found, space = exploration(problem), StateSpace(load_problem(problem))
+    seen = 0
+    for part in along(path):
+        for choice in found.choices(part):
+            now, then = (space.model(state) for state in walk(space, [*part, choice.name])[-2:])
+            expected = [
+                BeliefChange(agent, fluent, before, after)
+                for agent in now.agents
+                for fluent in now.fluents
+                if (before := believed(now, agent, fluent)) != (after := believed(then, agent, fluent))
+            ]
+            assert found.changes(part, choice.name) == expected
+            seen += len(expected)
+    assert seen
+
+
+@pytest.mark.parametrize(("problem", "path"), PATHS.items())
+def test_a_perspective_is_what_the_agent_believes(problem: str, path: list[str]) -> None:
+    found, space = exploration(problem), StateSpace(load_problem(problem))
+    model = space.model(walk(space, path)[-1])
+    assert len({len(found.perspective(path, [agent]).worlds) for agent in model.agents}) > 1
+    for agent in model.agents:
+        seen = found.perspective(path, [agent])
+        for other in model.agents:
+            nested = found.perspective(path, [agent, other])
+            for fact in model.fluents:
+                assert seen.holds(fact) == model.holds(f"B({agent}, {fact})")
+                assert seen.holds(f"B({other}, {fact})") == model.holds(f"B({agent}, B({other}, {fact}))")
+                assert nested.holds(fact) == seen.holds(f"B({other}, {fact})")
+
+
+def test_worlds_that_an_agent_rules_out_are_not_in_its_perspective() -> None:
+    found = exploration("coin_in_the_box/pl_7")
+    assert len(found.space.model(walk(found.space, ["open_a", "peek_a"])[-1]).worlds) == 3
+    seen = found.perspective(["open_a", "peek_a"], ["b"])
+    assert (len(seen.worlds), len(seen.designated)) == (2, 2)
+    assert seen.holds("-opened")
+
+
+def test_a_perspective_may_be_what_the_problem_rules_out() -> None:
+    successors = ((frozenset({1}),) * 2, (frozenset({0}), frozenset[int]()))  # a believes that b believes everything
+    initial = EState((frozenset({"p"}), frozenset()), successors, (0,))
+    task = Task("deluded", ("p",), ("a", "b"), (), initial, (fluent("p"),))
+    found = of_space(StateSpace(task, forbid_collapse=True))
+    assert found.perspective([], ["a"]).holds("B(b, p), B(b, -p)")
+    assert len(found.space) == 1  # it is none of the problem's e-states
+
+
+def test_who_believes_everything_has_no_perspective() -> None:
+    with pytest.raises(TaskError, match="agent 'b' considers no world possible: it believes everything"):
+        of_space(StateSpace(parse_mastar(DELUDED))).perspective(["flip", "shout"], ["b"])
+
+
+@pytest.mark.parametrize(("problem", "path"), PATHS.items())
+def test_the_rest_of_a_problem_is_solved_by_the_rest_of_a_plan(problem: str, path: list[str]) -> None:
+    found = exploration(problem)
+    rest = find_plan(found.task(path), Configuration.of("bfs")).plan
+    assert rest is not None
+    assert validate(found.space.task, [*path, *rest]).valid
+
+
+def test_steps_are_those_of_the_page_and_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = exploration("coin_in_the_box/pl_7")
+    steps = found.steps(["open_a", "peek_a"])
+    assert [step["action"] for step in steps] == [None, "open_a", "peek_a"]
+    assert [step["worlds"] for step in steps] == [2, 4, 3]
+    monkeypatch.setattr("epigym.drawing.page.svg", None)  # whoever draws now fails
+    assert found.steps(["open_a", "peek_a"]) == steps
+    assert found.steps(["open_a"]) == steps[:2]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (["open_a", "open_x"], "step 2: unknown action 'open_x': did you mean 'open_"),
+        (["peek_a"], "step 1: "),
+    ],
+)
+def test_a_wrong_path_names_the_step(path: list[str], message: str) -> None:
+    found = exploration("coin_in_the_box/pl_7")
+    for ask in (found.steps, found.choices, found.task, lambda path: found.perspective(path, ["a"])):
+        with pytest.raises(UsageError, match=message):
+            ask(path)
+    with pytest.raises(UsageError, match=message):
+        found.changes(path[:-1], path[-1])
+
+
+def test_every_heuristic_values_the_initial_successors() -> None:
+    for name in HEURISTICS.keys() - {"gnn"}:
+        values = [one.value for one in exploration("coin_in_the_box/pl_3", name).choices([])]
+        assert values
+        assert None not in values

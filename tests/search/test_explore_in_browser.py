@@ -1,0 +1,289 @@
+"""The served page in a browser: acting, going back, asking, solving. Needs Playwright and a Chromium, else skipped."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from epigym.language import parse_mastar
+from epigym.problem import load_problem
+from epigym.space import StateSpace
+from search.agents.limits import Limits
+from search.exploring.app import app_of
+from search.exploring.exploration import Exploration
+from search.exploring.serving import address, serving
+from search.heuristics import make_heuristic
+from search.planning.configuration import Configuration
+from tests.helpers.tasks import COIN, DELUDED
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 800}
+PROBLEMS = {
+    "coin": lambda: parse_mastar(COIN),
+    "box": lambda: load_problem("coin_in_the_box/pl_7"),
+    "children": lambda: load_problem("active_muddy_child/amc_09_09_muddy"),
+    "hopeless": lambda: parse_mastar(COIN.replace("shout if B(a, tail), tail", "shout if tail, -tail")),
+    "deluded": lambda: parse_mastar(DELUDED),
+    "crowded": lambda: parse_mastar(CROWDED),
+    "endless": lambda: load_problem("grapevine/scaling_15"),
+}
+MANY = [f"push_{number}" for number in range(250)]
+CROWDED = (
+    f"fluent p, q; action {', '.join(MANY)}; agent a; initially C([a], -p), C([a], -q), -p, -q; goal q; "
+    + " ".join(f"{name} causes p; a observes {name};" for name in MANY)
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright")
+    with playwright.sync_playwright() as started:
+        try:
+            opened = started.chromium.launch(executable_path=CHROMIUM)
+        except playwright.Error as error:
+            pytest.skip(f"no browser: {str(error).splitlines()[0]}")
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[dict[str, str]]:
+    """The addresses of some problems."""
+    with ExitStack() as stack:
+        found = {}
+        for name, load in PROBLEMS.items():
+            space = StateSpace(load())
+            exploration = Exploration(space, make_heuristic("h_ff", space))
+            app = app_of(exploration, Configuration.of("bfs"), Limits(time_limit=600.0))
+            server = stack.enter_context(serving(app, "127.0.0.1", 0))
+            thread = threading.Thread(target=server.serve_forever)
+            thread.start()
+            stack.callback(thread.join)
+            stack.callback(server.shutdown)
+            found[name] = address(server)
+        yield found
+
+
+@pytest.fixture
+def visit(browser: Any, servers: dict[str, str]) -> Iterator[Any]:
+    """Opens a page; at the end nothing has been complained about, and nobody but its server was asked for anything."""
+    complaints: list[str] = []
+    opened: list[Any] = []
+
+    def start(name: str, path: str = "", **options: Any) -> Any:
+        page = browser.new_page(**options)
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: complaints.extend([] if is_own(request.url) else [request.url]))
+        page.goto(servers[name] + path)
+        opened.append(page)
+        return page
+
+    def is_own(url: str) -> bool:
+        return url.startswith(("data:", *servers.values()))
+
+    yield start
+    for page in opened:
+        page.close()
+    assert complaints == []
+
+
+def take(page: Any, action: str) -> None:
+    page.get_by_role("link", name=action, exact=True).click()
+    page.wait_for_function(f"document.getElementById('happened').textContent.endsWith(': {action}')")
+
+
+def rows(page: Any) -> list[list[str]]:
+    """The actions that are listed, without their last column."""
+    page.wait_for_selector("#actions tbody tr")
+    lines: list[list[str]] = page.eval_on_selector_all(
+        "#actions > table > tbody > tr:not(.if)",
+        "lines => lines.map(line => [...line.cells].slice(0, -1).map(cell => cell.innerText))",
+    )
+    return lines
+
+
+def wait(page: Any, selector: str, text: str) -> None:
+    """Wait until an element has a text."""
+    page.locator(selector, has_text=re.compile(text)).first.wait_for()
+
+
+def test_actions_are_taken_and_undone_and_the_address_tells_them(visit: Any, servers: dict[str, str]) -> None:
+    page = visit("coin")
+    assert page.inner_text("#happened") == "At the start"
+    assert page.get_attribute("#undo", "href") is None
+    take(page, "lift")
+    take(page, "look")
+    assert page.url == servers["coin"] + "?after=lift,look"
+    assert page.locator("#who li").all_inner_texts() == ["● a saw it", "◐ b noticed it"]
+    assert rows(page) == [["look", "1", "same e-state"], ["shout", "0", "goal"]]
+    page.click("#undo")
+    wait(page, "#happened", "Step 1: lift")
+    assert page.url == servers["coin"] + "?after=lift"
+    take(page, "look")
+    take(page, "shout")
+    assert page.inner_text("#told") == "The goal is reached here."
+
+
+def test_the_browser_goes_back_and_forth(visit: Any, servers: dict[str, str]) -> None:
+    page = visit("coin")
+    take(page, "lift")
+    take(page, "look")
+    page.go_back()
+    wait(page, "#happened", "Step 1: lift")
+    assert rows(page)[0][0] == "look"
+    page.go_back()
+    wait(page, "#happened", "At the start")
+    page.go_forward()
+    wait(page, "#happened", "Step 1: lift")
+    page.reload()
+    assert page.inner_text("#happened") == "Step 1: lift"
+
+
+def test_the_step_that_is_shown_is_where_actions_are_taken(visit: Any, servers: dict[str, str]) -> None:
+    page = visit("coin", "?after=lift,look,shout")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text("#happened") == "Step 1: lift"
+    assert page.url == servers["coin"] + "?after=lift,look,shout&step=1"
+    assert page.inner_text("#told") == "2 actions go on from here and reach the goal:"
+    assert page.locator("#rest a").all_inner_texts() == ["look", "shout"]
+    wait(page, "#actions [aria-current]", "look")
+    page.reload()
+    assert page.inner_text("#happened") == "Step 1: lift"
+    page.locator("#rest a").first.click()
+    wait(page, "#happened", "Step 2: look")
+    page.click("#undo")
+    wait(page, "#happened", "Step 1: lift")
+    assert page.url == servers["coin"] + "?after=lift"
+
+
+def test_actions_are_filtered_and_sorted(visit: Any) -> None:
+    page = visit("box", "?after=open_a,peek_a")
+    assert [row[:2] for row in rows(page)] == [
+        ["open_a", "3"], ["peek_a", "3"], ["signal_a_b", "2"], ["signal_a_c", "2"], ["shout_tail_a", "3"]
+    ]  # fmt: skip
+    page.check("#sorted")
+    assert [row[0] for row in rows(page)] == ["signal_a_b", "signal_a_c", "open_a", "peek_a", "shout_tail_a"]
+    page.fill("#filter", "A_C sig")
+    assert [row[0] for row in rows(page)] == ["signal_a_c"]
+    assert page.inner_text("#listed") == "5 of 21 actions can be taken, 1 fit"
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text("#happened") == "Step 2: peek_a"  # keys belong to the filter
+    page.keyboard.press("Enter")
+    wait(page, "#happened", "Step 3: signal_a_c")
+    assert page.is_checked("#sorted")
+
+
+def test_of_many_actions_the_first_are_listed_and_any_is_found(visit: Any) -> None:
+    page = visit("crowded")
+    assert len(rows(page)) == 200
+    told = "250 of 250 actions can be taken, the first 200 are listed: filter for others"
+    assert page.inner_text("#listed") == told
+    page.fill("#filter", "push_249")
+    assert [row[0] for row in rows(page)] == ["push_249"]
+
+
+def test_dead_ends_are_told(visit: Any) -> None:
+    page = visit("box", "?after=open_a,signal_a_b")
+    told = {row[0]: row[1:] for row in rows(page)}
+    assert ["∞", "dead end"] in told.values()
+
+
+def test_what_would_be_believed_is_one_click_away(visit: Any) -> None:
+    page = visit("box", "?after=open_a")
+    what = page.get_by_role("button", name="what agents would believe after peek_a")
+    what.click()
+    page.wait_for_selector(".if table")
+    assert page.locator(".if tbody td").all_inner_texts() == ["a", "tail", "unsure", "true"]
+    assert page.inner_text(".if .note") == "nothing changes for b, c"
+    assert page.inner_text("#happened") == "Step 1: open_a"
+    what.focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".if").count() == 0
+    page.get_by_role("button", name="what agents would believe after open_a").click()
+    wait(page, ".if", "After open_a all believe about facts what they do now.")
+
+
+def test_the_e_state_is_shown_in_the_eyes_of_an_agent(visit: Any) -> None:
+    page = visit("box", "?after=open_a,peek_a")
+    assert page.locator("#picture .node").count() == 3
+    page.get_by_role("button", name="as b sees it").click()
+    wait(page, "#size", "as b sees it: 2 worlds")
+    assert page.locator("#picture .designated").count() == 2
+    assert page.inner_text("#path [aria-current]") == "b believes"
+    page.get_by_role("button", name="what b believes that a believes").click()
+    wait(page, "#size", "as b believes that a sees it: 2 worlds")
+    page.get_by_role("button", name="in fact").first.click()
+    wait(page, "#size", "^3 worlds")
+    assert page.locator("#picture .node").count() == 3
+
+
+def test_what_is_asked_stays_while_one_sees_with_other_eyes(visit: Any) -> None:
+    page = visit("box", "?after=open_a,peek_a")
+    page.get_by_role("button", name="what agents would believe after signal_a_b").click()
+    page.wait_for_selector(".if table")
+    page.get_by_role("button", name="as b sees it").click()
+    wait(page, "#size", "as b sees it")
+    assert page.locator(".if table").count() == 1
+    assert page.evaluate("document.activeElement.textContent") == "b"
+
+
+def test_who_believes_everything_is_told(visit: Any) -> None:
+    page = visit("deluded", "?after=flip,shout")
+    page.get_by_role("button", name="as b sees it").click()
+    wait(page, "#picture", "Here b considers no world possible and believes everything.")
+
+
+def test_a_plan_is_found_and_walked(visit: Any, servers: dict[str, str]) -> None:
+    page = visit("coin", "?after=lift")
+    page.click("#solve")
+    page.wait_for_url("**/*after=lift,look,shout&step=1")
+    assert page.inner_text("#told") == "2 actions go on from here and reach the goal:"
+    page.keyboard.press("End")
+    assert page.locator("#goal .done").count() == 2
+    page.go_back()
+    wait(page, "#happened", "Step 1: lift")
+    assert page.url == servers["coin"] + "?after=lift"
+
+
+def test_why_there_is_no_plan_is_told(visit: Any) -> None:
+    page = visit("hopeless", "?after=lift")
+    page.click("#solve")
+    wait(page, "#told", "unsolvable: no plan leads from here to the goal, says bfs")
+    assert page.inner_text("#happened") == "Step 1: lift"
+
+
+def test_one_looks_around_while_it_searches_and_stops_it(visit: Any) -> None:
+    page = visit("endless")
+    page.click("#solve")
+    wait(page, "#told", "Searching with bfs, for at most 600 s")
+    page.get_by_role("button", name="what agents would believe after").first.click()
+    page.wait_for_selector(".if")
+    page.click("#stop")
+    wait(page, "#told", "The search was stopped.")
+    assert page.is_enabled("#solve")
+
+
+def test_large_e_states_are_told_by_agent(visit: Any) -> None:
+    page = visit("children", "?after=ask_c1")
+    page.get_by_role("button", name="as c2 sees it").click()
+    wait(page, "#size", "as c2 sees it: ")
+    assert page.locator("#by-agent tbody tr").count() == 9
+
+
+@pytest.mark.parametrize("name", ["coin", "box", "children", "endless"])
+@pytest.mark.parametrize(("size", "scheme"), [(NARROW, "dark"), (WIDE, "light")], ids=["narrow", "wide"])
+def test_it_fits_the_width(visit: Any, name: str, size: dict[str, int], scheme: str) -> None:
+    page = visit(name, viewport=size, color_scheme=scheme)
+    rows(page)
+    page.locator("#actions button").first.click()
+    page.wait_for_selector(".if")
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]

@@ -1,0 +1,278 @@
+"""The page served: every address and every error, who is refused, searches that end with whoever waits for them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from urllib.request import urlopen
+
+import psutil
+import pytest
+from flask.testing import FlaskClient
+
+from epigym.drawing.page import page
+from epigym.errors import UsageError
+from epigym.formula import and_, fluent
+from epigym.language import parse_mastar
+from epigym.problem import load_problem
+from epigym.space import StateSpace
+from epigym.task import Action, EState, Event, Task
+from search.agents.limits import Limits
+from search.agents.result import SearchResult, SearchStatus
+from search.explore import Explore, explore
+from search.exploring.app import POLICY, app_of
+from search.exploring.exploration import Exploration
+from search.exploring.searching import verdict
+from search.exploring.serving import address, serving
+from search.heuristics import make_heuristic
+from search.planning.configuration import Configuration
+from tests.helpers.commands import composed
+from tests.helpers.html import Page
+from tests.helpers.tasks import COIN, COUNTER, DELUDED
+
+HOPELESS = COIN.replace("executable shout if B(a, tail), tail", "executable shout if tail, -tail")
+JSON = {"Accept": "application/json"}
+ENDLESS = "grapevine/scaling_15"  # nobody searches that breadth-first to its end
+
+
+def client(task: Task, limits: Limits | None = None, **options: Any) -> FlaskClient:
+    return app_of(exploration(task), Configuration.of("bfs"), limits or Limits(), **options).test_client()
+
+
+def exploration(task: Task, *, forbid_collapse: bool = False) -> Exploration:
+    space = StateSpace(task, forbid_collapse=forbid_collapse)
+    return Exploration(space, make_heuristic("h_ff", space))
+
+
+@pytest.fixture(scope="module")
+def coin() -> FlaskClient:
+    return client(load_problem("coin_in_the_box/pl_7"))
+
+
+def error(text: str) -> str:
+    """The line of a page that says what is wrong."""
+    [line] = [line for line in text.splitlines() if 'id="error"' in line]
+    return line
+
+
+def test_the_page_has_the_steps_of_its_address(coin: FlaskClient) -> None:
+    text = coin.get("/?after=open_a,peek_a").text
+    expected = Page(page(StateSpace(load_problem("coin_in_the_box/pl_7")), ["open_a", "peek_a"])).content
+    assert Page(text).content == expected
+    assert Page(coin.get("/").text).content["steps"] == expected["steps"][:1]
+
+
+def test_the_page_is_well_formed_and_asks_nothing_of_others(coin: FlaskClient) -> None:
+    answer = coin.get("/?after=open_a")
+    elements = Page(answer.text).attributes
+    assert [one["href"] for one in elements if "href" in one] == ["data:,"]
+    assert not [one for one in elements if {"src", "srcset", "action"} & one.keys()]
+    names = [one["id"] for one in elements if "id" in one]
+    assert len(set(names)) == len(names)
+    assert answer.headers["Content-Security-Policy"] == POLICY
+    assert "default-src 'none'" in POLICY
+    assert answer.headers["Cache-Control"] == "no-store"  # another problem may be served there next
+
+
+def test_an_action_tells_its_value_and_where_it_leads(coin: FlaskClient) -> None:
+    first, second, *_ = coin.get("/actions?after=open_a").json
+    assert first == {"name": "open_a", "value": 4, "is_goal": False, "is_same": True}
+    assert second == {"name": "peek_a", "value": 3, "is_goal": False, "is_same": False}
+
+
+def test_what_would_be_believed_is_told_without_going_there(coin: FlaskClient) -> None:
+    assert coin.get("/beliefs?after=open_a&action=peek_a").json == [
+        {"agent": "a", "fluent": "tail", "now": "unsure", "afterwards": "true"}
+    ]
+
+
+def test_the_e_state_is_shown_in_the_eyes_of_agents(coin: FlaskClient) -> None:
+    one = coin.get("/perspective?after=open_a,peek_a&as=b").json
+    assert (one["worlds"], one["view"]["worlds"], one["picture"].count("designated:")) == (2, 2, 2)
+    assert coin.get("/perspective?after=open_a,peek_a&as=a,b").json["worlds"] == 2
+
+
+def test_a_plan_from_here_is_a_valid_rest() -> None:
+    found = client(parse_mastar(COIN)).post("/solve?after=lift", json={})
+    assert found.json["plan"] == ["look", "shout"]
+    assert found.json["told"].startswith("a plan of 2 actions, found by bfs in ")
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "limits", "told"),
+    [
+        (COIN, "lift,look,shout", Limits(), "the goal is reached here"),
+        (HOPELESS, "", Limits(), "unsolvable: no plan leads from here to the goal, says bfs"),
+        (COUNTER, "", Limits(time_limit=0),
+         "no plan found within 0 s: start with a longer time_limit or another agent"),
+        (COUNTER, "", Limits(max_expanded=1), "no plan found within 1 nodes: start with a larger max_expanded"),
+        (COUNTER, "", Limits(memory_limit=1),
+         "no plan found within the memory limit: start with a larger memory_limit or another agent"),
+    ],
+)  # fmt: skip
+def test_why_there_is_no_plan_is_one_line(text: str, path: str, limits: Limits, told: str) -> None:
+    answer = client(parse_mastar(text), limits=limits).post(f"/solve?after={path}", json={}).json
+    assert answer == {"plan": [] if path else None, "told": told}
+
+
+def test_a_plan_is_what_the_problem_allows() -> None:
+    for forbid_collapse, plan in ((False, ["flip", "shout"]), (True, None)):
+        found = exploration(parse_mastar(DELUDED), forbid_collapse=forbid_collapse)
+        answer = app_of(found, Configuration.of("bfs"), Limits()).test_client().post("/solve", json={}).json
+        assert answer["plan"] == plan
+    assert answer["told"] == "unsolvable (without collapse): no plan leads from here to the goal, says bfs"
+
+
+def test_a_search_that_fails_is_one_line() -> None:
+    result = SearchResult(SearchStatus.ERROR, "bfs", "coin", message="too many events")
+    assert verdict(result, Limits()) == "the search failed: too many events"
+
+
+@pytest.mark.parametrize(
+    ("url", "code", "line"),
+    [
+        ("/?after=open_a,open_x", 400, "step 2: unknown action 'open_x': did you mean 'open_"),
+        ("/?after=peek_a", 400, "step 1: action 'peek_a' is not applicable"),
+        ("/actions?after=peek_a", 400, "step 1: action 'peek_a' is not applicable"),
+        ("/beliefs?after=open_a&action=open_x", 400, "step 2: unknown action 'open_x'"),
+        ("/beliefs?after=open_a", 400, "step 2: unknown action ''"),
+        ("/perspective?as=d", 400, "unknown agent 'd'"),
+        ("/nowhere", 404, "The requested URL was not found"),
+        ("/solve", 405, "The method is not allowed"),
+    ],
+)
+def test_what_is_wrong_is_one_line(coin: FlaskClient, url: str, code: int, line: str) -> None:
+    answer, told = coin.get(url), coin.get(url, headers=JSON)
+    assert (answer.status_code, told.status_code) == (code, code)
+    assert line.replace("'", "&#x27;") in error(answer.text)
+    assert told.json["error"].startswith(line)
+    assert "\n" not in told.json["error"]
+
+
+def test_an_error_of_the_program_is_one_line(coin: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("search.exploring.app.written", None)
+    answer = coin.get("/")
+    assert answer.status_code == 500
+    assert "an error of the program, which the terminal shows" in error(answer.text)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8765", "localhost:1", "[::1]:80", "192.168.0.7"])
+def test_who_comes_by_an_address_or_as_localhost_is_served(coin: FlaskClient, host: str) -> None:
+    assert coin.get("/", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8765", "127.0.0.1.evil.example", "localhost.evil", "["])
+@pytest.mark.parametrize("url", ["/", "/actions", "/nowhere"])
+def test_other_names_are_refused(coin: FlaskClient, host: str, url: str) -> None:
+    answer = coin.get(url, headers={"Host": host})
+    assert answer.status_code == 400
+    assert "coin" not in answer.text
+
+
+def test_a_name_that_was_chosen_is_served() -> None:
+    named = client(parse_mastar(COIN), host="lab.example")
+    assert named.get("/", headers={"Host": "lab.example:8765"}).status_code == 200
+
+
+def test_pages_of_others_cannot_start_a_search(coin: FlaskClient) -> None:
+    assert coin.post("/solve", data={"a": "b"}).status_code == 415
+    assert coin.post("/solve", data="{}", content_type="text/plain").status_code == 415
+    assert "Access-Control-Allow-Origin" not in coin.options("/solve").headers
+
+
+def test_a_label_cannot_end_the_page_early() -> None:
+    searcher = Configuration.of({"name": "bfs", "label": "</script><b>"})
+    text = app_of(exploration(parse_mastar(COIN)), searcher, Limits()).test_client().get("/").text
+    assert not any(one["tag"] == "b" for one in Page(text).attributes)
+
+
+def test_any_name_fits_an_address() -> None:
+    name = "</script>,<b>&%2C+ä é"
+    estate = EState((frozenset({"p"}),), ((frozenset({0}),),), (0,))
+    relations = {"k": (frozenset({0}),)}
+    action = Action(name, fluent("p"), (Event("e"),), (0,), relations, (((and_(), "k"),),))
+    strange = client(Task(name, ("p",), ("a",), (action,), estate, (fluent("p"),)))
+    path = f"{quote(quote(name, safe=''))},{quote(quote(name, safe=''))}"
+    found = Page(strange.get(f"/?after={path}").text)
+    assert [step["action"] for step in found.content["steps"]] == [None, name, name]
+    assert not any(one["tag"] == "b" for one in found.attributes)
+    assert [one["name"] for one in strange.get(f"/actions?after={path}").json] == [name]
+    assert strange.get(f"/beliefs?after={path}&action={quote(name)}").json == []
+
+
+@pytest.fixture
+def endless() -> Iterator[Any]:
+    """A server of a problem whose search ends with whoever waits for it only."""
+    app = app_of(exploration(load_problem(ENDLESS)), Configuration.of("bfs"), Limits(time_limit=None))
+    with serving(app, "127.0.0.1", 0) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def begin_search(port: int) -> socket.socket:
+    """Ask for a plan, and wait until the search runs."""
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.sendall(
+        b"POST /solve HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+    )
+    received = b""
+    while not received.partition(b"\r\n\r\n")[2]:
+        received += connection.recv(4096)
+    return connection
+
+
+def test_a_search_that_nobody_waits_for_is_killed(endless: Any) -> None:
+    connection = begin_search(endless.port)
+    [process] = multiprocessing.active_children()
+    assert urlopen(f"{address(endless)}actions").status == 200  # others are served meanwhile
+    connection.close()
+    process.join(30)
+    assert not process.is_alive()
+
+
+def test_a_port_in_use_is_one_line() -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        settings = composed(Explore, "explore", "problem=coin_in_the_box/pl_3", f"port={port}")
+        with pytest.raises(UsageError, match=f"port={port}: Address already in use: .* or port=0 for any that is free"):
+            explore(settings)
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "nowhere.invalid"])
+def test_an_address_of_another_machine_is_one_line(host: str) -> None:
+    with pytest.raises(UsageError, match=f"host={host}"):
+        explore(composed(Explore, "explore", "problem=coin_in_the_box/pl_3", f"host={host}", "port=0"))
+
+
+def test_ctrl_c_ends_it_quietly_and_all_that_it_started(tmp_path: Path) -> None:
+    arguments = [f"problem={ENDLESS}", "agent=bfs", "port=0", "time_limit=null"]
+    command = subprocess.Popen(
+        [sys.executable, "-m", "search.explore", *arguments],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert command.stdout is not None
+    line = command.stdout.readline()
+    assert line.startswith(f"{ENDLESS} is served at http://127.0.0.1:")
+    port = int(line.partition("http://127.0.0.1:")[2].partition("/")[0])
+    with closing(socket.create_connection(("127.0.0.1", port))), closing(begin_search(port)):  # one that asks nothing
+        started = psutil.Process(command.pid).children(recursive=True)
+        assert started
+        command.send_signal(signal.SIGINT)
+        assert command.communicate(timeout=60) == ("", "")
+    assert command.returncode == 0
+    assert psutil.wait_procs(started, timeout=30)[1] == []

@@ -1,0 +1,143 @@
+"""The site of the documents: nothing in it leads nowhere, it names every page, and takes nothing from another host."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from search.agents import AGENTS
+from search.heuristics import HEURISTICS
+from tests.helpers.benchmark_files import ROOT
+
+RESOURCES = {"script": "src", "link": "href", "img": "src", "source": "src", "iframe": "src", "object": "data"}
+"""What a page loads by itself: the tags, and the attribute that says from where."""
+
+
+class Loaded(HTMLParser):
+    """The addresses from which a page loads something."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.addresses += [value or "" for name, value in attrs if RESOURCES.get(tag) == name]
+
+
+def pages(nav: Any) -> Iterator[str]:
+    """The pages that a part of the navigation names."""
+    match nav:
+        case str():
+            yield nav
+        case dict():
+            for part in nav.values():
+                yield from pages(part)
+        case list():
+            for part in nav:
+                yield from pages(part)
+
+
+def build(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """As `make site` does."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    [command] = re.findall(r"^site: .+\n\tNO_MKDOCS_2_WARNING=1 \$\(BIN\)/python (.+)$", makefile, flags=re.MULTILINE)
+    return subprocess.run(
+        [sys.executable, *command.split(), *arguments],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site."""
+    folder = tmp_path_factory.mktemp("site")
+    built = build("--site-dir", str(folder))
+    assert (built.returncode, built.stdout) == (0, "")
+    assert [line for line in built.stderr.splitlines() if not line.startswith("INFO")] == []
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[there](nowhere.md)", "contains a link 'nowhere.md'"),
+        ("[there](other.md#nowhere)", "does not contain an anchor '#nowhere'"),
+        ("all is well", 'not included in the "nav" configuration:\n  - other.md'),
+    ],
+)
+def test_what_leads_nowhere_fails(tmp_path: Path, text: str, said: str) -> None:
+    config = {"INHERIT": str(ROOT / "mkdocs.yml"), "nav": ["index.md"], "hooks": [], "plugins": [], "extra_css": []}
+    (tmp_path / "mkdocs.yml").write_text(yaml.safe_dump(config | {"site_dir": str(tmp_path / "site")}))
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text(text)
+    (tmp_path / "docs" / "other.md").write_text("# Other")
+    built = build("--config-file", str(tmp_path / "mkdocs.yml"))
+    assert built.returncode == 1
+    assert said in built.stderr
+
+
+def test_the_navigation_names_every_document_once() -> None:
+    nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    documents = [str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")]
+    assert sorted(pages(nav)) == sorted([*documents, "reference/commands.md"])  # which is made of the README
+
+
+def test_nothing_is_loaded_from_another_host(site: Path) -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+    loaded = {address for text in texts.values() for address in Loaded(text).addresses}
+    assert "pictures/coin_in_the_box_after_three_steps.svg" in loaded
+    assert any(address.endswith(".js") for address in loaded)
+    assert {address for address in loaded if re.match(r"(?:\w+:)?//", address)} == set()
+    styles = [path.read_text(encoding="utf-8") for path in site.rglob("*.css")] + [*texts.values()]
+    assert [
+        found for style in styles for found in re.findall(r"(?:@import|url\()\s*[\"']?(?:https?:)?//\S+", style)
+    ] == []
+
+
+def test_what_a_page_loads_is_there(site: Path) -> None:
+    missing = [
+        (page.name, address)
+        for page in site.rglob("*.html")
+        if page.name != "404.html"
+        for address in Loaded(page.read_text(encoding="utf-8")).addresses
+        if not address.startswith(("data:", "#")) and not page.parent.joinpath(address.partition("?")[0]).exists()
+    ]
+    assert missing == []
+
+
+def test_lists_are_lists(site: Path) -> None:
+    """Markdown takes those that follow a paragraph without an empty line for a part of it."""
+    texts = {
+        page.name: re.sub(r"<pre.*?</pre>", "", page.read_text("utf-8"), flags=re.DOTALL)
+        for page in site.rglob("*.html")
+    }
+    paragraphs = [
+        (name, found) for name, text in texts.items() for found in re.findall(r"<p>(.*?)</p>", text, re.DOTALL)
+    ]
+    assert [(name, text) for name, text in paragraphs if "\n- " in text] == []
+
+
+def test_commands_agents_and_heuristics_are_those_of_the_readme(site: Path) -> None:
+    page = (site / "reference" / "commands.html").read_text(encoding="utf-8")
+    assert all(f"<code>{name}</code>" in page for name in (*AGENTS, *HEURISTICS))
+
+
+def test_a_full_name_leads_to_the_reference(site: Path) -> None:
+    page = (site / "reference" / "epigym.html").read_text(encoding="utf-8")
+    assert re.search(
+        r'<a [^>]*href="#epigym\.language\.parse_mastar"[^>]*><code>epigym\.language\.parse_mastar</code>', page
+    )
+    assert "<autoref" not in page

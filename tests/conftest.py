@@ -1,13 +1,18 @@
-"""What all rooms share: the public benchmark files and the hypothesis profile."""
+"""What all rooms share: the public benchmark files, the hypothesis profile and a browser."""
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.helpers.benchmark_files import BENCHMARKS, SHARED
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 settings.register_profile(
     "ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
@@ -27,6 +32,19 @@ def shared() -> Path:
     if not BENCHMARKS.is_dir():
         pytest.skip(f"no benchmark files under {SHARED}")
     return SHARED
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, driven by Playwright; the test is skipped where there is none."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright")
+    with playwright.sync_playwright() as started:
+        try:
+            opened = started.chromium.launch(executable_path=CHROMIUM)
+        except playwright.Error as error:
+            pytest.skip(f"no browser: {str(error).splitlines()[0]}")
+        yield opened
+        opened.close()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from epigym.problem import domain_problem, load_problem
 from epigym.space import StateSpace
 from tests.helpers.tasks import COIN, DELUDED
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 800}
 PROBLEMS = {
     "coin": (lambda: parse_mastar(COIN), ["lift", "look", "shout"]),
@@ -28,18 +26,6 @@ PROBLEMS = {
     "secrets": (lambda: domain_problem("grapevine", agents=5), ["share_b_sb_1", "right_a", "left_a"]),
     "towers": (lambda: domain_problem("blocks_world"), []),
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright")
-    with playwright.sync_playwright() as started:
-        try:
-            opened = started.chromium.launch(executable_path=CHROMIUM)
-        except playwright.Error as error:
-            pytest.skip(f"no browser: {str(error).splitlines()[0]}")
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -22,7 +21,6 @@ from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
 from tests.helpers.tasks import COIN, DELUDED
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 800}
 PROBLEMS = {
     "coin": lambda: parse_mastar(COIN),
@@ -38,18 +36,6 @@ CROWDED = (
     f"fluent p, q; action {', '.join(MANY)}; agent a; initially C([a], -p), C([a], -q), -p, -q; goal q; "
     + " ".join(f"{name} causes p; a observes {name};" for name in MANY)
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright")
-    with playwright.sync_playwright() as started:
-        try:
-            opened = started.chromium.launch(executable_path=CHROMIUM)
-        except playwright.Error as error:
-            pytest.skip(f"no browser: {str(error).splitlines()[0]}")
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

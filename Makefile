@@ -18,7 +18,7 @@ test: .venv/installed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 # Rebuilds what changed in the C++ core, reinstalls it in place and renews its type stub.
 core: .venv/installed

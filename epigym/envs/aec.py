@@ -72,6 +72,7 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
 
     ## Information
     `infos` of each agent:
+
     - `action_mask`: int8[n + 1], see above.
     - `action_names`: the names of its actions, a tuple.
     - `invalid_action`: whether the mask did not have the action of its last turn.

@@ -50,6 +50,7 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
 
     ## Episode End
     After `max_episode_steps` steps episodes are truncated. `autoreset_mode` says when the next one starts:
+
     - `NextStep` (default): at the next step, whatever its action, with reward 0.
     - `SameStep`: at once; `infos["final_obs"]` holds the last observations of episodes that ended, a
       `GraphInstance` each, and `infos["final_info"]` their information.
@@ -58,6 +59,7 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
     ## Information
     After `reset` and every `step`, for all environments; beside each array is one with an underscore before its name
     that says for which environments there is such information, bool[num_envs]:
+
     - `action_mask`: int8[num_envs, n].
     - `collapsed_agents`: bool[num_envs, n_agents], in the order of `task.agents`.
     - `is_goal`, `invalid_action`: bool[num_envs].

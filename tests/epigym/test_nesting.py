@@ -149,8 +149,8 @@ def test_a_task_with_all_levels(name: str, make: Callable[[Formula], Task], tmp_
         may_reach_goal(task)
         symmetries(task)
         page(space, [])
-        for compact in (True, False)[: 1 + (name != "actually")]:
-            save(task, tmp_path / "task.json", compact=compact)
+        for form in ("compact", "json")[: 1 + (name != "actually")]:
+            save(task, tmp_path / "task.json", form)
             try:
                 assert len(load(tmp_path / "task.json").actions) == len(task.actions)
             except NestingError:  # files state the values that effects give, which have more levels than conditions

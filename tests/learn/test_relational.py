@@ -336,7 +336,7 @@ def tiny_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("tiny_tasks")
 def test_every_process_of_a_distributed_run_validates_by_all_problems() -> None:
     runs = relational.PairRuns([], [], np.array([], dtype=np.uint64))
-    problems = relational.PairData(runs, batch_size=64, validation=3).val_dataloader().dataset
+    problems = relational.PairData(runs, batch_size=64, validation=3, seed=0).val_dataloader().dataset
     for rank in range(2):  # which would share them
         [own] = DistributedSampler(problems, num_replicas=2, rank=rank, shuffle=False)
         assert problems[own].tolist() == [0, 1, 2]

@@ -18,6 +18,7 @@ from epigym.formula import divided
 from epigym.problem import load_problem
 from epigym.reference import validate
 from epigym.relaxation import Relaxation
+from epigym.sealed import write_sealed
 from epigym.space import StateSpace
 from learn.data.pairs import action_pairs_of
 from learn.model import shipped
@@ -244,7 +245,7 @@ def test_a_missing_or_damaged_file_is_one_clear_error(tmp_path: Path) -> None:
 
     with pytest.raises(MissingError, match=r"^there is no model gone\.json: make one with [^\n]+$"):
         plan("gone.json")
-    (tmp_path / "text.json").write_text("{}")
+    write_sealed(tmp_path / "text.json", {})
     with pytest.raises(CheckpointError, match=r"^[^\n]+text\.json: no linear model: [^\n]+$"):
         plan(str(tmp_path / "text.json"))
 

@@ -117,7 +117,7 @@ def test_a_breadth_first_walk_meets_every_e_state_once_by_depth(explored: int) -
 
 
 def test_threads_do_not_change_a_breadth_first_walk() -> None:
-    task = load_problem("grapevine/3_pl_4")
+    task = load_problem("coin_in_the_box/pl_7")
     for one, two in zip(*(breadth_first(StateSpace(task), threads=count) for count in (1, 2)), strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(one.transitions, two.transitions, strict=True))
         assert np.array_equal(one.fresh, two.fresh)

@@ -119,26 +119,24 @@ class StateSpace:
             CollapseError: when an agent would be collapsed, and that is forbidden.
             IndexError: when the e-state or the action is unknown.
         """
+        return int(self.successors([state], [action])[0])
+
+    def successors(self, ids: ArrayLike, actions: ArrayLike) -> NDArray[np.int32]:
+        """int32[k]: where one action each, int32[k], leads from e-states, int32[k].
+
+        Raises:
+            ValueError: when there is not one action for each e-state.
+            TaskError, CollapseError, IndexError: as `successor`, for the first e-state where that fails.
+        """
         try:
-            target = self.core.successor(as_id(state), as_id(action))
+            return self.core.successors(as_ids(ids), as_ids(actions))
         except _core.Disagreement as error:
             raise self._disagreement(error) from None
         except _core.Collapse as error:
-            raise self._collapse(error, f"after action {self.task.actions[action].name!r}") from None
-        if target is None:
-            raise TaskError(f"action {self.task.actions[action].name!r} is not applicable in e-state {state}")
-        return target
-
-    def successors(self, ids: ArrayLike, actions: ArrayLike) -> NDArray[np.int32]:
-        """int32[k]: where one action each, int[k], leads from e-states, int32[k]; errors as `successor`."""
-        states, chosen = as_ids(ids).tolist(), np.asarray(actions).tolist()
-        try:
-            targets = list(map(self.core.successor, states, chosen))
-        except (_core.Disagreement, _core.Collapse):
-            targets = [None]
-        if None in targets:  # the first that fails says why
-            targets = list(map(self.successor, states, chosen))
-        return np.array(targets, dtype=np.int32)
+            raise self._collapse(error, f"after action {self.task.actions[error.args[1]].name!r}") from None
+        except _core.Inapplicable as error:
+            state, action = error.args
+            raise TaskError(f"action {self.task.actions[action].name!r} is not applicable in e-state {state}") from None
 
     def applicable(self, ids: ArrayLike) -> NDArray[np.bool_]:
         """bool[k, n_actions]: which actions are applicable in which e-states, whatever they lead to."""
@@ -199,7 +197,7 @@ class StateSpace:
             raise self._collapse(error, "in the e-state given") from None
 
     def _collapse(self, error: Exception, where: str) -> CollapseError:
-        [agent] = error.args
+        agent, _ = error.args
         return CollapseError(self.task.agents[agent], where)
 
     def _disagreement(self, error: Exception) -> TaskError:

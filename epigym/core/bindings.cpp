@@ -280,13 +280,16 @@ NB_MODULE(_core, m) {
 
     static nb::object disagreement = nb::exception<Disagreement>(m, "Disagreement");
     static nb::object collapse = nb::exception<Collapse>(m, "Collapse");
+    static nb::object inapplicable = nb::exception<Inapplicable>(m, "Inapplicable");
     nb::register_exception_translator([](const std::exception_ptr& error, void*) {
         try {
             std::rethrow_exception(error);
         } catch (const Disagreement& e) {
             PyErr_SetObject(disagreement.ptr(), nb::make_tuple(e.action, e.agent).ptr());
         } catch (const Collapse& e) {
-            PyErr_SetObject(collapse.ptr(), nb::make_tuple(e.agent).ptr());
+            PyErr_SetObject(collapse.ptr(), nb::make_tuple(e.agent, e.action).ptr());
+        } catch (const Inapplicable& e) {
+            PyErr_SetObject(inapplicable.ptr(), nb::make_tuple(e.state, e.action).ptr());
         }
     });
 
@@ -309,11 +312,17 @@ NB_MODULE(_core, m) {
                      [](SharedSpace& self) { return self.locked([](Space& space) { return space.nbytes(); }); })
         .def("expand", &expand, "ids"_a, "stop_at_goal"_a, "threads"_a)
         .def(
-            "successor",
-            [](SharedSpace& self, StateId id, ActionId action) {
-                return self.locked([&](Space& space) { return space.successor(id, action); });
+            "successors",
+            [](SharedSpace& self, const Ids& ids, const Ids& actions) {
+                if (ids.shape(0) != actions.shape(0)) throw std::invalid_argument("one action for each e-state is needed");
+                auto out = new_array<std::int32_t>(ids.shape(0));
+                self.locked([&](Space& space) {
+                    for (std::size_t k = 0; k < ids.shape(0); ++k)
+                        out.data()[k] = static_cast<std::int32_t>(space.successor(span_of(ids)[k], span_of(actions)[k]));
+                });
+                return out;
             },
-            "id"_a, "action"_a)
+            "ids"_a, "actions"_a)
         .def("applicable", &masks<&Space::applicable>, "ids"_a)
         .def("allowed", &masks<&Space::allowed>, "ids"_a)
         .def(

@@ -240,14 +240,14 @@ void Space::representatives(StateId id, std::int32_t* out) {
     });
 }
 
-std::optional<StateId> Space::successor(StateId id, ActionId action) {
+StateId Space::successor(StateId id, ActionId action) {
     if (action >= task_.actions.actions.size()) throw std::out_of_range("action " + std::to_string(action) + " does not exist");
-    Bytes bytes;
-    return workers_[0]->with_updater(packed(id), [&](auto& updater) -> std::optional<StateId> {
-        if (!updater.applicable(action)) return std::nullopt;
+    return workers_[0]->with_updater(packed(id), [&](auto& updater) {
+        if (!updater.applicable(action)) throw Inapplicable(id, action);
         if (forbid_collapse_)
-            if (const auto agent = updater.collapsing(action)) throw Collapse(*agent);
-        return updater.apply(action, bytes) == kUnchanged ? id : add(bytes);
+            if (const auto agent = updater.collapsing(action)) throw Collapse(*agent, action);
+        packed_.clear();
+        return updater.apply(action, packed_) == kUnchanged ? id : add(packed_);
     });
 }
 

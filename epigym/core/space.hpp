@@ -28,10 +28,20 @@ struct TaskData {
     std::vector<Symmetry> symmetries;  // by which expansions may leave out actions
 };
 
-// An agent believes everything in an e-state that the space leaves out.
+// An agent believes everything in an e-state that the space leaves out: one that is given, or the successor by an action.
 struct Collapse : std::runtime_error {
-    explicit Collapse(std::uint32_t agent) : std::runtime_error("an agent believes everything"), agent(agent) {}
+    explicit Collapse(std::uint32_t agent, std::optional<ActionId> action = std::nullopt)
+        : std::runtime_error("an agent believes everything"), agent(agent), action(action) {}
     std::uint32_t agent;
+    std::optional<ActionId> action;
+};
+
+// An action is not applicable in the e-state that it is to be applied to.
+struct Inapplicable : std::runtime_error {
+    Inapplicable(StateId state, ActionId action)
+        : std::runtime_error("an action is not applicable"), state(state), action(action) {}
+    StateId state;
+    ActionId action;
 };
 
 struct Transition {
@@ -102,7 +112,7 @@ public:
     // Every function throws std::out_of_range when an id is unknown, and those that apply actions throw
     // Disagreement when an observability type is undecided.
     void expand(std::span<const StateId> ids, bool stop_at_goal, unsigned threads, Expansion& out);
-    std::optional<StateId> successor(StateId id, ActionId action);  // nothing when not applicable; throws Collapse
+    StateId successor(StateId id, ActionId action);                 // throws Inapplicable and Collapse
     void applicable(StateId id, std::uint8_t* out);                 // [actions]
     void allowed(StateId id, std::uint8_t* out);                    // the same without those that lead to collapse
     void representatives(StateId id, std::int32_t* out);            // [actions]: the first of each one's orbit
@@ -136,6 +146,7 @@ private:
     std::vector<std::unique_ptr<Worker>> workers_;
     std::vector<std::unique_ptr<Successors>> successors_;  // of the block being expanded, part by part
     std::vector<StateId> target_of_;                       // per action of the e-state being recorded
+    Bytes packed_;                                         // the successor by a single action
 };
 
 // Formulas, beyond those of the task, to be evaluated in many e-states of a space.

@@ -30,6 +30,8 @@ def batches(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
     of_actions = ActionFeatures(space, types)
     return {
         "expand": space.expand,
+        "successors of": lambda ids: space.successors(ids, [0]),
+        "successors by": lambda ids: space.successors([0], ids),
         "applicable": space.applicable,
         "allowed": space.allowed,
         "representatives": space.representatives,

@@ -195,6 +195,8 @@ def test_the_only_plan_makes_an_agent_believe_everything() -> None:
     assert space.applicable([flipped]).tolist() == [[True, True]]
     assert space.allowed([flipped, space.initial]).tolist() == [[True, False], [True, False]]
     assert space.expand([flipped, space.initial]).target.tolist() == [flipped, flipped]
+    with pytest.raises(CollapseError, match="everything after action 'shout'"):
+        space.successors([space.initial, flipped], [FLIP, SHOUT])
     assert len(space) == 2
 
 

@@ -197,6 +197,43 @@ def test_successors_are_those_of_the_expansion(task: Task) -> None:
             space.successor(0, action)
 
 
+@given(tasks())
+def test_successors_of_many_are_those_of_the_reference_one_by_one(task: Task) -> None:
+    space = StateSpace(task)
+    try:
+        states = explore(space, 20)
+    except TaskError:
+        return
+    sources, actions = np.nonzero(space.applicable(states))
+    fresh = StateSpace(task)  # numbers the successors of the first e-state in the order in which they are met
+    try:
+        found = space.successors(sources, actions)
+        first = fresh.successors(np.zeros(len(actions[sources == 0]), np.int32), actions[sources == 0])
+    except TaskError:
+        return
+    assert found.dtype == np.int32
+    for source, action, target in zip(sources.tolist(), actions.tolist(), found.tolist(), strict=True):
+        after = reference.update(task, space.model(source).state, task.actions[action])
+        assert space.intern(after) == target
+    met = list(dict.fromkeys([0, *first.tolist()]))
+    assert met == list(range(len(fresh)))
+
+
+def test_of_successors_of_many_the_first_that_fails_is_named() -> None:
+    space = StateSpace(two_switches())
+    [on] = space.successors([0], [0])
+    assert space.successors([], []).tolist() == []
+    for states, actions in (([0, on, 0], [1, 0, 9]), ([0, on, 9], [1, 0, 1])):
+        with pytest.raises(TaskError, match=rf"^action 'turn_p' is not applicable in e-state {on}$"):
+            space.successors(states, actions)
+    with pytest.raises(IndexError, match="action 9 does not exist"):
+        space.successors([0, on], [9, 0])
+    with pytest.raises(IndexError, match="state 9 does not exist"):
+        space.successors([9, on], [0, 0])
+    with pytest.raises(ValueError, match="one action for each e-state is needed"):
+        space.successors([0, 0], [0])
+
+
 @pytest.mark.parametrize("ids", [[7], [-1], [0, 99]])
 def test_unknown_ids_are_refused(ids: list[int]) -> None:
     space = StateSpace(two_switches())

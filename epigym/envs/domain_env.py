@@ -89,11 +89,16 @@ class DomainEnv(EpistemicEnv):
             EpigymError: when it is no goal of the task, or no random one is found.
         """
         if option == RANDOM or (option is None and self.random_goals):
-            return self._random_goal(rng)
+            return self.random_goal(rng)[0]
         return super().goal_option(option, rng)
 
-    def _random_goal(self, rng: np.random.Generator) -> tuple[Formula, ...]:
+    def random_goal(self, rng: np.random.Generator) -> tuple[tuple[Formula, ...], tuple[int, ...]]:
+        """A random goal, and the actions of a walk that reaches it.
+
+        Raises:
+            TaskError: when none is found.
+        """
         steps = int(rng.integers(1, self.goal_steps, endpoint=True))
         size = int(rng.integers(1, self.goal_size, endpoint=True))
         drawn = random_goal(self.space, self._drawable, rng, steps=steps, size=size)
-        return conjuncts(and_(*(self._vocabulary[index] for index in drawn.subgoals)))
+        return conjuncts(and_(*(self._vocabulary[index] for index in drawn.subgoals))), drawn.plan

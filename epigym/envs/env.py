@@ -169,8 +169,8 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         super().reset(seed=seed)
         options = options or {}
         check_options(options, OPTIONS)
-        self._change_goal(self.goal_option(options.get("goal"), self.np_random))
-        self.state = self.state_option(options.get("state"))
+        goal, self.state = self.start(options, self.np_random)
+        self._change_goal(goal)
         info = self._info(is_goal=self.is_goal(), invalid=False)
         return self.graph(self.state), info | {"action_names": self.action_names}
 
@@ -244,6 +244,10 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         """
         self.state = self.space.intern(snapshot.estate)
         self._change_goal(snapshot.goal)
+
+    def start(self, options: Mapping[str, Any], rng: np.random.Generator) -> tuple[tuple[Formula, ...], int]:
+        """The subgoals and the e-state with which an episode begins, under the options of `reset`; errors as there."""
+        return self.goal_option(options.get("goal"), rng), self.state_option(options.get("state"))
 
     def goal_option(self, option: Any, rng: np.random.Generator) -> tuple[Formula, ...]:
         """The subgoals that the reset option `goal` asks for, drawn by `rng` where that draws.

@@ -184,10 +184,10 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
 
     def _start(self, members: NDArray[np.int64], options: Mapping[str, Any]) -> None:
         """Let an episode begin in some environments."""
-        goal = options.get("goal")
         indices = members.tolist()
-        self.goals.change(indices, [self.single.goal_option(goal, self._generators[index]) for index in indices])
-        self.states[members] = self.single.state_option(options.get("state"))
+        starts = [self.single.start(options, self._generators[index]) for index in indices]
+        self.goals.change(indices, [goal for goal, _ in starts])
+        self.states[members] = [state for _, state in starts]
         self._elapsed[members] = 0
 
     def _look(self) -> None:

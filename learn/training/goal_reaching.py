@@ -63,7 +63,7 @@ def experiment(
     final: list[float] = []
     for seed in seeds:
         drawn = draw_goals(env, goals + held_out, seed)
-        env.goals, others = drawn[:goals], drawn[goals:]
+        env.goals, others = drawn[:goals], [goal for goal, _ in drawn[goals:]]
         best = shortest(env.space, others)
         vector = EpistemicVectorEnv(env, envs, max_episode_steps, AutoresetMode.SAME_STEP)
         updates = math.ceil(steps / (choices.rollout * envs))

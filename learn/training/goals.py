@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym.encoding import Encoder
-from epigym.envs.domain_env import RANDOM, DomainEnv
+from epigym.envs.domain_env import DomainEnv
 from epigym.envs.goals import Goal, Goals
 from epigym.errors import EpigymError
 from epigym.formula import and_
@@ -21,35 +21,61 @@ Choose = Callable[[GraphBatch, NDArray[np.bool_]], NDArray[np.int64]]
 _DRAWS = 20  # for each goal that is asked for
 
 
+class Drawn(NamedTuple):
+    """A goal that was drawn.
+
+    Attributes:
+        goal: its subgoals.
+        way: the e-states before it on a random walk that reaches it, the initial one first.
+    """
+
+    goal: Goal
+    way: tuple[int, ...]
+
+
 class GoalsEnv(DomainEnv):
     """The environment of a domain whose episodes have goals from a list; arguments as `DomainEnv`.
 
     Attributes:
         goals: one of them is drawn at each reset that does not say otherwise; without any it is the task's.
+        on_the_way: how many of these episodes start at a random e-state of the goal's way, from 0 to 1.
     """
 
-    goals: Sequence[Goal] = ()
+    goals: Sequence[Drawn] = ()
+    on_the_way: float = 0.0
 
-    def goal_option(self, option: Any, rng: np.random.Generator) -> Goal:
+    def start(self, options: Mapping[str, Any], rng: np.random.Generator) -> tuple[Goal, int]:
         """As `DomainEnv`, with a goal of the list where nothing is asked for."""
-        if option is None and self.goals:
-            return self.goals[int(rng.integers(len(self.goals)))]
-        return super().goal_option(option, rng)
+        if not self.goals or options.keys() & {"goal", "state"}:
+            return super().start(options, rng)
+        goal, way = self.goals[int(rng.integers(len(self.goals)))]
+        return goal, int(rng.choice(way)) if rng.random() < self.on_the_way else self.space.initial
 
 
-def draw_goals(env: DomainEnv, count: int, seed: int) -> list[Goal]:
-    """Different random goals of an environment's distribution.
+def draw_goals(env: DomainEnv, count: int, seed: int) -> list[Drawn]:
+    """Different random goals of an environment's distribution, in random order.
 
     Raises:
         EpigymError: when there are fewer.
     """
     rng = np.random.default_rng(seed)
-    found: dict[Goal, None] = {}
+    found: dict[Goal, Drawn] = {}
     for _ in range(_DRAWS * count):
-        found[env.goal_option(RANDOM, rng)] = None
+        goal, plan = env.random_goal(rng)
+        if goal not in found:
+            found[goal] = Drawn(goal, _way(env.space, plan))
         if len(found) == count:
-            return list(found)
+            drawn = list(found.values())  # those that came last are rare
+            return [drawn[index] for index in rng.permutation(count)]
     raise EpigymError(f"{_DRAWS * count} draws gave {len(found)} different goals, not {count}: ask for fewer")
+
+
+def _way(space: StateSpace, plan: Sequence[int]) -> tuple[int, ...]:
+    """The e-states in which the actions of a plan are applied."""
+    states = [space.initial]
+    for action in plan[:-1]:
+        states.append(space.successor(states[-1], action))
+    return tuple(states)
 
 
 def shortest(space: StateSpace, goals: Sequence[Goal]) -> NDArray[np.int64]:

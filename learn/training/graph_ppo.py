@@ -18,7 +18,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.distributions import Categorical
-from torch_geometric.nn import GINEConv, global_mean_pool
+from torch_geometric.nn import global_mean_pool
 
 from epigym.encoding import GOAL_EDGE, NODE_TYPES, to_pyg
 from epigym.envs.graph_space import as_batch
@@ -26,6 +26,8 @@ from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError
 from epigym.rows import GraphBatch, join
 
+_FORMULA = len(NODE_TYPES)
+_KINDS = len(NODE_TYPES) + 1
 Floats = NDArray[np.float32]
 
 
@@ -48,9 +50,11 @@ class Hyperparameters:
 
 
 class GraphPolicy(nn.Module):
-    """Graphs to the logits of all actions and a value: GINE layers over typed edges, read out by type of node.
+    """Graphs to the logits of all actions and a value: messages along typed edges, read out by type of node.
 
-    Edges are there in both directions, as other types, so that worlds hear of the goal.
+    Messages go from the end of an edge to its start: a world hears of the worlds that an agent considers possible there,
+    a formula of its parts. What all nodes of a type are like in the mean goes to every node of the graph in each round,
+    so that worlds hear of the goal. The numbers of formulas are not looked at: what a formula says is in its parts.
 
     Args:
         n_actions: number of actions.
@@ -62,24 +66,28 @@ class GraphPolicy(nn.Module):
 
     def __init__(self, n_actions: int, n_agents: int, *, width: int = 64, size: int = 64, layers: int = 3) -> None:
         super().__init__()
-        self.n_edge_types = GOAL_EDGE + 1 + n_agents
         self.identifiers = _two_layers(width, size, size)
-        self.node_types = nn.Embedding(len(NODE_TYPES), size)
-        self.edge_types = nn.ModuleList(nn.Embedding(2 * self.n_edge_types, size) for _ in range(layers))
-        self.messages = nn.ModuleList(GINEConv(_two_layers(size, size, size)) for _ in range(layers))
-        self.norms = nn.ModuleList(nn.LayerNorm(size) for _ in range(layers))
-        self.logits = _two_layers(len(NODE_TYPES) * size, size, n_actions)
-        self.value = _two_layers(len(NODE_TYPES) * size, size, 1)
+        nn.init.normal_(
+            cast(nn.Linear, self.identifiers[0]).weight
+        )  # few bits are set, and goals differ in one of them
+        self.node_types = nn.Embedding(_KINDS, size)
+        self.rounds = nn.ModuleList(_Round(GOAL_EDGE + 1 + n_agents, size) for _ in range(layers))
+        self.logits = _two_layers(_KINDS * size, 2 * size, n_actions)
+        self.value = _two_layers(_KINDS * size, 2 * size, 1)
 
     def forward(self, graphs: Any) -> tuple[Tensor, Tensor]:
         """The logits float32[k, n_actions] and values float32[k] of k graphs, as `epigym.to_pyg` gives them."""
-        edge_index = torch.cat([graphs.edge_index, graphs.edge_index.flip(0)], dim=1)
-        edge_type = torch.cat([graphs.edge_type, graphs.edge_type + self.n_edge_types])
-        x = self.identifiers(graphs.x) + self.node_types(graphs.node_type)
-        for messages, types, norm in zip(self.messages, self.edge_types, self.norms, strict=True):
-            x = norm(x + messages(x, edge_index, types(edge_type)))
-        kinds, count = len(NODE_TYPES), graphs.num_graphs
-        pooled = global_mean_pool(x, graphs.batch * kinds + graphs.node_type, kinds * count).view(count, -1)
+        starts, ends = graphs.edge_index
+        kinds = graphs.node_type.masked_fill(formulas := _formulas(graphs), _FORMULA)
+        x = self.identifiers(graphs.x.masked_fill(formulas[:, None], 0)) + self.node_types(kinds)
+        groups, count = graphs.batch * _KINDS + kinds, graphs.num_graphs
+
+        def means() -> Tensor:
+            return global_mean_pool(x, groups, count * _KINDS).view(count, -1)
+
+        for layer in self.rounds:
+            x = layer(x, starts, ends, graphs.edge_type, means(), graphs.batch)
+        pooled = means()
         return self.logits(pooled), self.value(pooled)[:, 0]
 
     def choose(self, graphs: GraphBatch, masks: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -87,6 +95,24 @@ class GraphPolicy(nn.Module):
         with torch.no_grad():
             logits, _ = self(to_pyg(graphs))
         return cast(NDArray[np.int64], masked(logits, torch.from_numpy(masks)).logits.argmax(dim=1).numpy())
+
+
+class _Round(nn.Module):
+    """One round of messages, a linear map for each type of edge."""
+
+    def __init__(self, n_types: int, size: int) -> None:
+        super().__init__()
+        self.n_types = n_types
+        self.messages = nn.Linear(size, n_types * size, bias=False)
+        self.everywhere = nn.Linear(_KINDS * size, size)
+        self.own = nn.Linear(size, size)
+        self.update = nn.Linear(size, size)
+        self.norm = nn.LayerNorm(size)
+
+    def forward(self, x: Tensor, starts: Tensor, ends: Tensor, types: Tensor, means: Tensor, of: Tensor) -> Tensor:
+        sent = self.messages(x).view(-1, x.shape[1])[ends * self.n_types + types]
+        heard = (self.own(x) + self.everywhere(means)[of]).index_add(0, starts, sent)
+        return cast(Tensor, self.norm(x + self.update(heard.relu())))
 
 
 class Rollout(NamedTuple):
@@ -267,6 +293,16 @@ def _improve(
             optimizer.step()
             seen.append((entropy.item(), policy_loss.item(), value_loss.item()))
     return dict(zip(("entropy", "policy_loss", "value_loss"), np.mean(seen, axis=0).tolist(), strict=True))
+
+
+def _formulas(graphs: Any) -> Tensor:
+    """bool[N]: the nodes of formulas. Agents point at formulas; at nodes where nothing goes on, only formulas do."""
+    starts, ends = graphs.edge_index[:, graphs.edge_type == GOAL_EDGE]
+    goes_on = torch.zeros(len(graphs.x), dtype=torch.bool)
+    goes_on[starts] = True
+    found = torch.zeros_like(goes_on)
+    found[starts[~goes_on[ends]]] = True
+    return found & (graphs.node_type == NODE_TYPES.index("goal"))
 
 
 def _two_layers(inputs: int, size: int, outputs: int) -> nn.Sequential:

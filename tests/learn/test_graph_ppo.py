@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -114,7 +115,7 @@ def test_the_network_tells_goals_and_order_of_graphs_apart() -> None:
     torch.manual_seed(0)
     policy = GraphPolicy(len(env.action_names), len(env.task.agents), size=16)
     envs = EpistemicVectorEnv(env, 2)
-    goals = draw_goals(env, 6, seed=0)
+    goals = [goal for goal, _ in draw_goals(env, 6, seed=0)]
     with torch.no_grad():
         found = []
         for goal in goals:
@@ -129,9 +130,10 @@ def test_the_network_tells_goals_and_order_of_graphs_apart() -> None:
 
 def test_drawn_goals_are_different_reachable_and_follow_from_the_seed() -> None:
     env = coin(goal_steps=3)
-    goals = draw_goals(env, 12, seed=4)
+    drawn = draw_goals(env, 12, seed=4)
+    goals = [goal for goal, _ in drawn]
     assert len(set(goals)) == 12
-    assert goals == draw_goals(coin(goal_steps=3), 12, seed=4) != draw_goals(env, 12, seed=5)
+    assert drawn == draw_goals(coin(goal_steps=3), 12, seed=4) != draw_goals(env, 12, seed=5)
     lengths = shortest(env.space, goals)
     assert lengths.min() >= 1
     assert lengths.max() <= 3
@@ -139,12 +141,38 @@ def test_drawn_goals_are_different_reachable_and_follow_from_the_seed() -> None:
         draw_goals(coin(goal_steps=1, goal_size=1), 100, seed=0)
 
 
-def test_episodes_have_goals_of_the_list() -> None:
+def test_goals_held_out_are_as_rare_as_those_to_learn_from() -> None:
+    env, rng = coin(), np.random.default_rng(0)
+    often = env.goal_option("looking_b", rng)  # what one action reaches, and so one of the first drawn
+    drawn = [[goal for goal, _ in draw_goals(env, 12, seed)] for seed in range(40)]
+    places = [goals.index(often) for goals in drawn if often in goals]
+    assert min(places) < 3 < 8 < max(places)
+
+
+def test_the_way_to_a_goal_is_a_walk_that_stops_before_it() -> None:
     env = coin()
-    env.goals = draw_goals(env, 3, seed=0)
-    envs = vector(env, 32)
+    for goal, way in draw_goals(env, 10, seed=0):
+        assert way[0] == env.space.initial
+        for state, following in pairwise(way):
+            assert following in env.space.expand([state]).target
+        assert not any(env.space.model(state).holds(and_(*goal)) for state in way)
+        assert any(env.space.model(state).holds(and_(*goal)) for state in env.space.expand(way[-1:]).target.tolist())
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_episodes_have_goals_of_the_list_and_start_on_the_way_to_them(share: float) -> None:
+    env = coin(agents=3)
+    env.goals, env.on_the_way = draw_goals(env, 20, seed=0), share
+    ways = dict(env.goals)
+    envs = vector(env, 256)
     envs.reset(seed=0)
-    assert {envs.goals[index].goal for index in range(32)} == set(env.goals)
+    assert {envs.goals[index].goal for index in range(256)} == set(ways)
+    assert all(envs.states[index] in ways[envs.goals[index].goal] for index in range(256))
+    expected = np.mean([share * (1 - way.count(0) / len(way)) for way in ways.values()])
+    assert np.mean(envs.states != env.space.initial) == pytest.approx(expected, abs=0.1)
+    envs.reset(options={"goal": "looking_b", "state": 0})
+    assert not envs.states.any()
+    assert len({envs.goals[index].goal for index in range(256)}) == 1
 
 
 def test_playing_counts_steps_up_to_the_goal() -> None:

@@ -105,9 +105,9 @@ def _work(numbers: range, seed: int, folder: Path, execute: Execution, shared: N
 
 
 def _keep(folder: Path, number: int, what: str, details: str = "") -> None:
-    """Keep the file of an execution, and what is wrong."""
-    for file in folder.glob("input.*"):
-        shutil.copy(file, folder / f"{number}{file.suffix}")
+    """Keep the file of an execution, the last that was written, and what is wrong."""
+    file = max(folder.glob("input.*"), key=lambda path: path.stat().st_mtime_ns)
+    shutil.copy(file, folder / f"{number}{file.suffix}")
     (folder / f"{number}.finding").write_text(f"{what}\n{details}", errors="backslashreplace")
 
 

@@ -137,13 +137,15 @@ def write_json(path: AnyPath, content: Any, *, indent: int | None = 2) -> None:
 
 
 def _nameable(path: AnyPath) -> Path:
-    """A path that a file can have. Raises OSError when none can, such as one with a NUL."""
+    """A path that a file can have and that fits on a line. Raises OSError for others, such as one with a NUL."""
     try:
         is_nameable = b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
         is_nameable = False
     if not is_nameable:
         raise OSError(errno.EINVAL, "no file can have this name", ascii(str(path)))
+    if len(f"{os.fspath(path)}.".splitlines()) > 1:
+        raise OSError(errno.EINVAL, "a name with a line break does not fit into messages: rename it", ascii(str(path)))
     return Path(path)
 
 

@@ -104,3 +104,12 @@ def test_specification_files_then_look_in_the_working_directory(
     spec.write_text(json.dumps(content), encoding="utf-8")
     monkeypatch.chdir(tmp_path / "cwd")
     assert load_spec(spec) == load_epddl(problem, domain, [library])
+
+
+@pytest.mark.parametrize("name", ["none.epddl", "/dev/null", "."])
+def test_specifications_name_files(name: str, tmp_path: Path) -> None:
+    """And no devices, some of which never end."""
+    spec = tmp_path / "spec.json"
+    spec.write_text(json.dumps({"domain": name, "problem": name, "action-type-libraries": []}), encoding="utf-8")
+    with pytest.raises(MissingError, match=rf"^{re.escape(str(spec))}: there is no such file as '{re.escape(name)}'$"):
+        load_spec(spec)

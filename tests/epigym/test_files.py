@@ -115,19 +115,21 @@ def test_what_is_wrong_with_a_file(
     assert "\n" not in str(caught.value)
 
 
-NO_NAMES = ["a\0b", "a\ud800b", "x" * 300, "x/" * 5000]
+NO_NAMES = ["a\0b", "a\ud800b", "x" * 300, "x/" * 5000, "a\n", "a\u2028b"]
 
 
-@pytest.mark.parametrize("name", NO_NAMES, ids=["NUL", "surrogate", "long name", "long path"])
+@pytest.mark.parametrize(
+    "name", NO_NAMES, ids=["NUL", "surrogate", "long name", "long path", "line break", "line separator"]
+)
 def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
     for ask in (read, read_json, is_file, load_problem):
-        with pytest.raises(EpigymError, match=r"no file can have this name|File name too long") as caught:
+        with pytest.raises(EpigymError, match=r"no file can have this name|File name too long|a line break") as caught:
             ask(tmp_path / name if ask is not load_problem else f"{tmp_path}/{name}")  # type: ignore[operator]
         assert "\n" not in str(caught.value)
         str(caught.value).encode()
     for write in (check_writable, lambda path: write_text(path, "")):
-        with pytest.raises(OSError, match=r"no file can have this name|File name too long"):
+        with pytest.raises(OSError, match=r"no file can have this name|File name too long|a line break"):
             write(tmp_path / name)
     (tmp_path / "spec.json").write_text(json.dumps({"domain": name, "problem": name, "action-type-libraries": []}))
-    with pytest.raises(EpigymError, match=r"no file can have this name|File name too long|surrogate pair"):
+    with pytest.raises(EpigymError, match=r"no file can have this name|File name too long|a line break|surrogate pair"):
         load(tmp_path / "spec.json")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from epigym.errors import EpigymError, NestingError, UsageError
+from epigym.errors import EpigymError, MissingError, NestingError, UsageError
 from epigym.files import is_file, read, read_json
 from epigym.language.epddl.checker import check
 from epigym.language.epddl.grounder import ground
@@ -78,7 +78,8 @@ def load_spec(path: str | Path, *, plank_compat: bool = False) -> Task:
     Raises:
         ParseError: naming the place that is wrong.
         LimitError: if the initial state has too many worlds.
-        EpigymError: if the specification or a file that it names cannot be read.
+        MissingError: if the specification or a file that it names does not exist.
+        EpigymError: if one of them cannot be read.
     """
     problem, domain, *libraries = _spec_paths(Path(path))
     return load_epddl(problem, domain, libraries, plank_compat=plank_compat)
@@ -159,4 +160,12 @@ def _spec_paths(path: Path) -> list[Path]:
     for name in names:
         if not isinstance(name, str):
             raise EpigymError(f"{path}: expected a path, found {name!r}")
-    return [beside if is_file(beside := path.parent / name) else Path(name) for name in names]
+    return [_named(path, name) for name in names]
+
+
+def _named(spec: Path, name: str) -> Path:
+    """The file that a specification names, which is no device that never ends."""
+    for path in (spec.parent / name, Path(name)):
+        if is_file(path):
+            return path
+    raise MissingError(f"{spec}: there is no such file as {name!r}")

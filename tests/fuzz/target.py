@@ -1,0 +1,149 @@
+"""What is fuzzed: a file is read, its e-states are explored, and small ones are held against the reference."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+from epigym import reference
+from epigym.errors import EpigymError, ParseError, ProblemWarning, TaskError
+from epigym.files import read_plan
+from epigym.language import load
+from epigym.space import StateSpace
+from epigym.task import Task
+from tests.fuzz.mutation import damaged, mutated_json, mutated_text
+from tests.helpers.comparison import Comparison
+from tests.helpers.epddl_problem import write_problem
+from tests.helpers.strategies import telling_task
+from tests.helpers.tasks import coin
+
+CORPUS = Path(__file__).with_name("corpus")
+STEPS = 3
+_FEW = {"worlds": 12, "actions": 12, "formulas": 60}
+
+
+def execution(number: int, seed: int, folder: Path) -> bool:
+    """The execution of a number, which is the same whatever was executed before.
+
+    Args:
+        number: its number.
+        seed: the seed of all.
+        folder: where the file is written that it reads, whose name begins with `input`.
+
+    Returns:
+        Whether the file was read, rather than refused as it should be.
+
+    Raises:
+        BaseException: when it shows something wrong.
+    """
+    rng = random.Random(f"{seed}/{number}")
+    kind = rng.choices(list(_KINDS), [share for share, _ in _KINDS.values()])[0]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", ProblemWarning)
+            _KINDS[kind][1](rng, folder)
+    except EpigymError as error:
+        message = error.message if isinstance(error, ParseError) else str(error)
+        if len(message.splitlines()) != 1:
+            raise AssertionError(f"not one line: {message!r}") from error
+        return False
+    return True
+
+
+def _mastar(rng: random.Random, folder: Path) -> None:
+    path = _write(folder / "input.txt", rng, mutated_text(rng, _corpus("mastar")))
+    explore(load(path, rng.choice(["default", "efp", "update_model"])), rng)
+
+
+def _epddl(rng: random.Random, folder: Path) -> None:
+    path = _write(folder / "input.epddl", rng, mutated_text(rng, _corpus("epddl")))
+    explore(load(path, plank_compat=rng.random() < 0.3), rng)
+
+
+def _ground(rng: random.Random, folder: Path) -> None:
+    mutated = mutated_json if rng.random() < 0.8 else mutated_text
+    path = _write(folder / "input.json", rng, mutated(rng, _corpus("ground")))
+    explore(load(path, plank_compat=rng.random() < 0.3), rng)
+
+
+def _specification(rng: random.Random, folder: Path) -> None:
+    if not (folder / "coin-1.json").exists():
+        write_problem(folder)
+    mutated = mutated_json if rng.random() < 0.8 else mutated_text
+    explore(load(_write(folder / "input.json", rng, mutated(rng, [(folder / "coin-1.json").read_text()]))), rng)
+
+
+def _plan(rng: random.Random, folder: Path) -> None:
+    mutated = mutated_json if rng.random() < 0.7 else mutated_text
+    plan = read_plan(_write(folder / "input.json", rng, mutated(rng, _corpus("plan"))))
+    task = coin()
+    found = reference.validate(task, plan)
+    assert "\n" not in found.reason, found.reason
+    space, actions = StateSpace(task), {action.name: number for number, action in enumerate(task.actions)}
+    state = space.initial
+    for step, name in enumerate(plan, start=1):
+        if name not in actions or not space.applicable([state])[0, actions[name]]:
+            assert found.step == step
+            return
+        state = space.successor(state, actions[name])
+    assert found.step is None
+    assert found.valid == space.is_goal([state])[0]
+
+
+def _task(rng: random.Random, folder: Path) -> None:
+    task = telling_task(rng)
+    (folder / "input.repr").write_text(repr((task.initial, task.actions, task.goal)))
+    explore(task, rng)
+
+
+_Kind = tuple[int, Callable[[random.Random, Path], None]]
+_KINDS: dict[str, _Kind] = {
+    "mastar": (8, _mastar),
+    "epddl": (6, _epddl),
+    "ground": (8, _ground),
+    "plan": (3, _plan),
+    "specification": (1, _specification),
+    "task": (1, _task),
+}
+
+
+def explore(task: Task, rng: random.Random) -> None:
+    """Expand some e-states, and compare a random walk of a small task with the reference."""
+    sizes = {"worlds": len(task.initial.valuations), "actions": len(task.actions), "formulas": len(task.formulas())}
+    if all(sizes[name] <= most for name, most in _FEW.items()):
+        _walk(Comparison(task, []), rng)
+    space = StateSpace(task, symmetry=rng.random() < 0.3)
+    ids = [space.initial]
+    for _ in range(STEPS):
+        ids = [state for state in ids if space.world_counts([state])[0] <= 64][:8]
+        try:
+            ids = space.expand(ids).target.tolist()
+        except TaskError as error:
+            if "disagree" not in str(error):
+                raise AssertionError(str(error)) from error
+            return
+
+
+def _walk(both: Comparison, rng: random.Random) -> None:
+    state: int | None = both.space.initial
+    for _ in range(STEPS):
+        if state is None or not both.actions[state] or both.space.world_counts([state])[0] > _FEW["worlds"]:
+            return
+        state = both.step(state, rng.choice(both.actions[state]))
+
+
+def _write(path: Path, rng: random.Random, text: str) -> Path:
+    path.write_bytes(damaged(rng, text))
+    return path
+
+
+_read: dict[str, list[str]] = {}
+
+
+def _corpus(kind: str) -> list[str]:
+    if kind not in _read:
+        _read[kind] = [file.read_text(encoding="utf-8") for file in sorted((CORPUS / kind).iterdir())]
+    return _read[kind]

@@ -10,11 +10,12 @@ from time import sleep
 from typing import TYPE_CHECKING
 
 from epigym.errors import UsageError
-from epigym.files import read_json, write_json
+from epigym.sealed import write_sealed
 from search.agents.result import SearchResult
 from search.evaluation.batch import Batch
 from search.evaluation.cell import Cell
 from search.evaluation.clusters import Local, Slurm
+from search.evaluation.kept import kept
 
 if TYPE_CHECKING:
     from submitit import Job
@@ -45,7 +46,7 @@ def compute(
     taken = {file for files in tasks.values() for file in files}
     if rest := [cell for cell in waiting.values() if _file(cell, batch.folder) not in taken]:
         tasks |= _submitted(replace(batch, cells=rest), place, cluster)
-        write_json(place / "tasks.json", {job.job_id: files for job, files in tasks.items()})
+        write_sealed(place / "tasks.json", {job.job_id: files for job, files in tasks.items()})
     logger.info("%d array tasks, whose logs are in %s", len(tasks), place)
     return _outcomes(batch, waiting, tasks, cluster)
 
@@ -81,9 +82,7 @@ def longest_first(cells: Iterable[Cell], folder: Path) -> list[Cell]:
 
 def _recorded(place: Path, cluster: Local | Slurm) -> dict[Job[None], list[str]]:
     """The array tasks that were submitted before and have not ended, with the files that they write."""
-    if not (place / "tasks.json").exists():
-        return {}
-    files = read_json(place / "tasks.json")
+    files = kept(place / "tasks.json", "what it said to run is submitted again")
     return {job: files[job.job_id] for job in cluster.alive(cluster.known(place, files))}
 
 

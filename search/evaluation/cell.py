@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import re
 from collections.abc import Callable
@@ -13,11 +12,12 @@ from time import perf_counter
 from typing import Any
 
 from epigym.errors import EpigymError
-from epigym.files import write_json
+from epigym.sealed import read_sealed, write_sealed
 from epigym.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.fingerprint import fingerprint
+from search.evaluation.kept import kept
 from search.evaluation.suites import Problem
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
@@ -77,7 +77,7 @@ class Cell:
         """Keep an outcome that was found on this machine; `detail` is the traceback of a failure."""
         machine = {"host": platform.node(), "processor": _processor()}
         data = {"key": self.key, "cell": asdict(self), **machine, "result": result.to_dict(), "detail": detail}
-        write_json(self.file(folder), data)
+        write_sealed(self.file(folder), data)
 
     def forget(self, folder: Path) -> None:
         """Delete the outcome that is kept, so that it is computed again."""
@@ -86,10 +86,10 @@ class Cell:
     def expected_seconds(self, folder: Path) -> float:
         """What the newest outcome took that is kept beside this cell's; without one, as long as it may take."""
         most = float("inf") if self.limits.time_limit is None else self.limits.time_limit
-        with suppress(OSError, ValueError, KeyError):
+        with suppress(OSError, ValueError, KeyError, EpigymError):  # none, gone by now, damaged or older
             newest = max(self._others(folder), key=lambda path: path.stat().st_mtime)
-            kept = SearchResult.from_dict(json.loads(newest.read_text(encoding="utf-8"))["result"])
-            return min(kept.total_seconds, most)
+            result = SearchResult.from_dict(read_sealed(newest, "computed again when it is asked for")["result"])
+            return min(result.total_seconds, most)
         return most
 
     def search(self) -> SearchResult:
@@ -142,11 +142,8 @@ class Cell:
 
     def _kept(self, folder: Path) -> dict[str, Any]:
         """The content of the file; empty when there is none, or it is damaged or another cell's."""
-        with suppress(OSError, ValueError):
-            data: dict[str, Any] = json.loads(self.file(folder).read_text(encoding="utf-8"))
-            if data["key"] == self.key:
-                return data
-        return {}
+        data = kept(self.file(folder), "the cell is computed again")
+        return data if data.get("key") == self.key else {}
 
     def _others(self, folder: Path) -> list[Path]:
         """The outcomes that are kept beside this cell's and whose key is another."""

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym.errors import EpigymError, LimitError, ParseError
-from epigym.language.epddl import ground_texts, load_epddl, load_spec
+from epigym.language.epddl import ground_texts, grounder, load_epddl, load_spec
 from epigym.language.source import Source
 from tests.helpers.epddl_texts import LIBRARY, ONE_WORLD, PUBLIC, domain_text, problem_text, task
 
@@ -327,6 +327,24 @@ def test_deep_nesting_is_read_or_refused(depth: int) -> None:
         assert task(goal=goal).goal[1].depth == depth
     else:
         assert "nested too deeply" in str(error_of(lambda: task(goal=goal), EpigymError))
+
+
+BY_TWO = "(:action a :parameters (?i ?j - agent) :action-type (basic (nil)))"
+
+
+@pytest.mark.parametrize(
+    ("items", "agents", "place"),
+    [
+        (BY_TWO, "A B C", "4:10: action 'a'"),
+        ("", "A B C D E F G H", "2:23: predicate 'r'"),
+    ],
+)
+def test_too_many_instances(monkeypatch: pytest.MonkeyPatch, items: str, agents: str, place: str) -> None:
+    """At least as many as 10 parameters of 10 objects have, which no memory would hold."""
+    monkeypatch.setattr(grounder, "MAX_INSTANCES", 7)
+    init = ONE_WORLD.replace("B (w w)", "")
+    error = error_of(lambda: task(items, agents=agents, init=init), LimitError)
+    assert str(error) == f"d.epddl:{place} has more than 7 instances: give its parameters narrower types"
 
 
 def test_too_many_worlds_names_what_nothing_fixes() -> None:

@@ -340,7 +340,7 @@ BY_TWO = "(:action a :parameters (?i ?j - agent) :action-type (basic (nil)))"
     ],
 )
 def test_too_many_instances(monkeypatch: pytest.MonkeyPatch, items: str, agents: str, place: str) -> None:
-    """At least as many as 10 parameters of 10 objects have, which no memory would hold."""
+    """A short text can ask for more than any memory holds."""
     monkeypatch.setattr(grounder, "MAX_INSTANCES", 7)
     init = ONE_WORLD.replace("B (w w)", "")
     error = error_of(lambda: task(items, agents=agents, init=init), LimitError)

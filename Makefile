@@ -25,10 +25,10 @@ core: .venv/installed
 	$(PIP) --no-build-isolation --no-deps --editable .
 	$(BIN)/python -m nanobind.stubgen -q -m epigym._core -o epigym/_core.pyi
 
-# The core built to notice wrong addresses and undefined behaviour, and asked for what it does, with wrong arguments too.
+# The core built to notice wrong addresses, undefined behaviour and races, and asked for what it does, with wrong arguments too.
 sanitize: .venv/installed
-	.ci/sanitize $(BIN)/python tests/epigym/test_arguments.py tests/epigym/test_features.py \
-	  tests/epigym/test_symmetry.py tests/epigym/test_worlds.py
+	.ci/sanitize $(BIN)/python address,undefined tests/epigym/test_arguments.py tests/epigym/test_worlds.py
+	.ci/sanitize $(BIN)/python thread tests/epigym/test_threads.py
 
 # Speed is reported, never asserted: see tests/benchmarks.
 bench: .venv/installed

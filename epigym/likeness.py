@@ -107,7 +107,9 @@ class _Graph:
         types = {kind: self._relation(events, rows) for kind, rows in action.relations.items()}
         for agent, conditions in zip(agents, action.observability, strict=True):
             observer = self._node("observer", [(number, "of"), (self._named("agent", agent), "who")])
-            for place, (condition, kind) in enumerate(conditions):
+            deciding = dict(reversed(conditions))  # of those that are repeated the first decides
+            for place, condition in enumerate(dict.fromkeys(condition for condition, _ in conditions)):
+                kind = deciding[condition]
                 self._node(
                     "condition", [(observer, str(place)), (self._formula(condition), "if"), (types[kind], "type")]
                 )

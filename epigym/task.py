@@ -52,11 +52,15 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event of an event model; a fluent that is both added and deleted is added."""
+    """One event of an event model; a fluent that is both added and deleted is added, an effect listed twice is one."""
 
     name: str
     precondition: Formula = TRUE
     effects: tuple[Effect, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Keep every effect once."""
+        object.__setattr__(self, "effects", tuple(dict.fromkeys(self.effects)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ class Task:
         agents: names, in declared order.
         actions: in declaration order, which is the order of action ids.
         initial: the initial e-state.
-        goal: the subgoals; an e-state is a goal iff all of them hold.
+        goal: the subgoals; an e-state is a goal iff all of them hold. One that is listed twice is one.
         domain: the domain that the problem belongs to; empty when it is not known.
         instance: the name of the problem in its domain.
         structure: schemas, arguments and types behind the names, where they are known; no part of the identity.
@@ -109,12 +113,13 @@ class Task:
     structure: Structure | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check that names are declared once and everything mentioned exists.
+        """Check that names are declared once and everything mentioned exists; keep every subgoal once.
 
         Raises:
             TaskError: naming the part that is wrong.
             NestingError: when a formula has more than `MAX_LEVELS` levels.
         """
+        object.__setattr__(self, "goal", tuple(dict.fromkeys(self.goal)))
         for kind, names in (
             ("fluent", self.fluents),
             ("agent", self.agents),

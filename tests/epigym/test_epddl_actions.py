@@ -172,7 +172,7 @@ def test_relations_of_action_types() -> None:
     library = """(define (action-type-library lib) (:action-type t
         :events (?a ?b ?c) :observability-types (One Two Three Four)
         :relations (One (:forall (?x ?y - event | (imply (/= ?x ?y) (and (/= ?x ?c) (/= ?y ?c)))) (?x ?y))
-                    Two (?a ?b) Two (:and (?b ?c) (?c ?c)) Four ())
+                    Two (:and (?b ?c) (?c ?c)) Two (:and (?b ?c) (?c ?c)) Four ())
         :designated (?c ?a)))"""
     items = """(:event e)
         (:action x :parameters () :action-type (t (e) (e) (nil)) :observability-conditions (default Two))"""

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym.errors import EpigymError, LimitError, ParseError
-from epigym.language.epddl import ground_texts, load_epddl, load_spec
+from epigym.language.epddl import ground_texts, grounder, load_epddl, load_spec
 from epigym.language.source import Source
 from tests.helpers.epddl_texts import LIBRARY, ONE_WORLD, PUBLIC, domain_text, problem_text, task
 
@@ -157,6 +157,8 @@ PROBLEM = [
     ({"goal": "()"}, 6, 9, "found ')', expected"),
     # explicit models
     ({"init": ONE_WORLD.replace("(w) :rel", "(w w) :rel")}, 5, 19, "world 'w' is declared twice"),
+    ({"init": ONE_WORLD.replace("B (w w)", "A ()")}, 5, 40, "a second relation of agent 'A', unlike the first"),
+    ({"init": ONE_WORLD.replace("(w ())", "(w () w (p))")}, 5, 63, "a second label of world 'w', unlike the first"),
     ({"init": ONE_WORLD.replace("(w w) B", "(w v) B")}, 5, 37, "unknown name 'v'"),
     ({"init": ONE_WORLD.replace("(w w) B", "(w A) B")}, 5, 37, "'A' has type agent, a relation on worlds"),
     ({"init": ONE_WORLD.replace("B (w w)", "Z (w w)")}, 5, 40, "unknown name 'Z'"),
@@ -200,6 +202,11 @@ LIBRARIES = [
      "the observability type 'A' has the name of a declared agent; rename it"),
     ("(:action-type t :events (?e) :observability-types (F) :relations (G (?e ?e)) :designated (?e))", 67,
      "unknown observability type 'G'"),
+    ("(:action-type t :events (?e) :observability-types (F) :relations (F (?e ?e) F ()) :designated (?e))", 77,
+     "a second relation of observability type 'F', unlike the first"),
+    ("(:action-type t :events (?e) :observability-types (F) :relations () :designated (?e)"
+     " :conditions (?e (:propositional-event) ?e (:trivial-event)))", 125,
+     "a second list of conditions of event variable '?e', unlike the first"),
     ("(:action-type t :events (?e) :observability-types (F) :relations (F (?e ?f)) :designated (?e))", 73,
      "unknown variable '?f'"),
     ("(:action-type t :events (?e) :observability-types (F) :relations (F (:forall (?e) (?e ?e))) :designated (?e))",
@@ -322,6 +329,24 @@ def test_deep_nesting_is_read_or_refused(depth: int) -> None:
         assert "nested too deeply" in str(error_of(lambda: task(goal=goal), EpigymError))
 
 
+BY_TWO = "(:action a :parameters (?i ?j - agent) :action-type (basic (nil)))"
+
+
+@pytest.mark.parametrize(
+    ("items", "agents", "place"),
+    [
+        (BY_TWO, "A B C", "4:10: action 'a'"),
+        ("", "A B C D E F G H", "2:23: predicate 'r'"),
+    ],
+)
+def test_too_many_instances(monkeypatch: pytest.MonkeyPatch, items: str, agents: str, place: str) -> None:
+    """A short text can ask for more than any memory holds."""
+    monkeypatch.setattr(grounder, "MAX_INSTANCES", 7)
+    init = ONE_WORLD.replace("B (w w)", "")
+    error = error_of(lambda: task(items, agents=agents, init=init), LimitError)
+    assert str(error) == f"d.epddl:{place} has more than 7 instances: give its parameters narrower types"
+
+
 def test_too_many_worlds_names_what_nothing_fixes() -> None:
     predicates = "(:predicates " + " ".join(f"(x{index})" for index in range(21)) + ")"
     error = error_of(lambda: task(init="()", goal="(true)", predicates=predicates), LimitError)
@@ -339,7 +364,7 @@ def test_too_many_worlds_names_what_nothing_fixes() -> None:
         ('{"domain": "d", "problem": "p", "action-type-libraries": [], "x": 1}', "found domain, problem, action-type"),
         ('{"domain": "d", "problem": "p", "action-type-libraries": "l"}', "must be a list of paths"),
         ('{"domain": 1, "problem": "p", "action-type-libraries": []}', "expected a path, found 1"),
-        ('{"domain": "d", "problem": "p", "action-type-libraries": []}', "No such file"),
+        ('{"domain": "d", "problem": "p", "action-type-libraries": []}', "there is no such file as 'p'"),
     ],
 )
 def test_wrong_specification_files(tmp_path: Path, text: str, message: str) -> None:
@@ -354,4 +379,4 @@ def test_unreadable_files(tmp_path: Path) -> None:
     assert "not UTF-8" in str(error_of(lambda: load_epddl(domain, domain), EpigymError))
     spec = json.dumps({"domain": "d.epddl", "problem": str(tmp_path), "action-type-libraries": []})
     (tmp_path / "s.json").write_text(spec)
-    assert "directory" in str(error_of(lambda: load_spec(tmp_path / "s.json"), EpigymError))
+    assert "no such file" in str(error_of(lambda: load_spec(tmp_path / "s.json"), EpigymError))

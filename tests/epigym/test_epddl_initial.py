@@ -12,9 +12,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
 
 def test_explicit_models() -> None:
     init = """:worlds (w v u)
-        :relations (A (u u) B (:forall (?x ?y - world | (or (= ?x ?y) (and (/= ?x u) (/= ?y u)))) (?x ?y))
+        :relations (B (:forall (?x ?y - world | (or (= ?x ?y) (and (/= ?x u) (/= ?y u)))) (?x ?y))
                     A (:and (w v) (:forall (?x - world | (/= ?x w)) (?x w))))
-        :labels (v (:and (p) (:forall (?i - agent) (r ?i))) u (p) u (q) w ())
+        :labels (v (:and (p) (:forall (?i - agent) (r ?i))) u (q) w ())
         :designated (u w)"""
     assert task(init=init).initial == EState(
         valuations=(frozenset(), frozenset({"p", "r_A", "r_B"}), frozenset({"q"})),

@@ -238,6 +238,7 @@ def test_the_initial_e_state_has_all_valuations_and_total_relations() -> None:
     ("statements", "valuations"),
     [
         ("initially C([a,b], p, -(-q));", ["pq", "pqr"]),
+        ("initially -(-C([a,b], p)), (C([a,b], q) | --C([b,a], q));", ["pq", "pqr"]),
         ("initially C([b,a], B(a, p)); initially C([a,b], B(b, q | -r));", ["p", "pq", "pqr"]),
         ("initially C([a,b], (p, q, r) | (-p, -q, -r));", ["", "pqr"]),
         ("initially C([a,b], -p | q), C([a,b], p), C([a,b], -q | r);", ["pqr"]),

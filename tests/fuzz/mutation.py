@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
@@ -51,7 +52,7 @@ def mutated_json(rng: random.Random, texts: Sequence[str]) -> str:
                 other, where = rng.choice(_places([json.loads(rng.choice(texts))]))
                 parent[key] = other[where]
             case _:
-                parent[key] = rng.choice(_JUNK)
+                parent[key] = deepcopy(rng.choice(_JUNK))
         if not content:
             return ""
     return json.dumps(content[0])

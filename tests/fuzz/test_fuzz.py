@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from epigym.language import load
 from tests.fuzz import run
+from tests.fuzz.mutation import mutated_json
 from tests.fuzz.target import CORPUS, execution
 
 EXECUTIONS = 2000
@@ -63,6 +65,12 @@ def test_an_execution_can_be_had_again(tmp_path: Path) -> None:
             execution(number, 3, tmp_path)
         files.append({file.name: file.read_bytes() for file in tmp_path.glob("input.*")})
     assert files[0] == files[1] == files[2] != {}
+
+
+def test_mutations_leave_no_trace() -> None:
+    first, second = ([mutated_json(random.Random(seed), ["[[0], 1]"]) for seed in range(300)] for _ in range(2))
+    assert first == second
+    assert len(set(first)) > 50
 
 
 @pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")

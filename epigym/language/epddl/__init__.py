@@ -44,7 +44,7 @@ def load_epddl(
 
     Raises:
         ParseError: naming the place that is wrong.
-        LimitError: if the initial state has too many worlds.
+        LimitError: if the initial state has too many worlds, or a predicate or an action too many instances.
         UsageError: if there is no domain.
         EpigymError: if a file cannot be read.
     """
@@ -63,7 +63,7 @@ def parse_epddl(text: str, *, file: str = "<string>", plank_compat: bool = False
 
     Raises:
         ParseError: naming the place that is wrong.
-        LimitError: if the initial state has too many worlds.
+        LimitError: if the initial state has too many worlds, or a predicate or an action too many instances.
         UsageError: if there is no domain.
     """
     return ground_whole(Source(file, text), plank_compat=plank_compat).task
@@ -77,7 +77,7 @@ def load_spec(path: str | Path, *, plank_compat: bool = False) -> Task:
 
     Raises:
         ParseError: naming the place that is wrong.
-        LimitError: if the initial state has too many worlds.
+        LimitError: if the initial state has too many worlds, or a predicate or an action too many instances.
         MissingError: if the specification or a file that it names does not exist.
         EpigymError: if one of them cannot be read.
     """

@@ -102,6 +102,13 @@ class _Checker:
                 raise self.source.error(f"{what} {str(name)!r} is declared twice", name)
             seen.add(name)
 
+    def agreeing(self, entries: Iterable[tuple[Symbol, object]], what: str) -> None:
+        """An entry may be repeated, as published problems do, but there is only one for each name."""
+        first: dict[Symbol, object] = {}
+        for name, entry in entries:
+            if first.setdefault(name, entry) != entry:
+                raise self.source.error(f"a second {what} {str(name)!r}, unlike the first; keep one", name)
+
     def known(self, name: Symbol, what: str, table: Iterable[str]) -> None:
         table = list(table)
         if name not in table:
@@ -282,6 +289,8 @@ class _Checker:
         self.unique(kind.types, "observability type")
         self.fresh(kind.types, "observability type")
         scope: Scope = dict.fromkeys(kind.events, ("event",))
+        self.agreeing(kind.relations, "relation of observability type")
+        self.agreeing(kind.conditions, "list of conditions of event variable")
         for name, pairs in kind.relations:
             self.known(name, "observability type", kind.types)
             self.elements(pairs, scope, "event", self.event_pair)
@@ -324,6 +333,8 @@ class _Checker:
         self.unique(model.worlds, "world")
         self.fresh(model.worlds, "world")
         scope: Scope = dict.fromkeys(model.worlds, ("world",))
+        self.agreeing(model.relations, "relation of agent")
+        self.agreeing(model.labels, "label of world")
         for agent, pairs in model.relations:
             self.argument(agent, ("agent",), {}, ":relations")
             self.elements(pairs, scope, "world", self.world_pair)

@@ -8,8 +8,9 @@ formula and are no fluents. An action that can be applied nowhere because of suc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
+from epigym.errors import LimitError
 from epigym.formula import FALSE, TRUE, Formula, and_, conjuncts, not_, or_
 from epigym.language.epddl import syntax, terms
 from epigym.language.epddl.expansion import Assignment, Expander
@@ -20,6 +21,9 @@ from epigym.language.ground_json import GroundSpecification
 from epigym.structure import Lifted, Structure
 from epigym.task import Action, Effect, Event, Task
 
+MAX_INSTANCES: Final = 2**20
+"""Of one predicate or action: a short text could ask for more than any memory holds."""
+T = TypeVar("T")
 # A ground effect on one atom: atom, sign, condition.
 _Change: TypeAlias = tuple[tuple[str, ...], bool, Formula]
 _Chain: TypeAlias = tuple[tuple[Formula, str], ...]
@@ -34,9 +38,19 @@ def ground(spec: Specification, *, plank_compat: bool) -> GroundSpecification:
 
     Raises:
         ParseError: if an agent has no observability type, names collide, or no world satisfies the theory.
-        LimitError: if the initial state has too many worlds.
+        LimitError: if the initial state has too many worlds, or a predicate or an action too many instances.
     """
     return _Grounder(spec, Readings(plank_compat)).ground()
+
+
+def _limited(instances: Iterable[T], kind: str, name: terms.Symbol) -> Iterator[T]:
+    for count, instance in enumerate(instances):
+        if count == MAX_INSTANCES:
+            message = (
+                f"{kind} {str(name)!r} has more than {MAX_INSTANCES} instances: give its parameters narrower types"
+            )
+            raise LimitError(f"{name.location}: {message}")
+        yield instance
 
 
 class _Grounder:
@@ -112,7 +126,7 @@ class _Grounder:
         """Name and parts of every ground atom."""
         seen: dict[str, tuple[str, ...]] = {}
         for predicate in self.spec.domain.predicates:
-            for atom in self.expander.atoms(predicate):
+            for atom in _limited(self.expander.atoms(predicate), "predicate", predicate.name):
                 name = "_".join(atom)
                 if name in seen:
                     message = f"the atoms ({' '.join(seen[name])}) and ({' '.join(atom)}) are both called {name!r}"
@@ -134,7 +148,8 @@ class _Grounder:
         designated = tuple(index for index, name in enumerate(kind.events) if name in kind.designated)
         observability = self.observability(schema, kind)
         parameters = [str(variable.name) for variable in schema.binder.variables]
-        for assignment in self.expander.assignments(self.binder(schema, designated), "object")({}):
+        assignments = self.expander.assignments(self.binder(schema, designated), "object")({})
+        for assignment in _limited(assignments, "action", schema.name):
             arguments = tuple(assignment[parameter] for parameter in parameters)
             name = "_".join([str(schema.name), *arguments])
             instances = _distinct([event(assignment) for event in events])

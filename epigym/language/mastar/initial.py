@@ -46,7 +46,7 @@ class InitialStatements:
             if formula.is_propositional:
                 self._actual.append((formula, part))
             elif formula.op is Op.COMMON:
-                self._add_common(part)
+                self._add_common(next(node for node in part.iter_subtrees_topdown() if node.data == "modality"))
             else:
                 raise self._shape_error(formula, part)
 

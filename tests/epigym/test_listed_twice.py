@@ -1,0 +1,203 @@
+"""Lists that are meant as sets: what they hold twice is refused, or means what it means once."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from epigym.action_features import ActionFeatures
+from epigym.encoding import ENCODINGS, Encoder
+from epigym.errors import ParseError, TaskError
+from epigym.feature_types import FeatureTypes
+from epigym.features import RelationalFeatures
+from epigym.formula import common, everybody, fluent
+from epigym.language import parse_epddl, parse_mastar
+from epigym.likeness import signature
+from epigym.relaxation import Relaxation
+from epigym.space import StateSpace
+from epigym.symmetry import symmetries
+from epigym.task import Action, EState, Event, Task
+from tests.fuzz.target import CORPUS
+from tests.helpers.renamed import renamed
+from tests.helpers.strategies import telling_task
+from tests.helpers.tasks import coin
+
+TASKS = [coin(), *(telling_task(random.Random(seed)) for seed in (0, 1, 2))]
+
+
+def _meaning(task: Task) -> list[Any]:
+    """What everything that reads a task makes of it."""
+    space = StateSpace(task)
+    transitions = [space.expand([0])]
+    transitions.append(space.expand(np.unique(transitions[0].target)))
+    ids, types, relaxation = np.arange(min(len(space), 20)), FeatureTypes(task), Relaxation(space)
+    landmarks = relaxation.landmarks(0)
+    parts = [
+        *transitions,
+        RelationalFeatures(space, types.tables, 2, True)(ids),
+        ActionFeatures(space, types)([0], [0]),
+    ]
+    parts += [relaxation(ids), relaxation.facts, landmarks, space.is_goal(ids), symmetries(task), signature(task)]
+    parts += [Encoder(space, encoding, goal_bits=32, width=128).graphs(ids) for encoding in ENCODINGS]
+    return [len(space), *map(repr, parts)]
+
+
+def _in_actions(task: Task, **changes: Callable[[Action], Any]) -> Task:
+    actions = (replace(action, **{name: of(action) for name, of in changes.items()}) for action in task.actions)
+    return replace(task, actions=tuple(actions))
+
+
+def _with_effects(action: Action, of: Callable[[Event], Any]) -> tuple[Event, ...]:
+    return tuple(replace(event, effects=of(event)) for event in action.events)
+
+
+TWICE: dict[str, Callable[[Task], Task]] = {
+    "subgoals": lambda task: replace(task, goal=(*task.goal, *task.goal)),
+    "effects": lambda task: _in_actions(
+        task, events=lambda action: _with_effects(action, lambda event: (*event.effects, *event.effects))
+    ),
+    "observability conditions": lambda task: _in_actions(
+        task,
+        observability=lambda action: tuple(
+            tuple(pair for pair in conditions for _ in range(2)) for conditions in action.observability
+        ),
+    ),
+    "successors": lambda task: _in_actions(
+        task,
+        relations=lambda action: {kind: tuple([*row, *row] for row in rows) for kind, rows in action.relations.items()},
+    ),
+}
+"""A caller without type checks may also give lists in place of sets."""
+
+
+@pytest.mark.parametrize("task", TASKS, ids=["coin", "first", "second", "third"])
+@pytest.mark.parametrize("what", TWICE)
+def test_what_is_listed_twice_means_what_it_means_once(what: str, task: Task) -> None:
+    if what == "successors":
+        assert StateSpace(TWICE[what](task)).expand([0]).target.tolist() == StateSpace(task).expand([0]).target.tolist()
+    else:
+        assert _meaning(TWICE[what](task)) == _meaning(task)
+
+
+def test_the_first_of_contradicting_observability_conditions_decides() -> None:
+    def with_conditions(task: Task, *kinds: str) -> Task:
+        condition = fluent(task.fluents[0])
+        return _in_actions(
+            task,
+            observability=lambda action: tuple(
+                (*((condition, kind) for kind in kinds), *conditions) for conditions in action.observability
+            ),
+        )
+
+    for task in TASKS[1:]:
+        sees, misses = (_meaning(with_conditions(task, kind)) for kind in ("sees", "misses"))
+        assert _meaning(with_conditions(task, "sees", "misses")) == sees != misses
+
+
+def test_agents_of_a_group_are_a_set() -> None:
+    for group in (everybody, common):
+        assert group(["b", "a", "b"], fluent("p")) is group(["a", "b"], fluent("p"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda task: {"fluents": (*task.fluents, task.fluents[0])}, "fluent '.*' is declared twice"),
+        (lambda task: {"agents": (*task.agents, task.agents[0])}, "agent '.*' is declared twice"),
+        (lambda task: {"actions": (*task.actions, task.actions[0])}, "action '.*' is declared twice"),
+    ],
+    ids=["fluents", "agents", "actions"],
+)
+def test_what_is_declared_twice_is_refused(change: Callable[[Task], dict[str, Any]], message: str) -> None:
+    with pytest.raises(TaskError, match=message):
+        replace(coin(), **change(coin()))
+
+
+def test_designated_worlds_listed_twice_are_refused() -> None:
+    with pytest.raises(TaskError, match=r"designated worlds must be ascending and at least one, got \(0, 0\)"):
+        EState((frozenset(),), ((frozenset({0}),),), (0, 0))
+
+
+@pytest.mark.parametrize("task", TASKS, ids=["coin", "first", "second", "third"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_declarations_makes_no_difference(task: Task, seed: int) -> None:
+    def layers(task: Task) -> list[tuple[int, int, int, list[int]]]:
+        space, found = StateSpace(task), []
+        ids = np.array([0])
+        for _ in range(3):
+            before = len(space)
+            transitions = space.expand(ids)
+            ids = np.unique(transitions.target[transitions.is_new])
+            goals, sizes = space.is_goal(ids).sum(), sorted(space.world_counts(ids).tolist())
+            found.append((len(transitions.target), len(space) - before, int(goals), sizes))
+        return found
+
+    other = renamed(task, seed, operands=True)[0]
+    assert layers(other) == layers(task)
+    assert signature(other) == signature(task)
+
+
+MASTAR = [
+    ("lift causes open;", "lift causes open, open; lift causes open;"),
+    ("look determines tail;", "look determines tail, tail; look determines tail;"),
+    ("shout announces tail;", "shout announces tail, tail; shout announces tail;"),
+    ("executable look if open;", "executable look if open, open; executable look if open;"),
+    ("a observes lift;", "a observes lift; a observes lift;"),
+    ("b aware_of look;", "b aware_of look; b aware_of look;"),
+    ("b observes shout if open;", "b observes shout if open; b observes shout if open | open;"),
+    ("tail, -open;", "-open, tail, tail, -open; initially tail;"),
+    ("C([a,b], -open)", "C([b,a,b], -open), C([a,b], -open, -open)"),
+    ("initially C([a,b], -B(a, tail)", "initially C([a,b], -B(a, -tail), -B(a, tail)); initially C([a,b], -B(a, tail)"),
+    ("goal B(b, tail);", "goal B(b, tail), B(b, tail); goal B(b, tail);"),
+    ("fluent open, tail;", "fluent open, tail, open;"),
+    ("agent a, b;", "agent a, b; agent b;"),
+    ("action lift, look, shout;", "action lift, lift, look, shout;"),
+]
+
+
+@pytest.mark.parametrize(("once", "twice"), MASTAR, ids=[twice for _, twice in MASTAR])
+def test_mastar(once: str, twice: str) -> None:
+    text = (CORPUS / "mastar" / "coin.txt").read_text(encoding="utf-8")
+    assert once in text
+    if once.partition(" ")[0] in ("fluent", "agent", "action"):
+        with pytest.raises(ParseError, match="is already declared in line"):
+            parse_mastar(text.replace(once, twice))
+    else:
+        assert parse_mastar(text.replace(once, twice, 1)) == parse_mastar(text)
+
+
+EPDDL = [
+    (":partial-observability :lists", ":lists :partial-observability :lists"),
+    ("(?x ?x))", "(:and (?x ?x) (?x ?x)))"),
+    ("(?nil ?nil))", "(?nil ?nil) (?e ?nil))"),
+    (":designated (?e)", ":designated (?e ?e)"),
+    ("(:trivial-event)", "(:trivial-event :trivial-event)"),
+    ("(:action-type-libraries kinds)", "(:action-type-libraries kinds kinds)"),
+    ("(in ?i ?s) (when", "(in ?i ?s) (in ?i ?s) (when"),
+    ("(/= ?r ?s))", "(/= ?r ?s) (next ?r ?s))"),
+    ("(:and (?i Full)", "(:and (?i Full) (?i Full)"),
+    ("(both (ann bob))", "(both (bob ann bob))"),
+    ("(next hall attic)", "(next hall attic) (next hall attic)"),
+    ("(v v))", "(v v) (w w))"),
+    ("(v v)) bob", "(v v)) ann (:and (w w) (v v)) bob"),
+    ("Blind (:and (?e ?nil) (?nil ?nil))", "Blind (:and (?e ?nil) (?nil ?nil)) Blind (:and (?e ?nil) (?nil ?nil))"),
+    ("v (:and (in ann hall) (in bob attic))", 2 * "v (:and (in ann hall) (in bob attic)) "),
+    ("(?nil (:trivial-event))", "(?nil (:trivial-event) ?nil (:trivial-event))"),
+    ("(lit hall)) v", "(lit hall) (lit hall)) v"),
+    (":designated (w)", ":designated (w w)"),
+    ("[C. both]", "[C. (bob ann bob)]"),
+    ("(:goal (and", "(:goal (and ([C. both] (in ann attic))"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
+@pytest.mark.parametrize(("once", "twice"), EPDDL, ids=[twice for _, twice in EPDDL])
+def test_epddl(once: str, twice: str) -> None:
+    text = (CORPUS / "epddl" / "rooms.epddl").read_text(encoding="utf-8")
+    assert once in text
+    assert parse_epddl(text.replace(once, twice, 1)) == parse_epddl(text)

@@ -22,7 +22,7 @@ from epigym.task import Task
 from search.agents import Agent, limits
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
-from search.agents.run import SearchRun
+from search.agents.run import SearchRun, Tell
 from search.agents.shorter import ShorterPlans
 from search.heuristics.heuristic import Heuristic
 from search.heuristics.open_goals import DividedGoals, OpenGoals
@@ -43,7 +43,11 @@ class Wordy(Agent):
     looks = 4
 
     def search(
-        self, space: StateSpace, heuristic: Heuristic | None = None, limits: Limits | None = None
+        self,
+        space: StateSpace,
+        heuristic: Heuristic | None = None,
+        limits: Limits | None = None,
+        tell: Tell | None = None,
     ) -> SearchResult:
         plan = ("lift", *["look"] * self.looks, "shout")
         return SearchResult(SearchStatus.SOLVED, "wordy", "coin", plan, expanded=10, generated=20, distinct=2)
@@ -289,7 +293,11 @@ class Lost(Agent):
     """Walks about until it happens to be at a goal; gives up after a while."""
 
     def search(
-        self, space: StateSpace, heuristic: Heuristic | None = None, limits: Limits | None = None
+        self,
+        space: StateSpace,
+        heuristic: Heuristic | None = None,
+        limits: Limits | None = None,
+        tell: Tell | None = None,
     ) -> SearchResult:
         rng = random.Random(len(space.task.actions))
         state, plan = space.initial, list[str]()

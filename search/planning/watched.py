@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import parent_process
+from multiprocessing import forkserver, parent_process
 from multiprocessing.connection import Connection
 from time import monotonic, process_time
 from typing import Any
@@ -103,6 +103,7 @@ def enter(sender: Connection, call: Callable[..., Any], arguments: tuple[Any, ..
     """What a new process does: make the call and send its value, or the exception, to the parent."""
     threading.Thread(target=_die_with_parent, daemon=True, name=_GUARD).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends its children
+    forkserver._forkserver._forkserver_pid = None  # type: ignore[attr-defined]  # a copy knows its parent's, not its own
     sender.send(Begun(monotonic()))
     value, message, detail, raised = None, "", "", None
     try:

@@ -46,6 +46,7 @@ def search_in_portfolio(
             reports[number], peak = report, max(peak, report.peak_bytes, together)
             if report.status.is_decided:
                 break
+            watcher.tell(_combined(configuration, list(reports.values()), perf_counter() - start, peak))
     result = _combined(configuration, list(reports.values()), perf_counter() - start, peak)
     announce(result, watcher)
     return result

@@ -72,6 +72,8 @@ def outcome(ending: Ending, configuration: Configuration, problem: str, forbid_c
         failed = _failed(configuration, problem, ending.failure, ending.message, forbid_collapse)
         counts = result if isinstance(result, Counts) else Counts(0, 0, 0)
         result = replace(failed, search_seconds=ending.seconds, **asdict(counts))
+    elif ending.failure and not result.status.is_decided:
+        result = replace(result, status=ending.failure, message=ending.message)  # of a portfolio, part of its members
     peak = max(result.peak_bytes, ending.peak_bytes)
     return replace(result, peak_bytes=peak, cpu_seconds=ending.cpu_seconds)
 

@@ -93,7 +93,7 @@ class Watcher:
 
     def _send(self, message: Heard) -> None:
         if self._connection is not None:
-            self._connection.send(message)
+            _send(self._connection, message)
 
 
 NOBODY = Watcher()
@@ -104,7 +104,7 @@ def enter(sender: Connection, call: Callable[..., Any], arguments: tuple[Any, ..
     threading.Thread(target=_die_with_parent, daemon=True, name=_GUARD).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends its children
     forkserver._forkserver._forkserver_pid = None  # type: ignore[attr-defined]  # a copy knows its parent's, not its own
-    sender.send(Begun(monotonic()))
+    _send(sender, Begun(monotonic()))
     value, message, detail, raised = None, "", "", None
     try:
         value = call(*arguments, watcher=Watcher(sender)) if tells else call(*arguments)
@@ -112,13 +112,20 @@ def enter(sender: Connection, call: Callable[..., Any], arguments: tuple[Any, ..
         is_ours = isinstance(error, EpigymError)
         message = str(error).partition("\n")[0] if is_ours else f"{type(error).__name__}: {error}"
         detail, raised = traceback.format_exc(), _portable(error)
-    sender.send(Ended(monotonic(), value, message, detail, raised, process_time()))
+    _send(sender, Ended(monotonic(), value, message, detail, raised, process_time()))
 
 
 def may_be_copied() -> bool:
     """Whether a copy of this process can work: locks that threads hold, torch's among them, stay locked in copies."""
     others = {thread.name for thread in threading.enumerate()} - {threading.current_thread().name, _GUARD}
     return not others and "torch" not in sys.modules
+
+
+def _send(connection: Connection, message: Heard) -> None:
+    try:
+        connection.send(message)
+    except BrokenPipeError:  # nobody waits any more
+        os._exit(1)
 
 
 def _portable(error: Exception) -> Exception | None:

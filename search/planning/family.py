@@ -28,7 +28,7 @@ class Family:
         self._memory: dict[psutil.Process, int] = {}
         self._seconds: dict[int, dict[psutil.Process, float]] = {}
         self._others: list[psutil.Process] = []
-        self._next_search = 0.0
+        self._next_search = monotonic() + _LEAST_SECONDS
 
     def add(self, pid: int) -> None:
         """Look at the process of a job from now on."""

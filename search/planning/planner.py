@@ -6,6 +6,7 @@ import os
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from multiprocessing import current_process
 from time import perf_counter
 
 from epigym.errors import EpigymError
@@ -51,7 +52,7 @@ def find_plan(
         task: the planning task.
         configuration: agent and heuristic, or a portfolio of them.
         limits: when to give up. Without them this process searches, until 600 s or 80 % of the free memory are used as
-            agents see them, between expansions.
+            agents see them, between expansions; so it does in a daemon, which may start no process.
         plan_file: where to write the plan; until it has been re-executed, and for good when that fails, it is beside
             that file, see `search.planning.plans.unverified`.
         anytime: whether to go on for shorter plans, see `search.planning.improving`; each takes the place of the one
@@ -79,8 +80,8 @@ def find_plan(
         forbid_collapse=forbid_collapse,
         reexecute=reexecute,
     )
-    if limits is None:
-        return search(Limits())
+    if limits is None or current_process().daemon:
+        return search(limits or Limits())
     limits = replace(limits, memory_limit=memory_bytes(limits.memory_limit))
     ending = _watched(Job(task.name, search, (limits,), tells=True, time_limit=late(limits)), limits, plan_file)
     if ending.failure is SearchStatus.ERROR and ending.detail:

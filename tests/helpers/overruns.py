@@ -32,7 +32,8 @@ from search.planning.processes import Job, supervise
 from tests.helpers.epddl_files import competition_cases
 
 TABLE = Path("outputs/bench/overruns.csv")
-LONG, MUCH = 60.0, "16GiB"  # limits that are not to be reached
+PROBLEM = "1-basic/blocks-world/problems/bw-50.epddl"
+LONG, MUCH = 30.0, "16GiB"  # limits that are not to be reached
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def measured(task: Task, configuration: Configuration, limits: Limits) -> Overru
     )
 
 
-def overruns(task: Task, chosen: list[Configuration], seconds: float, memory: str) -> Iterator[Overrun]:
+def measure(task: Task, chosen: list[Configuration], seconds: float, memory: str) -> Iterator[Overrun]:
     """Measure each with little time and with little memory, one after the other."""
     for limits in (Limits(time_limit=seconds, memory_limit=MUCH), Limits(time_limit=LONG, memory_limit=memory)):
         for configuration in chosen:
@@ -124,16 +125,16 @@ def untrained(path: str) -> None:
 def main() -> None:
     """Measure, write the table, and print what is worst."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problem", default="1-basic/blocks-world/problems/bw-50.epddl", help="of the competition")
-    parser.add_argument("--seconds", type=float, default=2.0, help="little time")
-    parser.add_argument("--memory", default="400MiB", help="little memory")
+    parser.add_argument("--problem", default=PROBLEM, help="of the competition")
+    parser.add_argument("--seconds", type=float, default=5.0, help="little time")
+    parser.add_argument("--memory", default="100MiB", help="little memory")
     options = parser.parse_args()
     task = large_problem(options.problem)
     rows: list[Overrun] = []
     with TemporaryDirectory() as folder:
         checkpoint = str(Path(folder, "untrained.ckpt"))
         [_] = supervise([Job(0, untrained, (checkpoint,))], parallel=1)
-        for row in overruns(task, list(configurations(checkpoint)), options.seconds, options.memory):
+        for row in measure(task, list(configurations(checkpoint)), options.seconds, options.memory):
             rows.append(row)
             print(f"{row.configuration:28s} {row.status:14s} {'killed' if row.is_killed else '':6s} "
                   f"{row.seconds:7.2f} s of {row.time_limit:g}, "

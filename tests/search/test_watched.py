@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import multiprocessing
 import sys
 import threading
 from collections.abc import Callable, Generator
@@ -26,7 +27,7 @@ from search.planning.planner import GRACE_MEMORY, GRACE_SECONDS, find_plan
 from search.planning.portfolio import search_in_portfolio
 from search.planning.processes import Job, supervise
 from search.planning.watched import Told, may_be_copied
-from tests.helpers import jobs
+from tests.helpers import jobs, overruns
 from tests.helpers.stuck import BLOCK
 from tests.helpers.tasks import COIN, coin, done
 
@@ -177,6 +178,12 @@ def test_without_limits_there_is_no_process(monkeypatch: pytest.MonkeyPatch) -> 
         find_plan(coin(), Configuration.of("bfs"), Limits())
 
 
+def test_a_daemon_searches_itself() -> None:
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        result = pool.apply(find_plan, (coin(), Configuration.of("bfs"), Limits()))
+    assert result.plan == ("lift", "look", "shout")
+
+
 @pytest.mark.parametrize("kept", [True, False])
 def test_an_interruption_says_where_the_best_plan_is(
     kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -216,6 +223,19 @@ def test_the_clock_stands_still_while_a_job_says_so(tmp_path: Path) -> None:
             break
     assert ending.value == "late"
     assert ending.seconds >= 3 * limit
+
+
+@pytest.mark.reference
+def test_every_agent_keeps_its_limits_with_every_heuristic(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    """On a machine that does nothing else: half an hour, as `python -m tests.helpers.overruns`."""
+    if not pytestconfig.getoption("full"):
+        pytest.skip("takes half an hour, see --full")
+    checkpoint = tmp_path / "untrained.ckpt"
+    [_] = supervise([Job(0, overruns.untrained, (str(checkpoint),))], parallel=1)
+    chosen = list(overruns.configurations(str(checkpoint)))
+    rows = list(overruns.measure(overruns.large_problem(overruns.PROBLEM), chosen, 5.0, "100MiB"))
+    assert [row for row in rows if not row.is_within] == []
+    assert len(rows) == 2 * len(chosen)
 
 
 def test_a_process_with_threads_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:

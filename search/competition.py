@@ -15,7 +15,7 @@ from epigym.problem import load_problem
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
-from search.planning.planner import find_plan
+from search.planning.planner import GRACE_MEMORY, find_plan_here
 from search.planning.plans import unverified
 from search.planning.processes import Job, supervise
 
@@ -49,7 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(ExitCode.after(error))
     job = Job("plan", _plan, (options.spec, options.plan, seconds, memory))
     try:
-        [ending] = supervise([job], parallel=1, wall_limit=seconds, memory_limit=memory, copies=True)
+        [ending] = supervise(
+            [job], parallel=1, wall_limit=seconds, memory_limit=int(GRACE_MEMORY * memory), copies=True
+        )
     except KeyboardInterrupt as error:
         print(f"error: {line(error)}", file=sys.stderr)
         sys.exit(ExitCode.INTERRUPTED)
@@ -69,7 +71,7 @@ def _plan(spec: str, plan_file: str, seconds: float, memory: int) -> tuple[ExitC
     try:
         task = load_problem(spec)
         limits = Limits(time_limit=max(seconds - (perf_counter() - start), 0.0), memory_limit=memory)
-        result = find_plan(task, Configuration.of("portfolio"), limits, plan_file)
+        result = find_plan_here(task, Configuration.of("portfolio"), limits, plan_file)
     except (EpigymError, OSError) as error:
         return ExitCode.after(error), f"error: {line(error)}"
     return ExitCode.of(result.status), _summary(result, perf_counter() - start)

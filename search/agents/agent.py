@@ -8,7 +8,7 @@ from epigym.reachability import may_reach_goal
 from epigym.space import StateSpace
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
-from search.agents.run import SearchRun
+from search.agents.run import SearchRun, Tell
 from search.heuristics.heuristic import Heuristic
 
 
@@ -28,7 +28,11 @@ class Agent(ABC):
     finds_shortest: bool = False
 
     def search(
-        self, space: StateSpace, heuristic: Heuristic | None = None, limits: Limits | None = None
+        self,
+        space: StateSpace,
+        heuristic: Heuristic | None = None,
+        limits: Limits | None = None,
+        tell: Tell | None = None,
     ) -> SearchResult:
         """Search for a plan from the space's initial e-state; where there is a short proof of none, not at all.
 
@@ -36,6 +40,8 @@ class Agent(ABC):
             space: the e-states of one task, possibly explored before.
             heuristic: bound to the same space; blind agents do not use it.
             limits: when to give up; by default 600 s and 80 % of the free memory.
+            Looked at between expansions only: `search.planning.planner.find_plan` holds them whatever happens.
+            tell: is told ten times a second how far the search came.
 
         Returns:
             The result, without the costs of building the space and of re-executing the plan.
@@ -43,7 +49,7 @@ class Agent(ABC):
         Raises:
             TaskError: when an action cannot be applied because designated worlds disagree about an observer.
         """
-        run = SearchRun(space, (limits or Limits()).start())
+        run = SearchRun(space, (limits or Limits()).start(), tell)
         try:
             status = self._status(run, heuristic)
         except MemoryError:

@@ -1,4 +1,7 @@
-"""Limits that end a search cleanly, with what is known by then."""
+"""Limits that end a search cleanly, with what is known by then.
+
+Agents look at them between expansions. What lies between, `search.planning.processes` sees from outside.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +31,9 @@ class Limits:
 
     Attributes:
         max_expanded: most nodes to expand; None for no limit.
-        time_limit: seconds of search; None for no limit.
-        memory_limit: bytes of resident memory of the process, as a number or as text such as `8GiB`; None
-            for 80 % of the memory that is free when the search starts.
+        time_limit: seconds to build space and heuristic and to search; None for no limit.
+        memory_limit: bytes of resident memory of the process that searches and of those below it, as a number or as
+            text such as `8GiB`; None for 80 % of the memory that is free when the search starts.
     """
 
     max_expanded: int | None = None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +14,20 @@ from search.agents.limits import Budget
 
 _UNSEEN, _ROOT = -1, -2  # in place of how an e-state was reached
 _FIRST_ROOM = 1024  # e-states, before the array grows
+_REPORT_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How far a search came; counts are those of the specification, section 7."""
+
+    expanded: int
+    generated: int
+    distinct: int
+
+
+Tell = Callable[[Counts], None]
+"""Where a search says now and then how far it came."""
 
 
 class SearchRun:
@@ -21,6 +38,7 @@ class SearchRun:
     Args:
         space: where to search.
         budget: the limits, with a running clock.
+        tell: is told ten times a second how far the search came, before it expands.
 
     Attributes:
         space: where to search.
@@ -31,9 +49,11 @@ class SearchRun:
         goal: the first goal that was reached, or None.
     """
 
-    def __init__(self, space: StateSpace, budget: Budget) -> None:
+    def __init__(self, space: StateSpace, budget: Budget, tell: Tell | None = None) -> None:
         self.space = space
         self.budget = budget
+        self._tell = tell
+        self._next_report = 0.0
         self.expanded = 0
         self.generated = 0
         self.distinct = 1
@@ -50,6 +70,7 @@ class SearchRun:
         Args:
             ids: int32[k], e-states seen by this agent.
         """
+        self._report()
         transitions = self.space.expand(ids, stop_at_goal=True)
         source, _, target, _ = transitions
         self.expanded += len(ids)
@@ -83,6 +104,7 @@ class SearchRun:
         Returns:
             The successor, or None when this agent had seen it, or it is ruled out because an agent collapses.
         """
+        self._report()
         try:
             target = self.space.successor(state, action)
         except CollapseError:
@@ -94,6 +116,11 @@ class SearchRun:
         if self.space.is_goal(np.array([target], dtype=np.int32))[0]:
             self.goal = target
         return target
+
+    def _report(self) -> None:
+        if self._tell is not None and (now := self.budget.seconds) >= self._next_report:
+            self._next_report = now + _REPORT_SECONDS
+            self._tell(Counts(self.expanded, self.generated, self.distinct))
 
     def _first_visits(self, target: NDArray[np.int32]) -> NDArray[np.bool_]:
         """bool[m]: which of `target` (int32[m]) are unseen and do not occur further to the left."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from search.agents.result import SearchResult
 from search.evaluation.cell import Cell
+from search.planning.planner import late
 from search.planning.processes import Job, supervise
 from search.planning.single import outcome
 
@@ -59,7 +60,7 @@ class Batch:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
             os.environ.setdefault(name, "1")  # one core for each process
         running = supervise(
-            (Job(number, self.cells[number].search, ()) for number in numbers),
+            (self._job(number) for number in numbers),
             parallel=self.parallel,
             wall_limit=self.wall_limit,
             memory_limit=self.memory_limit,
@@ -72,6 +73,10 @@ class Batch:
                 cell.write(self.folder, result, ending.detail)
                 logger.debug("finished %s with %s: %s", cell.problem.name, cell.configuration.label, result.status)
                 yield ending.job.key, result
+
+    def _job(self, number: int) -> Job:
+        cell = self.cells[number]
+        return Job(number, cell.search, (), tells=True, time_limit=late(cell.limits))
 
     def __call__(self) -> None:
         """Compute what is not there yet, as an array task whose log names every cell."""

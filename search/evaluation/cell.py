@@ -20,7 +20,8 @@ from search.evaluation.fingerprint import fingerprint
 from search.evaluation.kept import kept
 from search.evaluation.suites import Problem
 from search.planning.configuration import Configuration
-from search.planning.planner import find_plan
+from search.planning.planner import find_plan_here
+from search.planning.watched import NOBODY, Watcher
 
 _INNER_SHARE = 0.95  # of the memory limit: a search that ends by itself knows how far it came
 _SHOWN = 8  # digits of a key in the name of a file
@@ -92,7 +93,7 @@ class Cell:
             return min(result.total_seconds, most)
         return most
 
-    def search(self) -> SearchResult:
+    def search(self, *, watcher: Watcher = NOBODY) -> SearchResult:
         """Do the search, in a process of its own.
 
         Raises:
@@ -119,6 +120,7 @@ class Cell:
             anytime=self.anytime,
             forbid_collapse=self.forbid_collapse,
             reexecute=self.reexecute,
+            watcher=watcher,
         )
 
     def row(self, folder: Path) -> dict[str, str]:
@@ -160,19 +162,24 @@ def search_from(
     anytime: bool = False,
     forbid_collapse: bool = False,
     reexecute: bool = True,
+    watcher: Watcher = NOBODY,
 ) -> SearchResult:
-    """Load a problem and search, within limits of time for both and of memory for this process."""
+    """Load a problem and search, within limits of time for both and of memory for this process.
+
+    Who watches it sees to it that they hold.
+    """
     start = perf_counter()
     task = load()
     load_seconds = perf_counter() - start
     inner = replace(limits, memory_limit=int(_INNER_SHARE * memory_bytes(limits.memory_limit)))
-    result = find_plan(
+    result = find_plan_here(
         task,
         configuration,
         inner.after(load_seconds),
         anytime=anytime,
         forbid_collapse=forbid_collapse,
         reexecute=reexecute,
+        watcher=watcher,
     )
     return replace(result, load_seconds=load_seconds)
 

@@ -36,6 +36,7 @@ from search.evaluation.cell import search_from
 from search.evaluation.rungs import Source, read_rows, store
 from search.evaluation.summit_sizes import LINES
 from search.planning.configuration import Choice, Configuration
+from search.planning.planner import late
 from search.planning.processes import Job, supervise
 from search.planning.single import outcome
 
@@ -297,7 +298,10 @@ def _measured(drawn: Rung, lower: Sequence[Rung], limits: Limits, parallel: int)
 def _outcomes(rung: Rung, labels: Iterable[str], limits: Limits, parallel: int) -> dict[str, Outcome]:
     """The outcome of searches on a rung, each alone in a process of its own."""
     chosen = {label: one for label, one in searches().items() if label in set(labels)}
-    jobs = [Job(label, search_from, (rung.task, one, limits)) for label, one in chosen.items()]
+    jobs = [
+        Job(label, search_from, (rung.task, one, limits), tells=True, time_limit=late(limits))
+        for label, one in chosen.items()
+    ]
     running = supervise(
         jobs,
         parallel=parallel,

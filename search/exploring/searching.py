@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing
+from functools import partial
 
 from epigym.task import Task
-from search.agents.limits import Limits
+from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
-from search.planning.planner import find_plan
-from search.planning.processes import Job, watch
+from search.planning.planner import GRACE_MEMORY, find_plan_here, late
+from search.planning.processes import Ending, Job, watch
 from search.planning.single import outcome
 
 
@@ -21,14 +22,15 @@ def searched(
 
     Closing the iterator kills the search.
     """
-    job = Job(task.name, _find_plan, (task, configuration, limits, forbid_collapse))
-    with closing(watch([job], parallel=1, preload=[__name__])) as endings:
-        for ending in endings:
-            yield None if ending is None else outcome(ending, configuration, task.name, forbid_collapse)
-
-
-def _find_plan(task: Task, configuration: Configuration, limits: Limits, forbid_collapse: bool) -> SearchResult:
-    return find_plan(task, configuration, limits, forbid_collapse=forbid_collapse)
+    call = partial(find_plan_here, forbid_collapse=forbid_collapse)
+    job = Job(task.name, call, (task, configuration, limits), tells=True, time_limit=late(limits))
+    memory = int(GRACE_MEMORY * memory_bytes(limits.memory_limit))
+    with closing(watch([job], parallel=1, memory_limit=memory, preload=[__name__])) as heard:
+        for each in heard:
+            if isinstance(each, Ending):
+                yield outcome(each, configuration, task.name, forbid_collapse)
+            else:
+                yield None
 
 
 def verdict(result: SearchResult, limits: Limits) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from time import perf_counter
 
 from epigym.errors import EpigymError
 from epigym.task import Task
@@ -41,11 +40,10 @@ def improved(
     Returns:
         The result with the best plan and what it took in all; its status is `error` when a plan is not valid.
     """
-    start = perf_counter()
+    budget = _rest(limits, first).start()
     space = configuration.make_space(task, forbid_collapse=first.forbid_collapse)
     heuristic = configuration.make_heuristic(space) or DividedGoals(space)
-    build_seconds = perf_counter() - start
-    budget = _rest(limits, first).start()
+    build_seconds = budget.seconds
     search = ShorterPlans(space, heuristic, budget)
     best, end = first, SearchStatus.SOLVED
     try:
@@ -68,7 +66,7 @@ def improved(
         expanded=first.expanded + search.run.expanded,
         generated=first.generated + search.run.generated,
         distinct=max(first.distinct, search.run.distinct),
-        search_seconds=first.search_seconds + budget.seconds,
+        search_seconds=first.search_seconds + budget.seconds - build_seconds,
         build_seconds=first.build_seconds + build_seconds,
         peak_bytes=max(first.peak_bytes, peak_bytes()),
     )
@@ -83,4 +81,4 @@ def _rest(limits: Limits, used: SearchResult) -> Limits:
     """What a search has left of its limits."""
     nodes = limits.max_expanded
     left = None if nodes is None else max(nodes - used.expanded, 0)
-    return replace(limits.after(used.search_seconds), max_expanded=left)
+    return replace(limits.after(used.build_seconds + used.search_seconds), max_expanded=left)

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from multiprocessing import current_process
 from time import perf_counter
 
+from epigym.errors import EpigymError
 from epigym.files import write_json
 from epigym.reference import refuse_collapse, validate
 from epigym.task import Task
-from search.agents.limits import Limits
+from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
 from search.planning.improving import improved
 from search.planning.plans import unverified
 from search.planning.portfolio import decisive, search_in_portfolio
+from search.planning.processes import Ending, Job, watch
 from search.planning.proofs import SECONDS, RefutedError, confirmed
-from search.planning.single import search_alone
+from search.planning.single import outcome, search_alone
+from search.planning.watched import NOBODY, Told, Watcher, may_be_copied
+
+GRACE_SECONDS = 0.3
+"""From its time limit on, for a search to end by itself, which knows best how far it came."""
+GRACE_MEMORY = 1.02
+"""The share of the memory limit at which a search is ended that does not do so by itself."""
 
 
 def find_plan(
@@ -32,13 +42,17 @@ def find_plan(
 ) -> SearchResult:
     """Search for a plan of `task` and re-execute it independently before it is reported.
 
+    Limits that are given hold for everything but re-executing plans, for which no time limit holds: a process of its
+    own searches, and is ended from outside where it does not end by itself.
+
     That there is none is looked at again too, for as long as the time limit allows and 10 s at most, see
     `search.planning.proofs`.
 
     Args:
         task: the planning task.
         configuration: agent and heuristic, or a portfolio of them.
-        limits: when to give up; by default 600 s and 80 % of the free memory.
+        limits: when to give up. Without them this process searches, until 600 s or 80 % of the free memory are used as
+            agents see them, between expansions; so it does in a daemon, which may start no process.
         plan_file: where to write the plan; until it has been re-executed, and for good when that fails, it is beside
             that file, see `search.planning.plans.unverified`.
         anytime: whether to go on for shorter plans, see `search.planning.improving`; each takes the place of the one
@@ -57,26 +71,52 @@ def find_plan(
         OSError: when the plan cannot be written.
         KeyboardInterrupt: when it was interrupted; after the first plan, the message says where the best one is.
     """
+    search = partial(
+        find_plan_here,
+        task,
+        configuration,
+        plan_file=plan_file,
+        anytime=anytime,
+        forbid_collapse=forbid_collapse,
+        reexecute=reexecute,
+    )
+    if limits is None or current_process().daemon:
+        return search(limits or Limits())
+    limits = replace(limits, memory_limit=memory_bytes(limits.memory_limit))
+    ending = _watched(Job(task.name, search, (limits,), tells=True, time_limit=late(limits)), limits, plan_file)
+    if ending.failure is SearchStatus.ERROR and ending.detail:
+        error = ending.error or EpigymError(ending.message)
+        error.add_note(ending.detail)
+        raise error
+    return _described(outcome(ending, configuration, task.name, forbid_collapse), task)
+
+
+def find_plan_here(
+    task: Task,
+    configuration: Configuration,
+    limits: Limits,
+    plan_file: str | os.PathLike[str] | None = None,
+    *,
+    anytime: bool = False,
+    forbid_collapse: bool = False,
+    reexecute: bool = True,
+    watcher: Watcher = NOBODY,
+) -> SearchResult:
+    """The same in this process; who watches it is told whatever is known, and sees to it that limits hold."""
     start = perf_counter()
-    limits = limits or Limits()
     if plan_file is not None:
         unverified(plan_file).unlink(missing_ok=True)  # of an earlier search
     if forbid_collapse:
         refuse_collapse(task, task.initial, "in the initial e-state")
-    result = replace(
-        (search_in_portfolio if configuration.members else search_alone)(task, configuration, limits, forbid_collapse),
-        actions=len(task.actions),
-        fluents=len(task.fluents),
-        initial_worlds=len(task.initial.valuations),
-        forbid_collapse=forbid_collapse,
-    )
+    search = search_in_portfolio if configuration.members else search_alone
+    result = _described(search(task, configuration, limits, forbid_collapse, watcher), task)
     if not reexecute:
         return result
     if result.status is SearchStatus.UNSOLVABLE:
         return _confirmed(task, result, limits.after(perf_counter() - start).at_most(SECONDS))
     if result.plan is None:
         return result
-    verified = partial(_verified, task, plan_file, start)
+    verified = partial(_verified, task, plan_file, start, watcher)
     result = verified(result)
     if result.status is not SearchStatus.SOLVED:
         return result
@@ -88,14 +128,51 @@ def find_plan(
     try:
         return improved(task, decider, limits, result, verified)
     except KeyboardInterrupt:
-        kept = "is lost: name a plan_file to keep it" if plan_file is None else f"is in {plan_file}"
-        raise KeyboardInterrupt(f"the best plan until now {kept}") from None
+        raise _interrupted(plan_file) from None
 
 
-def _verified(task: Task, plan_file: str | os.PathLike[str] | None, start: float, result: SearchResult) -> SearchResult:
+def late(limits: Limits) -> float | None:
+    """Seconds of its clock at which a search is ended that does not do so by itself; None for no limit."""
+    return None if limits.time_limit is None else limits.time_limit + GRACE_SECONDS
+
+
+def _watched(job: Job, limits: Limits, plan_file: str | os.PathLike[str] | None) -> Ending:
+    """How a search ended in a process of its own."""
+    told: object = None
+    memory = int(GRACE_MEMORY * memory_bytes(limits.memory_limit))
+    running = watch([job], parallel=1, memory_limit=memory, preload=[__name__], copies=may_be_copied())
+    try:
+        with closing(running) as heard:
+            for each in heard:
+                if isinstance(each, Ending):
+                    return each
+                told = each.value if isinstance(each, Told) else told
+    except KeyboardInterrupt:
+        if isinstance(told, SearchResult) and told.plan is not None:
+            raise _interrupted(plan_file) from None
+        raise
+    raise AssertionError("a job ends")
+
+
+def _interrupted(plan_file: str | os.PathLike[str] | None) -> KeyboardInterrupt:
+    kept = "is lost: name a plan_file to keep it" if plan_file is None else f"is in {plan_file}"
+    return KeyboardInterrupt(f"the best plan until now {kept}")
+
+
+def _described(result: SearchResult, task: Task) -> SearchResult:
+    """The result with the size of its task."""
+    return replace(
+        result, actions=len(task.actions), fluents=len(task.fluents), initial_worlds=len(task.initial.valuations)
+    )
+
+
+def _verified(
+    task: Task, plan_file: str | os.PathLike[str] | None, start: float, watcher: Watcher, result: SearchResult
+) -> SearchResult:
     """The result after its plan was re-executed and, if it is valid, written; `start` is when the search began."""
     plan = result.plan
     assert plan is not None
+    watcher.pause()
     if plan_file is not None:
         write_json(unverified(plan_file), plan)
     before = perf_counter()
@@ -112,7 +189,10 @@ def _verified(task: Task, plan_file: str | os.PathLike[str] | None, start: float
         return replace(result, status=SearchStatus.ERROR, message=message)
     if plan_file is not None:
         unverified(plan_file).replace(plan_file)
-    return replace(result, history=(*result.history, (len(plan), now - start)))
+    result = replace(result, history=(*result.history, (len(plan), now - start)))
+    watcher.tell(result)
+    watcher.resume()
+    return result
 
 
 def _confirmed(task: Task, result: SearchResult, limits: Limits) -> SearchResult:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import itertools
 import multiprocessing
-import os
 import signal
-import threading
-import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, ForkServerContext
-from time import monotonic, process_time
+from time import monotonic
 from typing import Any
 
-import psutil
-
-from epigym.errors import EpigymError
 from search.agents.result import SearchStatus
+from search.planning.family import Family
+from search.planning.watched import Begun, Ended, Paused, Resumed, Told, enter
 
-_POLL_SECONDS = 0.1
+_LONGEST_POLL, _SHORTEST_POLL = 0.1, 0.005  # seconds
+_FILLED_PER_SECOND = 4 << 30  # bytes: a process that fills memory is not faster
 _OURS = {signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
 """Signals that terminals and schedulers send to all processes and that only this one heeds, which ends the others."""
 _SERVER = multiprocessing.get_context("forkserver")
@@ -37,11 +34,15 @@ class Job:
         key: names the job; any value.
         call: a function of a module, so that another process can import it.
         arguments: its arguments; they and the value it returns are pickled.
+        tells: whether it takes a `watcher` too, see `search.planning.watched.Watcher`.
+        time_limit: seconds of its own clock until it is killed, which the watcher stops when it is told to.
     """
 
     key: Any
     call: Callable[..., Any]
     arguments: tuple[Any, ...]
+    tells: bool = False
+    time_limit: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +51,27 @@ class Ending:
 
     Attributes:
         job: the job.
-        value: what the call returned, or None when it did not return.
+        value: what the call returned; what it told last when it was killed at a limit; else None.
         failure: None when the call returned; else `time_limit`, `memory_limit` or `error`.
         message: one line about an error.
         detail: the traceback of an exception.
+        error: the exception, where it can travel between processes.
         seconds: from the start of the process to its end.
         peak_bytes: most resident memory that was seen from outside.
         cpu_seconds: CPU time of the process, and of its children as far as it was seen from outside.
+        together_bytes: most memory that this process and all below it held together, as far as it was seen by then.
     """
 
     job: Job
     value: Any
     failure: SearchStatus | None
-    message: str
-    detail: str
-    seconds: float
-    peak_bytes: int
-    cpu_seconds: float
+    message: str = ""
+    detail: str = ""
+    seconds: float = 0.0
+    peak_bytes: int = 0
+    cpu_seconds: float = 0.0
+    error: Exception | None = None
+    together_bytes: int = 0
 
 
 def supervise(
@@ -93,7 +98,7 @@ def supervise(
         copies=copies,
     )
     with closing(watched) as endings:
-        yield from (ending for ending in endings if ending is not None)
+        yield from (ending for ending in endings if isinstance(ending, Ending))
 
 
 def watch(
@@ -105,15 +110,16 @@ def watch(
     shared_memory: int | None = None,
     preload: Sequence[str] = (),
     copies: bool = False,
-) -> Generator[Ending | None, None, None]:
-    """The same, and after each tenth of a second in which nothing ended None: time to see whether anybody waits still.
+) -> Generator[Ending | Told | None, None, None]:
+    """The same, and what the jobs tell; at least each tenth of a second None: time to see whether anybody waits still.
 
     Args:
         jobs: what to run; the next one is taken when a place is free.
         parallel: number of processes at a time.
         wall_limit: seconds until a process is killed.
         memory_limit: bytes of resident memory, its children's included, at which a process is killed.
-        shared_memory: bytes that all processes hold together at which the one that holds most is killed.
+        shared_memory: bytes that this process and all below it hold together at which the job that holds most is
+            killed.
         preload: modules to import once for all processes; no effect when this process has had jobs before.
         copies: whether they are copies of this process, which has no threads, and so start at once; else they come
             from a process of their own, which imports everything anew.
@@ -125,28 +131,39 @@ def watch(
     context = _COPIES if copies else _SERVER
     waiting = iter(jobs)
     running: dict[Connection, _Process] = {}
+    family = Family()
     try:
         while True:
             for job in itertools.islice(waiting, parallel - len(running)):
-                process = _Process(job, context)
+                process = _Process(job, context, family)
                 running[process.connection] = process
             if not running:
                 return
-            ready = wait(list(running), _POLL_SECONDS)
-            if not ready:
-                yield None
+            patience = [process.patience(wall_limit, memory_limit) for process in running.values()]
+            wait(list(running), min(*patience, _until(shared_memory, family.together)))
+            yield None
+            family.look()
             for connection, process in list(running.items()):
-                ending = process.collect() if connection in ready else process.check(wall_limit, memory_limit)
+                told, ending = process.hear()
+                yield from told
+                ending = ending or process.check(wall_limit, memory_limit)
                 if ending is not None:
                     del running[connection]
                     yield ending
-            if shared_memory is not None and sum(process.memory for process in running.values()) >= shared_memory:
+            if shared_memory is not None and running and family.together >= shared_memory:
                 connection, process = max(running.items(), key=lambda item: item[1].memory)
                 del running[connection]
                 yield process.stop(SearchStatus.MEMORY_LIMIT)
     finally:
         for process in running.values():
             process.kill()
+
+
+def _until(limit: int | None, memory: int) -> float:
+    """Seconds to wait before memory is looked at again: the nearer the limit the fewer."""
+    if limit is None:
+        return _LONGEST_POLL
+    return min(max((limit - memory) / _FILLED_PER_SECOND, _SHORTEST_POLL), _LONGEST_POLL)
 
 
 def _start_server(preload: Sequence[str]) -> None:
@@ -163,88 +180,96 @@ def _start_server(preload: Sequence[str]) -> None:
 class _Process:
     """A running job, seen from outside."""
 
-    def __init__(self, job: Job, context: ForkContext | ForkServerContext) -> None:
+    def __init__(self, job: Job, context: ForkContext | ForkServerContext, family: Family) -> None:
         self.connection, sender = context.Pipe(duplex=False)
-        self.memory = 0  # bytes, as last seen
-        self._job = job
-        self._start = monotonic()
+        self._job, self._family = job, family
         self._peak = 0
-        self._cpu: dict[psutil.Process, float] = {}  # seconds, as last seen
+        self._cpu_seconds: float | None = None  # as it said at its end
+        self._told: Any = None
+        self._start = self._clock = monotonic()  # the clock began to run then, or would have without pauses
+        self._paused: float | None = None  # since then the clock stands still
         # Not a daemon: the jobs of the runner may be portfolios, which have processes of their own.
-        self._process = context.Process(target=_enter, args=(sender, job), daemon=False)
+        arguments = (sender, job.call, job.arguments, job.tells)
+        self._process = context.Process(target=enter, args=arguments, daemon=False)
         self._process.start()
         sender.close()
-        self._watched = psutil.Process(self._process.pid)
+        assert self._process.pid is not None
+        self._pid: int = self._process.pid
+        family.add(self._pid)
 
-    def collect(self) -> Ending:
-        """The ending of a process that has something to say, or has died."""
+    @property
+    def memory(self) -> int:
+        """Bytes that it holds with its children, as last seen."""
+        return self._family.memory(self._pid)
+
+    def patience(self, wall_limit: float | None, memory_limit: int | None) -> float:
+        """Seconds until it is to be looked at again."""
+        left = [_until(memory_limit, self.memory)]
+        if wall_limit is not None:
+            left.append(self._start + wall_limit - monotonic())
+        if self._job.time_limit is not None and self._paused is None:
+            left.append(self._clock + self._job.time_limit - monotonic())
+        return max(min(left), 0.0)
+
+    def hear(self) -> tuple[list[Told], Ending | None]:
+        """What it has told since, and the ending of a process that has returned or died."""
+        told: list[Told] = []
         try:
-            value, message, detail, self._cpu[self._watched] = self.connection.recv()
+            while self.connection.poll():
+                match self.connection.recv():
+                    case Ended() as end:
+                        self._process.join()
+                        self._cpu_seconds = end.cpu_seconds
+                        failure = SearchStatus.ERROR if end.message else None
+                        return told, self._ending(failure, end.message, end.detail, end.value, end.error)
+                    case Told(_, value) as news:
+                        told.append(news)
+                        self._told = value
+                    case Begun(at):
+                        self._clock = at
+                    case Paused(at) if self._paused is None:
+                        self._paused = at
+                    case Resumed(at) if self._paused is not None:
+                        self._clock += at - self._paused
+                        self._paused = None
         except (EOFError, OSError):  # at its end, or while it was sending
             self._process.join()
-            return self._ending(SearchStatus.ERROR, f"the process died with exit code {self._process.exitcode}")
-        self._process.join()
-        return self._ending(SearchStatus.ERROR if message else None, message, detail, value)
+            message = f"the process died with exit code {self._process.exitcode}"
+            return told, self._ending(SearchStatus.ERROR, message)
+        return told, None
 
     def check(self, wall_limit: float | None, memory_limit: int | None) -> Ending | None:
         """The ending of a process that exceeds a limit, which kills it, or None."""
-        self.memory = self._look()
         self._peak = max(self._peak, self.memory)
         if memory_limit is not None and self._peak >= memory_limit:
             return self.stop(SearchStatus.MEMORY_LIMIT)
-        if wall_limit is not None and monotonic() - self._start >= wall_limit:
+        now, time_limit = monotonic(), self._job.time_limit
+        is_late = time_limit is not None and self._paused is None and now - self._clock >= time_limit
+        if is_late or (wall_limit is not None and now - self._start >= wall_limit):
             return self.stop(SearchStatus.TIME_LIMIT)
         return None
 
     def kill(self) -> None:
         """Kill the process with all its children."""
-        for process in self._tree():
-            with suppress(psutil.NoSuchProcess):
-                process.kill()
+        self._family.kill(self._pid)
         self._process.join()
         self.connection.close()
 
     def stop(self, limit: SearchStatus) -> Ending:
         """The ending of a process that is killed at a limit."""
         self.kill()
-        return self._ending(limit, f"killed from outside at the {limit.replace('_', ' ')}")
+        return self._ending(limit, f"killed from outside at the {limit.replace('_', ' ')}", value=self._told)
 
-    def _ending(self, failure: SearchStatus | None, message: str = "", detail: str = "", value: Any = None) -> Ending:
+    def _ending(
+        self,
+        failure: SearchStatus | None,
+        message: str,
+        detail: str = "",
+        value: Any = None,
+        error: Exception | None = None,
+    ) -> Ending:
         self.connection.close()
         seconds = monotonic() - self._start
-        return Ending(self._job, value, failure, message, detail, seconds, self._peak, sum(self._cpu.values()))
-
-    def _tree(self) -> list[psutil.Process]:
-        with suppress(psutil.NoSuchProcess):
-            return [self._watched, *self._watched.children(recursive=True)]
-        return []
-
-    def _look(self) -> int:
-        """Note the CPU times of the process and its children; return the memory that they hold."""
-        total = 0
-        for process in self._tree():
-            with suppress(psutil.NoSuchProcess):
-                total += process.memory_info().rss
-                times = process.cpu_times()
-                self._cpu[process] = times.user + times.system
-        return total
-
-
-def _enter(sender: Connection, job: Job) -> None:
-    """What a new process does: make the call and send its value, or the exception, to the parent."""
-    threading.Thread(target=_die_with_parent, daemon=True).start()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends its children
-    try:
-        outcome: tuple[Any, str, str] = (job.call(*job.arguments), "", "")
-    except EpigymError as error:
-        outcome = (None, str(error).partition("\n")[0], traceback.format_exc())
-    except Exception as error:
-        outcome = (None, f"{type(error).__name__}: {error}", traceback.format_exc())
-    sender.send((*outcome, process_time()))
-
-
-def _die_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+        cpu_seconds = self._family.forget(self._pid, self._cpu_seconds)
+        together = self._family.most_together
+        return Ending(self._job, value, failure, message, detail, seconds, self._peak, cpu_seconds, error, together)

@@ -12,6 +12,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic
 
+from search.planning.watched import Watcher
+
 
 def double(number: int) -> int:
     return 2 * number
@@ -60,3 +62,17 @@ def burn_then_fill_memory(seconds: float, count: int) -> None:
         "while block: signal.pause()\n"
     )
     subprocess.run([sys.executable, "-c", script, str(seconds), str(count)], check=True)
+
+
+def tell_and_wait(seconds: float, started: str, watcher: Watcher) -> None:
+    """Stop the clock, work for some seconds, tell `late`, and wait with a running clock until killed."""
+    watcher.tell("early")
+    watcher.pause()
+    Path(started).touch()
+    end = monotonic() + seconds
+    while monotonic() < end:
+        pass
+    watcher.tell("late")
+    watcher.resume()
+    while True:
+        signal.pause()

@@ -22,13 +22,13 @@ from epigym.task import Task
 from search.agents import Agent, limits
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
-from search.agents.run import SearchRun
+from search.agents.run import SearchRun, Tell
 from search.agents.shorter import ShorterPlans
 from search.heuristics.heuristic import Heuristic
 from search.heuristics.open_goals import DividedGoals, OpenGoals
 from search.planning import improving, planner
 from search.planning.configuration import Configuration
-from search.planning.planner import find_plan
+from search.planning.planner import find_plan, find_plan_here
 from search.planning.plans import unverified
 from search.reports.display import show_results
 from tests.helpers.strategies import telling_task
@@ -43,7 +43,11 @@ class Wordy(Agent):
     looks = 4
 
     def search(
-        self, space: StateSpace, heuristic: Heuristic | None = None, limits: Limits | None = None
+        self,
+        space: StateSpace,
+        heuristic: Heuristic | None = None,
+        limits: Limits | None = None,
+        tell: Tell | None = None,
     ) -> SearchResult:
         plan = ("lift", *["look"] * self.looks, "shout")
         return SearchResult(SearchStatus.SOLVED, "wordy", "coin", plan, expanded=10, generated=20, distinct=2)
@@ -143,9 +147,15 @@ def test_limits_are_for_both_searches_together() -> None:
 @pytest.mark.parametrize("spent", [3.0, 7.0])
 def test_the_first_search_takes_its_time_from_the_limit(spent: float, monkeypatch: pytest.MonkeyPatch) -> None:
     given = []
-    monkeypatch.setattr(improving, "ShorterPlans", failing(StopIteration))
-    monkeypatch.setattr(Limits, "start", lambda self: given.append(self))
-    first = SearchResult(SearchStatus.SOLVED, "wordy", "coin", SHORTEST, expanded=5, search_seconds=spent)
+
+    def start(self: Limits) -> None:
+        given.append(self)
+        raise StopIteration
+
+    monkeypatch.setattr(Limits, "start", start)
+    first = SearchResult(
+        SearchStatus.SOLVED, "wordy", "coin", SHORTEST, expanded=5, build_seconds=1.0, search_seconds=spent - 1.0
+    )
     with pytest.raises(StopIteration):
         improving.improved(coin(), WORDY, Limits(20, 5.0, 1 << 30), first, lambda result: result)
     assert given == [Limits(15, max(5.0 - spent, 0.0), 1 << 30)]
@@ -160,9 +170,9 @@ def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.
         return reference.validate(task, plan)
 
     monkeypatch.setattr(planner, "validate", validate)
-    for module in (planner, improving, limits):
+    for module in (planner, limits):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
-    result = find_plan(coin(), WORDY, Limits(time_limit=50.0), anytime=True)
+    result = find_plan_here(coin(), WORDY, Limits(time_limit=50.0), anytime=True)
     assert (result.optimal, result.history) == (True, ((6, 100.0), (3, 200.0)))
     assert (result.search_seconds, result.validation_seconds) == (0.0, 200.0)
 
@@ -289,7 +299,11 @@ class Lost(Agent):
     """Walks about until it happens to be at a goal; gives up after a while."""
 
     def search(
-        self, space: StateSpace, heuristic: Heuristic | None = None, limits: Limits | None = None
+        self,
+        space: StateSpace,
+        heuristic: Heuristic | None = None,
+        limits: Limits | None = None,
+        tell: Tell | None = None,
     ) -> SearchResult:
         rng = random.Random(len(space.task.actions))
         state, plan = space.initial, list[str]()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+
+import numpy as np
 import psutil
 import pytest
 from numpy.typing import ArrayLike
@@ -11,6 +14,7 @@ from epigym.space import Transitions
 from search.agents import limits, make_agent
 from search.agents.limits import Limits, memory_bytes, peak_bytes
 from search.agents.result import SearchStatus
+from search.agents.run import Counts, SearchRun
 from tests.helpers.graph_space import GraphSpace, TableHeuristic
 
 CHAIN = {state: [("a", state + 1), ("b", 0)] for state in range(300)}
@@ -69,6 +73,16 @@ def test_the_clock_stands_still_in_a_pause(monkeypatch: pytest.MonkeyPatch) -> N
     assert (budget.seconds, budget.exceeded(0)) == (2.0, None)
     monkeypatch.setattr(limits, "perf_counter", lambda: 101.0)
     assert budget.exceeded(0) is SearchStatus.TIME_LIMIT
+
+
+def test_a_search_tells_ten_times_a_second_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = itertools.count(0.0, 0.03)
+    monkeypatch.setattr(limits, "perf_counter", lambda: next(times))
+    told: list[Counts] = []
+    run = SearchRun(GraphSpace(CHAIN, goals=[300]), Limits().start(), told.append)
+    for state in range(9):
+        run.expand(np.array([state], dtype=np.int32))
+    assert told == [Counts(done, 2 * done, done + 1) for done in (0, 4, 8)]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from epigym.sealed import write_sealed
@@ -16,7 +15,8 @@ from search.agents.result import SearchStatus
 from search.planning import portfolio
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
-from search.planning.processes import Ending, Job
+from search.planning.portfolio import search_in_portfolio
+from search.planning.processes import Ending, Job, supervise
 from tests.helpers.tasks import coin, deluded, done, hopeless
 
 MEMBERS = ({"agent": "bfs"}, {"agent": "hfs", "heuristic": "open_goals"})
@@ -73,7 +73,7 @@ NOBODY = Generator[Ending, None, None]
 
 
 class Processes:
-    """In place of processes: remembers what was to run, and how, and lets nobody answer."""
+    """In place of processes side by side: remembers what was to run, and how, and lets nobody answer."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.jobs: list[Job] = []
@@ -81,8 +81,11 @@ class Processes:
         monkeypatch.setattr(portfolio, "supervise", self.supervise)
 
     def supervise(self, jobs: list[Job], **limits: Any) -> NOBODY:
+        if limits.get("copies"):
+            yield from supervise(jobs, **limits)
+            return
         self.jobs, self.limits = jobs, limits
-        yield from (Ending(job, None, SearchStatus.ERROR, "", "", 0.0, 0, 0.0) for job in jobs)
+        yield from (Ending(job, None, SearchStatus.ERROR) for job in jobs)
 
 
 def test_what_is_solved_in_a_moment_needs_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,20 +99,19 @@ def test_who_had_too_little_time_goes_on_with_the_time_and_the_memory_that_are_l
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     processes = Processes(monkeypatch)
-    used = psutil.Process().memory_info().rss
-    limits = Limits(time_limit=500.0, memory_limit=3 * used)
-    find_plan(coin(), of(*MEMBERS, UNTRAINED, head_start=1e-9), limits)
+    limits = Limits(time_limit=500.0, memory_limit="64GiB")
+    search_in_portfolio(coin(), of(*MEMBERS, UNTRAINED, head_start=1e-9), limits)
     labels = [(job.key, job.arguments[1].label) for job in processes.jobs]
     assert labels == [(0, "bfs"), (1, "hfs/open_goals"), (2, "hfs/gone")]
-    assert processes.limits["shared_memory"] == pytest.approx(2 * used, rel=0.1)
+    assert processes.limits["shared_memory"] == 64 << 30
     for job in processes.jobs:
-        assert job.arguments[2].memory_limit == processes.limits["shared_memory"]
+        assert job.arguments[2].memory_limit == 64 << 30
         assert 490 < job.arguments[2].time_limit < 500
 
 
 def test_a_limit_of_expansions_is_not_given_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     processes = Processes(monkeypatch)
-    result = find_plan(coin(), of(*MEMBERS, head_start=60), Limits(max_expanded=1))
+    result = search_in_portfolio(coin(), of(*MEMBERS, head_start=60), Limits(max_expanded=1))
     assert (result.status, processes.jobs) == (SearchStatus.EXPANSION_LIMIT, [])
 
 

@@ -14,9 +14,17 @@ import psutil
 import pytest
 
 from search.agents.result import SearchStatus
+from search.planning.family import Family
 from search.planning.processes import Job, supervise, watch
 from tests.helpers import jobs
 from tests.helpers.benchmark_files import ROOT
+
+
+def together() -> int:
+    """Bytes that this process and those it started hold."""
+    family = Family()
+    family.look()
+    return family.together
 
 
 def test_values_come_back_and_failures_are_rows() -> None:
@@ -72,11 +80,14 @@ def test_memory_is_limited_from_outside() -> None:
 def test_when_the_shared_memory_is_used_up_the_process_that_holds_most_is_killed(tmp_path: Path) -> None:
     calls = [
         Job("waits", jobs.wait_forever, (str(tmp_path / "started"),)),
-        Job("fills", jobs.fill_memory, (1 << 29,)),
+        Job("fills", jobs.fill_memory, (1 << 30,)),
     ]
-    with closing(supervise(calls, parallel=2, shared_memory=1 << 28)) as endings:
+    most = together() + (1 << 29)
+    with closing(supervise(calls, parallel=2, shared_memory=most)) as endings:
         ending = next(endings)
     assert (ending.job.key, ending.failure) == ("fills", SearchStatus.MEMORY_LIMIT)
+    assert ending.together_bytes >= most
+    assert ending.peak_bytes < ending.together_bytes
     assert ending.message == "killed from outside at the memory limit"
 
 
@@ -116,6 +127,7 @@ import sys
 sys.path.insert(0, {folder!r})
 from tests.helpers import jobs
 from tests.helpers.benchmark_files import ROOT
+from search.planning.family import Family
 from search.planning.processes import Job, supervise
 if __name__ == "__main__":
     for ending in supervise([Job("waits", jobs.wait_forever, ({fifo!r},))], parallel=1):
@@ -138,6 +150,7 @@ def test_processes_die_with_their_parent_even_when_it_is_killed(tmp_path: Path) 
 
 SERVED = """
 from tests.helpers import jobs
+from search.planning.family import Family
 from search.planning.processes import Job, supervise
 if __name__ == "__main__":
     for ending in supervise([Job("double", jobs.double, (21,))], parallel=1, preload=["interrupted"]):

@@ -1,0 +1,76 @@
+"""Agents and heuristics that never come to an end by themselves."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym.space import StateSpace
+from search.agents.agent import Agent
+from search.agents.result import SearchStatus
+from search.agents.run import SearchRun
+from search.heuristics.heuristic import Heuristic
+
+BLOCK = 1 << 28
+"""Bytes that who `fills` takes at once."""
+
+
+def stop(started: str, fills: bool) -> None:
+    """Write the process id into a file, fill memory if asked to, and wait until killed."""
+    block = bytearray(b"x" * (BLOCK if fills else 1))
+    Path(started).write_text(str(os.getpid()))
+    while block:
+        signal.pause()
+
+
+class Stuck(Heuristic):
+    """Counts open goals, until it is stuck while it is built, or in the evaluation with this number."""
+
+    built = 0
+
+    def __init__(self, space: StateSpace, started: str, at: int = 0, built: int = 1, fills: bool = False):
+        self._truth, self._started, self._fills = space.query(space.task.goal), started, fills
+        self._left = at
+        Stuck.built += 1
+        if not at and Stuck.built == built:
+            stop(started, fills)
+
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        """float64[k]."""
+        self._left -= 1
+        if self._left == 0:
+            stop(self._started, self._fills)
+        return np.sum(~self._truth(ids), axis=1, dtype=np.float64)
+
+
+class Deaf(Agent):
+    """Does not look at limits."""
+
+    def __init__(self, started: str, fills: bool = False):
+        self._started, self._fills = started, fills
+
+    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+        stop(self._started, self._fills)
+        raise AssertionError
+
+
+class UnportableError(Exception):
+    """Cannot be made again from its arguments."""
+
+    def __init__(self, one: int, other: int):
+        super().__init__(f"{one} and {other}")
+
+
+class Failing(Heuristic):
+    """Raises something when it is built."""
+
+    def __init__(self, space: StateSpace, what: str):
+        raise {"value": ValueError("three"), "memory": MemoryError(), "unportable": UnportableError(1, 2)}[what]
+
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Never."""
+        raise AssertionError

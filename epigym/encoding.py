@@ -36,7 +36,7 @@ from epigym.formula import Formula, Op
 from epigym.growing import GrowingTable
 from epigym.names import unknown
 from epigym.packages import extras
-from epigym.rows import GoalPart, GraphBatch, Rows, goal_parts, join, unroll
+from epigym.rows import GoalPart, GraphBatch, Rows, goal_parts, join, unroll, unroll_under
 from epigym.space import StateSpace, as_ids
 from epigym.task import Task
 
@@ -182,31 +182,26 @@ class Encoder:
         return unroll(self.rows(ids), self.identifiers, self.goal)
 
 
-def graphs_under(encoders: Sequence[Encoder], of: NDArray[np.int64], ids: NDArray[np.int32]) -> GraphBatch:
+class ManyGoals:
     """The graphs of e-states under different goals, made together.
 
     Args:
-        encoders: one for each goal, made of each other by `Encoder.under`.
-        of: int64[k], the encoder of each e-state.
-        ids: int32[k], the e-states.
-
-    Raises:
-        LimitError: when an e-state has too many worlds for the width.
+        encoders: one for each goal, made of each other by `Encoder.under`, at least one.
     """
-    first = encoders[0]
-    if first.name == "map":  # identifiers of worlds depend on the goal
-        groups = [np.flatnonzero(of == index) for index in range(len(encoders))]
-        batches = [encoder.graphs(ids[group]) for encoder, group in zip(encoders, groups, strict=True)]
+
+    def __init__(self, encoders: Sequence[Encoder]) -> None:
+        self._encoders = encoders
+        self._goals = goal_parts([encoder.goal for encoder in encoders])
+
+    def graphs(self, ids: NDArray[np.int32], of: NDArray[np.int64]) -> GraphBatch:
+        """The graphs of e-states, int32[k], whose encoders `of` numbers, int64[k]; errors as `Encoder.rows`."""
+        first = self._encoders[0]
+        if first.name != "map":
+            return unroll_under(first.rows(ids), first.identifiers, self._goals, of)
+        # Identifiers of worlds depend on the goal.
+        groups = [np.flatnonzero(of == index) for index in range(len(self._encoders))]
+        batches = [encoder.graphs(ids[group]) for encoder, group in zip(self._encoders, groups, strict=True)]
         return join(batches).take(np.argsort(np.concatenate(groups)))
-    nothing = GoalPart(first.goal.bits[:0], first.goal.edges[:, :0], first.goal.labels[:0])
-    worlds = unroll(first.rows(ids), first.identifiers, nothing)
-    goals = goal_parts([encoder.goal for encoder in encoders]).take(of)
-    pairs = np.arange(2 * len(ids)).reshape(2, -1).T.ravel()  # a goal part and its worlds in turn
-    bits, edges, labels, node_ptr, edge_ptr = join([goals, worlds]).take(pairs)
-    node_ptr, edge_ptr = node_ptr[::2].copy(), edge_ptr[::2].copy()
-    epsilon = np.repeat(node_ptr[:-1], np.diff(edge_ptr))
-    edges[0] = np.where(labels == DESIGNATED_LABEL, epsilon, edges[0])
-    return GraphBatch(bits, edges, labels, node_ptr, edge_ptr)
 
 
 def goal_graph(task: Task) -> GoalGraph:

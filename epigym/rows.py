@@ -180,4 +180,20 @@ def unroll(rows: Rows, identifiers: NDArray[np.uint8], goal: GoalPart) -> GraphB
     Raises:
         ValueError: when the arrays do not fit together.
     """
-    return GraphBatch(*_core.graphs(rows.relations, rows.label, identifiers, *goal))
+    ptr = (np.array([0, len(goal.bits)]), np.array([0, len(goal.labels)]))
+    return unroll_under(rows, identifiers, GraphBatch(*goal, *ptr), np.zeros(len(rows.world_ptr) - 1, np.int64))
+
+
+def unroll_under(rows: Rows, identifiers: NDArray[np.uint8], goals: GraphBatch, of: NDArray[np.int64]) -> GraphBatch:
+    """The graphs of e-states under different goals, edge by edge as by `unroll`.
+
+    Args:
+        rows: of k e-states.
+        identifiers: uint8[L, width], the identifiers that the labels of the worlds name.
+        goals: the goal parts, made by `goal_parts`.
+        of: int64[k], which of them is that of each e-state.
+
+    Raises:
+        ValueError: when the arrays do not fit together.
+    """
+    return GraphBatch(*_core.graphs(rows.relations, rows.label, identifiers, goals, of))

@@ -191,8 +191,8 @@ def random_walk(space: StateSpace, rng: np.random.Generator, *, steps: int) -> t
     states, actions = [space.initial], []
     for _ in range(steps):
         step = space.expand(states[-1:])
-        fresh = np.flatnonzero(~np.isin(step.target, states))
-        if len(fresh) == 0:
+        fresh = [k for k, target in enumerate(step.target.tolist()) if target not in states]
+        if not fresh:
             break
         chosen = int(rng.choice(fresh))
         states.append(int(step.target[chosen]))

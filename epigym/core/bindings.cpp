@@ -216,22 +216,34 @@ auto rows(SharedSpace& self, const Ids& ids, WorldLabels* labels) {
                            to_numpy(std::move(out.successor_ptr)), to_numpy(std::move(out.successor)));
 }
 
+// The arrays of a `GraphBatch`, as they come from Python.
+using GraphArrays = std::tuple<Input2<std::uint8_t>, Input2<std::int64_t>, Input1<std::int64_t>, Input1<std::int64_t>,
+                               Input1<std::int64_t>>;
+
 auto graphs(const RowArrays& arrays, const Input1<std::int32_t>& labels, const Input2<std::uint8_t>& identifiers,
-            const Input2<std::uint8_t>& goal_bits, const Input2<std::int64_t>& goal_edges,
-            const Input1<std::int64_t>& goal_labels) {
+            const GraphArrays& goal_arrays, const Input1<std::int64_t>& goal_of) {
     const RowsView rows = view_of(arrays);
-    const GoalPart goal{goal_bits.shape(0), goal_edges.shape(1), goal_bits.shape(1),
-                        goal_bits.data(),   goal_edges.data(),   goal_labels.data()};
-    if (goal_edges.shape(0) != 2 || goal_labels.shape(0) != goal.edges || identifiers.shape(1) != goal.width)
+    const auto& [bits, edges, goal_label, goal_node_ptr, goal_edge_ptr] = goal_arrays;
+    if (edges.shape(0) != 2 || identifiers.shape(1) != bits.shape(1))
         throw std::invalid_argument("the arrays of the goal part and the identifiers do not fit together");
-    check(rows, goal, values_of(labels), identifiers.shape(0));
-    GraphLayout at = layout(rows, goal);
-    auto node_bits = new_array<std::uint8_t>(static_cast<std::size_t>(at.node_ptr.back()), goal.width);
+    const std::span ends = values_of(edges);
+    const GoalParts goals{bits.shape(0),
+                          bits.shape(1),
+                          bits.data(),
+                          ends.first(edges.shape(1)),
+                          ends.last(edges.shape(1)),
+                          values_of(goal_label),
+                          values_of(goal_node_ptr),
+                          values_of(goal_edge_ptr),
+                          values_of(goal_of)};
+    check(rows, goals, values_of(labels), identifiers.shape(0));
+    GraphLayout at = layout(rows, goals);
+    auto node_bits = new_array<std::uint8_t>(static_cast<std::size_t>(at.node_ptr.back()), goals.width);
     auto edge_index = new_array<std::int64_t>(2, static_cast<std::size_t>(at.edge_ptr.back()));
     auto edge_label = new_array<std::int64_t>(static_cast<std::size_t>(at.edge_ptr.back()));
     {
         nb::gil_scoped_release release;
-        write_graphs(rows, goal, at, values_of(labels), identifiers.data(), node_bits.data(), edge_index.data(),
+        write_graphs(rows, goals, at, values_of(labels), identifiers.data(), node_bits.data(), edge_index.data(),
                      edge_label.data());
     }
     return std::make_tuple(node_bits, edge_index, edge_label, to_numpy(std::move(at.node_ptr)),
@@ -491,7 +503,7 @@ NB_MODULE(_core, m) {
             },
             "first"_a, "fluents"_a);
 
-    m.def("graphs", &graphs, "rows"_a, "labels"_a, "identifiers"_a, "goal_bits"_a, "goal_edges"_a, "goal_labels"_a,
+    m.def("graphs", &graphs, "rows"_a, "labels"_a, "identifiers"_a, "goals"_a, "goal_of"_a,
           "Rows unrolled to graphs.");
     m.def("refine", &refine_worlds, "rows"_a, "colours"_a, "One round of colour refinement over worlds.");
     m.def(

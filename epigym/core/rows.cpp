@@ -257,33 +257,43 @@ void RowsView::check() const {
     if (!fits) throw std::invalid_argument("the arrays of these rows do not fit together");
 }
 
-void check(const RowsView& rows, const GoalPart& goal, std::span<const std::int32_t> label, std::size_t identifiers) {
-    const auto nodes = static_cast<std::int64_t>(goal.nodes);
-    if (!are_within(std::span(goal.edge_index, 2 * goal.edges), 0, nodes))
-        throw std::invalid_argument("the arrays of the goal part do not fit together");
+void check(const RowsView& rows, const GoalParts& goals, std::span<const std::int32_t> label, std::size_t identifiers) {
+    const auto at = [](std::int64_t position) { return static_cast<std::size_t>(position); };
+    const std::size_t edges = goals.edge_label.size(), count = number_of(goals.node_ptr);
+    bool fits = goals.from.size() == edges && goals.to.size() == edges && goals.edge_ptr.size() == goals.node_ptr.size() &&
+                are_offsets(goals.edge_ptr, edges) && are_offsets(goals.node_ptr, goals.nodes) &&
+                goals.of.size() == rows.states() && are_within(goals.of, 0, static_cast<std::int64_t>(count));
+    for (std::size_t g = 0; fits && g < count; ++g) {
+        const std::size_t first = at(goals.edge_ptr[g]), size = at(goals.edge_ptr[g + 1]) - first;
+        for (const auto& ends : {goals.from, goals.to})
+            fits = fits && are_within(ends.subspan(first, size), goals.node_ptr[g], goals.node_ptr[g + 1]);
+    }
+    if (!fits) throw std::invalid_argument("the arrays of the goal part do not fit together");
     if (label.size() != rows.worlds() || !are_within(label, 0, static_cast<std::int64_t>(identifiers)))
         throw std::invalid_argument("labels or identifiers do not fit the worlds");
 }
 
-GraphLayout layout(const RowsView& rows, const GoalPart& goal) {
+GraphLayout layout(const RowsView& rows, const GoalParts& goals) {
     GraphLayout out;
     const std::size_t agents = rows.agents();
     for (std::size_t k = 0; k < rows.states(); ++k) {
         const auto first = static_cast<std::size_t>(rows.world_ptr[k]), end = static_cast<std::size_t>(rows.world_ptr[k + 1]);
-        std::size_t edges = goal.edges;
+        const auto goal = static_cast<std::size_t>(goals.of[k]);
+        auto edges = static_cast<std::size_t>(goals.edge_ptr[goal + 1] - goals.edge_ptr[goal]);
         for (std::size_t w = first; w < end; ++w) {
             edges += rows.designated[w];
             for (std::size_t i = 0; i < agents; ++i)
                 if (const std::int32_t row = rows.row_of[w * agents + i]; row >= 0)
                     edges += rows.successors(rows.row_ptr[k] + row).size();
         }
-        out.node_ptr.push_back(out.node_ptr.back() + static_cast<std::int64_t>(goal.nodes + end - first));
+        const std::int64_t nodes = goals.node_ptr[goal + 1] - goals.node_ptr[goal];
+        out.node_ptr.push_back(out.node_ptr.back() + nodes + static_cast<std::int64_t>(end - first));
         out.edge_ptr.push_back(out.edge_ptr.back() + static_cast<std::int64_t>(edges));
     }
     return out;
 }
 
-void write_graphs(const RowsView& rows, const GoalPart& goal, const GraphLayout& layout,
+void write_graphs(const RowsView& rows, const GoalParts& goals, const GraphLayout& layout,
                   std::span<const std::int32_t> label, const std::uint8_t* identifiers, std::uint8_t* node_bits,
                   std::int64_t* edge_index, std::int64_t* edge_label) {
     const std::int64_t total = layout.edge_ptr.back();
@@ -294,18 +304,21 @@ void write_graphs(const RowsView& rows, const GoalPart& goal, const GraphLayout&
         edge_index[total + at] = to;
         edge_label[at++] = label_;
     };
-    const auto add_bits = [&](const std::uint8_t* bits, std::size_t nodes) {
-        node_bits = std::copy_n(bits, nodes * goal.width, node_bits);  // there may be none
+    const auto add_bits = [&](const std::uint8_t* table, std::int64_t row, std::int64_t count) {
+        const auto width = static_cast<std::int64_t>(goals.width);
+        node_bits = std::copy_n(table + row * width, count * width, node_bits);  // there may be none
     };
     for (std::size_t k = 0; k < rows.states(); ++k) {
         const auto first = static_cast<std::size_t>(rows.world_ptr[k]), end = static_cast<std::size_t>(rows.world_ptr[k + 1]);
-        const std::int64_t root = layout.node_ptr[k];
+        const auto goal = static_cast<std::size_t>(goals.of[k]);
+        const std::int64_t root = layout.node_ptr[k], goal_root = goals.node_ptr[goal];
+        const std::int64_t goal_nodes = goals.node_ptr[goal + 1] - goal_root;
         // The node of world w is w plus this.
-        const std::int64_t shift = root + static_cast<std::int64_t>(goal.nodes) - static_cast<std::int64_t>(first);
-        add_bits(goal.bits, goal.nodes);
-        for (std::size_t w = first; w < end; ++w) add_bits(identifiers + static_cast<std::size_t>(label[w]) * goal.width, 1);
-        for (std::size_t e = 0; e < goal.edges; ++e)
-            add_edge(root + goal.edge_index[e], root + goal.edge_index[goal.edges + e], goal.edge_label[e]);
+        const std::int64_t shift = root + goal_nodes - static_cast<std::int64_t>(first);
+        add_bits(goals.bits, goal_root, goal_nodes);
+        for (std::size_t w = first; w < end; ++w) add_bits(identifiers, label[w], 1);
+        for (auto e = static_cast<std::size_t>(goals.edge_ptr[goal]); e < static_cast<std::size_t>(goals.edge_ptr[goal + 1]); ++e)
+            add_edge(root + goals.from[e] - goal_root, root + goals.to[e] - goal_root, goals.edge_label[e]);
         for (std::size_t w = first; w < end; ++w)
             if (rows.designated[w]) add_edge(root, shift + static_cast<std::int64_t>(w), kDesignatedLabel);
         for (std::size_t i = 0; i < agents; ++i) {

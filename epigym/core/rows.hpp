@@ -67,27 +67,31 @@ struct RowsView {
     void check() const;
 };
 
-// The part of the graph that all e-states under one goal share: nodes epsilon, goal root and the goal graph.
-struct GoalPart {
-    std::size_t nodes = 0, edges = 0, width = 0;
-    const std::uint8_t* bits = nullptr;          // nodes x width
-    const std::int64_t* edge_index = nullptr;    // 2 x edges
-    const std::int64_t* edge_label = nullptr;    // edges
+// The parts of graphs that all e-states under one goal share, for several goals one after the other: nodes epsilon, goal
+// root and the goal graph.
+struct GoalParts {
+    std::size_t nodes = 0, width = 0;
+    const std::uint8_t* bits = nullptr;                // nodes x width
+    std::span<const std::int64_t> from, to;            // of edges, counted through all goals
+    std::span<const std::int64_t> edge_label;          // per edge
+    std::span<const std::int64_t> node_ptr, edge_ptr;  // goals + 1: where the nodes and edges of each goal start
+    std::span<const std::int64_t> of;                  // per e-state: its goal
 };
 
-// Throws std::invalid_argument when the goal part does not fit together, or labels are not below the number of identifiers.
-void check(const RowsView& rows, const GoalPart& goal, std::span<const std::int32_t> label, std::size_t identifiers);
+// Throws std::invalid_argument when the goal parts do not fit together or to the rows, or labels are not below the number
+// of identifiers.
+void check(const RowsView& rows, const GoalParts& goals, std::span<const std::int32_t> label, std::size_t identifiers);
 
 // Where the graphs of a batch start.
 struct GraphLayout {
     std::vector<std::int64_t> node_ptr{0}, edge_ptr{0};  // e-states + 1
 };
-GraphLayout layout(const RowsView& rows, const GoalPart& goal);
+GraphLayout layout(const RowsView& rows, const GoalParts& goals);
 
 // Unrolls rows to graphs: node_bits[nodes x width], edge_index[2 x edges] and edge_label[edges]. Each graph starts with
-// the goal part, then has the worlds; an edge leads from node 0 to every designated world, then under each agent from
+// the part of its goal, then has the worlds; an edge leads from node 0 to every designated world, then under each agent from
 // each world to each successor. Row `label` of `identifiers` is the identifier of a world.
-void write_graphs(const RowsView& rows, const GoalPart& goal, const GraphLayout& layout,
+void write_graphs(const RowsView& rows, const GoalParts& goals, const GraphLayout& layout,
                   std::span<const std::int32_t> label, const std::uint8_t* identifiers, std::uint8_t* node_bits,
                   std::int64_t* edge_index, std::int64_t* edge_label);
 

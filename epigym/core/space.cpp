@@ -216,9 +216,15 @@ void Space::applicable(StateId id, std::uint8_t* out) {
 }
 
 void Space::allowed(StateId id, std::uint8_t* out) {
+    const std::uint8_t* const bytes = packed(id);
+    if (is_expanded(id) && task_.symmetries.empty()) {
+        std::fill_n(out, task_.actions.actions.size(), 0);
+        for (const auto& [action, target] : transitions(id)) out[action] = 1;
+        return;
+    }
     applicable(id, out);
     if (!forbid_collapse_) return;
-    workers_[0]->with_updater(packed(id), [&](auto& updater) {
+    workers_[0]->with_updater(bytes, [&](auto& updater) {
         const auto collapses = [&](ActionId action) {
             try {
                 return updater.collapsing(action).has_value();
@@ -242,7 +248,13 @@ void Space::representatives(StateId id, std::int32_t* out) {
 
 StateId Space::successor(StateId id, ActionId action) {
     if (action >= task_.actions.actions.size()) throw std::out_of_range("action " + std::to_string(action) + " does not exist");
-    return workers_[0]->with_updater(packed(id), [&](auto& updater) {
+    const std::uint8_t* const bytes = packed(id);
+    if (is_expanded(id)) {
+        const auto known = transitions(id);
+        const auto found = std::ranges::lower_bound(known, action, {}, &Transition::action);
+        if (found != known.end() && found->action == action) return found->target;
+    }
+    return workers_[0]->with_updater(bytes, [&](auto& updater) {
         if (!updater.applicable(action)) throw Inapplicable(id, action);
         if (forbid_collapse_)
             if (const auto agent = updater.collapsing(action)) throw Collapse(*agent, action);
@@ -316,7 +328,7 @@ void Space::produce(std::span<const StateId> ids, std::uint32_t parts, unsigned 
         for (std::size_t k; (k = next++) < ids.size() * parts;) {
             const StateId id = ids[k / parts];
             const Part part{static_cast<std::uint32_t>(k % parts), parts};
-            if (first_transition_[id] == kUnexpanded) produce(id, part, worker, *successors_[k]);
+            if (!is_expanded(id)) produce(id, part, worker, *successors_[k]);
         }
     };
     std::vector<std::jthread> pool;
@@ -357,8 +369,7 @@ bool Space::record(StateId id, std::span<const std::unique_ptr<Successors>> part
 }
 
 bool Space::replay(StateId id, bool stop_at_goal, Expansion& out) const {
-    for (std::uint32_t k = 0; k < transition_count_[id]; ++k) {
-        const auto& [action, target] = transitions_[first_transition_[id] + k];
+    for (const auto& [action, target] : transitions(id)) {
         out.push(id, action, target, false);
         if (stop_at_goal && goal_[target]) return true;
     }
@@ -379,7 +390,7 @@ void Space::expand(std::span<const StateId> ids, bool stop_at_goal, unsigned thr
         produce(part, parts, threads);
         for (std::size_t k = 0; k < part.size(); ++k) {
             const auto successors = std::span(successors_).subspan(k * parts, parts);
-            const bool known = first_transition_[part[k]] != kUnexpanded;
+            const bool known = is_expanded(part[k]);
             if (known ? replay(part[k], stop_at_goal, out) : record(part[k], successors, stop_at_goal, out)) return;
         }
     }

@@ -134,6 +134,10 @@ private:
     void produce(std::span<const StateId> ids, std::uint32_t parts, unsigned threads);
     bool record(StateId id, std::span<const std::unique_ptr<Successors>> parts, bool stop_at_goal, Expansion& out);
     bool replay(StateId id, bool stop_at_goal, Expansion& out) const;
+    bool is_expanded(StateId id) const { return first_transition_[id] != kUnexpanded; }
+    std::span<const Transition> transitions(StateId id) const {  // of an e-state that is expanded, actions ascending
+        return std::span(transitions_).subspan(first_transition_[id], transition_count_[id]);
+    }
 
     TaskData task_;
     bool forbid_collapse_;

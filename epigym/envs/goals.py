@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.encoding import Encoder, graphs_under
+from epigym.encoding import Encoder, ManyGoals
 from epigym.formula import Formula, and_
 from epigym.rows import GraphBatch
 from epigym.space import Query
@@ -71,9 +71,7 @@ class Goals:
 
     def graphs(self, ids: NDArray[np.int32]) -> GraphBatch:
         """The graphs of the environments' e-states, int32[n], each under its goal."""
-        if len(self._groups) == 1:
-            return self._of[0].encoder.graphs(ids)
-        return graphs_under([bound.encoder for bound, _ in self._groups], self._group_of, ids)
+        return self._graphs(ids, self._group_of)
 
     def _bound(self, goal: Goal) -> Bound:
         return Bound(goal, self._encoder.under(goal), self._encoder.space.query([and_(*goal)]))
@@ -87,3 +85,4 @@ class Goals:
         self._group_of = np.empty(len(self._of), np.int64)
         for number, (_, indices) in enumerate(self._groups):
             self._group_of[indices] = number
+        self._graphs = ManyGoals([bound.encoder for bound, _ in self._groups]).graphs

@@ -16,7 +16,7 @@ from epigym.features import RelationalFeatures
 from epigym.formula import TRUE, fluent
 from epigym.packing import pack_formulas, pack_model, pack_task
 from epigym.relaxation import Relaxation
-from epigym.rows import Rows, refine, unroll
+from epigym.rows import Rows, goal_parts, refine, unroll, unroll_under
 from epigym.space import StateSpace
 from epigym.worlds import Worlds
 from tests.helpers.tasks import coin
@@ -148,6 +148,27 @@ def test_a_goal_part_that_does_not_fit_together_is_refused(space: StateSpace, wr
     )
     with pytest.raises(ValueError, match="do not fit together"):
         unroll(encoder.rows([0]), encoder.identifiers, goal)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"of": [2]}, {"of": [-1]}, {"of": [0, 1]}, {"node_ptr": [0, 1]}, {"edge_ptr": [0, 0, 0]}], ids=repr
+)
+def test_goal_parts_that_do_not_fit_are_refused(space: StateSpace, wrong: dict[str, list[int]]) -> None:
+    encoder = Encoder(space)
+    goals, rows = goal_parts([encoder.goal, encoder.goal]), encoder.rows([0])
+    of = np.array(wrong.pop("of", [1]))
+    goals = goals._replace(**{name: np.array(value) for name, value in wrong.items()})
+    with pytest.raises(ValueError, match="do not fit together"):
+        unroll_under(rows, encoder.identifiers, goals, of)
+
+
+def test_an_edge_from_one_goal_to_another_is_refused(space: StateSpace) -> None:
+    encoder = Encoder(space)
+    goals, rows = goal_parts([encoder.goal, encoder.goal]), encoder.rows([0])
+    unroll_under(rows, encoder.identifiers, goals, np.array([1]))
+    goals.edge_index[0, 0] = goals.node_ptr[1]
+    with pytest.raises(ValueError, match="do not fit together"):
+        unroll_under(rows, encoder.identifiers, goals, np.array([1]))
 
 
 def test_graphs_may_have_identifiers_of_no_bits(space: StateSpace) -> None:

@@ -183,18 +183,26 @@ def test_expanding_again_is_answered_from_memory() -> None:
     assert space.nbytes == bytes_held
 
 
-@given(tasks())
-def test_successors_are_those_of_the_expansion(task: Task) -> None:
-    space = StateSpace(task)
+@given(tasks(), st.booleans(), st.booleans())
+def test_successors_are_those_of_the_expansion(task: Task, symmetry: bool, forbid_collapse: bool) -> None:
     try:
-        t = space.expand([0])
+        space = StateSpace(task, symmetry=symmetry, forbid_collapse=forbid_collapse)
+        before = StateSpace(task, forbid_collapse=forbid_collapse)
+        space.expand([0])
+        t = before.expand([0])
     except TaskError:
         return
-    assert np.flatnonzero(space.applicable([0])[0]).tolist() == t.action.tolist()
-    assert [space.successor(0, action) for action in t.action] == t.target.tolist()
-    for action in set(range(len(task.actions))) - set(t.action.tolist()):
-        with pytest.raises(TaskError, match="not applicable"):
-            space.successor(0, action)
+    before = StateSpace(task, forbid_collapse=forbid_collapse)  # where nothing is expanded
+    allowed = before.allowed([0])
+    assert np.flatnonzero(allowed).tolist() == t.action.tolist()
+    assert [before.successor(0, action) for action in t.action] == t.target.tolist()
+    assert np.array_equal(space.allowed([0]), allowed)
+    models = [space.model(space.successor(0, action)).state for action in t.action]
+    assert [before.intern(model) for model in models] == t.target.tolist()
+    for action in np.flatnonzero(~allowed[0]).tolist():
+        for known in (space, before):
+            with pytest.raises(TaskError, match=r"not applicable|believes everything"):
+                known.successor(0, action)
 
 
 @given(tasks())

@@ -16,7 +16,7 @@ from epigym.drawing import write
 from epigym.drawing.page import write_page
 from epigym.drawing.steps import walk
 from epigym.errors import EpigymError, UsageError
-from epigym.files import is_file, read_plan
+from epigym.files import check_writable, is_file, read_plan
 from epigym.language import SEMANTICS, check_format, save
 from epigym.names import unknown
 from epigym.packages import check_place
@@ -128,6 +128,7 @@ def _show(problem: str, parameters: dict[str, Any]) -> None:
     if scene:
         parameters = {**scene.parameters, "after": ",".join(scene.plan), **parameters}
     out = Path(str(parameters.pop("out", f"{Path(problem).stem}.png")))
+    check_writable(out)
     source, plan = _plan(parameters)
     task = _load(problem, parameters)
     space = StateSpace(task)
@@ -145,6 +146,7 @@ def _convert(problem: str, parameters: dict[str, Any]) -> None:
         raise UsageError("out is not given: add out=FILE.json or out=FILE.txt")
     out = Path(str(parameters.pop("out")))
     form = check_format(out, parameters.pop("format", None))
+    check_writable(out)
     semantics = save(_load(problem, parameters), out, form)
     print(f"written to {out}" + ("" if semantics == "default" else f", to be read with semantics={semantics}"))
 

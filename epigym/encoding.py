@@ -31,7 +31,7 @@ import xxhash
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
-from epigym.errors import EpigymError, LimitError
+from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.formula import Formula, Op
 from epigym.growing import GrowingTable
 from epigym.names import unknown
@@ -97,6 +97,7 @@ class Encoder:
 
     Raises:
         EpigymError: when the encoding is unknown.
+        UsageError: when a width is negative.
         LimitError: when the task does not fit the width or needs more than 255 edge labels.
     """
 
@@ -120,6 +121,9 @@ class Encoder:
             "fluent_bits": fluent_bits,
             "goal_bits": goal_bits,
         }
+        for option, bits in widths.items():
+            if bits < 0:
+                raise UsageError(f"{option}={bits}: expected at least 0")
         graph = goal_graph(task)
         _check_fit(name, task, graph, widths)
         self.space = space

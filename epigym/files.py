@@ -69,6 +69,26 @@ def read_json(path: AnyPath) -> Any:
     return content
 
 
+def read_rows(path: AnyPath, columns: Iterable[str]) -> list[dict[str, str]]:
+    """The rows of a CSV file with a line of titles, among which are some columns.
+
+    Raises:
+        MissingError: when there is no such file.
+        EpigymError: when it cannot be read, lacks a column, or a row is shorter or longer than the line of titles.
+    """
+    reader = csv.DictReader(io.StringIO(read(path), newline=""))
+    try:
+        rows = list(reader)
+    except csv.Error as error:
+        raise EpigymError(f"{path}: not CSV: {error}") from None
+    if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
+        raise EpigymError(f"{path}: the table lacks the column {missing[0]!r}: make it again, or name another")
+    for number, row in enumerate(rows, start=1):
+        if None in row or None in row.values():
+            raise EpigymError(f"{path}: row {number} has not as many entries as the line of titles: make it again")
+    return rows
+
+
 def read_plan(path: AnyPath) -> list[str]:
     """The action names in a plan file; errors as `read_json`, and EpigymError when it is not a JSON array of names."""
     plan = read_json(path)
@@ -98,8 +118,8 @@ def replacing(path: AnyPath) -> Iterator[Path]:
     finally:
         if temporary.is_dir():
             shutil.rmtree(temporary)
-        else:
-            temporary.unlink(missing_ok=True)
+        elif temporary.exists():
+            temporary.unlink()
 
 
 def check_writable(path: AnyPath, *, is_folder: bool = False) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
-from epigym.errors import CollapseError, TaskError
+from epigym.errors import CollapseError, TaskError, UsageError
 from epigym.formula import Formula
 from epigym.model import KripkeModel
 from epigym.packing import pack_formulas, pack_model, pack_task, unpack_model
@@ -64,6 +64,7 @@ class StateSpace:
         core: the same in the core, for what is bound to a space from outside.
 
     Raises:
+        UsageError: when there are fewer threads than one.
         LimitError: when an action has too many events.
         CollapseError: when an agent is collapsed in the initial e-state, and that is forbidden.
     """
@@ -72,7 +73,7 @@ class StateSpace:
         self.task = task
         self.forbid_collapse = forbid_collapse
         self.initial = 0
-        self.threads = threads
+        self.threads = _threads(threads)
         self.symmetries = symmetries(task) if symmetry else []
         try:
             self.core = _core.Space(**pack_task(task), symmetries=self.symmetries, forbid_collapse=forbid_collapse)
@@ -102,10 +103,12 @@ class StateSpace:
 
         Raises:
             TaskError: when designated worlds disagree about an agent's observability type.
+            UsageError: when there are fewer threads than one.
             IndexError: when an id is unknown.
         """
+        count = self.threads if threads is None else _threads(threads)
         try:
-            source, action, target, is_new = self.core.expand(as_ids(ids), stop_at_goal, threads or self.threads)
+            source, action, target, is_new = self.core.expand(as_ids(ids), stop_at_goal, count)
         except _core.Disagreement as error:
             raise self._disagreement(error) from None
         return Transitions(source, action, target, is_new.view(np.bool_))
@@ -230,3 +233,10 @@ def as_ids(ids: ArrayLike) -> NDArray[np.int32]:
 def as_id(number: int) -> int:
     """An id as the core takes it; errors as `as_ids`."""
     return int(as_ids([number])[0])
+
+
+def _threads(count: int) -> int:
+    """How many threads, which are one at least."""
+    if count < 1:
+        raise UsageError(f"threads={count}: expected at least 1")
+    return count

@@ -60,7 +60,7 @@ def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
     for name in values:
         if name not in known:
             raise UsageError(unknown("setting", prefix + str(name), [prefix + one for one in known]))
-    hints, made = get_type_hints(kind), {}
+    hints, made = get_type_hints(kind, include_extras=True), {}
     for name, entry in known.items():
         place, value = prefix + name, values.get(name, UNSET)
         if isinstance(value, str) and value == UNSET:

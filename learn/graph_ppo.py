@@ -13,6 +13,8 @@ from typing import Any
 
 from epigym.command.runner import run
 from epigym.command.settings import Settings
+from epigym.errors import UsageError
+from epigym.names import unknown
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +44,11 @@ def train(settings: GraphPpo) -> None:
     Raises:
         EpigymError: when there is no such domain, an argument is wrong, or there are fewer goals than asked for.
     """
+    from domains import DOMAINS
+
+    if settings.domain not in DOMAINS:
+        raise UsageError(unknown("domain", settings.domain, DOMAINS))
+
     import torch
 
     from epigym.values import make

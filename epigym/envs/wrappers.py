@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from epigym.envs.graph_space import LABELS, GraphBatchSpace, GraphSpace, as_batch
 from epigym.errors import LimitError
 from epigym.rows import GraphBatch
+from epigym.values import Count, typed
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -38,6 +39,7 @@ class PaddedObservation(
 
     Raises:
         TypeError: when the observations of `env` are not graphs.
+        UsageError: when a size is no whole number from 1 on.
     """
 
     def __init__(
@@ -126,6 +128,8 @@ class PaddedVectorObservation(
 
 
 def _padded_space(space: GraphSpace, max_nodes: int, max_edges: int) -> Dict[Any]:
+    typed(max_nodes, Count, "max_nodes")
+    typed(max_edges, Count, "max_edges")
     return Dict(
         {
             "nodes": Box(0, 1, (max_nodes, space.width), np.uint8),

@@ -36,7 +36,7 @@ from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.evaluation.ladder_sizes import SIZES
-from search.evaluation.rungs import Source, read_rows, store
+from search.evaluation.rungs import Source, store, stored
 from search.planning.processes import Job, supervise
 
 _FIRST_EFFORT = 1000
@@ -178,7 +178,7 @@ def measure(rungs: Sequence[Rung], time_limit: float, memory_limit: str) -> list
 
 def read(path: Path) -> list[Rung]:
     """The rungs of a table."""
-    return [Rung(**row) for row in read_rows(path)]  # type: ignore[arg-type]
+    return stored(path, lambda row: Rung(**row))  # type: ignore[arg-type]
 
 
 def write(rungs: Iterable[Rung], path: Path) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from epigym.files import write_rows
+from epigym.errors import EpigymError
+from epigym.files import read_rows, write_rows
 from epigym.problem import domain_problem, vocabulary
 from epigym.space import StateSpace
 from epigym.walks import RandomGoal
+
+R = TypeVar("R")
 
 
 class Source:
@@ -38,16 +40,26 @@ class Source:
         return [self.space.task.actions[index].name for index in goal.plan]
 
 
-def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a table; none where there is no table."""
+def stored(path: Path, read: Callable[[dict[str, str]], R]) -> list[R]:
+    """The rungs of a table; none where there is no table.
+
+    Args:
+        path: the table.
+        read: the rung of a row, which tells what is wrong by a TypeError or ValueError.
+
+    Raises:
+        EpigymError: when it is no such table.
+    """
     if not path.exists():
         return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    try:
+        return [read(row) for row in read_rows(path, ("domain", "instance"))]
+    except (KeyError, TypeError, ValueError) as error:
+        raise EpigymError(f"{path} is no table of rungs: {error}: give another out=") from None
 
 
 def store(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
     """Put rungs into a table, in the place of those of the same name; readers see the old table or all of the new."""
-    known = {(row["domain"], row["instance"]): row for row in (*read_rows(path), *rows)}
+    known = {(row["domain"], row["instance"]): row for row in (*stored(path, dict), *rows)}
     ordered = [known[key] for key in sorted(known)]
     write_rows(path, list(ordered[0]), ordered)

@@ -33,7 +33,7 @@ from epigym.walks import narrow_walk, random_goal
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.cell import search_from
-from search.evaluation.rungs import Source, read_rows, store
+from search.evaluation.rungs import Source, store, stored
 from search.evaluation.summit_sizes import LINES
 from search.planning.configuration import Choice, Configuration
 from search.planning.planner import late
@@ -191,7 +191,7 @@ def climb(domain: str, table: Path, limits: Limits, *, parallel: int = 1) -> Non
         UsageError: when the table was measured within other limits.
         EpigymError: when the process that draws a problem dies, or a drawn plan is not valid.
     """
-    rungs = [Rung.read(row) for row in read_rows(table) if row["domain"] == domain]
+    rungs = [rung for rung in stored(table, Rung.read) if rung.domain == domain]
     control = [rung for rung in rungs if rung.is_control]
     rungs = [rung for rung in rungs if not rung.is_control]
     rungs.sort(key=lambda rung: rung.step)

@@ -124,7 +124,9 @@ def _settings(kind: str, choice: Choice, known: Collection[str]) -> dict[str, An
     given = {"name": choice} if isinstance(choice, str) else dict(choice)
     if "_target_" in given:
         return given
-    name = str(given.get("name"))
+    if "name" not in given:
+        raise UsageError(f"{kind}: {given} has no name: add name=…")
+    name = str(given["name"])
     if name not in known:
         raise UsageError(unknown(kind, name, known))
     # Plain YAML: no interpolation, and nothing that only Hydra can read.

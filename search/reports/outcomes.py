@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from epigym.errors import EpigymError, MissingError
+from epigym.files import read_rows
 from search.agents.result import SearchStatus
+
+_COLUMNS = (
+    "domain", "problem", "configuration", "forbid_collapse", "status", "plan_length", "expanded", "actions", "fluents",
+    "initial_worlds", "search_seconds", "total_seconds", "peak_bytes", "other_outcomes",
+)  # fmt: skip
+"""Of the table of an evaluation, those that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +188,7 @@ def _rows(folder: Path) -> list[dict[str, str]]:
     file = folder / "results.csv"
     if not file.is_file():
         raise MissingError(f"{folder} holds no results.csv; name a folder that search.evaluate wrote")
-    with file.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+    return read_rows(file, _COLUMNS)
 
 
 def _left_out(row: Mapping[str, str]) -> LeftOut:
@@ -191,6 +196,14 @@ def _left_out(row: Mapping[str, str]) -> LeftOut:
 
 
 def _outcome(row: Mapping[str, str], folder: Path) -> Outcome:
+    try:
+        return _read(row, folder)
+    except ValueError as error:
+        place = f"{folder / 'results.csv'}, {row['problem']} with {row['configuration']}"
+        raise EpigymError(f"{place}: {error}: start the evaluation again, which makes the table again") from None
+
+
+def _read(row: Mapping[str, str], folder: Path) -> Outcome:
     return Outcome(
         domain=row["domain"],
         problem=row["problem"],

@@ -1,7 +1,9 @@
-"""Kills rollouts or trainings at random moments, starts them again, and compares with what nobody disturbed.
+"""Kills a command at random moments, starts it again, and compares with what nobody disturbed.
 
     OMP_NUM_THREADS=1 python -m tests.helpers.killed rollouts 50
     OMP_NUM_THREADS=1 python -m tests.helpers.killed training 50 --seed 7
+    OMP_NUM_THREADS=1 python -m tests.helpers.killed evaluation 50
+    OMP_NUM_THREADS=1 python -m tests.helpers.killed sweep 50
 
 A moment is a call of a function in the process, of Python or C, drawn from all that an undisturbed process makes; there
 the process kills itself (`kill -9`). The command is then started again, and now and then killed once more.
@@ -21,15 +23,20 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch.utils.tensorboard  # noqa: F401 - not in every process again
 
+import learn.train
+from epigym.command.codes import ExitCode
 from epigym.sealed import read_sealed
 from learn.model.checkpoints import read_all
 from learn.rollouts import Rollouts, rollouts
 from learn.train import Train, train
 from learn.training import fitting, pictures  # noqa: F401 - the same
+from search.evaluate import Evaluate, evaluate
+from search.evaluation.cell import MEASURED
 from tests.helpers.commands import composed
 
 PROBLEMS = ("collaboration_communication/2_2_3_pl_4", "coin_in_the_box/pl_3")
@@ -40,15 +47,47 @@ def _rollouts() -> Callable[[], None]:
     return lambda: rollouts(settings)
 
 
+SMALL = (
+    f"problem={PROBLEMS[0]}", *(f"model.network.{name}_size=16" for name in ("node", "edge", "hidden", "head")),
+    "trainer.max_epochs=-1", "trainer.max_steps=12", "trainer.val_check_interval=3", "trainer=cpu",
+    "trainer.check_val_every_n_epoch=null", "data.batch_size=16", "resume=true",
+)  # fmt: skip
+"""Settings of a training that lasts a moment."""
+
+
 def _training() -> Callable[[], None]:
-    shape = [f"model.network.{name}=16" for name in ("node_size", "edge_size", "hidden_size", "head_size")]
-    steps = ["trainer.max_epochs=-1", "trainer.max_steps=12", "trainer.val_check_interval=3"]
-    others = ["trainer=cpu", "trainer.check_val_every_n_epoch=null", "data.batch_size=16", "run_dir=run", "resume=true"]
-    settings = composed(Train, "train", f"problem={PROBLEMS[0]}", *shape, *steps, *others)
+    settings = composed(Train, "train", *SMALL, "run_dir=run")
     return lambda: train(settings)
 
 
-COMMANDS = {"rollouts": _rollouts, "training": _training}
+def _succeeds(code: object) -> None:
+    assert code == ExitCode.SUCCESS, code
+
+
+def _sweep() -> Callable[[], None]:
+    def command() -> None:
+        sys.argv = ["learn.train", "-m", *SMALL, "trainer.max_steps=6", "encoding=map,hash", "hydra.sweep.dir=sweep"]
+        try:
+            learn.train.main()
+        except SystemExit as stop:
+            _succeeds(stop.code)
+
+    return command
+
+
+def _evaluation() -> Callable[[], None]:
+    agents = "agents=[bfs,dfs,{name: hfs, label: one},{name: hfs, label: two}]"
+    limits = ("memory_limit=2GiB", "parallel=2")
+    settings = composed(Evaluate, "evaluate", f"problems=[{','.join(PROBLEMS)}]", agents, *limits, "folder=run")
+
+    def command() -> None:
+        sys.modules["__main__"] = ModuleType("__main__")  # which processes of searches would import
+        _succeeds(evaluate(settings))
+
+    return command
+
+
+COMMANDS = {"rollouts": _rollouts, "training": _training, "evaluation": _evaluation, "sweep": _sweep}
 
 
 class Calls:
@@ -113,26 +152,39 @@ def _execute(command: Callable[[], None], folder: Path, fatal: int) -> None:
 
 def results(kind: str, folder: Path) -> dict[str, Any]:
     """What a command has left to be read again, less times."""
+    if kind == "evaluation":
+        with (folder / "run" / "results.csv").open(newline="") as file:
+            return {"rows": [dict(row, **dict.fromkeys(MEASURED)) for row in csv.DictReader(file)]}
+    found = _data_sets(folder / "outputs" / "rollouts")
+    if kind == "rollouts":
+        for path in sorted((folder / "run").glob("*.json")):
+            record = read_sealed(path, "")
+            found[path.name] = {name: value for name, value in record.items() if name != "seconds"}
+    for run in {"training": ["run"], "sweep": ["sweep/0", "sweep/1"]}.get(kind, []):
+        found[run] = _trained(folder / run)
+    return found
+
+
+def _data_sets(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for path in (folder / "outputs" / "rollouts").iterdir():
+    for path in folder.iterdir():
         if not path.name.startswith("."):  # what was being written when it was killed
             metadata = read_sealed(path / "metadata.json", "")
             found[path.name] = {name: value for name, value in metadata.items() if name != "seconds"}
             found[f"{path.name} arrays"] = (path / "arrays.safetensors").read_bytes()
-    if kind == "training":
-        record = read_sealed(folder / "run" / "run.json", "")
-        times = {"seconds", "train/waiting_share"}
-        found["metrics"] = {name: value for name, value in record["metrics"].items() if name not in times}
-        with (folder / "run" / "metrics.csv").open(newline="") as file:
-            found["rows"] = [dict(row, seconds="") for row in csv.DictReader(file)]
-        for name in ("best", "last"):
-            content = read_all(folder / "run" / "checkpoints" / f"{name}.ckpt")
-            for part in ("state_dict", "optimizer_states", "lr_schedulers", "global_step"):
-                found[f"{name} {part}"] = _plain(content[part])
-    else:
-        for path in sorted((folder / "run").glob("*.json")):
-            record = read_sealed(path, "")
-            found[path.name] = {name: value for name, value in record.items() if name != "seconds"}
+    return found
+
+
+def _trained(run: Path) -> dict[str, Any]:
+    record = read_sealed(run / "run.json", "")
+    times = {"seconds", "train/waiting_share"}
+    found: dict[str, Any] = {"metrics": {name: value for name, value in record["metrics"].items() if name not in times}}
+    with (run / "metrics.csv").open(newline="") as file:
+        found["rows"] = [dict(row, seconds="") for row in csv.DictReader(file)]
+    for name in ("best", "last"):
+        content = read_all(run / "checkpoints" / f"{name}.ckpt")
+        for part in ("state_dict", "optimizer_states", "lr_schedulers", "global_step"):
+            found[f"{name} {part}"] = _plain(content[part])
     return found
 
 

@@ -18,7 +18,7 @@ from epigym.reference import subgoals, validate
 from search import summit as command
 from search.agents.limits import Limits
 from search.evaluation import summit
-from search.evaluation.rungs import read_rows, store
+from search.evaluation.rungs import store, stored
 from search.evaluation.summit import GIVEN_UP, Outcome, Rung
 from search.evaluation.summit_sizes import LINES, Line
 from tests.helpers.commands import composed
@@ -61,7 +61,7 @@ def drawn_here(domain: str, step: int, attempt: int, _: Limits) -> Rung:
 def climbed(table: Path) -> tuple[list[Rung], list[Rung], list[Rung]]:
     """The steps below, the rungs and the control."""
     summit.climb(DOMAIN, table, LIMITS)
-    rungs = [Rung.read(row) for row in read_rows(table)]
+    rungs = stored(table, Rung.read)
     kept, control = ([rung for rung in rungs if chosen(rung)] for chosen in (is_kept, is_control))
     return [rung for rung in rungs if rung not in (*kept, *control)], kept, control
 
@@ -141,7 +141,7 @@ def test_started_again_it_goes_on_where_it_was(tmp_path: Path, measured: list[tu
     climbed(whole)
     assert measured == once
     assert whole.read_bytes() == content
-    rows = [row for row in read_rows(whole) if row["instance"] not in ("control_02", "control_05")]
+    rows = [row for row in stored(whole, dict) if row["instance"] not in ("control_02", "control_05")]
     store([row for row in rows if not row["instance"].startswith("summit") or row["step"] in "345"], cut)
     measured.clear()
     climbed(cut)
@@ -161,8 +161,8 @@ def test_the_command_searches_in_fact_and_equally_each_time(tmp_path: Path, monk
     for name in ("one", "two"):
         out = tmp_path / name / "summit.csv"
         command.summit(composed(command.Summit, "summit", f"domain={DOMAIN}", f"out={out}", "parallel=2"))
-        tables.append([{key: row[key] for key in row if not key.endswith(".seconds")} for row in read_rows(out)])
-        [first, second] = (Rung.read(row) for row in read_rows(out))
+        tables.append([{key: row[key] for key in row if not key.endswith(".seconds")} for row in stored(out, dict)])
+        [first, second] = stored(out, Rung.read)
         assert (first.instance, second.instance) == ("below_01", "below_02")
         assert set(statuses(first)) == set(statuses(second)) == {"solved"}
         assert all(int(one.expanded) > 0 and float(one.seconds) > 0 for one in second.outcomes.values())

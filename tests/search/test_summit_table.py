@@ -12,11 +12,11 @@ from domains.registry import counts as known_counts
 from domains.suites import suite
 from epigym.problem import domain_problem
 from epigym.space import StateSpace
-from search.evaluation.rungs import read_rows
+from search.evaluation.rungs import stored
 from search.evaluation.summit import GIVEN_UP, Rung, searches
 from search.evaluation.summit_sizes import LINES
 
-RUNGS = [Rung.read(row) for row in read_rows(SUMMIT)]
+RUNGS = stored(SUMMIT, Rung.read)
 LEFT_OUT = {"consecutive_numbers"}  # every search solves every step of its line
 HARD = {"active_muddy_child", "assembly_line", "blocks_world", "gossip", "grapevine", "room_messages"}
 SMALL = 2_000  # worlds of the initial e-state and actions of a problem that is built here

@@ -1,0 +1,1 @@
+"""Wrong and extreme inputs, and what epigym answers."""

@@ -1,0 +1,77 @@
+"""The files that the entries of the catalogue name, and what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+
+from tests.helpers.tasks import COIN, COUNTER, DELUDED
+
+_DEEP = f"goal {'-(' * 20_000}tail{')' * 20_000};"
+
+_TABLE = (
+    "domain,problem,configuration,forbid_collapse,status,plan_length,expanded,actions,fluents,initial_worlds,"
+    "search_seconds,total_seconds,peak_bytes,other_outcomes\n"
+)
+
+FILES: dict[str, tuple[str, str | bytes]] = {
+    "coin.txt": ("a problem in which nothing is wrong", COIN),
+    "counter.txt": ("another one", COUNTER),
+    "done.txt": ("a problem whose goal holds at the start", COUNTER.replace("goal r; goal -p;", "goal -p;")),
+    "deluded.txt": ("a problem whose only plan makes an agent believe everything", DELUDED),
+    "hopeless.txt": (
+        "a problem without a plan",
+        COIN.replace("executable shout if B(a, tail)", "executable shout if -tail"),
+    ),
+    "empty.txt": ("nothing", ""),
+    "blank.txt": ("blank lines", "\n \n\t\n"),
+    "cut.txt": ("a problem that ends in the middle of a statement", COIN[:150]),
+    "latin.txt": ("text in Latin-1", "fluent caf\xe9;".encode("latin-1")),
+    "utf16.txt": ("text in UTF-16", COIN.encode("utf-16")),
+    "nul.txt": ("a NUL in a name", COIN.replace("open", "op\0en")),
+    "twice.txt": ("a fluent that is declared twice", COIN.replace("fluent open, tail", "fluent open, open, tail")),
+    "stranger.txt": ("an agent that is not declared", COIN.replace("b observes lift", "z observes lift")),
+    "no_agent.txt": ("no agents", "fluent p;\naction act;\nact causes p;\ninitially -p;\ngoal p;\n"),
+    "no_goal.txt": ("no goal", COIN.partition("goal")[0]),
+    "no_initial.txt": ("no initial e-state", "\n".join(line for line in COIN.splitlines() if "initially" not in line)),
+    "contradiction.txt": ("an initial e-state that contradicts itself", COIN + "initially -tail;\n"),
+    "deep.txt": ("a goal of 20,000 levels", COIN + _DEEP),
+    "no_semicolon.txt": ("a statement without its end", COIN.replace("fluent open, tail;", "fluent open, tail")),
+    "plan.json": ("a plan of coin.txt", '["lift", "look", "shout"]'),
+    "no_plan.json": ("a plan without actions", "[]"),
+    "unknown_plan.json": ("a plan with an action that there is not", '["lift", "fly"]'),
+    "wrong_plan.json": ("a plan whose first action is not applicable", '["shout"]'),
+    "short_plan.json": ("a plan that stops before the goal", '["lift"]'),
+    "long_plan.json": ("a plan of 2,001 actions", json.dumps(["lift"] + ["look"] * 2000)),
+    "object.json": ("an object in place of a plan", '{"plan": ["lift"]}'),
+    "numbers.json": ("numbers in place of names", "[1, 2, 3]"),
+    "text.json": ("a text in place of a plan", '"lift"'),
+    "cut.json": ("an array that does not end", '["lift", "look"'),
+    "key_twice.json": ("a key that is there twice", '{"a": 1, "a": 2}'),
+    "deep.json": ("100,000 arrays in each other", "[" * 100_000),
+    "digits.json": ("a number of 10,000 digits", "1" * 10_000),
+    "surrogate.json": ("half a character", '["\\ud800"]'),
+    "nan.json": ("what is no number", "[NaN]"),
+    "null.json": ("null", "null"),
+    "folder/notes.txt": ("a file in a folder", "notes\n"),
+    "alone.epddl": ("an EPDDL problem without its domain", "(define (problem p) (:domain d))"),
+    "open.epddl": ("a parenthesis that is not closed", "(define (problem p"),
+    "cut_off.model.json": ("a linear model that is cut off", '{"sha256": "00", "format'),
+    "edited.model.json": ("a linear model that was edited", '{"sha256": "00", "format_version": 1}'),
+    "broken.ckpt": ("no checkpoint", b"\x80\x02no checkpoint"),
+    "broken.onnx": ("no ONNX file", b"\x00" * 100),
+    "no_rows/results.csv": ("a table without rows", _TABLE),
+    "no_columns/results.csv": ("a table without the columns of an evaluation", "a,b\n1,2\n"),
+    "bytes/results.csv": ("a table that is no text", b"\xff\xfe\x00"),
+    "no_number/results.csv": (
+        "a table with a word where a number belongs",
+        _TABLE + "x,x/1,bfs,false,solved,many,7,3,2,1,0.1,0.2,4096,0\n",
+    ),
+    "no_status/results.csv": (
+        "a table with a status that there is not",
+        _TABLE + "x,x/1,bfs,false,maybe,3,7,3,2,1,0.1,0.2,4096,0\n",
+    ),
+    "short/results.csv": ("a table with a row that is cut off", _TABLE + "x,x/1,bfs,false,sol"),
+    "published.csv": ("published outcomes without columns", "a\n1\n"),
+    "ladder.csv": ("a table of rungs without columns", "a,b\n1,2\n"),
+}
+"""By name: what it is, and its content."""

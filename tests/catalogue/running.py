@@ -1,0 +1,151 @@
+"""Runs the catalogue: every input in a folder with its files, one outcome each, as lines of JSON on standard output."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import os
+import re
+import shlex
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from domains import DomainError
+from epigym.command.codes import ExitCode
+from epigym.errors import EpigymError
+from tests.catalogue.entries import CALLS, COMMANDS
+from tests.catalogue.files import FILES
+from tests.helpers.command_server import execute
+
+_HEAVY = ("epigym.__main__", "domains.__main__", "search.planning.planner", "search.evaluation.running", "learn.train")
+"""What many commands import, imported once."""
+_MODULES = {"epigym-plan": ["search.competition"]}
+_ANSWER = re.compile(r"(?:.*: )?(error: .*)|(not valid: .*)|(warning: .*)")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d_[\d-]+")
+_PREAMBLE = """
+import gymnasium
+import domains, epigym
+from dataclasses import replace
+from epigym import EpistemicAECEnv, EpistemicEnv, PaddedObservation
+from epigym.encoding import Encoder
+from epigym.envs.env import Snapshot
+from epigym.formula import believes, fluent
+from epigym.language import load, parse_formula, save
+from epigym.problem import domain_problem, load_problem
+from epigym.space import StateSpace
+from epigym.structure import Lifted, Structure
+from epigym.task import EState, Task
+from learn.model.linear import read_model
+from search.agents.limits import Limits
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
+task = load("coin.txt")
+hidden = replace(task, initial=EState(task.initial.valuations[:1], ((frozenset(),),) * 2, (0,)))
+space = StateSpace(task)
+env = EpistemicEnv(task)
+env.reset()
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an input.
+
+    Attributes:
+        group: what it was given to.
+        input: as it is written.
+        said: the lines of the answer that say what is wrong.
+        end: the exit code, or the class of the exception; empty where there was none.
+        is_ours: whether that is one of those that are promised.
+        written: files that a refused command has left.
+        output: everything that it said.
+    """
+
+    group: str
+    input: str
+    said: list[str]
+    end: str
+    is_ours: bool
+    written: list[str]
+    output: str
+
+
+def outcomes(folder: Path, stride: int) -> Iterator[Outcome]:
+    """Run the catalogue in a folder that is made here; of the commands that compose settings, every so many."""
+    for name, (_, content) in FILES.items():
+        file = folder / "work" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+    os.chdir(folder / "work")
+    for name in _HEAVY:
+        importlib.import_module(name)
+    for group, calls in CALLS.items():
+        names: dict[str, object] = {}
+        exec(_PREAMBLE, names)
+        for call in calls:
+            yield _called(group, call, names)
+    for group, lines in COMMANDS.items():
+        for line in lines[:: stride if "." in group else 1]:
+            yield _commanded(group, line, folder)
+
+
+def _called(group: str, call: str, names: dict[str, object]) -> Outcome:
+    end, said, is_ours = "", [], True
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            eval(compile(ast.parse(call, mode="eval"), "<catalogue>", "eval"), names)
+        except Exception as error:
+            end, said = type(error).__name__, str(error).splitlines()[:1]
+            is_ours = isinstance(error, EpigymError | DomainError | IndexError) or type(error).__module__.startswith(
+                "gymnasium"
+            )
+    return Outcome(group, call, said, end, is_ours, [], "")
+
+
+def _commanded(group: str, line: str, folder: Path) -> Outcome:
+    module, *first = _MODULES.get(group, group.split(" "))
+    log = folder / "log"
+    before = set(_files())
+    request = {
+        "module": module, "arguments": [*first, *shlex.split(line)], "environment": {}, "folder": str(folder / "work"),
+        "log": str(log), "stride": 1,
+    }  # fmt: skip
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        code = 99
+        try:
+            code = execute(request)
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    output = _TIME.sub("…", log.read_text(encoding="utf-8"))
+    said = [next(filter(None, found.groups())) for found in map(_ANSWER.fullmatch, output.splitlines()) if found]
+    written = sorted(set(_files()) - before) if code >= ExitCode.USAGE else []
+    return Outcome(group, line, said, str(code), code in set(ExitCode) - {ExitCode.FAILURE}, written, output)
+
+
+def _files() -> Iterator[str]:
+    """All files, less what every run has written when it starts."""
+    for path in Path().rglob("*"):
+        if path.is_file() and ".hydra" not in path.parts and path.suffix != ".log" and path.name != "multirun.yaml":
+            yield str(path)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for outcome in outcomes(Path(folder), int(sys.argv[1])):
+            print(json.dumps(asdict(outcome)), flush=True)
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()

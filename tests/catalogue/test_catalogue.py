@@ -1,0 +1,46 @@
+"""Every wrong or extreme input of the catalogue is answered as its page says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from epigym.command.codes import ExitCode
+from tests.catalogue.entries import CALLS, COMMANDS
+from tests.catalogue.page import PAGE, row, run, text
+from tests.catalogue.running import Outcome
+
+STRIDE = 3
+
+
+@pytest.fixture(scope="module")
+def outcomes(pytestconfig: pytest.Config) -> list[Outcome]:
+    return run(1 if pytestconfig.getoption("full") else STRIDE)
+
+
+def test_every_answer_is_what_the_page_says(outcomes: list[Outcome], pytestconfig: pytest.Config) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert [outcome for outcome in outcomes if row(outcome) not in page] == []
+    assert not pytestconfig.getoption("full") or text(outcomes) == page
+
+
+def test_no_answer_is_a_traceback_or_an_end_that_was_not_promised(outcomes: list[Outcome]) -> None:
+    assert [outcome for outcome in outcomes if not outcome.is_ours or "Traceback" in outcome.output] == []
+
+
+def test_what_is_refused_is_told_in_one_line(outcomes: list[Outcome]) -> None:
+    refused = [outcome for outcome in outcomes if outcome.end.isdigit() and int(outcome.end) >= ExitCode.USAGE]
+    assert len(refused) > len(outcomes) // 3
+    assert [one for one in refused if len(one.said) != 1 or not re.match(r"error: .{12,}", one.said[0])] == []
+    assert [one for one in refused if one.written] == []
+
+
+def test_the_page_tells_of_everything() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    entries = [entry for group in (*CALLS.values(), *COMMANDS.values()) for entry in group]
+    assert len(entries) >= 150
+    assert [entry for entry in entries if f"| `{entry}` |".replace("``", "") not in page] == []
+    assert page.count("\n| `") == len([entry for entry in entries if entry]) + page.partition("## Files")[2].count(
+        "\n| `"
+    )

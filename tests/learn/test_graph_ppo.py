@@ -21,7 +21,7 @@ from epigym.space import StateSpace
 from learn.graph_ppo import GraphPpo
 from learn.graph_ppo import train as command
 from learn.training.goal_reaching import summary
-from learn.training.goals import GoalsEnv, draw_goals, play, shortest
+from learn.training.goals import GoalsEnv, draw_goals, play, shortest, split_goals
 from learn.training.graph_ppo import GraphPolicy, Hyperparameters, advantages, masked, train
 from tests.helpers.commands import composed
 
@@ -149,6 +149,19 @@ def test_goals_held_out_are_as_rare_as_those_to_learn_from() -> None:
     assert min(places) < 3 < 8 < max(places)
 
 
+def test_no_goal_held_out_is_learned_from() -> None:
+    env = coin(agents=3)
+    learned, others = split_goals(env, 30, 20, 60, seed=0)
+    goals = [goal for goal, _ in learned]
+    assert len(set(goals)) == len(goals) > 60
+    assert len(set(others)) == 20
+    assert not set(others) & set(goals)
+    assert max(map(len, others)) == 2
+    assert max(map(len, goals)) == 3
+    assert {goal for goal, _ in split_goals(env, 30, 20, 0, seed=0)[0]} < set(goals)
+    assert split_goals(env, 30, 20, 0, seed=0)[1] == others
+
+
 def test_the_way_to_a_goal_is_a_walk_that_stops_before_it() -> None:
     env = coin()
     for goal, way in draw_goals(env, 10, seed=0):
@@ -198,7 +211,7 @@ def test_playing_counts_steps_up_to_the_goal() -> None:
 
 
 def test_the_command_writes_curves_goals_and_policies(tmp_path: Path) -> None:
-    few = ["goals=5", "held_out=3", "envs=4", "steps=64", "evaluate_every=1", "seeds=[3,4]"]
+    few = ["goals=5", "held_out=3", "larger=4", "envs=4", "steps=64", "evaluate_every=1", "seeds=[3,4]"]
     small = ["ppo.rollout=8", "ppo.epochs=1", "ppo.minibatches=1", "ppo.size=8", "ppo.layers=1"]
     command(composed(GraphPpo, "graph_ppo", "+problem.instance=pl_2", *few, *small, f"run_dir={tmp_path}"))
     with (tmp_path / "curve.csv").open() as file:

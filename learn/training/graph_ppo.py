@@ -81,7 +81,7 @@ class GraphPolicy(nn.Module):
         groups, count = graphs.batch * _KINDS + kinds, graphs.num_graphs
 
         def means() -> Tensor:
-            return global_mean_pool(x, groups, count * _KINDS).view(count, -1)
+            return cast(Tensor, global_mean_pool(x, groups, count * _KINDS).view(count, -1))
 
         for layer in self.rounds:
             x = layer(x, starts, ends, graphs.edge_type, means(), graphs.batch)
@@ -108,8 +108,8 @@ class _Round(nn.Module):
         self.norm = nn.LayerNorm(size)
 
     def forward(self, x: Tensor, starts: Tensor, ends: Tensor, types: Tensor, means: Tensor, of: Tensor) -> Tensor:
-        sent = self.messages(x).view(-1, x.shape[1])[ends * self.n_types + types]
-        heard = (self.own(x) + self.everywhere(means)[of]).index_add(0, starts, sent)
+        sent = self.messages(x).view(-1, x.shape[1]).index_select(0, ends * self.n_types + types)
+        heard = (self.own(x) + self.everywhere(means).index_select(0, of)).index_add(0, starts, sent)
         return cast(Tensor, self.norm(x + self.update(heard.relu())))
 
 
@@ -300,7 +300,7 @@ def _formulas(graphs: Any) -> Tensor:
     goes_on[starts] = True
     found = torch.zeros_like(goes_on)
     found[starts[~goes_on[ends]]] = True
-    return found & (graphs.node_type == NODE_TYPES.index("goal"))
+    return cast(Tensor, found & (graphs.node_type == NODE_TYPES.index("goal")))
 
 
 def _two_layers(inputs: int, size: int, outputs: int) -> nn.Sequential:

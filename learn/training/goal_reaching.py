@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
-from scipy import stats
 
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.files import replacing, write_rows
@@ -19,6 +17,7 @@ from epigym.formula import and_
 from learn.training.goals import GoalsEnv, play, shortest, split_goals
 from learn.training.graph_ppo import Hyperparameters, train
 from learn.training.pictures import draw_reached
+from learn.training.seeds import over_seeds
 
 logger = logging.getLogger(__name__)
 
@@ -98,8 +97,7 @@ def experiment(
 
 def summary(reached: Sequence[float]) -> str:
     """What was reached in the mean over seeds, with the 95 % interval of Student's t where there are several."""
-    mean = 100 * np.mean(reached)
+    mean, half = over_seeds([100 * value for value in reached])
     if len(reached) == 1:
         return f"{mean:.1f} % of the optimal return on goals held out, one seed"
-    half = 100 * stats.sem(reached) * stats.t.ppf(0.975, len(reached) - 1)
     return f"{mean:.1f} ± {half:.1f} % of the optimal return on goals held out, {len(reached)} seeds"

@@ -23,6 +23,7 @@ from learn.graph_ppo import train as command
 from learn.training.goal_reaching import summary
 from learn.training.goals import GoalsEnv, draw_goals, play, shortest, split_goals
 from learn.training.graph_ppo import GraphPolicy, Hyperparameters, advantages, masked, train
+from learn.training.seeds import over_seeds
 from tests.helpers.commands import composed
 
 CHOICES = Hyperparameters(
@@ -232,3 +233,10 @@ def test_the_command_writes_curves_goals_and_policies(tmp_path: Path) -> None:
 def test_the_summary_has_the_interval_of_student() -> None:
     assert summary([0.9]) == "90.0 % of the optimal return on goals held out, one seed"
     assert summary([0.9, 0.95, 1.0]) == "95.0 ± 12.4 % of the optimal return on goals held out, 3 seeds"
+
+
+def test_the_interval_over_seeds_holds_the_mean_as_often_as_it_says() -> None:
+    draws = np.random.default_rng(0).normal(size=(2000, 3))
+    found = [over_seeds(list(row)) for row in draws]
+    assert np.mean([abs(mean) <= half for mean, half in found]) == pytest.approx(0.95, abs=0.015)
+    assert over_seeds([0.9]) == (0.9, 0.0)

@@ -30,6 +30,8 @@ class GraphPpo(Settings):
     goal_size: int = field(metadata={"minimum": 1})
     goals: int = field(metadata={"minimum": 1})
     held_out: int = field(metadata={"minimum": 1})
+    larger: int = field(metadata={"minimum": 0})
+    on_the_way: float = field(metadata={"minimum": 0.0, "maximum": 1.0})
     max_episode_steps: int = field(metadata={"minimum": 1})
     envs: int = field(metadata={"minimum": 1})
     steps: int = field(metadata={"minimum": 1})
@@ -64,12 +66,14 @@ def train(settings: GraphPpo) -> None:
         goal_size=settings.goal_size,
         **settings.problem,
     )
+    env.on_the_way = settings.on_the_way
     reached = experiment(
         env,
         make(Hyperparameters, settings.ppo, "ppo."),
         settings.run_dir,
         goals=settings.goals,
         held_out=settings.held_out,
+        larger=settings.larger,
         max_episode_steps=settings.max_episode_steps,
         envs=settings.envs,
         steps=settings.steps,

@@ -92,13 +92,15 @@ class DomainEnv(EpistemicEnv):
             return self.random_goal(rng)[0]
         return super().goal_option(option, rng)
 
-    def random_goal(self, rng: np.random.Generator) -> tuple[tuple[Formula, ...], tuple[int, ...]]:
-        """A random goal, and the actions of a walk that reaches it.
+    def random_goal(
+        self, rng: np.random.Generator, size: int | None = None
+    ) -> tuple[tuple[Formula, ...], tuple[int, ...]]:
+        """A random goal of up to `size` formulas (default: `goal_size`), and the actions of a walk that reaches it.
 
         Raises:
             TaskError: when none is found.
         """
         steps = int(rng.integers(1, self.goal_steps, endpoint=True))
-        size = int(rng.integers(1, self.goal_size, endpoint=True))
+        size = int(rng.integers(1, size or self.goal_size, endpoint=True))
         drawn = random_goal(self.space, self._drawable, rng, steps=steps, size=size)
         return conjuncts(and_(*(self._vocabulary[index] for index in drawn.subgoals))), drawn.plan

@@ -8,17 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
-from scipy import stats
 
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.files import replacing, write_rows
 from epigym.formula import and_
-from learn.training.goals import GoalsEnv, draw_goals, play, shortest
+from learn.training.goals import GoalsEnv, play, shortest, split_goals
 from learn.training.graph_ppo import Hyperparameters, train
 from learn.training.pictures import draw_reached
+from learn.training.seeds import over_seeds
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +31,7 @@ def experiment(
     *,
     goals: int,
     held_out: int,
+    larger: int,
     max_episode_steps: int,
     envs: int,
     steps: int,
@@ -46,6 +46,7 @@ def experiment(
         folder: where the files are written.
         goals: how many different goals are learned from.
         held_out: how many others the policy is held against.
+        larger: how many goals of up to one formula more are drawn; it learns from those, too, that are not held out.
         max_episode_steps: after how many steps an episode is given up.
         envs: number of environments that play side by side.
         steps: of all environments together.
@@ -62,8 +63,8 @@ def experiment(
     results: list[dict[str, Any]] = []
     final: list[float] = []
     for seed in seeds:
-        drawn = draw_goals(env, goals + held_out, seed)
-        env.goals, others = drawn[:goals], [goal for goal, _ in drawn[goals:]]
+        learned, others = split_goals(env, goals, held_out, larger, seed)
+        env.goals = learned
         best = shortest(env.space, others)
         vector = EpistemicVectorEnv(env, envs, max_episode_steps, AutoresetMode.SAME_STEP)
         updates = math.ceil(steps / (choices.rollout * envs))
@@ -96,8 +97,7 @@ def experiment(
 
 def summary(reached: Sequence[float]) -> str:
     """What was reached in the mean over seeds, with the 95 % interval of Student's t where there are several."""
-    mean = 100 * np.mean(reached)
+    mean, half = over_seeds([100 * value for value in reached])
     if len(reached) == 1:
         return f"{mean:.1f} % of the optimal return on goals held out, one seed"
-    half = 100 * stats.sem(reached) * stats.t.ppf(0.975, len(reached) - 1)
     return f"{mean:.1f} ± {half:.1f} % of the optimal return on goals held out, {len(reached)} seeds"

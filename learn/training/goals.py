@@ -52,8 +52,8 @@ class GoalsEnv(DomainEnv):
         return goal, int(rng.choice(way)) if rng.random() < self.on_the_way else self.space.initial
 
 
-def draw_goals(env: DomainEnv, count: int, seed: int) -> list[Drawn]:
-    """Different random goals of an environment's distribution, in random order.
+def draw_goals(env: DomainEnv, count: int, seed: int, size: int | None = None) -> list[Drawn]:
+    """Different random goals of an environment's distribution, in random order, of up to `size` formulas.
 
     Raises:
         EpigymError: when there are fewer.
@@ -61,13 +61,34 @@ def draw_goals(env: DomainEnv, count: int, seed: int) -> list[Drawn]:
     rng = np.random.default_rng(seed)
     found: dict[Goal, Drawn] = {}
     for _ in range(_DRAWS * count):
-        goal, plan = env.random_goal(rng)
+        goal, plan = env.random_goal(rng, size)
         if goal not in found:
             found[goal] = Drawn(goal, _way(env.space, plan))
         if len(found) == count:
             drawn = list(found.values())  # those that came last are rare
             return [drawn[index] for index in rng.permutation(count)]
     raise EpigymError(f"{_DRAWS * count} draws gave {len(found)} different goals, not {count}: ask for fewer")
+
+
+def split_goals(env: GoalsEnv, goals: int, held_out: int, larger: int, seed: int) -> tuple[list[Drawn], list[Goal]]:
+    """Goals to learn from and goals held out.
+
+    Args:
+        env: whose distribution they are of.
+        goals: how many different ones to learn from.
+        held_out: how many others to hold out.
+        larger: how many different goals of up to one formula more are drawn; those that are not held out are learned
+            from, too.
+        seed: of the draws.
+
+    Raises:
+        EpigymError: when there are fewer.
+    """
+    drawn = draw_goals(env, goals + held_out, seed)
+    others = [goal for goal, _ in drawn[goals:]]
+    wider = {draw.goal: draw for draw in draw_goals(env, larger, seed, env.goal_size + 1)} if larger else {}
+    learned = wider | {draw.goal: draw for draw in drawn}
+    return [draw for goal, draw in learned.items() if goal not in others], others
 
 
 def _way(space: StateSpace, plan: Sequence[int]) -> tuple[int, ...]:

@@ -52,9 +52,9 @@ class Hyperparameters:
 class GraphPolicy(nn.Module):
     """Graphs to the logits of all actions and a value: messages along typed edges, read out by type of node.
 
-    Messages go from the end of an edge to its start: a world hears of the worlds that an agent considers possible there,
-    a formula of its parts. What all nodes of a type are like in the mean goes to every node of the graph in each round,
-    so that worlds hear of the goal. The numbers of formulas are not looked at: what a formula says is in its parts.
+    Messages go from the end of an edge to its start: a world hears of the worlds that an agent considers possible
+    there, a formula of its parts. The means over all nodes of a type go to every node of the graph in each round, so
+    that worlds hear of the goal. What a formula says is in its parts; the number that it has as a node is left out.
 
     Args:
         n_actions: number of actions.
@@ -67,9 +67,7 @@ class GraphPolicy(nn.Module):
     def __init__(self, n_actions: int, n_agents: int, *, width: int = 64, size: int = 64, layers: int = 3) -> None:
         super().__init__()
         self.identifiers = _two_layers(width, size, size)
-        nn.init.normal_(
-            cast(nn.Linear, self.identifiers[0]).weight
-        )  # few bits are set, and goals differ in one of them
+        nn.init.normal_(cast(nn.Linear, self.identifiers[0]).weight)  # goals may differ in one bit
         self.node_types = nn.Embedding(_KINDS, size)
         self.rounds = nn.ModuleList(_Round(GOAL_EDGE + 1 + n_agents, size) for _ in range(layers))
         self.logits = _two_layers(_KINDS * size, 2 * size, n_actions)
@@ -83,7 +81,7 @@ class GraphPolicy(nn.Module):
         groups, count = graphs.batch * _KINDS + kinds, graphs.num_graphs
 
         def means() -> Tensor:
-            return global_mean_pool(x, groups, count * _KINDS).view(count, -1)
+            return cast(Tensor, global_mean_pool(x, groups, count * _KINDS).view(count, -1))
 
         for layer in self.rounds:
             x = layer(x, starts, ends, graphs.edge_type, means(), graphs.batch)
@@ -110,8 +108,8 @@ class _Round(nn.Module):
         self.norm = nn.LayerNorm(size)
 
     def forward(self, x: Tensor, starts: Tensor, ends: Tensor, types: Tensor, means: Tensor, of: Tensor) -> Tensor:
-        sent = self.messages(x).view(-1, x.shape[1])[ends * self.n_types + types]
-        heard = (self.own(x) + self.everywhere(means)[of]).index_add(0, starts, sent)
+        sent = self.messages(x).view(-1, x.shape[1]).index_select(0, ends * self.n_types + types)
+        heard = (self.own(x) + self.everywhere(means).index_select(0, of)).index_add(0, starts, sent)
         return cast(Tensor, self.norm(x + self.update(heard.relu())))
 
 
@@ -302,7 +300,7 @@ def _formulas(graphs: Any) -> Tensor:
     goes_on[starts] = True
     found = torch.zeros_like(goes_on)
     found[starts[~goes_on[ends]]] = True
-    return found & (graphs.node_type == NODE_TYPES.index("goal"))
+    return cast(Tensor, found & (graphs.node_type == NODE_TYPES.index("goal")))
 
 
 def _two_layers(inputs: int, size: int, outputs: int) -> nn.Sequential:

@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from epigym.files import replacing
+from learn.training.seeds import over_seeds
 
 _BLUE, _ORANGE = "#2b6cb0", "#dd6b20"
 
@@ -139,7 +140,7 @@ def draw_rollout(counts: Mapping[str, Any], title: str, path: Path) -> None:
 
 
 def draw_reached(rows: Sequence[Mapping[str, float]], path: Path) -> None:
-    """What part of the optimal return a policy reached on goals held out: each seed, and their mean.
+    """What part of the optimal return a policy reached on goals held out: each seed, their mean and its interval.
 
     Args:
         rows: learning curves, with `seed`, `steps` and, where it was measured, `optimal`.
@@ -154,7 +155,10 @@ def draw_reached(rows: Sequence[Mapping[str, float]], path: Path) -> None:
     for seed in dict.fromkeys(row["seed"] for row in measured):
         mine = [row for row in measured if row["seed"] == seed]
         axes.plot([row["steps"] for row in mine], [100 * row["optimal"] for row in mine], color=_BLUE, alpha=0.3)
-    axes.plot(list(by_steps), [np.mean(some) for some in by_steps.values()], color=_BLUE, label="mean over seeds")
+    mean, half = np.array([over_seeds(some) for some in by_steps.values()]).T
+    axes.plot(list(by_steps), mean, color=_BLUE, label="mean over seeds")
+    if len(measured) > len(by_steps):
+        axes.fill_between(list(by_steps), mean - half, mean + half, color=_BLUE, alpha=0.15, label="its 95 % interval")
     axes.axhline(100, color="0.6", linestyle=":", label="shortest plans")
     axes.set(xlabel="steps", ylabel="optimal return reached on goals held out [%]", ylim=(0, 105))
     axes.legend(frameon=False, loc="lower right")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +21,9 @@ from epigym.space import StateSpace
 from learn.graph_ppo import GraphPpo
 from learn.graph_ppo import train as command
 from learn.training.goal_reaching import summary
-from learn.training.goals import GoalsEnv, draw_goals, play, shortest
+from learn.training.goals import GoalsEnv, draw_goals, play, shortest, split_goals
 from learn.training.graph_ppo import GraphPolicy, Hyperparameters, advantages, masked, train
+from learn.training.seeds import over_seeds
 from tests.helpers.commands import composed
 
 CHOICES = Hyperparameters(
@@ -125,7 +126,20 @@ def test_the_network_tells_goals_and_order_of_graphs_apart() -> None:
             assert logits.shape == (2, len(env.action_names))
             found.append((logits[0], values[0]))
             assert torch.allclose(logits[1], policy(to_pyg(env.encoder.graphs([0])))[0][0], atol=1e-5)
-    assert len({tuple(logits.tolist()) for logits, _ in found}) == len(goals)
+    for one, other in combinations(found, 2):
+        assert (one[0] - other[0]).abs().max() > 1e-3
+
+
+def test_the_network_does_not_see_how_formulas_are_numbered() -> None:
+    env = coin()
+    torch.manual_seed(0)
+    policy = GraphPolicy(len(env.action_names), len(env.task.agents), size=16)
+    goal = env.goal_option("B(b, B(a, tail)), -B(a, B(b, tail)), looking_b", env.np_random)
+    one, other = (env.encoder.under(some).graphs([0]) for some in (goal, goal[::-1]))
+    assert sorted(map(bytes, one.node_bits)) == sorted(map(bytes, other.node_bits))
+    assert not np.array_equal(one.edge_index, other.edge_index)
+    with torch.no_grad():
+        assert torch.allclose(policy(to_pyg(one))[0], policy(to_pyg(other))[0], atol=1e-5)
 
 
 def test_drawn_goals_are_different_reachable_and_follow_from_the_seed() -> None:
@@ -147,6 +161,19 @@ def test_goals_held_out_are_as_rare_as_those_to_learn_from() -> None:
     drawn = [[goal for goal, _ in draw_goals(env, 12, seed)] for seed in range(40)]
     places = [goals.index(often) for goals in drawn if often in goals]
     assert min(places) < 3 < 8 < max(places)
+
+
+def test_no_goal_held_out_is_learned_from() -> None:
+    env = coin(agents=3)
+    learned, others = split_goals(env, 30, 20, 60, seed=0)
+    goals = [goal for goal, _ in learned]
+    assert len(set(goals)) == len(goals) > 60
+    assert len(set(others)) == 20
+    assert not set(others) & set(goals)
+    assert max(map(len, others)) == 2
+    assert max(map(len, goals)) == 3
+    assert {goal for goal, _ in split_goals(env, 30, 20, 0, seed=0)[0]} < set(goals)
+    assert split_goals(env, 30, 20, 0, seed=0)[1] == others
 
 
 def test_the_way_to_a_goal_is_a_walk_that_stops_before_it() -> None:
@@ -198,7 +225,7 @@ def test_playing_counts_steps_up_to_the_goal() -> None:
 
 
 def test_the_command_writes_curves_goals_and_policies(tmp_path: Path) -> None:
-    few = ["goals=5", "held_out=3", "envs=4", "steps=64", "evaluate_every=1", "seeds=[3,4]"]
+    few = ["goals=5", "held_out=3", "larger=4", "envs=4", "steps=64", "evaluate_every=1", "seeds=[3,4]"]
     small = ["ppo.rollout=8", "ppo.epochs=1", "ppo.minibatches=1", "ppo.size=8", "ppo.layers=1"]
     command(composed(GraphPpo, "graph_ppo", "+problem.instance=pl_2", *few, *small, f"run_dir={tmp_path}"))
     with (tmp_path / "curve.csv").open() as file:
@@ -219,3 +246,10 @@ def test_the_command_writes_curves_goals_and_policies(tmp_path: Path) -> None:
 def test_the_summary_has_the_interval_of_student() -> None:
     assert summary([0.9]) == "90.0 % of the optimal return on goals held out, one seed"
     assert summary([0.9, 0.95, 1.0]) == "95.0 ± 12.4 % of the optimal return on goals held out, 3 seeds"
+
+
+def test_the_interval_over_seeds_holds_the_mean_as_often_as_it_says() -> None:
+    draws = np.random.default_rng(0).normal(size=(2000, 3))
+    found = [over_seeds(list(row)) for row in draws]
+    assert np.mean([abs(mean) <= half for mean, half in found]) == pytest.approx(0.95, abs=0.015)
+    assert over_seeds([0.9]) == (0.9, 0.0)

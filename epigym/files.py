@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from epigym.errors import EpigymError, MissingError
+from epigym.names import is_one_line
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 
@@ -164,7 +165,7 @@ def _nameable(path: AnyPath) -> Path:
         is_nameable = False
     if not is_nameable:
         raise OSError(errno.EINVAL, "no file can have this name", ascii(str(path)))
-    if len(f"{os.fspath(path)}.".splitlines()) > 1:
+    if not is_one_line(str(path)):
         raise OSError(errno.EINVAL, "a name with a line break does not fit into messages: rename it", ascii(str(path)))
     return Path(path)
 

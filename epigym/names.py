@@ -2,4 +2,9 @@
 
 from domains.names import did_you_mean, unknown
 
-__all__ = ["did_you_mean", "unknown"]
+__all__ = ["did_you_mean", "is_one_line", "unknown"]
+
+
+def is_one_line(name: str) -> bool:
+    """Whether a name fits into a message of one line."""
+    return len(f"{name}.".splitlines()) == 1

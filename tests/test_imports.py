@@ -36,7 +36,7 @@ TABLE = {
     "epigym": "domains epigym.errors epigym.packages",
     "epigym.errors": "",
     "epigym.names": "domains",
-    "epigym.files": "epigym.errors",
+    "epigym.files": "epigym.errors epigym.names",
     "epigym.sealed": "epigym.errors epigym.files",
     "epigym.packages": "epigym.errors",
     "epigym.targets": "epigym.errors",

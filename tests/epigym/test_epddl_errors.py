@@ -362,6 +362,7 @@ def test_too_many_worlds_names_what_nothing_fixes() -> None:
         ("[]", "expected an object with the keys domain, problem, action-type-libraries, found list"),
         ('{"domain": "d", "problem": "p"}', "found domain, problem"),
         ('{"domain": "d", "problem": "p", "action-type-libraries": [], "x": 1}', "found domain, problem, action-type"),
+        ('{"dom\\nain": "d", "problem": "p"}', r"found 'dom\nain', problem"),
         ('{"domain": "d", "problem": "p", "action-type-libraries": "l"}', "must be a list of paths"),
         ('{"domain": 1, "problem": "p", "action-type-libraries": []}', "expected a path, found 1"),
         ('{"domain": "d", "problem": "p", "action-type-libraries": []}', "there is no such file as 'p'"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,18 @@ def test_a_part_that_is_something_else(compact: bool) -> None:
     for message, *place in refused:
         assert message.startswith("task.json: "), place
         assert "\n" not in message, place
+
+
+@pytest.mark.parametrize("old", ["tail", "a", "w0", "look", "the problem", "the domain"])
+@pytest.mark.parametrize("ending", ["\n", "\r", "\x85", "\u2028"])
+def test_names_that_do_not_fit_on_a_line(old: str, ending: str) -> None:
+    """Those of fluents, agents, worlds, actions, the problem and its domain."""
+    task = replace(coin(), instance="the problem", domain="the domain")
+    content = json.dumps(ground_json.to_json(ground_json.bare(task)))
+    wrong = json.loads(content.replace(json.dumps(old), json.dumps(old + ending)))
+    with pytest.raises(EpigymError, match="a name with a line break does not fit into messages") as caught:
+        ground_json.checked(wrong, "task.json")
+    assert len(str(caught.value).splitlines()) == 1
 
 
 DIGITS = "9" * 5000

@@ -21,6 +21,7 @@ from epigym.language.epddl.syntax import Domain, Library, Problem
 from epigym.language.epddl.types import Specification
 from epigym.language.ground_json import GroundSpecification
 from epigym.language.source import Source
+from epigym.names import is_one_line
 from epigym.task import Task
 
 _SPEC_KEYS = ("domain", "problem", "action-type-libraries")
@@ -151,7 +152,7 @@ def _spec_paths(path: Path) -> list[Path]:
     """Problem, domain and libraries that a specification file names."""
     content = read_json(path)
     if not isinstance(content, dict) or set(content) != set(_SPEC_KEYS):
-        found = ", ".join(content) if isinstance(content, dict) else type(content).__name__
+        found = ", ".join(map(_shown, content)) if isinstance(content, dict) else type(content).__name__
         raise EpigymError(f"{path}: expected an object with the keys {', '.join(_SPEC_KEYS)}, found {found}")
     libraries = content["action-type-libraries"]
     if not isinstance(libraries, list):
@@ -161,6 +162,10 @@ def _spec_paths(path: Path) -> list[Path]:
         if not isinstance(name, str):
             raise EpigymError(f"{path}: expected a path, found {name!r}")
     return [_named(path, name) for name in names]
+
+
+def _shown(key: str) -> str:
+    return key if is_one_line(key) else repr(key)
 
 
 def _named(spec: Path, name: str) -> Path:

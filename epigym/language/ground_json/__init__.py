@@ -23,6 +23,7 @@ from epigym.files import read_json, write_json
 from epigym.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, not_, or_, too_deep
 from epigym.language.ground_json.doubles import in_preconditions
 from epigym.language.ground_json.formulas import CONSTANTS, FormulaReader, FormulaWriter
+from epigym.names import is_one_line
 from epigym.task import Action, Effect, EState, Event, Task
 
 MAX_PAIRS = 50_000_000
@@ -272,17 +273,19 @@ def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Ta
     }
     reader = FormulaReader(constants, plank_compat)
     return Task(
-        name=info["problem"],
+        name=_one_line("problem", info["problem"]),
         fluents=tuple(atom for atom in atoms if atom not in constants),
         agents=tuple(agents),
-        actions=tuple(_action_from_json(name, action, agents, reader) for name, action in actions.items()),
+        actions=tuple(
+            _action_from_json(_one_line("actions", name), action, agents, reader) for name, action in actions.items()
+        ),
         initial=EState(
             valuations=tuple(label.difference(constants) for label in labels),
             successors=tuple(_successors(state, agent, worlds) for agent in agents),
             designated=_numbers(state["designated"], worlds),
         ),
         goal=conjuncts(reader(content["goal"])),
-        domain=info.get("domain", ""),
+        domain=_one_line("domain", info.get("domain", "")),
         instance=info["problem"],
     )
 
@@ -291,10 +294,21 @@ def _declared(kind: str, names: _Json) -> list[str]:
     """The names that a list declares, which it may do once; what is only mentioned may be mentioned twice."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"{kind} must be a list of names")
+    for name in names:
+        _one_line(kind, name)
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ValueError(f"{kind} lists {twice[0]!r} twice")
     return names
+
+
+def _one_line(kind: str, name: str) -> str:
+    """A name, which messages show as it is."""
+    if not isinstance(name, str):
+        raise TypeError(f"{kind}: expected a name, found {name!r}")
+    if not is_one_line(name):
+        raise ValueError(f"{kind}: a name with a line break does not fit into messages: {name!r}")
+    return name
 
 
 def _numbers(mentioned: Iterable[str], names: list[str]) -> tuple[int, ...]:

@@ -46,7 +46,8 @@ class InitialStatements:
             if formula.is_propositional:
                 self._actual.append((formula, part))
             elif formula.op is Op.COMMON:
-                self._add_common(next(node for node in part.iter_subtrees_topdown() if node.data == "modality"))
+                # Below what changes nothing, such as two negations; the outermost subtree comes last.
+                self._add_common([node for node in part.iter_subtrees() if node.data == "modality"][-1])
             else:
                 raise self._shape_error(formula, part)
 

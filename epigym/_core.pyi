@@ -59,6 +59,9 @@ class Query:
 
     def holds(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
 
+def hold_each(queries: Sequence[Query], of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
+    """Whether all formulas of one query each hold in e-states."""
+
 class Relaxation:
     """A delete relaxation of a task, evaluated in e-states of a space."""
 

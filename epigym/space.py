@@ -7,7 +7,7 @@ initial e-state, in the order in which e-states are met.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from epigym.symmetry import symmetries
 from epigym.task import EState, Task
 
 Query = Callable[[ArrayLike], NDArray[np.bool_]]
+BoundQuery = _core.Query
 
 
 class Transitions(NamedTuple):
@@ -174,8 +175,12 @@ class StateSpace:
         Raises:
             TaskError: when a formula names a fluent or agent that the task does not have.
         """
-        query = _core.Query(self.core, *pack_formulas(self.task, formulas))
+        query = self.bind(formulas)
         return lambda ids: query.holds(as_ids(ids)).view(np.bool_)
+
+    def bind(self, formulas: Iterable[Formula]) -> BoundQuery:
+        """The same in the core, for `hold_each`."""
+        return _core.Query(self.core, *pack_formulas(self.task, formulas))
 
     def world_counts(self, ids: ArrayLike) -> NDArray[np.int32]:
         """int32[k]: the number of worlds of the contracted e-states."""
@@ -209,6 +214,24 @@ class StateSpace:
             f"action {self.task.actions[action].name!r}: the designated worlds disagree about the observability "
             f"type of agent {self.task.agents[agent]!r}"
         )
+
+
+def hold_each(queries: Sequence[BoundQuery], of: ArrayLike, ids: ArrayLike) -> NDArray[np.bool_]:
+    """Ask each e-state for the formulas of its own query.
+
+    Args:
+        queries: made by `StateSpace.bind` of one space.
+        of: int32[k], which of them e-states are asked.
+        ids: int32[k], the e-states.
+
+    Returns:
+        bool[k]: whether all formulas of its query hold in each e-state.
+
+    Raises:
+        ValueError: when there is not one query for each e-state, or they are of several spaces.
+        IndexError: when an e-state is unknown.
+    """
+    return _core.hold_each(list(queries), as_ids(of), as_ids(ids))
 
 
 def as_ids(ids: ArrayLike) -> NDArray[np.int32]:

@@ -194,7 +194,7 @@ def random_walk(space: StateSpace, rng: np.random.Generator, *, steps: int) -> t
         fresh = [k for k, target in enumerate(step.target.tolist()) if target not in states]
         if not fresh:
             break
-        chosen = int(rng.choice(fresh))
+        chosen = fresh[rng.integers(len(fresh))]
         states.append(int(step.target[chosen]))
         actions.append(int(step.action[chosen]))
     return states, actions
@@ -262,7 +262,7 @@ def random_goal(
         changed = np.flatnonzero(truths[-1] & ~before)
         if len(changed) == 0:
             continue
-        first = int(rng.choice(changed))
+        first = int(changed[rng.integers(len(changed))])
         others = [index for index in np.flatnonzero(truths[-1]).tolist() if index != first]
         chosen = sorted([first, *rng.permutation(others)[: size - 1].tolist()])
         reached = int(np.flatnonzero(truths[:, chosen].all(axis=1))[0])

@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <mutex>
 #include <stdexcept>
 
@@ -169,6 +170,21 @@ std::vector<Symmetry> to_symmetries(const SymmetryLists& lists) {
     std::vector<Symmetry> symmetries;
     for (const auto& [agents, fluents, actions] : lists) symmetries.push_back({agents, fluents, actions});
     return symmetries;
+}
+
+// Whether all formulas of one query each hold in e-states.
+auto hold_each(const std::vector<SharedQuery*>& queries, const Ids& of, const Ids& ids) {
+    const std::size_t count = ids.shape(0);
+    const auto is_wrong = [&](const SharedQuery* query) { return query == nullptr || &query->owner != &queries[0]->owner; };
+    if (of.shape(0) != count || std::ranges::any_of(queries, is_wrong) ||
+        std::ranges::any_of(span_of(of), [&](auto query) { return query >= queries.size(); }))
+        throw std::invalid_argument("one query for each e-state is needed, all of one space");
+    auto out = new_array<bool>(count);
+    if (count == 0) return out;
+    queries[0]->owner.locked([&](Space&) {
+        for (std::size_t k = 0; k < count; ++k) out.data()[k] = queries[span_of(of)[k]]->query.all_hold(span_of(ids)[k]);
+    });
+    return out;
 }
 
 auto expand(SharedSpace& self, const Ids& ids, bool stop_at_goal, unsigned threads) {
@@ -405,6 +421,8 @@ NB_MODULE(_core, m) {
                 return out;
             },
             "ids"_a);
+
+    m.def("hold_each", &hold_each, "queries"_a, "of"_a, "ids"_a, "Whether all formulas of one query each hold in e-states.");
 
     nb::class_<SharedRelaxation>(m, "Relaxation", "A delete relaxation of a task, evaluated in e-states of a space.")
         .def(

@@ -408,6 +408,12 @@ void Query::holds(StateId id, std::uint8_t* out) {
     });
 }
 
+bool Query::all_hold(StateId id) {
+    return evaluators_.with(space_->packed(id), [&](auto& state) {
+        return std::ranges::all_of(roots_, [&](FormulaId root) { return state.truths.holds(root); });
+    });
+}
+
 bool holds(const PlainModel& plain, const Formulas& formulas, FormulaId id) {
     const Model<Sparse> model = reachable_part(plain);
     Truths<Sparse> truths(formulas);

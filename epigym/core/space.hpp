@@ -161,7 +161,9 @@ public:
     Query& operator=(const Query&) = delete;
 
     std::size_t size() const { return roots_.size(); }
-    void holds(StateId id, std::uint8_t* out);  // [roots]; throws std::out_of_range when the id is unknown
+    // Both throw std::out_of_range when the id is unknown.
+    void holds(StateId id, std::uint8_t* out);  // [roots]
+    bool all_hold(StateId id);
 
 private:
     const Space* space_;

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.encoding import Encoder, ManyGoals
-from epigym.formula import Formula, and_
+from epigym.formula import Formula
 from epigym.rows import GraphBatch
-from epigym.space import Query
+from epigym.space import BoundQuery, hold_each
 
 Goal = tuple[Formula, ...]
 _KEPT = 1024  # goals that stay bound to the space after no environment has them
@@ -25,12 +25,12 @@ class Bound:
     Attributes:
         goal: the subgoals.
         encoder: graphs of e-states under the goal.
-        holds: whether it holds, bool[k, 1].
+        query: its subgoals.
     """
 
     goal: Goal
     encoder: Encoder
-    holds: Query
+    query: BoundQuery
 
 
 class Goals:
@@ -62,27 +62,18 @@ class Goals:
 
     def holds(self, ids: NDArray[np.int32]) -> NDArray[np.bool_]:
         """bool[n]: whether the goal of each environment holds in its e-state, int32[n]."""
-        if len(self._groups) == 1:
-            return self._of[0].holds(ids)[:, 0]
-        result = np.empty(len(ids), np.bool_)
-        for bound, members in self._groups:
-            result[members] = bound.holds(ids[members])[:, 0]
-        return result
+        return hold_each(self._queries, self._number, ids)
 
     def graphs(self, ids: NDArray[np.int32]) -> GraphBatch:
         """The graphs of the environments' e-states, int32[n], each under its goal."""
-        return self._graphs(ids, self._group_of)
+        return self._graphs(ids, self._number)
 
     def _bound(self, goal: Goal) -> Bound:
-        return Bound(goal, self._encoder.under(goal), self._encoder.space.query([and_(*goal)]))
+        return Bound(goal, self._encoder.under(goal), self._encoder.space.bind(goal))
 
     def _group(self) -> None:
-        """Find the environments of each goal."""
-        members: dict[Bound, list[int]] = {}
-        for index, bound in enumerate(self._of):
-            members.setdefault(bound, []).append(index)
-        self._groups = [(bound, np.array(indices)) for bound, indices in members.items()]
-        self._group_of = np.empty(len(self._of), np.int64)
-        for number, (_, indices) in enumerate(self._groups):
-            self._group_of[indices] = number
-        self._graphs = ManyGoals([bound.encoder for bound, _ in self._groups]).graphs
+        """Number the different goals, and put what is needed of them together."""
+        numbers: dict[Bound, int] = {}
+        self._number = np.array([numbers.setdefault(bound, len(numbers)) for bound in self._of])
+        self._queries = [bound.query for bound in numbers]
+        self._graphs = ManyGoals([bound.encoder for bound in numbers]).graphs

@@ -17,7 +17,7 @@ from epigym.formula import TRUE, fluent
 from epigym.packing import pack_formulas, pack_model, pack_task
 from epigym.relaxation import Relaxation
 from epigym.rows import Rows, goal_parts, refine, unroll, unroll_under
-from epigym.space import StateSpace
+from epigym.space import StateSpace, hold_each
 from epigym.worlds import Worlds
 from tests.helpers.tasks import coin
 
@@ -38,6 +38,8 @@ def batches(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
         "is_goal": space.is_goal,
         "world_counts": space.world_counts,
         "query": space.query([TRUE]),
+        "asked": lambda ids: hold_each([space.bind([TRUE])], [0], ids),
+        "questions": lambda ids: hold_each([space.bind([TRUE])], ids, [0]),
         "relaxation": Relaxation(space),
         "features": RelationalFeatures(space, types.tables, 1, True),
         "action features": lambda ids: of_actions(ids, [0]),

@@ -16,7 +16,7 @@ from epigym.encoding import Encoder
 from epigym.errors import LimitError, TaskError
 from epigym.formula import TRUE, actually, believes, common, considers_possible, fluent, not_
 from epigym.rows import refine
-from epigym.space import StateSpace, Transitions
+from epigym.space import StateSpace, Transitions, hold_each
 from epigym.task import Action, Effect, EState, Event, Task
 from tests.helpers.strategies import AGENTS, FLUENTS, estates, random_estate, random_formula, renumbered, tasks
 
@@ -240,6 +240,38 @@ def test_of_successors_of_many_the_first_that_fails_is_named() -> None:
         space.successors([9, on], [0, 0])
     with pytest.raises(ValueError, match="one action for each e-state is needed"):
         space.successors([0, 0], [0])
+
+
+@given(tasks(), st.data())
+def test_each_e_state_is_asked_for_its_own_formulas(task: Task, data: st.DataObject) -> None:
+    space = StateSpace(task)
+    try:
+        states = explore(space, 20)
+    except TaskError:
+        return
+    rng = random.Random(data.draw(st.integers(0, 99)))
+    goals = [[random_formula(rng, 2, task.fluents, task.agents) for _ in range(size)] for size in (1, 0, 2)]
+    of = [rng.randrange(len(goals)) for _ in states]
+    found = hold_each([space.bind(goal) for goal in goals], of, states)
+    expected = [space.query(goals[number])([state]).all() for number, state in zip(of, states, strict=True)]
+    assert found.dtype == np.bool_
+    assert found.tolist() == expected
+
+
+def test_e_states_are_asked_for_formulas_that_there_are() -> None:
+    space, other = StateSpace(two_switches()), StateSpace(two_switches())
+    own, foreign = space.bind([fluent("p")]), other.bind([fluent("p")])
+    assert hold_each([], [], []).tolist() == []
+    for queries, of, ids in (
+        ([own], [1], [0]),
+        ([], [0], [0]),
+        ([own], [0, 0], [0]),
+        ([own, foreign], [0, 0], [0, 0]),
+    ):
+        with pytest.raises(ValueError, match="one query for each e-state is needed, all of one space"):
+            hold_each(queries, of, ids)
+    with pytest.raises(IndexError, match="state 9 does not exist"):
+        hold_each([own], [0], [9])
 
 
 @pytest.mark.parametrize("ids", [[7], [-1], [0, 99]])

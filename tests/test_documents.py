@@ -35,7 +35,7 @@ KINDS = (
 SHORT = {
     "learn.assess": "explorer.max_visited=60",
     "learn.draw": "draws=1 domain=[epistemic_gossip]",
-    "learn.graph_ppo": "steps=64 envs=4 seeds=[0] goals=8 held_out=4",
+    "learn.graph_ppo": "steps=64 envs=4 seeds=[0] goals=8 held_out=4 larger=8",
     "learn.ppo": "steps=1024",
     "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=500 draws=2",
     "learn.train": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64 trainer.max_steps=100"

@@ -96,7 +96,7 @@ def test_different_ids_are_told_apart_by_a_formula(left: EState, right: EState) 
     goal = tuple(strategies.characteristic(estate, fluents, agents, rounds=8) for estate in (left, right))
     space = StateSpace(Task("t", fluents, agents, (), left, goal))
     other = space.intern(right)
-    mine, its = space.query(space.task.goal)([space.initial, other])
+    mine, its = space.query(goal)([space.initial, other])
     assert mine[0]
     assert its[1]
     assert (mine.tolist() != its.tolist()) == (other != space.initial)

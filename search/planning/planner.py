@@ -24,7 +24,7 @@ from search.planning.proofs import SECONDS, RefutedError, confirmed
 from search.planning.single import outcome, search_alone
 from search.planning.watched import NOBODY, Told, Watcher, may_be_copied
 
-GRACE_SECONDS = 0.3
+GRACE_SECONDS = 0.2
 """From its time limit on, for a search to end by itself, which knows best how far it came."""
 GRACE_MEMORY = 1.02
 """The share of the memory limit at which a search is ended that does not do so by itself."""

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
+from html import escape
 from itertools import groupby
 
 from epigym.command.codes import ExitCode
@@ -18,7 +19,7 @@ PAGE = ROOT / "docs" / "catalogue.md"
 _HEAD = """# What epigym answers to wrong input
 
 Every line below is run by `pytest tests/catalogue --full` and its answer held against this page; without `--full` it is
-every third one of the commands whose settings are composed. No input leads to a traceback, to the exit code {failure},
+every fifth one of the commands whose settings are composed. No input leads to a traceback, to the exit code {failure},
 or to a file that a refused command has written. Where there is no answer, the input is extreme but right. The files
 are at the end.
 
@@ -61,8 +62,9 @@ def row(outcome: Outcome) -> str:
 
 def _code(words: str) -> str:
     """Words as they are, whatever they mean in Markdown."""
-    fence = "``" if "`" in words else "`"
-    return f"{fence}{words.replace('|', chr(92) + '|')}{fence}" if words else ""
+    if "`" in words:
+        return f"<code>{escape(words).replace('`', '&#96;').replace('|', '&#124;')}</code>"
+    return f"`{words.replace('|', chr(92) + '|')}`" if words else ""
 
 
 if __name__ == "__main__":

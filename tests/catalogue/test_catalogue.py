@@ -11,7 +11,7 @@ from tests.catalogue.entries import CALLS, COMMANDS
 from tests.catalogue.page import PAGE, row, run, text
 from tests.catalogue.running import Outcome
 
-STRIDE = 3
+STRIDE = 5
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_the_page_tells_of_everything() -> None:
     page = PAGE.read_text(encoding="utf-8")
     entries = [entry for group in (*CALLS.values(), *COMMANDS.values()) for entry in group]
     assert len(entries) >= 150
-    assert [entry for entry in entries if f"| `{entry}` |".replace("``", "") not in page] == []
+    assert [entry for entry in entries if entry and f"\n| `{entry}` |" not in page] == []
     assert page.count("\n| `") == len([entry for entry in entries if entry]) + page.partition("## Files")[2].count(
         "\n| `"
     )

@@ -229,7 +229,7 @@ def test_the_reading_of_the_text_is_written(tmp_path: Path) -> None:
         (["out=a.json", "format=jsn"], "unknown format 'jsn': did you mean 'json'?", ExitCode.USAGE),
         (["out=a.json", "agent=3"], "did you mean 'agents'", ExitCode.USAGE),
         (["out=coin.txt/a.json"], "cannot write coin.txt", ExitCode.CANNOT_WRITE),
-        (["out=folder.json"], "cannot write folder.json: Is a directory", ExitCode.CANNOT_WRITE),
+        (["out=folder.json"], "cannot write folder.json: folder.json is a folder", ExitCode.CANNOT_WRITE),
     ],
 )
 def test_convert_explains_bad_input(

@@ -1,0 +1,117 @@
+"""Faults of the core: wrong places, of which a build of its own has all and a process one, see `build`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.helpers.benchmark_files import ROOT
+
+_HEADER = """
+#include <cstdint>
+#include <cstdlib>
+inline std::uint64_t fault_calls = 0;
+inline bool has_fault(int number) {
+    static const int chosen = std::getenv("EPI_FAULT") ? std::atoi(std::getenv("EPI_FAULT")) : 0;
+    return chosen == number;
+}
+"""
+
+
+class Fault(NamedTuple):
+    """A wrong place.
+
+    Attributes:
+        what: what goes wrong.
+        changes: file, what it says, and what it says instead, where FAULT is whether this fault is chosen.
+        tests: an existing test that notices; further ones are not looked for.
+    """
+
+    what: str
+    changes: tuple[tuple[str, str, str], ...]
+    test: str
+
+
+_AGREEMENT = "tests/epigym/test_core_agreement.py::"
+FAULTS: Mapping[str, Fault] = {
+    "update: facts": Fault(
+        "facts that an event deletes stay true",
+        (("update.cpp", "else truth.subtract(where);", "else if (!FAULT) truth.subtract(where);"),),
+        _AGREEMENT + "test_random_tasks",
+    ),
+    "update: unchanged": Fault(
+        "an update that changes nothing but facts is taken for none",
+        (("update.cpp", "if (before != after) return true;", "if (before != after) return !FAULT;"),),
+        _AGREEMENT + "test_random_tasks",
+    ),
+    "update: observers": Fault(
+        "every agent observes what the first one does",
+        (("update.cpp", "type_[i] = chosen;", "type_[i] = FAULT && i > 0 ? type_[0] : chosen;"),),
+        _AGREEMENT + "test_random_tasks",
+    ),
+    "contraction: too coarse": Fault(
+        "worlds are told apart by beliefs about facts, but not by beliefs about beliefs",
+        (("contraction.cpp", "split_by_successors()) colour();",
+          "split_by_successors()) { colour(); if (FAULT) break; }"),),
+        _AGREEMENT + "test_worlds_that_a_long_chain_tells_apart",
+    ),
+    "contraction: order": Fault(
+        "rows stand in the order in which they were met",
+        (("contraction.cpp", "sort(images_, [](const auto& a, const auto& b) { return lowest",
+          "if (!FAULT) sort(images_, [](const auto& a, const auto& b) { return lowest"),),
+        _AGREEMENT + "test_interning_ignores_the_order_and_the_number_of_worlds",
+    ),
+    "hash: another each time": Fault(
+        "equal e-states have different hashes",
+        (("space.cpp", "^ length;", "^ length ^ (FAULT ? ++fault_calls : 0);"),),
+        _AGREEMENT + "test_interning_ignores_the_order_and_the_number_of_worlds",
+    ),
+    "hash: equality": Fault(
+        "all hashes are equal, and e-states of the same length are taken for one",
+        (("space.cpp", "return mix(hash ^ last,", "return FAULT ? 0 : mix(hash ^ last,"),
+         ("space.cpp", "std::memcmp((*this)[id]", "!FAULT * std::memcmp((*this)[id]")),
+        _AGREEMENT + "test_different_ids_are_told_apart_by_a_formula",
+    ),
+    "applicability: conditions": Fault(
+        "of an action's condition only the facts are looked at",
+        (("update.cpp", "if (!state_.truths.holds(action.applicability))",
+          "if (!FAULT && !state_.truths.holds(action.applicability))"),),
+        "tests/epigym/test_applicability.py::test_applicable_actions",
+    ),
+    "applicability: index": Fault(
+        "an action that needs a fact to be false is looked for where it is true",
+        (("applicability.cpp", "children.front()], false}", "children.front()], FAULT}"),),
+        "tests/epigym/test_applicability.py::test_applicable_actions",
+    ),
+    "goal": Fault(
+        "the first subgoal is enough",
+        (("space.cpp", "return std::all_of(task_->goal.begin()",
+          "return FAULT ? state.truths.holds(task_->goal.at(0)) : std::all_of(task_->goal.begin()"),),
+        "tests/search/test_agents_on_tasks.py::test_breadth_first_finds_the_only_shortest_plans",
+    ),
+}  # fmt: skip
+"""By a short name; the number by which `EPI_FAULT` chooses one counts from 1."""
+
+
+def build(folder: Path) -> Path:
+    """Build a core with all faults from a copy of its sources; the extension, which has none without `EPI_FAULT`."""
+    core = folder / "epigym" / "core"
+    shutil.copytree(ROOT / "epigym" / "core", core)
+    shutil.copy(ROOT / "CMakeLists.txt", folder)
+    (folder / "faults.hpp").write_text(_HEADER)
+    for number, fault in enumerate(FAULTS.values(), start=1):
+        for name, right, wrong in fault.changes:
+            text = (core / name).read_text(encoding="utf-8")
+            assert text.count(right) == 1, f"{name}: {right}"
+            wrong = wrong.replace("FAULT", f"has_fault({number})")
+            (core / name).write_text(text.replace(right, wrong), encoding="utf-8")
+    flags = f"-DCMAKE_CXX_FLAGS=-include {folder}/faults.hpp"
+    options = ("-DCMAKE_BUILD_TYPE=Release", f"-DPython_EXECUTABLE={sys.executable}", flags)
+    for step in (["-S", ".", "-B", "build", *options], ["--build", "build"]):
+        subprocess.run(["cmake", *step], cwd=folder, check=True, capture_output=True)
+    [extension] = (folder / "build").glob("_core*.so")
+    return extension

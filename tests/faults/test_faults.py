@@ -1,0 +1,101 @@
+"""Each fault that is put into the core is noticed by a test that there is for other reasons; and plans at run time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from epigym import reference
+from epigym.command.codes import ExitCode
+from epigym.files import read_plan
+from search.agents.result import SearchStatus
+from search.agents.run import SearchRun
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
+from search.planning.plans import unverified
+from tests.faults.faults import FAULTS, build
+from tests.helpers.benchmark_files import ROOT
+from tests.helpers.tasks import COIN, coin
+
+NUMBERS = {name: number for number, name in enumerate(FAULTS, start=1)}
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
+    if not pytestconfig.getoption("full"):
+        pytest.skip("builds a core: --full")
+    return build(tmp_path_factory.mktemp("faults"))
+
+
+def outcome(core: Path, number: int, test: str) -> tuple[int, str]:
+    """How a test ends with a fault, by its number."""
+    environment = {**os.environ, "EPI_CORE": str(core), "EPI_FAULT": str(number), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "pytest", "-qx", "-p", "tests.helpers.other_core", "-p", "no:cacheprovider", test]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_of_the_core_is_noticed(core: Path, name: str) -> None:
+    code, output = outcome(core, NUMBERS[name], FAULTS[name].test)
+    assert (code, "failed" in output) == (1, True), output
+
+
+@pytest.mark.parametrize("test", sorted({fault.test for fault in FAULTS.values()}))
+def test_without_a_fault_the_same_tests_pass(core: Path, test: str) -> None:
+    code, output = outcome(core, 0, test)
+    assert (code, "passed" in output) == (0, True), output
+
+
+SOLVES = """
+import tests.helpers.other_core
+import sys
+from search.solve import main
+sys.argv = ["solve", "problem=coin.txt", "agent=bfs", "plan_file=plan.json"]
+main()
+"""
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_no_fault_of_the_core_gives_a_wrong_answer(core: Path, name: str, tmp_path: Path) -> None:
+    """The reference shares no code with the core: a plan that it accepts is right, and so is that there is none."""
+    (tmp_path / "coin.txt").write_text(COIN)
+    environment = {**os.environ, "EPI_CORE": str(core), "EPI_FAULT": str(NUMBERS[name]), "PYTHONPATH": str(ROOT)}
+    environment["OMP_NUM_THREADS"] = "1"
+    command = [sys.executable, "-c", SOLVES]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    plan = tmp_path / "plan.json"
+    print(name, done.returncode, done.stderr.strip())
+    assert done.returncode in (ExitCode.SUCCESS, ExitCode.FAILURE), done.stdout + done.stderr
+    assert plan.exists() == (done.returncode == ExitCode.SUCCESS)
+    assert not plan.exists() or reference.validate(coin(), read_plan(plan)).valid
+
+
+WRONG: dict[str, Callable[[tuple[str, ...]], tuple[str, ...]]] = {
+    "the first action is left out": lambda plan: plan[1:],
+    "the last action is left out": lambda plan: plan[:-1],
+    "the other way round": lambda plan: plan[::-1],
+    "another action": lambda plan: (*plan[:-1], "look"),
+    "an action that there is not": lambda plan: (*plan, "fly"),
+    "nothing": lambda plan: (),
+}
+
+
+@pytest.mark.parametrize("configuration", ["bfs", "dfs", "hfs/open_goals", "lazy/h_ff", "bfws/open_goals"])
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_plan_that_was_extracted_wrongly_is_never_reported(
+    wrong: str, configuration: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extract = SearchRun.plan
+    monkeypatch.setattr(SearchRun, "plan", lambda run: (plan := extract(run)) and WRONG[wrong](plan))
+    file = tmp_path / "plan.json"
+    result = find_plan(coin(), Configuration.parse(configuration), plan_file=file)
+    assert result.status is SearchStatus.ERROR
+    assert "returned a plan that is not valid" in result.message
+    assert not file.exists()
+    assert unverified(file).exists()

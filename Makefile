@@ -8,7 +8,7 @@ DEMO_TRAIN = python -m learn.train model=linear domain=active_muddy_child model.
 DEMO_SOLVE = python -m search.solve problem=active_muddy_child/amc_09_09_muddy agent=hfs heuristic=learned \
   heuristic.checkpoint=outputs/train/muddy/model.json compare=lazy/h_ff
 
-.PHONY: demo test core sanitize bench wheel site
+.PHONY: demo test core sanitize addresses races bench wheel site
 
 demo: .venv/installed
 	$(BIN)/$(DEMO_TRAIN)
@@ -25,10 +25,15 @@ core: .venv/installed
 	$(PIP) --no-build-isolation --no-deps --editable .
 	$(BIN)/python -m nanobind.stubgen -q -m epigym._core -o epigym/_core.pyi
 
-# The core built to notice wrong addresses, undefined behaviour and races, and asked for what it does, with wrong arguments too.
-sanitize: .venv/installed
+# The core built to notice wrong addresses and undefined behaviour, then races, and asked for what it does, with wrong
+# arguments too.
+sanitize: addresses races
+
+addresses: .venv/installed
 	.ci/sanitize $(BIN)/python address,undefined tests/epigym/test_arguments.py tests/epigym/test_worlds.py \
 	  tests/epigym/test_core_agreement.py -m 'not reference'
+
+races: .venv/installed
 	.ci/sanitize $(BIN)/python thread tests/epigym/test_threads.py
 
 # Speed is reported, never asserted: see tests/benchmarks.

@@ -50,6 +50,7 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
 
     ## Episode End
     After `max_episode_steps` steps episodes are truncated. `autoreset_mode` says when the next one starts:
+
     - `NextStep` (default): at the next step, whatever its action, with reward 0.
     - `SameStep`: at once; `infos["final_obs"]` holds the last observations of episodes that ended, a
       `GraphInstance` each, and `infos["final_info"]` their information.

@@ -59,6 +59,7 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
     ## Information
     After `reset` and every `step`, for all environments; beside each array is one with an underscore before its name
     that says for which environments there is such information, bool[num_envs]:
+
     - `action_mask`: int8[num_envs, n].
     - `collapsed_agents`: bool[num_envs, n_agents], in the order of `task.agents`.
     - `is_goal`, `invalid_action`: bool[num_envs].

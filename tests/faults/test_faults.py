@@ -35,7 +35,9 @@ def core(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) 
 def outcome(core: Path, number: int, test: str) -> tuple[int, str]:
     """How a test ends with a fault, by its number."""
     environment = {**os.environ, "EPI_CORE": str(core), "EPI_FAULT": str(number), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "pytest", "-qx", "-p", "tests.helpers.other_core", "-p", "no:cacheprovider", test]
+    plugins = ("tests.helpers.other_core", "tests.faults.first_example", "no:cacheprovider")
+    options = [option for plugin in plugins for option in ("-p", plugin)]
+    command = [sys.executable, "-m", "pytest", "-qx", *options, test]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
 
@@ -99,3 +101,9 @@ def test_a_plan_that_was_extracted_wrongly_is_never_reported(
     assert "returned a plan that is not valid" in result.message
     assert not file.exists()
     assert unverified(file).exists()
+
+
+def test_the_page_tells_of_every_fault() -> None:
+    page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    rows = [f"| {name} | {fault.what} | `{fault.test.removeprefix('tests/')}` |" for name, fault in FAULTS.items()]
+    assert [row for row in rows if row not in page] == []

@@ -109,7 +109,8 @@ def find_plan_here(
     if forbid_collapse:
         refuse_collapse(task, task.initial, "in the initial e-state")
     search = search_in_portfolio if configuration.members else search_alone
-    result = _described(search(task, configuration, limits, forbid_collapse, watcher), task)
+    found = search(task, configuration, limits, forbid_collapse, watcher)
+    result = replace(_described(found, task), forbid_collapse=forbid_collapse)
     if not reexecute:
         return result
     if result.status is SearchStatus.UNSOLVABLE:

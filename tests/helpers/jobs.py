@@ -12,6 +12,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic
 
+import psutil
+
 from search.planning.watched import Watcher
 
 
@@ -45,6 +47,10 @@ def wait_forever(started: str) -> None:
     Path(started).write_text(str(os.getpid()))
     while True:
         signal.pause()
+
+
+def resident_bytes() -> int:
+    return psutil.Process().memory_info().rss
 
 
 def fill_memory(count: int) -> None:

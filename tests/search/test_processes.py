@@ -14,17 +14,16 @@ import psutil
 import pytest
 
 from search.agents.result import SearchStatus
-from search.planning.family import Family
 from search.planning.processes import Job, supervise, watch
 from tests.helpers import jobs
 from tests.helpers.benchmark_files import ROOT
 
 
-def together() -> int:
-    """Bytes that this process and those it started hold."""
-    family = Family()
-    family.look()
-    return family.together
+def idle_bytes() -> int:
+    """Bytes that this process, those it started and two jobs hold before the jobs do anything."""
+    [job] = supervise([Job("idle", jobs.resident_bytes, ())], parallel=1)
+    below = psutil.Process().children(recursive=True)
+    return 2 * job.value + sum(process.memory_info().rss for process in (psutil.Process(), *below))
 
 
 def test_values_come_back_and_failures_are_rows() -> None:
@@ -82,7 +81,7 @@ def test_when_the_shared_memory_is_used_up_the_process_that_holds_most_is_killed
         Job("waits", jobs.wait_forever, (str(tmp_path / "started"),)),
         Job("fills", jobs.fill_memory, (1 << 30,)),
     ]
-    most = together() + (1 << 29)
+    most = idle_bytes() + (1 << 29)
     with closing(supervise(calls, parallel=2, shared_memory=most)) as endings:
         ending = next(endings)
     assert (ending.job.key, ending.failure) == ("fills", SearchStatus.MEMORY_LIMIT)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import signal
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -135,8 +135,9 @@ def watch(
     try:
         while True:
             for job in itertools.islice(waiting, parallel - len(running)):
-                process = _Process(job, context, family)
-                running[process.connection] = process
+                with _undisturbed():  # else a process is left that got half of its job
+                    process = _Process(job, context, family)
+                    running[process.connection] = process
             if not running:
                 return
             patience = [process.patience(wall_limit, memory_limit) for process in running.values()]
@@ -170,9 +171,16 @@ def _start_server(preload: Sequence[str]) -> None:
     """Start the process that others come from; `_OURS` reach this process only, while the server imports as well."""
     _SERVER.set_forkserver_preload(list(preload))
     resource_tracker.ensure_running()  # else the server starts it, and that lets Ctrl-C through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OURS)  # inherited by all that it starts
-    try:
+    with _undisturbed():
         forkserver.ensure_running()
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """`_OURS` have to wait; what is started meanwhile, and all that it starts, never heeds them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OURS)
+    try:
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

@@ -16,14 +16,17 @@ from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
 
 BLOCK = 1 << 28
-"""Bytes that who `fills` takes at once."""
+"""Bytes of each of the blocks that who `fills` takes."""
+
+_held: list[bytearray] = []
 
 
-def stop(started: str, fills: bool) -> None:
-    """Write the process id into a file, fill memory if asked to, and wait until killed."""
-    block = bytearray(b"x" * (BLOCK if fills else 1))
+def stop(started: str, fills: int) -> None:
+    """Write the process id into a file, fill so many blocks of memory, and wait until killed."""
     Path(started).write_text(str(os.getpid()))
-    while block:
+    for _ in range(fills):
+        _held.append(bytearray(b"x") * BLOCK)
+    while True:
         signal.pause()
 
 
@@ -32,7 +35,7 @@ class Stuck(Heuristic):
 
     built = 0
 
-    def __init__(self, space: StateSpace, started: str, at: int = 0, built: int = 1, fills: bool = False):
+    def __init__(self, space: StateSpace, started: str, at: int = 0, built: int = 1, fills: int = 0):
         self._truth, self._started, self._fills = space.query(space.task.goal), started, fills
         self._left = at
         Stuck.built += 1
@@ -50,7 +53,7 @@ class Stuck(Heuristic):
 class Deaf(Agent):
     """Does not look at limits."""
 
-    def __init__(self, started: str, fills: bool = False):
+    def __init__(self, started: str, fills: int = 0):
         self._started, self._fills = started, fills
 
     def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:

@@ -57,8 +57,10 @@ def until_started(started: Path, search: Callable[[float], SearchResult]) -> Sea
     return result
 
 
-def memory_for_less_than_a_block() -> int:
-    return psutil.Process().memory_info().rss + BLOCK // 2
+def memory_and_blocks_beyond() -> tuple[int, int]:
+    """Bytes that a copy of this process does not hold, and how many blocks are more, whoever takes them."""
+    most = psutil.Process().memory_info().rss + BLOCK // 2
+    return most, most // BLOCK + 1
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -74,7 +76,8 @@ def test_a_heuristic_that_takes_too_long_is_ended(place: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_heuristic_that_takes_too_much_memory_is_ended(place: str, tmp_path: Path) -> None:
-    configuration, most = stuck(tmp_path / "started", fills=True, **PLACES[place]), memory_for_less_than_a_block()
+    most, blocks = memory_and_blocks_beyond()
+    configuration = stuck(tmp_path / "started", fills=blocks, **PLACES[place])
     result = find_plan(coin(), configuration, Limits(time_limit=None, memory_limit=most))
     assert (result.status, result.plan) == (SearchStatus.MEMORY_LIMIT, None)
     assert result.peak_bytes >= most
@@ -83,8 +86,9 @@ def test_a_heuristic_that_takes_too_much_memory_is_ended(place: str, tmp_path: P
 def test_so_is_an_agent_that_looks_at_no_limits(tmp_path: Path) -> None:
     started = tmp_path / "started"
     until_started(started, lambda limit: find_plan(coin(), deaf(started), Limits(time_limit=limit)))
-    limits = Limits(time_limit=None, memory_limit=memory_for_less_than_a_block())
-    assert find_plan(coin(), deaf(started, fills=True), limits).status is SearchStatus.MEMORY_LIMIT
+    most, blocks = memory_and_blocks_beyond()
+    limits = Limits(time_limit=None, memory_limit=most)
+    assert find_plan(coin(), deaf(started, fills=blocks), limits).status is SearchStatus.MEMORY_LIMIT
 
 
 def test_the_best_plan_stays_when_the_search_for_shorter_ones_is_ended(tmp_path: Path) -> None:
@@ -135,7 +139,7 @@ def test_a_member_that_is_stuck_leaves_the_others_their_time(tmp_path: Path) -> 
 def test_memory_of_a_portfolio_is_the_sum_of_its_processes(tmp_path: Path) -> None:
     """Each of the members would do with the memory there is; together they do not."""
     members = [
-        {"agent": {"_target_": "tests.helpers.stuck.Deaf", "started": str(tmp_path / name), "fills": True}}
+        {"agent": {"_target_": "tests.helpers.stuck.Deaf", "started": str(tmp_path / name), "fills": 1}}
         for name in ("one", "two")
     ]
     portfolio = Configuration.of({"name": "portfolio", "head_start": 0, "members": members})

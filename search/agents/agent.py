@@ -39,8 +39,8 @@ class Agent(ABC):
         Args:
             space: the e-states of one task, possibly explored before.
             heuristic: bound to the same space; blind agents do not use it.
-            limits: when to give up; by default 600 s and 80 % of the free memory.
-            Looked at between expansions only: `search.planning.planner.find_plan` holds them whatever happens.
+            limits: when to give up, looked at between expansions only, see `search.planning.planner.find_plan`; by
+                default 600 s and 80 % of the free memory.
             tell: is told ten times a second how far the search came.
 
         Returns:

@@ -44,12 +44,12 @@ SHORT = {
     " trainer.max_steps=1 trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
     "learn.train data=distribution": "data.draws=2 explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2"
     " trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
-    "learn.train model=linear": "model.draws=3 model.validation=2 model.nodes=50 model.levels=[0]",
+    "learn.train model=linear": "model.draws=3 model.validation=2 model.nodes=50 model.levels=[0] model.larger=2",
     "learn.train model=actions": "model.draws=3 model.validation=2 model.nodes=50",
     "learn.train model=relational": "model.draws=2 model.validation=1 model.nodes=50 trainer.max_epochs=2",
     "learn.train -m data=distribution": "data.draws=2 explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2"
     " trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
-    "learn.train -m model=linear": "model.draws=1 model.validation=1 model.nodes=20",
+    "learn.train -m model=linear": "model.draws=1 model.validation=1 model.nodes=20 model.larger=1",
     "learn.train -m model=relational": "model.draws=2 model.validation=1 model.nodes=20 trainer.max_epochs=2",
     "search.evaluate experiment=ablation": "per_domain=1 heuristics=[h_ff] max_expanded=1",  # few models were made
     "search.evaluate experiment=queues": "problems=[grapevine/3_pl_4] max_expanded=1",  # whose model prefers actions

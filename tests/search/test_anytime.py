@@ -324,8 +324,8 @@ def test_on_small_tasks_the_best_plan_is_as_short_as_breadth_first_search_finds_
     for seed in range(150):
         task = telling_task(random.Random(seed))
         try:
-            result = find_plan(task, lost, Limits(max_expanded=300), anytime=True)
-            best = find_plan(task, Configuration.of("bfs"), Limits(max_expanded=300)).plan_length
+            result = find_plan_here(task, lost, Limits(max_expanded=300), anytime=True)
+            best = find_plan_here(task, Configuration.of("bfs"), Limits(max_expanded=300)).plan_length
         except (TaskError, IndexError):  # an observer that designated worlds disagree about; a dead end
             continue
         if result.plan is None or best is None:

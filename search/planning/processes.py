@@ -135,9 +135,9 @@ def watch(
     try:
         while True:
             for job in itertools.islice(waiting, parallel - len(running)):
-                with _undisturbed():  # else a process is left that got half of its job
-                    process = _Process(job, context, family)
-                    running[process.connection] = process
+                process = _Process(job, context, family)
+                running[process.connection] = process  # before it starts: whatever interrupts that kills it
+                process.start()
             if not running:
                 return
             patience = [process.patience(wall_limit, memory_limit) for process in running.values()]
@@ -199,11 +199,20 @@ class _Process:
         # Not a daemon: the jobs of the runner may be portfolios, which have processes of their own.
         arguments = (sender, job.call, job.arguments, job.tells)
         self._process = context.Process(target=enter, args=arguments, daemon=False)
-        self._process.start()
-        sender.close()
+        self._sender = sender
+
+    def start(self) -> None:
+        """Start it; signals wait meanwhile, else it gets half of its job."""
+        with _undisturbed():
+            self._start = self._clock = monotonic()
+            self._process.start()
+        self._sender.close()
+        self._family.add(self._pid)
+
+    @property
+    def _pid(self) -> int:
         assert self._process.pid is not None
-        self._pid: int = self._process.pid
-        family.add(self._pid)
+        return self._process.pid
 
     @property
     def memory(self) -> int:
@@ -259,8 +268,9 @@ class _Process:
 
     def kill(self) -> None:
         """Kill the process with all its children."""
-        self._family.kill(self._pid)
-        self._process.join()
+        if self._process.pid is not None:  # else it never started
+            self._family.kill(self._pid)
+            self._process.join()
         self.connection.close()
 
     def stop(self, limit: SearchStatus) -> Ending:

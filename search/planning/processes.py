@@ -194,7 +194,6 @@ class _Process:
         self._peak = 0
         self._cpu_seconds: float | None = None  # as it said at its end
         self._told: Any = None
-        self._start = self._clock = monotonic()  # the clock began to run then, or would have without pauses
         self._paused: float | None = None  # since then the clock stands still
         # Not a daemon: the jobs of the runner may be portfolios, which have processes of their own.
         arguments = (sender, job.call, job.arguments, job.tells)
@@ -204,7 +203,7 @@ class _Process:
     def start(self) -> None:
         """Start it; signals wait meanwhile, else it gets half of its job."""
         with _undisturbed():
-            self._start = self._clock = monotonic()
+            self._start = self._clock = monotonic()  # the clock began to run then, or would have without pauses
             self._process.start()
         self._sender.close()
         self._family.add(self._pid)

@@ -253,22 +253,29 @@ class Waits(BreadthFirst):
 """
 
 
-def test_a_preempted_task_starts_anew_and_its_cells_have_no_outcome_before(
-    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A scheduler signals every process of a task: only the task itself heeds that, else its cells were errors."""
+@pytest.fixture
+def waiting(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Batch:
+    """A cell that ends at once, and one that does not end when it is started for the first time."""
     (tmp_path / "foreign_waiting.py").write_text(WAITS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     chosen = configurations_of(["bfs", {"_target_": "foreign_waiting.Waits"}], [])
     cells = cells_of(named_problems([coin], "default"), chosen, LIMITS)
-    batch = Batch(cells, tmp_path / "run", parallel=2, wall_limit=60.0, memory_limit=GIB)
-    outcomes = array.compute(batch, range(2), Local(workers=1))
-    number, first = next(outcomes)
+    return Batch(cells, tmp_path / "run", parallel=2, wall_limit=60.0, memory_limit=GIB)
+
+
+def wait_until_started(batch: Batch) -> None:
     while not Path("started").exists():
         assert processes(batch.folder, "submitit.core._submit")
-    [task] = processes(batch.folder, "submitit.core._submit")
+
+
+def test_a_preempted_task_starts_anew_and_its_cells_have_no_outcome_before(waiting: Batch) -> None:
+    """A scheduler signals every process of a task: only the task itself heeds that, else its cells were errors."""
+    outcomes = array.compute(waiting, range(2), Local(workers=1))
+    number, first = next(outcomes)
+    wait_until_started(waiting)
+    [task] = processes(waiting.folder, "submitit.core._submit")
     everybody = [task, *task.children(recursive=True)]
     assert len(everybody) >= 3  # the server of the processes, and a cell
     for sent in (signal.SIGTERM, signal.SIGUSR2):
@@ -278,16 +285,17 @@ def test_a_preempted_task_starts_anew_and_its_cells_have_no_outcome_before(
     [(other, second)] = outcomes
     assert [number, other] == [0, 1]
     assert [result.status for result in (first, second)] == [SearchStatus.SOLVED] * 2
-    assert "Requeued job" in "".join(log.read_text() for log in batch.folder.glob("cluster/*_log.out"))
+    assert "Requeued job" in "".join(log.read_text() for log in waiting.folder.glob("cluster/*_log.out"))
 
 
-def test_whoever_leaves_ends_the_processes_of_this_machine(batch: Batch, tmp_path: Path) -> None:
-    with closing(array.compute(batch, range(5), Local(workers=2))) as outcomes:
+def test_whoever_leaves_ends_the_processes_of_this_machine(waiting: Batch) -> None:
+    with closing(array.compute(waiting, range(2), Local(workers=1))) as outcomes:
         next(outcomes)
-        mine = processes(batch.folder)
-        assert mine
-        waiting = [process for controller in mine for process in (controller, *controller.children(recursive=True))]
-    _, alive = psutil.wait_procs(waiting, timeout=30)
+        wait_until_started(waiting)
+        mine = processes(waiting.folder)
+        everybody = {process for one in mine for process in (one, *one.children(recursive=True))}
+        assert len(everybody) >= 4  # a controller, its task, the server of the processes, and a cell
+    _, alive = psutil.wait_procs(everybody, timeout=30)
     assert alive == []
 
 

@@ -50,7 +50,7 @@ class Drawn:
         instance: its name, `<split>_<number>` of the draw.
         parameters: of the domain, the goal among them where it is not the domain's own.
         seed: what it was drawn with.
-        distance: length of the shortest plan; None where the e-states were not exhausted.
+        distance: length of the shortest plan; None where it is not known.
         states: number of e-states; None where they were not exhausted.
         task: the problem.
     """
@@ -80,12 +80,12 @@ _COUNTS = ("fluents", "agents", "actions", "subgoals")
 COLUMNS = ("domain", "instance", "seed", "parameters", *_COUNTS, "distance", "states")
 
 
-def draw(domain: str, split: str, seed: int = 0, goals: int = GOALS) -> Iterator[Drawn]:
+def draw(domain: str, split: str, seed: int = 0, goals: int = GOALS, *, in_sight: bool = False) -> Iterator[Drawn]:
     """Problems of a domain, without end; no two of them, and none of them and of the domain's tests, are the same.
 
     Being the same is meant up to the names of fluents, agents and actions. Problems of the split `train` have at most
-    `MAX_STATES` e-states; all plans have at least `MIN_DISTANCE` actions, and there is one for every problem of the
-    split `train` and for every random goal.
+    `MAX_STATES` e-states, unless larger ones are asked for; all plans have at least `MIN_DISTANCE` actions, and there
+    is one for every problem of the split `train` and for every random goal.
 
     Of the problems with the same parameters, and so with the same e-states, the first has the domain's own goal; the
     goals of the others are hindsight: conjunctions of what is true at the end of a random walk.
@@ -95,6 +95,8 @@ def draw(domain: str, split: str, seed: int = 0, goals: int = GOALS) -> Iterator
         split: `train`, `validation` or `test`.
         seed: equal seeds draw equal problems.
         goals: how many problems are drawn with the same parameters; those that do not fit are left out.
+        in_sight: whether problems of the split `train` may have more than `MAX_STATES` e-states, if the nearest
+            goal is among so many that are nearest.
 
     Raises:
         UsageError: when there is no such domain or split.
@@ -109,7 +111,10 @@ def draw(domain: str, split: str, seed: int = 0, goals: int = GOALS) -> Iterator
         if number - last > _PATIENCE:
             raise EpigymError(f"{domain}: none of {_PATIENCE} problems drawn for {split} fits; change its ranges")
         parameters = _parameters(domain, split, Random(f"{seed} {split} {number // goals}"))
-        found = _drawn(size(json.dumps(parameters)), parameters, domain, split, seed, number, number % goals == 0)
+        near = size(json.dumps(parameters))
+        if split == "train" and not (near.complete or in_sight):
+            continue
+        found = _drawn(near, parameters, domain, split, seed, number, number % goals == 0)
         if found is None or (mark := signature(found.task)) in known or _is_test(found, mark):
             continue
         known.add(mark)
@@ -128,8 +133,6 @@ def _drawn(
     size: _Size, parameters: dict[str, Any], domain: str, split: str, seed: int, number: int, is_own: bool
 ) -> Drawn | None:
     """The problem of a draw, with the domain's own goal or a random one, if it fits."""
-    if split == "train" and not size.complete:
-        return None
     instance = f"{split}_{number:05}"
     task = replace(size.task, name=f"{domain}/{instance}", instance=instance)
     if not is_own:
@@ -139,10 +142,11 @@ def _drawn(
         parameters = parameters | {"goals": [size.texts[index] for index in goal]}
         task = replace(task, goal=conjuncts(and_(*(size.vocabulary[index] for index in goal))))
     distance = size.distance(task)
-    if (distance is None and size.complete) or (distance is not None and distance < MIN_DISTANCE):
+    is_known = size.complete or split == "train"  # where there is a plan, and how long it is
+    if (distance is None and is_known) or (distance is not None and distance < MIN_DISTANCE):
         return None
     states = len(size.space) if size.complete else None
-    return Drawn(domain, instance, parameters, seed, distance if size.complete else None, states, task)
+    return Drawn(domain, instance, parameters, seed, distance if is_known else None, states, task)
 
 
 @dataclass(frozen=True, slots=True)

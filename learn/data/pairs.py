@@ -19,6 +19,7 @@ from epigym.space import StateSpace
 from epigym.task import Task
 from learn.data import ragged
 from learn.data.explorers import Exploration, ExplorerSettings, explore
+from learn.data.labels import UNREACHABLE
 
 _BEST = 2  # successors of an e-state that stand for all that are nearest
 _MOST_WORSE = 12  # of those that are compared with one of them
@@ -66,21 +67,25 @@ class ActionPairs:
     weight: NDArray[np.float64]
 
 
-def pairs_of(task: Task, *, expansions: int, max_states: int, seed: int) -> Pairs | None:
+def pairs_of(task: Task, *, expansions: int, max_states: int, seed: int, in_sight: bool = False) -> Pairs | None:
     """Pairs of a problem, or None when it has more e-states, or nothing to choose.
+
+    Of a problem that is too large, whose nearest goal is in sight, distances are exact on every shortest plan; farther
+    off they are what a plan takes at least.
 
     Args:
         task: the problem.
         expansions: of at most so many e-states the successors are compared.
-        max_states: e-states that the problem may have.
+        max_states: e-states that are looked at, nearest first.
         seed: what is drawn depends on it.
+        in_sight: whether the problem may have more, if its nearest goal is among these.
     """
     rng = np.random.default_rng(seed)
-    exhausted = _exhausted(task, expansions, max_states, rng)
-    if exhausted is None:
+    explored = _explored(task, expansions, max_states, in_sight, rng)
+    if explored is None:
         return None
-    exploration, chosen = exhausted
-    whole, distance = exploration.space, exploration.distance
+    exploration, distance, chosen = explored
+    whole = exploration.space
     found = _joined(_compared(state, np.unique(whole.expand([state]).target), distance, rng) for state in chosen)
     if found is None:
         return None
@@ -95,11 +100,10 @@ def action_pairs_of(task: Task, *, expansions: int, max_states: int, seed: int) 
     What leads nowhere is worse than what leads to an e-state nearest to a goal, as is what leads to any other one.
     """
     rng = np.random.default_rng(seed)
-    exhausted = _exhausted(task, expansions, max_states, rng)
-    if exhausted is None:
+    explored = _explored(task, expansions, max_states, False, rng)
+    if explored is None:
         return None
-    exploration, chosen = exhausted
-    distance = exploration.distance
+    exploration, distance, chosen = explored
     ids, actions, targets, _ = exploration.space.expand(chosen)
     is_best = distance[targets] == distance[ids] - 1
     compared = []
@@ -140,17 +144,23 @@ def pairs_of_plan(space: StateSpace, states: Sequence[int], *, seed: int) -> Pai
     return Pairs(space, numbers.astype(np.int32), labels, better, worse, weight)
 
 
-def _exhausted(
-    task: Task, expansions: int, max_states: int, rng: np.random.Generator
-) -> tuple[Exploration, list[int]] | None:
-    """All e-states of a problem, and those to expand; None when there are too many."""
+def _explored(
+    task: Task, expansions: int, max_states: int, in_sight: bool, rng: np.random.Generator
+) -> tuple[Exploration, NDArray[np.int32], list[int]] | None:
+    """The e-states of a problem, their distances, and those to expand; None when there are too many."""
     exploration = explore(task, ExplorerSettings("exhaustive", max_visited=max_states))
+    distance, is_exact = exploration.distance, np.ones(len(exploration.distance), dtype=np.bool_)
     if not exploration.complete:
-        return None
-    distance = exploration.distance
+        # Whatever is nearer than the last layer has been met, with all ways to it.
+        least = exploration.depth[-1] - exploration.depth
+        is_exact = (distance != UNREACHABLE) & (distance < least)
+        if not (in_sight and is_exact[0]):
+            return None
+        distance = np.where(is_exact, distance, least)
     order = np.argsort(exploration.source, kind="stable")
     ptr = ragged.pointers(np.bincount(exploration.source, minlength=len(distance)))
-    return exploration, _chosen(distance, ptr, exploration.target[order], expansions, rng)
+    targets = exploration.target[order]
+    return exploration, distance, _chosen(distance, is_exact, ptr, targets, expansions, rng)
 
 
 def _walked_to(exploration: Exploration, ids: NDArray[np.integer]) -> tuple[StateSpace, NDArray[np.int32]]:
@@ -173,9 +183,14 @@ def _walked_to(exploration: Exploration, ids: NDArray[np.integer]) -> tuple[Stat
 
 
 def _chosen(
-    distance: NDArray[np.int32], ptr: NDArray[np.int64], targets: NDArray[np.int32], most: int, rng: np.random.Generator
+    distance: NDArray[np.int32],
+    is_exact: NDArray[np.bool_],
+    ptr: NDArray[np.int64],
+    targets: NDArray[np.int32],
+    most: int,
+    rng: np.random.Generator,
 ) -> list[int]:
-    """E-states to expand, none of them a goal: some on shortest plans, some from every distance."""
+    """E-states to expand whose distance is exact, none of them a goal: on shortest plans, and from every distance."""
     found: dict[int, None] = {}
     for _ in range(most):
         state = 0
@@ -185,7 +200,8 @@ def _chosen(
             state = int(rng.choice(after[distance[after] == distance[state] - 1]))
         if len(found) >= most // 2:
             break
-    by_distance = [np.flatnonzero(distance == step) for step in range(1, int(distance.max(initial=0)) + 1)]
+    exact = np.where(is_exact, distance, UNREACHABLE)
+    by_distance = [np.flatnonzero(exact == step) for step in range(1, int(exact.max(initial=0)) + 1)]
     while by_distance and len(found) < most:
         level = int(rng.integers(len(by_distance)))
         left = np.setdiff1d(by_distance[level], list(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 
@@ -18,7 +19,9 @@ from learn.training.searching import Problems
 P = TypeVar("P")
 
 
-def drawn(domains: Sequence[str], split: str, draws: int, seed: int, goals: int = GOALS) -> list[Task]:
+def drawn(
+    domains: Sequence[str], split: str, draws: int, seed: int, goals: int = GOALS, *, in_sight: bool = False
+) -> list[Task]:
     """The first problems of the distributions of domains, `draws` of each, see `draw`.
 
     Raises:
@@ -27,7 +30,7 @@ def drawn(domains: Sequence[str], split: str, draws: int, seed: int, goals: int 
     """
     found: list[Task] = []
     for domain in track(domains, f"drawing {split} problems", transient=True):
-        found += [one.task for one in islice(draw(domain, split, seed, goals), draws)]
+        found += [one.task for one in islice(draw(domain, split, seed, goals, in_sight=in_sight), draws)]
     return found
 
 
@@ -36,13 +39,13 @@ def validating(domains: Sequence[str], draws: int, seed: int) -> Problems:
     return [(task, FeatureTypes(task)) for task in drawn(domains, "validation", draws, seed)]
 
 
-def all_pairs(tasks: Sequence[Task], expansions: int, seed: int) -> list[Pairs]:
+def all_pairs(tasks: Sequence[Task], expansions: int, seed: int, *, in_sight: bool = False) -> list[Pairs]:
     """The pairs of problems, without those that have none, see `pairs_of`.
 
     Raises:
         EpigymError: when no problem has any.
     """
-    return _made(pairs_of, tasks, expansions, seed)
+    return _made(partial(pairs_of, in_sight=in_sight), tasks, expansions, seed)
 
 
 def all_action_pairs(tasks: Sequence[Task], expansions: int, seed: int) -> list[ActionPairs]:

@@ -105,9 +105,9 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
     choices = _choices(options)
     if not choices:
         raise UsageError("model: nothing to choose from: give levels, worlds, losses, and l2 or bases with residual_l2")
-    tasks = drawn(domains, "train", options.draws, seed, options.goals)
+    tasks = drawn(domains, "train", options.draws, seed, options.goals, in_sight=options.in_sight)
     validation = validating(domains, options.validation, seed)
-    problems = all_pairs(tasks, options.expansions, seed)
+    problems = all_pairs(tasks, options.expansions, seed, in_sight=options.in_sight)
     types = _types(problems)
     logger.info(
         "%d problems, %s e-states, %s pairs", len(problems), f"{sum(len(one.ids) for one in problems):,}",
@@ -123,6 +123,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         "seed": seed,
         "draws": options.draws,
         "goals": options.goals,
+        "in_sight": options.in_sight,
         "problems": len(problems),
         "states": sum(len(one.ids) for one in problems),
         "pairs": sum(len(one.better) for one in problems),

@@ -101,6 +101,7 @@ class LinearOptions:
     folder: str | None
     draws: int = field(metadata={"minimum": 1})
     goals: int = field(metadata={"minimum": 1})
+    in_sight: bool
     validation: int = field(metadata={"minimum": 1})
     expansions: int = field(metadata={"minimum": 1})
     nodes: int = field(metadata={"minimum": 1})

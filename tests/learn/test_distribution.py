@@ -76,6 +76,20 @@ def test_training_problems_are_exhausted_and_not_trivial(domain: str) -> None:
         assert len(space) == problem.states
 
 
+def test_what_is_too_large_is_drawn_where_a_goal_is_in_sight() -> None:
+    found = list(islice(draw("blocks_world", "train", in_sight=True), 12))
+    large = [problem for problem in found if problem.states is None]
+    several = {problem.parameters.get("tier") for problem in large}
+    assert "several" in several  # who tell each other what they believe have e-states without end
+    assert "several" not in {problem.parameters.get("tier") for problem in islice(draw("blocks_world", "train"), 12)}
+    for problem in large:
+        result = BreadthFirst().search(StateSpace(problem.task))
+        assert result.status is SearchStatus.SOLVED
+        assert result.plan_length == problem.distance
+        assert result.plan_length >= MIN_DISTANCE
+        assert len(StateSpace(problem.task)) <= MAX_STATES
+
+
 @pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("split", ["train", "validation"])
 def test_no_drawn_problem_is_a_test_problem_up_to_names(domain: str, split: str) -> None:

@@ -129,8 +129,8 @@ def test_the_card_says_how_it_was_made(chosen: Chosen) -> None:
     card, model = chosen.model.card, chosen.model
     [best] = [one for one in chosen.candidates if one.model and one.model.weights.tolist() == model.weights.tolist()]
     assert card.keys() == {
-        "domains", "seed", "draws", "goals", "problems", "states", "pairs", "rounds", "loss", "l2", "validation",
-        "beside", "unsolved", "seconds",
+        "domains", "seed", "draws", "goals", "in_sight", "problems", "states", "pairs", "rounds", "loss", "l2",
+        "validation", "beside", "unsolved", "seconds",
     }  # fmt: skip
     assert (card["domains"], card["seed"], card["draws"], card["goals"], card["problems"]) == ([DOMAIN], 1, 4, 4, 4)
     assert (card["loss"], card["l2"], card["unsolved"]) == (best.loss, best.l2, list(best.found.unsolved))

@@ -87,6 +87,38 @@ def test_what_is_better_is_nearer_and_no_dead_end(problem: str) -> None:
     assert (np.diff(pairs.ids) > 0).all()
 
 
+@pytest.mark.parametrize(("problem", "most"), [(PROBLEMS[0], 190), (PROBLEMS[1], 20), ("coin_in_the_box/pl_2", 60)])
+def test_of_what_is_too_large_that_has_a_goal_in_sight_the_order_is_exact(problem: str, most: int) -> None:
+    task = load_problem(problem)
+    whole = explorers.explore(task, explorers.ExplorerSettings("exhaustive", max_visited=MOST))
+    seen = explorers.explore(task, explorers.ExplorerSettings("exhaustive", max_visited=most))
+    assert not seen.complete
+    pairs = pairs_of(task, expansions=MOST, max_states=most, seed=0, in_sight=True)
+    assert pairs is not None
+    fresh = StateSpace(task)
+    ids = [fresh.intern(pairs.space.model(state).state) for state in pairs.ids.tolist()]
+    steps = np.array([steps_to_a_goal(fresh, state) for state in ids])
+    better, worse = pairs.better, pairs.worse
+    assert (pairs.distance[better] == steps[better]).all()
+    assert ((steps[better] < steps[worse]) | (steps[worse] == UNREACHABLE)).all()
+    assert (pairs.distance[better] < pairs.distance[worse]).all()
+    assert ((pairs.distance <= steps) | (steps == UNREACHABLE)).all()
+    # Every e-state from which a shortest plan ends before the last layer, which may be seen in part, is expanded.
+    depth = {state: number for number, state in zip(whole.depth.tolist(), whole.states.tolist(), strict=True)}
+    near = [
+        state
+        for state, left in zip(whole.states.tolist(), whole.distance.tolist(), strict=True)
+        if left > 0 and depth[state] + left < seen.depth[-1]
+    ]
+    assert len(list(expansions_of(pairs, len(near)))) == len(near)
+
+
+def test_what_has_no_goal_in_sight_has_no_pairs() -> None:
+    task = load_problem("gossip")
+    assert pairs_of(task, expansions=5, max_states=40, seed=0, in_sight=True) is None
+    assert pairs_of(task, expansions=5, max_states=64, seed=0) is not None
+
+
 def test_dead_ends_are_among_what_is_worse() -> None:
     pairs = made("selective_communication/4_2_pl_5")
     assert (pairs.distance[pairs.worse] == UNREACHABLE).any()

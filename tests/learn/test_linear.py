@@ -38,8 +38,8 @@ from tests.helpers.tasks import coin, hopeless
 
 DOMAIN = "collaboration_communication"
 TINY = LinearOptions(
-    kind="linear", folder=None, draws=4, goals=4, validation=2, expansions=10, nodes=50, features=40, levels=[0, 1],
-    worlds=[False], losses=["ranking", "regression"], l2=[1e-3], bases=["h_ff"], residual_l2=[1e-1],
+    kind="linear", folder=None, draws=4, goals=4, in_sight=False, validation=2, expansions=10, nodes=50, features=40,
+    levels=[0, 1], worlds=[False], losses=["ranking", "regression"], l2=[1e-3], bases=["h_ff"], residual_l2=[1e-1],
     rounds=0, larger=2,
 )  # fmt: skip
 LEAST = replace(TINY, draws=2, validation=1, levels=[0], losses=["ranking"], bases=[])

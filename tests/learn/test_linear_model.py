@@ -298,8 +298,11 @@ def test_a_damaged_model_of_the_domain_is_not_passed_over(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "problem",
-    ["coin_in_the_box/pl_7", "grapevine/3_pl_7", "search_and_rescue", "gossip", "blocks_world/bw_10"],
-)
+    [
+        "coin_in_the_box/pl_7", "grapevine/3_pl_7", "search_and_rescue", "gossip", "blocks_world/bw_10",
+        "blocks_world/bw_3_03_2", "blocks_world/bw_3_3_2_clumsy",
+    ],
+)  # fmt: skip
 def test_the_models_that_come_with_epigym_are_found_by_domain(problem: str) -> None:
     task = load_problem(problem)
     file, model = fitting(None, task.domain, FeatureTypes(task).schema)

@@ -25,8 +25,8 @@ from learn.training.searching import Searched
 
 DOMAIN = "gossip"
 LEAST = LinearOptions(
-    kind="linear", folder=None, draws=2, goals=4, validation=1, expansions=10, nodes=100, features=40, levels=[0],
-    worlds=[False], losses=["ranking"], l2=[1e-3], bases=[], residual_l2=[1e-1], rounds=0, larger=2,
+    kind="linear", folder=None, draws=2, goals=4, in_sight=False, validation=1, expansions=10, nodes=100, features=40,
+    levels=[0], worlds=[False], losses=["ranking"], l2=[1e-3], bases=[], residual_l2=[1e-1], rounds=0, larger=2,
 )  # fmt: skip
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import signal
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from multiprocessing import forkserver, resource_tracker
@@ -178,11 +179,25 @@ def _start_server(preload: Sequence[str]) -> None:
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """`_OURS` have to wait; what is started meanwhile, and all that it starts, never heeds them."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OURS)
+    late: list[int] = []
+    heeded = {number: handler for number in _OURS if (handler := signal.getsignal(number)) is not None}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     try:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _OURS)
+        _handle(dict.fromkeys(heeded, lambda number, _: late.append(number)))  # another thread may be sent them
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _handle(heeded)
+        for number in late:
+            signal.raise_signal(number)
+
+
+def _handle(handlers: Mapping[signal.Signals, Any]) -> None:
+    """Handle signals so; only the main thread does, whoever is sent them."""
+    if threading.current_thread() is threading.main_thread():
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 class _Process:

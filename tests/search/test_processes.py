@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
+import socket
 import subprocess
 import sys
 import threading
 from contextlib import closing
+from multiprocessing.context import ForkProcess, ForkServerProcess
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import psutil
@@ -168,3 +172,39 @@ def test_ctrl_c_does_not_reach_the_server_of_processes_while_it_imports(tmp_path
         text=True,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "")
+
+
+@pytest.mark.parametrize("copies", [False, True])
+def test_what_interrupts_waits_until_a_process_has_all_of_its_job(
+    copies: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread is sent it, as that of a progress bar may be, so that the starting one cannot just block it."""
+    kind = ForkProcess if copies else ForkServerProcess
+    begin = kind.start
+    over, started = threading.Event(), []
+    other = threading.Thread(target=over.wait)
+    other.start()
+    heard, told = socket.socketpair()
+    told.setblocking(False)
+    before = signal.set_wakeup_fd(told.fileno())
+
+    def start(process: BaseProcess) -> None:
+        assert other.ident is not None
+        signal.pthread_kill(other.ident, signal.SIGINT)
+        heard.recv(1)
+        begin(process)
+        started.append(process)
+
+    monkeypatch.setattr(kind, "start", start, raising=False)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(supervise([Job("double", jobs.double, (21,))], parallel=1, copies=copies))
+    finally:
+        signal.set_wakeup_fd(before)
+        over.set()
+        other.join()
+        heard.close()
+        told.close()
+    [process] = started
+    process.join(30)
+    assert process.exitcode in (0, -signal.SIGKILL)

@@ -131,4 +131,6 @@ def _explained(error: BaseException, settings: type[Any]) -> BaseException:
         return UsageError(unknown("setting", quoted[1], [entry.name for entry in fields(settings)]))
     if isinstance(error, HydraException | OmegaConfBaseException):
         return UsageError(str(error).splitlines()[0])
+    if str(error).startswith("Config group override must be"):  # a plain ValueError of Hydra
+        return UsageError("a group of options cannot be null: choose one, or leave the group out, as in ~heuristic")
     return error

@@ -84,6 +84,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "problem=empty.txt",
         "problem=coin.txt agent=bsf",
         "problem=coin.txt agent=[",
+        "problem=coin.txt agent=null",
         "problem=coin.txt agent=hfs",
         "problem=coin.txt agent=hfs heuristic=h_fff",
         "problem=coin.txt agent=wa_star heuristic=h_ff agent.weight=-1",

@@ -2,7 +2,8 @@
 
 A small problem is exhausted, so that every label is exact. Of some of its e-states, half of them on shortest plans and
 the others from every distance, all successors are kept: what brings a goal nearer is better than its siblings, than its
-parent, and than anything from which no goal can be reached. Of a larger problem a plan says which to prefer.
+parent, and than anything from which no goal can be reached. Of a larger problem what is seen of it says so much on
+shortest plans, or a plan that was found which to prefer.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class Pairs:
     Attributes:
         space: where they live, with the e-states on the ways to them; its task has the goal.
         ids: int32[k], the e-states.
-        distance: int32[k], actions to the nearest goal, or to the end of a plan; `UNREACHABLE` where there is none.
+        distance: int32[k], actions to the nearest goal, or to the end of a plan, or that a plan has at least;
+            `UNREACHABLE` where there is none.
         better: int64[p], positions in `ids`.
         worse: int64[p], positions in `ids` of what `better` is preferred to.
         weight: float64[p]; the pairs of an expansion together weigh as much as those of any other, in all 1.
@@ -81,7 +83,7 @@ def pairs_of(task: Task, *, expansions: int, max_states: int, seed: int, in_sigh
         in_sight: whether the problem may have more, if its nearest goal is among these.
     """
     rng = np.random.default_rng(seed)
-    explored = _explored(task, expansions, max_states, in_sight, rng)
+    explored = _explored(task, expansions, max_states, rng, in_sight)
     if explored is None:
         return None
     exploration, distance, chosen = explored
@@ -100,7 +102,7 @@ def action_pairs_of(task: Task, *, expansions: int, max_states: int, seed: int) 
     What leads nowhere is worse than what leads to an e-state nearest to a goal, as is what leads to any other one.
     """
     rng = np.random.default_rng(seed)
-    explored = _explored(task, expansions, max_states, False, rng)
+    explored = _explored(task, expansions, max_states, rng)
     if explored is None:
         return None
     exploration, distance, chosen = explored
@@ -145,7 +147,7 @@ def pairs_of_plan(space: StateSpace, states: Sequence[int], *, seed: int) -> Pai
 
 
 def _explored(
-    task: Task, expansions: int, max_states: int, in_sight: bool, rng: np.random.Generator
+    task: Task, expansions: int, max_states: int, rng: np.random.Generator, in_sight: bool = False
 ) -> tuple[Exploration, NDArray[np.int32], list[int]] | None:
     """The e-states of a problem, their distances, and those to expand; None when there are too many."""
     exploration = explore(task, ExplorerSettings("exhaustive", max_visited=max_states))
@@ -164,7 +166,7 @@ def _explored(
 
 
 def _walked_to(exploration: Exploration, ids: NDArray[np.integer]) -> tuple[StateSpace, NDArray[np.int32]]:
-    """Some exhausted e-states in a space that has the goal, and their ids there, which are in the same order.
+    """Some explored e-states in a space that has the goal, and their ids there, which are in the same order.
 
     The ways to them are walked again, which builds no other e-states.
     """

@@ -27,6 +27,7 @@ KINDS = (
     "model=actions",
     "model=relational",
     "experiment=ablation",
+    "experiment=actions",
     "experiment=messages",
     "experiment=queues",
 )
@@ -50,8 +51,10 @@ SHORT = {
     "learn.train -m data=distribution": "data.draws=2 explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2"
     " trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
     "learn.train -m model=linear": "model.draws=1 model.validation=1 model.nodes=20 model.larger=1",
+    "learn.train -m model=actions": "model.draws=1 model.validation=1 model.nodes=20",
     "learn.train -m model=relational": "model.draws=2 model.validation=1 model.nodes=20 trainer.max_epochs=2",
     "search.evaluate experiment=ablation": "per_domain=1 heuristics=[h_ff] max_expanded=1",  # few models were made
+    "search.evaluate experiment=actions": "per_domain=1 heuristics=[h_ff] max_expanded=1",
     "search.evaluate experiment=queues": "problems=[grapevine/3_pl_4] max_expanded=1",  # whose model prefers actions
     "search.evaluate experiment=messages": "per_domain=1 heuristics=[h_ff] max_expanded=1",
     "search.evaluate": "per_domain=1 time_limit=1",
@@ -78,6 +81,7 @@ PROMISED = {
     "learn.train -m data=distribution": "outputs/models/*/*/checkpoints/best.ckpt",
     "learn.train -m model=relational": "outputs/models/*/*/checkpoints/best.ckpt",
     "learn.train model=actions": "outputs/train/*/model.json",
+    "learn.train -m model=actions": "outputs/actions/*.json",
     "search.competition": "plan.json",
     "search.evaluate": "outputs/evaluate/*/results.csv",
     "search.ladder": "outputs/ladder/scaling.csv",

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import psutil
@@ -165,6 +166,15 @@ def _controller(job: Job[None]) -> psutil.Process | None:
     """The process of this machine that watches over an array task, unless it has ended."""
     try:
         process = psutil.Process(int(job.job_id))
-        return process if {"submitit.local._local", str(job.paths.folder)} <= {*process.cmdline()} else None
+        return process if {"submitit.local._local", str(job.paths.folder)} <= _words(process) else None
     except psutil.Error:  # a zombie included
         return None
+
+
+def _words(process: psutil.Process) -> set[str]:
+    """Those of its command line, which is empty for a moment after a process was started."""
+    for _ in range(100):
+        if words := process.cmdline():
+            return set(words)
+        sleep(0.01)
+    return set()

@@ -288,6 +288,20 @@ def test_a_preempted_task_starts_anew_and_its_cells_have_no_outcome_before(waiti
     assert "Requeued job" in "".join(log.read_text() for log in waiting.folder.glob("cluster/*_log.out"))
 
 
+def test_a_task_that_has_just_started_has_not_ended(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its command line is empty at first, which under load is seen now and then."""
+    whole = psutil.Process.cmdline
+    asked: list[int] = []
+
+    def at_first_empty(process: psutil.Process) -> list[str]:
+        asked.append(process.pid)
+        return whole(process) if asked.count(process.pid) > 3 else []
+
+    monkeypatch.setattr(psutil.Process, "cmdline", at_first_empty)
+    outcomes = dict(array.compute(batch, range(5), Local(workers=2)))
+    assert [result.status for result in outcomes.values()] == [SearchStatus.SOLVED] * 5
+
+
 def test_whoever_leaves_ends_the_processes_of_this_machine(waiting: Batch) -> None:
     with closing(array.compute(waiting, range(2), Local(workers=1))) as outcomes:
         next(outcomes)

@@ -151,18 +151,17 @@ def _explored(
 ) -> tuple[Exploration, NDArray[np.int32], list[int]] | None:
     """The e-states of a problem, their distances, and those to expand; None when there are too many."""
     exploration = explore(task, ExplorerSettings("exhaustive", max_visited=max_states))
-    distance, is_exact = exploration.distance, np.ones(len(exploration.distance), dtype=np.bool_)
+    distance = exact = exploration.distance
     if not exploration.complete:
         # Whatever is nearer than the last layer has been met, with all ways to it.
         least = exploration.depth[-1] - exploration.depth
-        is_exact = (distance != UNREACHABLE) & (distance < least)
-        if not (in_sight and is_exact[0]):
+        exact = np.where(distance < least, distance, UNREACHABLE)
+        if not in_sight or exact[0] == UNREACHABLE:
             return None
-        distance = np.where(is_exact, distance, least)
+        distance = np.where(exact == UNREACHABLE, least, exact)
     order = np.argsort(exploration.source, kind="stable")
     ptr = ragged.pointers(np.bincount(exploration.source, minlength=len(distance)))
-    targets = exploration.target[order]
-    return exploration, distance, _chosen(distance, is_exact, ptr, targets, expansions, rng)
+    return exploration, distance, _chosen(exact, ptr, exploration.target[order], expansions, rng)
 
 
 def _walked_to(exploration: Exploration, ids: NDArray[np.integer]) -> tuple[StateSpace, NDArray[np.int32]]:
@@ -185,14 +184,9 @@ def _walked_to(exploration: Exploration, ids: NDArray[np.integer]) -> tuple[Stat
 
 
 def _chosen(
-    distance: NDArray[np.int32],
-    is_exact: NDArray[np.bool_],
-    ptr: NDArray[np.int64],
-    targets: NDArray[np.int32],
-    most: int,
-    rng: np.random.Generator,
+    distance: NDArray[np.int32], ptr: NDArray[np.int64], targets: NDArray[np.int32], most: int, rng: np.random.Generator
 ) -> list[int]:
-    """E-states to expand whose distance is exact, none of them a goal: on shortest plans, and from every distance."""
+    """E-states to expand, none of them a goal: some on shortest plans, some from every distance."""
     found: dict[int, None] = {}
     for _ in range(most):
         state = 0
@@ -202,8 +196,7 @@ def _chosen(
             state = int(rng.choice(after[distance[after] == distance[state] - 1]))
         if len(found) >= most // 2:
             break
-    exact = np.where(is_exact, distance, UNREACHABLE)
-    by_distance = [np.flatnonzero(exact == step) for step in range(1, int(exact.max(initial=0)) + 1)]
+    by_distance = [np.flatnonzero(distance == step) for step in range(1, int(distance.max(initial=0)) + 1)]
     while by_distance and len(found) < most:
         level = int(rng.integers(len(by_distance)))
         left = np.setdiff1d(by_distance[level], list(found))

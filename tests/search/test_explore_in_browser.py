@@ -83,7 +83,7 @@ def visit(browser: Any, servers: dict[str, str]) -> Iterator[Any]:
 
 def take(page: Any, action: str) -> None:
     page.get_by_role("link", name=action, exact=True).click()
-    page.wait_for_function(f"document.getElementById('happened').textContent.endsWith(': {action}')")
+    wait(page, "#happened", f": {re.escape(action)}$")
 
 
 def rows(page: Any) -> list[list[str]]:

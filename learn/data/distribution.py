@@ -37,6 +37,8 @@ GOALS: Final = 4
 """So many problems are drawn with the same parameters, unless more or fewer are asked for."""
 _MOST: Final = {"train": (15, 6), "validation": (30, 12), "test": (60, 24)}
 """By split, the most actions of the walks that reach goals, and the most subgoals."""
+_MOST_LONG: Final = {"train": (30, 40), "validation": (60, 60), "test": (120, 80)}
+"""The same of long goals."""
 _MOST_WORLDS: Final = 20_000  # of the e-states of a walk
 _PATIENCE: Final = 400  # draws without a problem that fits
 
@@ -80,7 +82,9 @@ _COUNTS = ("fluents", "agents", "actions", "subgoals")
 COLUMNS = ("domain", "instance", "seed", "parameters", *_COUNTS, "distance", "states")
 
 
-def draw(domain: str, split: str, seed: int = 0, goals: int = GOALS, *, in_sight: bool = False) -> Iterator[Drawn]:
+def draw(
+    domain: str, split: str, seed: int = 0, goals: int = GOALS, *, in_sight: bool = False, long_goals: bool = False
+) -> Iterator[Drawn]:
     """Problems of a domain, without end; no two of them, and none of them and of the domain's tests, are the same.
 
     Being the same is meant up to the names of fluents, agents and actions. Problems of the split `train` have at most
@@ -97,6 +101,7 @@ def draw(domain: str, split: str, seed: int = 0, goals: int = GOALS, *, in_sight
         goals: how many problems are drawn with the same parameters; those that do not fit are left out.
         in_sight: whether problems of the split `train` may have more than `MAX_STATES` e-states, if the nearest
             goal is among so many that are nearest.
+        long_goals: whether random goals have many subgoals, where longer walks end.
 
     Raises:
         UsageError: when there is no such domain or split.
@@ -106,6 +111,7 @@ def draw(domain: str, split: str, seed: int = 0, goals: int = GOALS, *, in_sight
         raise UsageError(unknown("domain", domain, domains.DOMAINS))
     known: set[str] = set()
     size = lru_cache(maxsize=8)(partial(_size, domain, split))
+    most = (_MOST_LONG if long_goals else _MOST)[split]
     last = 0
     for number in count():
         if number - last > _PATIENCE:
@@ -114,7 +120,7 @@ def draw(domain: str, split: str, seed: int = 0, goals: int = GOALS, *, in_sight
         near = size(json.dumps(parameters))
         if split == "train" and not (near.complete or in_sight):
             continue
-        found = _drawn(near, parameters, domain, split, seed, number, number % goals == 0)
+        found = _drawn(near, parameters, domain, split, seed, number, None if number % goals == 0 else most)
         if found is None or (mark := signature(found.task)) in known or _is_test(found, mark):
             continue
         known.add(mark)
@@ -130,13 +136,19 @@ def _parameters(domain: str, split: str, random: Random) -> dict[str, Any]:
 
 
 def _drawn(
-    size: _Size, parameters: dict[str, Any], domain: str, split: str, seed: int, number: int, is_own: bool
+    size: _Size,
+    parameters: dict[str, Any],
+    domain: str,
+    split: str,
+    seed: int,
+    number: int,
+    most: tuple[int, int] | None,
 ) -> Drawn | None:
-    """The problem of a draw, with the domain's own goal or a random one, if it fits."""
+    """The problem of a draw, if it fits, with a random goal of at most so many steps and subgoals, or the domain's."""
     instance = f"{split}_{number:05}"
     task = replace(size.task, name=f"{domain}/{instance}", instance=instance)
-    if not is_own:
-        goal = size.random_goal(Random(f"{seed} {split} {number}"), *_MOST[split])
+    if most is not None:
+        goal = size.random_goal(Random(f"{seed} {split} {number}"), *most)
         if goal is None:
             return None
         parameters = parameters | {"goals": [size.texts[index] for index in goal]}

@@ -20,7 +20,14 @@ P = TypeVar("P")
 
 
 def drawn(
-    domains: Sequence[str], split: str, draws: int, seed: int, goals: int = GOALS, *, in_sight: bool = False
+    domains: Sequence[str],
+    split: str,
+    draws: int,
+    seed: int,
+    goals: int = GOALS,
+    *,
+    in_sight: bool = False,
+    long_goals: bool = False,
 ) -> list[Task]:
     """The first problems of the distributions of domains, `draws` of each, see `draw`.
 
@@ -30,13 +37,14 @@ def drawn(
     """
     found: list[Task] = []
     for domain in track(domains, f"drawing {split} problems", transient=True):
-        found += [one.task for one in islice(draw(domain, split, seed, goals, in_sight=in_sight), draws)]
+        problems = draw(domain, split, seed, goals, in_sight=in_sight, long_goals=long_goals)
+        found += [one.task for one in islice(problems, draws)]
     return found
 
 
-def validating(domains: Sequence[str], draws: int, seed: int) -> Problems:
+def validating(domains: Sequence[str], draws: int, seed: int, *, long_goals: bool = False) -> Problems:
     """The problems to validate on, `draws` of each domain, with the types of their tasks."""
-    return [(task, FeatureTypes(task)) for task in drawn(domains, "validation", draws, seed)]
+    return [(task, FeatureTypes(task)) for task in drawn(domains, "validation", draws, seed, long_goals=long_goals)]
 
 
 def all_pairs(tasks: Sequence[Task], expansions: int, seed: int, *, in_sight: bool = False) -> list[Pairs]:

@@ -105,8 +105,10 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
     choices = _choices(options)
     if not choices:
         raise UsageError("model: nothing to choose from: give levels, worlds, losses, and l2 or bases with residual_l2")
-    tasks = drawn(domains, "train", options.draws, seed, options.goals, in_sight=options.in_sight)
-    validation = validating(domains, options.validation, seed)
+    tasks = drawn(
+        domains, "train", options.draws, seed, options.goals, in_sight=options.in_sight, long_goals=options.long_goals
+    )
+    validation = validating(domains, options.validation, seed, long_goals=options.long_goals)
     problems = all_pairs(tasks, options.expansions, seed, in_sight=options.in_sight)
     types = _types(problems)
     logger.info(
@@ -124,6 +126,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         "draws": options.draws,
         "goals": options.goals,
         "in_sight": options.in_sight,
+        "long_goals": options.long_goals,
         "problems": len(problems),
         "states": sum(len(one.ids) for one in problems),
         "pairs": sum(len(one.better) for one in problems),
@@ -176,14 +179,15 @@ def _improved(
     """The best after the rounds that gained, what it learned from, and all candidates of these rounds."""
     found: list[Candidate] = []
     for number in range(1, options.rounds + 1):
-        tasks = larger(domains, options.larger, seed + number, [task for task, _ in validation])
+        known = [task for task, _ in validation]
+        tasks = larger(domains, options.larger, seed + number, known, long_goals=options.long_goals)
         model = cast(LinearModel, best.model)
         met = lessons(tasks, model, nodes=options.nodes, expansions=options.expansions, seed=seed)
-        known, own = [*problems, *met], [*types, *_types(met)]
-        found.append(_again(best, known, own, validation, options))
+        more, own = [*problems, *met], [*types, *_types(met)]
+        found.append(_again(best, more, own, validation, options))
         if found[-1].found.stopped or found[-1].found.merit >= best.found.merit:
             break
-        best, problems, types = found[-1], known, own
+        best, problems, types = found[-1], more, own
     return best, problems, found
 
 

@@ -102,6 +102,7 @@ class LinearOptions:
     draws: int = field(metadata={"minimum": 1})
     goals: int = field(metadata={"minimum": 1})
     in_sight: bool
+    long_goals: bool
     validation: int = field(metadata={"minimum": 1})
     expansions: int = field(metadata={"minimum": 1})
     nodes: int = field(metadata={"minimum": 1})

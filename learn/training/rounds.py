@@ -15,10 +15,13 @@ from learn.model.linear import LinearModel, LinearScorer
 from learn.training.drawing import drawn
 
 
-def larger(domains: Sequence[str], draws: int, seed: int, but: Sequence[Task]) -> list[Task]:
+def larger(
+    domains: Sequence[str], draws: int, seed: int, but: Sequence[Task], *, long_goals: bool = False
+) -> list[Task]:
     """Problems from the ranges to validate on, at most `draws` of each domain, but for `but` up to names."""
     known = {signature(task) for task in but}
-    return [task for task in drawn(domains, "validation", draws, seed) if signature(task) not in known]
+    found = drawn(domains, "validation", draws, seed, long_goals=long_goals)
+    return [task for task in found if signature(task) not in known]
 
 
 def lessons(tasks: Sequence[Task], model: LinearModel, *, nodes: int, expansions: int, seed: int) -> list[Pairs]:

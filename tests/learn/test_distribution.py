@@ -140,9 +140,15 @@ def test_goals_nest_and_negate_beliefs() -> None:
 
 
 @pytest.mark.parametrize("domain", ["gossip", "coin_in_the_box"])
-@pytest.mark.parametrize(("split", "steps", "subgoals"), [("train", 15, 6), ("validation", 30, 12), ("test", 60, 24)])
+@pytest.mark.parametrize(
+    ("split", "long_goals", "steps", "subgoals"),
+    [
+        ("train", False, 15, 6), ("validation", False, 30, 12), ("test", False, 60, 24),
+        ("train", True, 30, 40), ("validation", True, 60, 60), ("test", True, 120, 80),
+    ],
+)  # fmt: skip
 def test_goals_grow_with_the_split(
-    domain: str, split: str, steps: int, subgoals: int, monkeypatch: pytest.MonkeyPatch
+    domain: str, split: str, long_goals: bool, steps: int, subgoals: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One problem in four has the domain's own goal; the others have conjunctions that so long a walk reaches."""
     asked: list[tuple[int, int]] = []
@@ -152,7 +158,7 @@ def test_goals_grow_with_the_split(
         return random_goal(*arguments, steps=steps, size=size, **options)
 
     monkeypatch.setattr(distribution, "random_goal", record)
-    problems = list(islice(draw(domain, split), 10))
+    problems = list(islice(draw(domain, split, long_goals=long_goals), 10))
     numbers = [int(problem.instance.removeprefix(f"{split}_")) for problem in problems]
     assert {number % 4 for number in numbers} == {0, 1, 2, 3}
     for number, problem in zip(numbers, problems, strict=True):

@@ -38,9 +38,9 @@ from tests.helpers.tasks import coin, hopeless
 
 DOMAIN = "collaboration_communication"
 TINY = LinearOptions(
-    kind="linear", folder=None, draws=4, goals=4, in_sight=False, validation=2, expansions=10, nodes=50, features=40,
-    levels=[0, 1], worlds=[False], losses=["ranking", "regression"], l2=[1e-3], bases=["h_ff"], residual_l2=[1e-1],
-    rounds=0, larger=2,
+    kind="linear", folder=None, draws=4, goals=4, in_sight=False, long_goals=False, validation=2, expansions=10,
+    nodes=50, features=40, levels=[0, 1], worlds=[False], losses=["ranking", "regression"], l2=[1e-3], bases=["h_ff"],
+    residual_l2=[1e-1], rounds=0, larger=2,
 )  # fmt: skip
 LEAST = replace(TINY, draws=2, validation=1, levels=[0], losses=["ranking"], bases=[])
 
@@ -129,8 +129,8 @@ def test_the_card_says_how_it_was_made(chosen: Chosen) -> None:
     card, model = chosen.model.card, chosen.model
     [best] = [one for one in chosen.candidates if one.model and one.model.weights.tolist() == model.weights.tolist()]
     assert card.keys() == {
-        "domains", "seed", "draws", "goals", "in_sight", "problems", "states", "pairs", "rounds", "loss", "l2",
-        "validation", "beside", "unsolved", "seconds",
+        "domains", "seed", "draws", "goals", "in_sight", "long_goals", "problems", "states", "pairs", "rounds", "loss",
+        "l2", "validation", "beside", "unsolved", "seconds",
     }  # fmt: skip
     assert (card["domains"], card["seed"], card["draws"], card["goals"], card["problems"]) == ([DOMAIN], 1, 4, 4, 4)
     assert (card["loss"], card["l2"], card["unsolved"]) == (best.loss, best.l2, list(best.found.unsolved))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -13,10 +14,10 @@ from epigym.feature_types import FeatureTypes
 from epigym.likeness import signature
 from epigym.space import StateSpace
 from epigym.walks import best_first
-from learn.data.distribution import MAX_STATES, draw
+from learn.data.distribution import MAX_STATES, Drawn, draw
 from learn.data.pairs import pairs_of
 from learn.model.linear import LinearModel, LinearScorer
-from learn.training import linear, ranking
+from learn.training import drawing, linear, ranking
 from learn.training.linear import Chosen, train_linear
 from learn.training.options import LinearOptions
 from learn.training.ranking import TrainingData
@@ -25,8 +26,9 @@ from learn.training.searching import Searched
 
 DOMAIN = "gossip"
 LEAST = LinearOptions(
-    kind="linear", folder=None, draws=2, goals=4, in_sight=False, validation=1, expansions=10, nodes=100, features=40,
-    levels=[0], worlds=[False], losses=["ranking"], l2=[1e-3], bases=[], residual_l2=[1e-1], rounds=0, larger=2,
+    kind="linear", folder=None, draws=2, goals=4, in_sight=False, long_goals=False, validation=1, expansions=10,
+    nodes=100, features=40, levels=[0], worlds=[False], losses=["ranking"], l2=[1e-3], bases=[], residual_l2=[1e-1],
+    rounds=0, larger=2,
 )  # fmt: skip
 
 
@@ -63,6 +65,22 @@ def test_larger_problems_are_others_than_those_to_validate_on() -> None:
     others = larger([DOMAIN], 3, 8, validation)
     assert len(others) == 3
     assert {signature(task) for task in others}.isdisjoint(map(signature, validation))
+
+
+def test_larger_problems_have_long_goals_where_these_are_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So have those to learn from and to validate on."""
+    asked: list[tuple[str, bool]] = []
+
+    def record(domain: str, split: str, *arguments: Any, long_goals: bool, **options: Any) -> Iterator[Drawn]:
+        asked.append((split, long_goals))
+        return draw(domain, split, *arguments, long_goals=long_goals, **options)
+
+    monkeypatch.setattr(drawing, "draw", record)
+    for long_goals in (False, True):
+        chosen = train_linear([DOMAIN], replace(LEAST, rounds=1, long_goals=long_goals), 0)
+        assert asked == [(split, long_goals) for split in ("train", "validation", "validation")]
+        assert chosen.model.card["long_goals"] is long_goals
+        asked.clear()
 
 
 def test_what_can_be_exhausted_is_labelled_exactly_and_of_the_rest_the_plan_is_learned() -> None:

@@ -111,7 +111,7 @@ def draw(
         raise UsageError(unknown("domain", domain, domains.DOMAINS))
     known: set[str] = set()
     size = lru_cache(maxsize=8)(partial(_size, domain, split))
-    most = (_MOST_LONG if long_goals else _MOST)[split]
+    most = _MOST_LONG if long_goals else _MOST
     last = 0
     for number in count():
         if number - last > _PATIENCE:
@@ -120,7 +120,7 @@ def draw(
         near = size(json.dumps(parameters))
         if split == "train" and not (near.complete or in_sight):
             continue
-        found = _drawn(near, parameters, domain, split, seed, number, None if number % goals == 0 else most)
+        found = _drawn(near, parameters, domain, split, seed, number, None if number % goals == 0 else most[split])
         if found is None or (mark := signature(found.task)) in known or _is_test(found, mark):
             continue
         known.add(mark)

@@ -20,7 +20,7 @@ from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics import make_heuristic
 
-SEED, PROBLEMS, NODES = 7, 40, 1000
+SEED, PROBLEMS, NODES = 7, 160, 1000
 HOW = {
     "h_ff": {"name": "h_ff"},
     "h_add": {"name": "h_add"},

@@ -127,7 +127,7 @@ def test_the_ablation_has_a_model_for_every_recipe_of_linear_models() -> None:
         heuristic = found[f"hfs/{name}"]
         assert heuristic is not None
         assert heuristic["checkpoint"] == f"outputs/models/{name}/{{domain}}.json"
-    others = {"divided_goals", "h_ff", "h_add", "own", "seed_1", "seed_2", "general", "without"}
+    others = {"divided_goals", "h_ff", "h_add", "own", "short_goals", "seed_1", "seed_2", "general", "without"}
     assert found.keys() == {f"hfs/{name}" for name in recipes | others}
 
 

@@ -178,16 +178,16 @@ def _improved(
 ) -> tuple[Candidate, list[Pairs], list[Candidate]]:
     """The best after the rounds that gained, what it learned from, and all candidates of these rounds."""
     found: list[Candidate] = []
+    chosen_by = [task for task, _ in validation]
     for number in range(1, options.rounds + 1):
-        known = [task for task, _ in validation]
-        tasks = larger(domains, options.larger, seed + number, known, long_goals=options.long_goals)
+        tasks = larger(domains, options.larger, seed + number, chosen_by, long_goals=options.long_goals)
         model = cast(LinearModel, best.model)
         met = lessons(tasks, model, nodes=options.nodes, expansions=options.expansions, seed=seed)
-        more, own = [*problems, *met], [*types, *_types(met)]
-        found.append(_again(best, more, own, validation, options))
+        known, own = [*problems, *met], [*types, *_types(met)]
+        found.append(_again(best, known, own, validation, options))
         if found[-1].found.stopped or found[-1].found.merit >= best.found.merit:
             break
-        best, problems, types = found[-1], more, own
+        best, problems, types = found[-1], known, own
     return best, problems, found
 
 

@@ -1,4 +1,4 @@
-"""Figures that are printed once a module of benchmarks has ended."""
+"""Figures that benchmarks print, past what captures their output."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ import pytest
 T = TypeVar("T")
 
 
-def printed(config: pytest.Config, collected: T) -> Iterator[T]:
-    """What a fixture hands out to collect figures in; printed at the end."""
-    yield collected
+def show(config: pytest.Config, figures: object) -> None:
+    """Print figures."""
     with config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-        print(collected)
+        print(figures)
+
+
+def printed(config: pytest.Config, collected: T) -> Iterator[T]:
+    """What a fixture hands out to collect figures in; printed once a module of benchmarks has ended."""
+    yield collected
+    show(config, collected)

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from tests.benchmarks.figures import show
 from tests.benchmarks.workloads import WORKLOADS
 
 TABLE = Path(__file__).with_name("instructions.csv")
@@ -29,10 +30,11 @@ def counts(pytestconfig: pytest.Config) -> Iterator[dict[str, int]]:
     yield found
     with TABLE.open(encoding="utf-8") as file:
         before = {row["workload"]: int(row["instructions"]) for row in csv.DictReader(file)}
-    with pytestconfig.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-        print()
-        for name, count in found.items():
-            print(f"{name:20s} {count:14,d} instructions, {count / before[name]:.3f} times those of {TABLE.name}")
+    lines = [
+        f"{name:20s} {count:14,d} instructions, {count / before[name]:.3f} times those of {TABLE.name}"
+        for name, count in found.items()
+    ]
+    show(pytestconfig, "\n".join(["", *lines]))
 
 
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="callgrind counts, and is not here")

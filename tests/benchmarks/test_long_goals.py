@@ -7,47 +7,40 @@ long ones. Models are read from `outputs/models/short` and `outputs/models/long`
 
 from __future__ import annotations
 
-from itertools import islice
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import domains
+from epigym.feature_types import FeatureTypes
 from epigym.space import StateSpace
-from learn.data.distribution import draw
-from search.agents import make_agent
-from search.agents.limits import Limits
-from search.agents.result import SearchStatus
+from learn.training.drawing import validating
+from learn.training.searching import Scores, searched
 from search.heuristics import make_heuristic
+from tests.benchmarks.figures import show
 
 SEED, PROBLEMS, NODES = 7, 160, 1000
-HOW = {
+MODELS = {label: f"outputs/models/{label}/{{domain}}.json" for label in ("short", "long")}
+HOW: dict[str, dict[str, Any]] = {
     "h_ff": {"name": "h_ff"},
     "h_add": {"name": "h_add"},
-    "short": {"name": "learned", "checkpoint": "outputs/models/short/{domain}.json"},
-    "long": {"name": "learned", "checkpoint": "outputs/models/long/{domain}.json"},
+    **{label: {"name": "learned", "checkpoint": file} for label, file in MODELS.items()},
 }
 
 
 @pytest.mark.parametrize("domain", domains.DOMAINS)
-def test_hfs(domain: str, pytestconfig: pytest.Config) -> None:
-    for how in HOW.values():
-        if "checkpoint" in how and not Path(how["checkpoint"].replace("{domain}", domain)).exists():
-            pytest.skip(f"python -m learn.train domain={domain} model=linear, see above")
-    goals = {
-        name: [one.task for one in islice(draw(domain, "validation", SEED, long_goals=name == "long"), PROBLEMS)]
-        for name in ("short", "long")
-    }
+def test_greedy_search(domain: str, pytestconfig: pytest.Config) -> None:
+    if not all(Path(file.replace("{domain}", domain)).exists() for file in MODELS.values()):
+        pytest.skip(f"python -m learn.train domain={domain} model=linear, see above")
+    goals = [validating([domain], PROBLEMS, SEED, long_goals=long_goals) for long_goals in (False, True)]
     lines = ["", f"{domain}: {PROBLEMS} problems with short goals, {PROBLEMS} with long ones: solved, expanded"]
     for label, how in HOW.items():
-        found = []
-        for tasks in goals.values():
-            ends = [
-                make_agent("hfs").search(space, make_heuristic(space=space, **how), Limits(max_expanded=NODES))
-                for space in map(StateSpace, tasks)
-            ]
-            solved = [end.expanded for end in ends if end.status is SearchStatus.SOLVED]
-            found += [len(solved), sum(solved) + NODES * (PROBLEMS - len(solved))]
-        lines.append(f"    {label:6s} {found[0]:3d} {found[1]:7,d}   {found[2]:3d} {found[3]:7,d}")
-    with pytestconfig.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-        print("\n".join(lines))
+        short, long = (searched(problems, NODES, partial(_scores, how)) for problems in goals)
+        lines.append(f"    {label:6s} {short.solved:3d} {short.expanded:7,d}   {long.solved:3d} {long.expanded:7,d}")
+    show(pytestconfig, "\n".join(lines))
+
+
+def _scores(how: dict[str, Any], space: StateSpace, types: FeatureTypes) -> Scores:
+    return make_heuristic(space=space, **how).score

@@ -23,6 +23,7 @@ from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics import make_heuristic
 from search.heuristics.heuristic import Evaluation, Heuristic
+from tests.benchmarks.figures import show
 
 DOMAINS = (
     "active_muddy_child", "blocks_world", "coin_in_the_box", "gossip", "grapevine", "search_and_rescue",
@@ -70,5 +71,4 @@ def test_lazy(domain: str, pytestconfig: pytest.Config) -> None:
             solved += result.status is SearchStatus.SOLVED
             expanded, built = expanded + result.expanded, built + result.generated
         lines.append(f"    {how:26s} {solved:3d} {expanded:7,d} {built:7,d} {made:7.2f} {searched:7.2f}")
-    with pytestconfig.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-        print("\n".join(lines))
+    show(pytestconfig, "\n".join(lines))

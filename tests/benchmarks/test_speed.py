@@ -17,6 +17,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from epigym.language import load
 from epigym.space import StateSpace
 from search.agents import make_agent
+from tests.benchmarks.figures import show
 from tests.helpers.benchmark_files import mastar_files, table
 
 ROUNDS = 5
@@ -53,8 +54,7 @@ def figures(pytestconfig: pytest.Config) -> Iterator[Figures]:
     collected = Figures()
     yield collected
     os.sched_setaffinity(0, cores)
-    with pytestconfig.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-        print(collected)
+    show(pytestconfig, collected)
 
 
 @pytest.mark.parametrize("name", sorted(FLOOR))

@@ -24,14 +24,14 @@ from epigym.space import StateSpace, as_id, as_ids
 
 
 class Relaxed(NamedTuple):
-    """The relaxations of k e-states.
+    """The relaxations of k e-states. Subgoals whose normal forms have the same conjuncts count as one.
 
     Attributes:
         h_add: float64[k], the sum of the subgoals' costs; infinite where the relaxation does not reach one.
         h_ff: float64[k], the number of actions of the relaxed plan; infinite where `h_add` is.
         actions: int32[k], the number of actions of the relaxed plan for the subgoals that the relaxation reaches; it is
             `h_ff` where these are all.
-        unreached: int32[k], the number of distinct subgoals that it does not reach.
+        unreached: int32[k], the number of subgoals that it does not reach.
         helpful_ptr: int64[k + 1], where the helpful actions of each e-state start.
         helpful: int32[h], actions of the relaxed plan whose requirement holds, ascending.
         added_ptr: int64[k + 1], where the relaxed facts of each e-state start.

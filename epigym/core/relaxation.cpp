@@ -26,7 +26,7 @@ Relaxation::Relaxation(const Space& space, RelaxationData data)
     transpose(nodes, data_.child_ptr, data_.child, parent_ptr_, parent_);
     transpose(nodes, data_.adder_ptr, data_.requirement, added_ptr_, adds_);
     is_goal_.assign(nodes, 0);
-    for (Node node : data_.goal) goals_ += is_goal_[node]++ == 0;
+    for (Node node : data_.goal) is_goal_[node] = 1;
     for (Node node = 0; node < nodes; ++node) {
         children_.push_back(data_.child_ptr[node + 1] - data_.child_ptr[node]);
         if (data_.kind[node] != RelaxationData::Kind::All) with_formula_.push_back(node);
@@ -81,7 +81,7 @@ void Relaxation::reach(Node never) {
     missing_ = children_;
     std::fill(sum_.begin(), sum_.end(), 0);
     queue_.clear();
-    open_goals_ = goals_;
+    open_goals_ = data_.goal.size();
     if (never != kNone) settled_[never] = 1;
     // First whatever holds or follows from what holds, then the rest.
     for (Node node : holding_)

@@ -28,7 +28,7 @@ struct RelaxationData {
     std::vector<std::uint32_t> op;           // per adder: the operator
     std::vector<std::uint32_t> action;       // per operator
     std::vector<std::uint32_t> op_requirement;  // per operator: the node without the conditions of what it adds
-    std::vector<std::uint32_t> goal;         // nodes
+    std::vector<std::uint32_t> goal;         // the nodes of the subgoals, each once
 };
 
 // The relaxations of some e-states; ragged lists have one more pointer than e-states.
@@ -128,7 +128,7 @@ private:
     std::vector<std::uint32_t> missing_;
     std::vector<std::uint8_t> settled_, wanted_, is_goal_;
     CostQueue queue_;
-    std::size_t open_goals_ = 0, goals_ = 0;
+    std::size_t open_goals_ = 0;
     std::vector<Node> holding_, stack_, touched_;
     std::vector<std::uint8_t> used_;  // per action: 1 in the relaxed plan, 2 helpful
     std::vector<std::uint32_t> used_actions_;

@@ -48,7 +48,7 @@ public:
     }
 
     RelaxationData build() {
-        for (FormulaId subgoal : task_->goal) data_.goal.push_back(node(store_.normal(subgoal)));
+        add_subgoals();
         data_.adder_ptr.push_back(0);
         for (Node number = 0; number < data_.kind.size(); ++number) {  // operators bring new facts
             add_adders(number);
@@ -70,6 +70,17 @@ private:
     // Of the first of some events.
     FormulaId precondition(const EventModel& model, EventMask events) const {
         return task_->actions.events[model.events[std::countr_zero(events)]].precondition;
+    }
+
+    // Subgoals whose normal forms have the same conjuncts count once.
+    void add_subgoals() {
+        std::set<std::vector<FormulaId>> seen;
+        for (FormulaId subgoal : task_->goal) {
+            const FormulaId normal = store_.normal(subgoal);
+            auto conjuncts = store_.conjuncts(normal);
+            std::ranges::sort(conjuncts);
+            if (seen.insert(std::move(conjuncts)).second) data_.goal.push_back(node(normal));
+        }
     }
 
     // The depth of what decides about goals and actions: applicability, designated preconditions, conditions.

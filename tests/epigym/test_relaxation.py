@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.errors import ProblemWarning, TaskError
-from epigym.formula import FALSE, TRUE, Formula, actually, and_, believes, common, everybody, fluent, not_, or_
+from epigym.formula import (
+    FALSE,
+    TRUE,
+    Formula,
+    actually,
+    and_,
+    believes,
+    common,
+    conjuncts,
+    everybody,
+    fluent,
+    not_,
+    or_,
+)
 from epigym.problem import load_problem
 from epigym.relaxation import Relaxation
 from epigym.space import StateSpace
@@ -52,6 +66,15 @@ def agree(task: Task, steps: int, seed: int) -> None:
 @given(strategies.tasks() | strategies.tasks(agents=("c", "a", "b")), st.integers(0, 99))
 def test_on_random_tasks(task: Task, seed: int) -> None:
     agree(task, 3, seed)
+
+
+@given(strategies.tasks())
+def test_subgoals_with_the_same_conjuncts_in_normal_form_count_once(task: Task) -> None:
+    normal = map(twin.normal_form, task.goal)
+    again = [and_(*reversed(conjuncts(subgoal))) for subgoal in normal]
+    repeating = replace(task, goal=(*task.goal, *again))
+    assert repr(Relaxation(StateSpace(repeating))([0])) == repr(Relaxation(StateSpace(task))([0]))
+    agree(repeating, 2, 0)
 
 
 @pytest.mark.parametrize(

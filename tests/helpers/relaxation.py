@@ -173,7 +173,7 @@ class Relaxation:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.goal = tuple(map(normal_form, task.goal))
+        self.goal = tuple(_distinct(map(normal_form, task.goal)))
         self.operators = [operator for index in range(len(task.actions)) for operator in self._operators(index)]
         self._deepest = max((formula.depth for formula in _formulas(task)), default=0)
         self._doubts = {
@@ -298,6 +298,16 @@ class Relaxation:
         return list(dict.fromkeys(found))
 
 
+def _distinct(subgoals: Iterable[Formula]) -> Iterator[Formula]:
+    """The first of all subgoals in normal form that are conjunctions of the same formulas, in any order."""
+    seen: set[frozenset[Formula]] = set()
+    for subgoal in subgoals:
+        parts = frozenset(conjuncts(subgoal))
+        if parts not in seen:
+            yield subgoal
+        seen.add(parts)
+
+
 def _reached(action: Action, event: int, belief: Formula, types: Mapping[str, str]) -> list[int]:
     """The events that the agents of a belief consider possible, for common belief in one or more steps."""
     relations = [action.relations[types[agent]] for agent in belief.agents]
@@ -349,7 +359,7 @@ class Guidance:
 
     Attributes:
         h_add: the sum of the subgoals' costs.
-        unreached: number of distinct subgoals whose cost is ∞.
+        unreached: number of subgoals whose cost is ∞.
         reaching: the supporters of the relaxed plan for the other subgoals, by the fact that each is there for.
         plan: the same where there are no others; empty when `h_add` is ∞.
     """
@@ -360,7 +370,7 @@ class Guidance:
         self._costs: dict[Formula, float] = {}
         self._added = self._fixpoint()
         self.h_add = sum(map(self.cost, relaxation.goal))
-        self.unreached = len({subgoal for subgoal in relaxation.goal if self.cost(subgoal) == inf})
+        self.unreached = [self.cost(subgoal) for subgoal in relaxation.goal].count(inf)
         self.reaching: dict[Formula, Supporter] = {}
         for subgoal in relaxation.goal:
             if self.cost(subgoal) < inf:

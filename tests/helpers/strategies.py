@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 from hypothesis import strategies as st
@@ -131,16 +132,19 @@ def tasks(
     max_worlds: int = 4,
     max_designated: int = 2,
 ) -> Task:
-    """A task of any actions from any e-state."""
-    count = draw(sizes(max_actions))
+    """A task of any actions from any e-state; some actions have one event model and differ in their observers."""
+    found: list[Action] = []
+    for k in range(draw(sizes(max_actions))):
+        original = draw(st.sampled_from([None, None, *found]))
+        any_action = actions(name=f"act{k}", fluents=fluents, agents=agents, max_designated=max_designated)
+        found.append(
+            draw(any_action if original is None else _observed_otherwise(original, f"act{k}", fluents, agents))
+        )
     return Task(
         name="random",
         fluents=fluents,
         agents=agents,
-        actions=tuple(
-            draw(actions(name=f"act{k}", fluents=fluents, agents=agents, max_designated=max_designated))
-            for k in range(count)
-        ),
+        actions=tuple(found),
         initial=draw(estates(fluents=fluents, agents=agents, max_worlds=max_worlds, max_designated=max_designated)),
         goal=tuple(draw(st.lists(formulas(2, fluents, agents), min_size=1, max_size=3))),
     )
@@ -168,6 +172,18 @@ def _observability(fluents: Names, agents: Names, kinds: Names) -> st.SearchStra
     kind = st.sampled_from(kinds)
     conditional = st.lists(st.tuples(formulas(1, fluents, agents), kind), max_size=2)
     return st.builds(lambda first, last: (*first, (TRUE, last)), conditional, kind)
+
+
+@st.composite
+def _observed_otherwise(draw: st.DrawFn, action: Action, name: str, fluents: Names, agents: Names) -> Action:
+    """An action with the same event model, another name, and an applicability and observers of its own."""
+    observability = _observability(fluents, agents, tuple(action.relations))
+    return replace(
+        action,
+        name=name,
+        applicability=draw(_conditions(fluents, agents)),
+        observability=tuple(draw(observability) for _ in agents),
+    )
 
 
 def renumbered(estate: EState, seed: int) -> EState:

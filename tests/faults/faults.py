@@ -53,6 +53,12 @@ FAULTS: Mapping[str, Fault] = {
         (("update.cpp", "type_[i] = chosen;", "type_[i] = FAULT && i > 0 ? type_[0] : chosen;"),),
         _AGREEMENT + "test_random_tasks",
     ),
+    "update: shared event model": Fault(
+        "actions with one event model are taken for one another, whoever observes them",
+        (("update.cpp", "for (auto type : type_) hash", "if (!FAULT) for (auto type : type_) hash"),
+         ("update.cpp", "if (!std::equal(type_", "if (!FAULT && !std::equal(type_")),
+        _AGREEMENT + "test_random_tasks",
+    ),
     "contraction: too coarse": Fault(
         "worlds are told apart by beliefs about facts, but not by beliefs about beliefs",
         (("contraction.cpp", "split_by_successors()) colour();",

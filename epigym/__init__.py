@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from epigym.envs.wrappers import PaddedObservation, PaddedVectorObservation
     from epigym.model import KripkeModel
     from epigym.problem import Reading, load_problem
+    from epigym.search_problem import SearchProblem
     from epigym.space import StateSpace
     from epigym.task import EState, Task
 
@@ -46,6 +47,7 @@ __all__ = [
     "PaddedVectorObservation",
     "ParseError",
     "Reading",
+    "SearchProblem",
     "StateSpace",
     "Task",
     "TaskError",
@@ -64,6 +66,7 @@ _HOMES = {
     "PaddedObservation": "epigym.envs.wrappers",
     "PaddedVectorObservation": "epigym.envs.wrappers",
     "Reading": "epigym.problem",
+    "SearchProblem": "epigym.search_problem",
     "StateSpace": "epigym.space",
     "Task": "epigym.task",
     "load_problem": "epigym.problem",

@@ -59,20 +59,24 @@ class StateSpace:
     Attributes:
         task: the ground planning task.
         forbid_collapse: whether e-states with a collapsed agent are left out.
+        symmetry: whether expansions leave out actions that symmetries make needless.
         initial: the id of the initial e-state, 0.
         threads: how many compute successors.
         symmetries: those of the task; none unless asked for.
         core: the same in the core, for what is bound to a space from outside.
 
     Raises:
-        UsageError: when there are fewer threads than one.
+        UsageError: when `task` is no `Task`, or there are fewer threads than one.
         LimitError: when an action has too many events.
         CollapseError: when an agent is collapsed in the initial e-state, and that is forbidden.
     """
 
     def __init__(self, task: Task, *, forbid_collapse: bool = False, symmetry: bool = False, threads: int = 1) -> None:
+        if not isinstance(task, Task):
+            raise UsageError(f"task={task!r}: expected a Task; load_problem makes one of the name or path of a problem")
         self.task = task
         self.forbid_collapse = forbid_collapse
+        self.symmetry = symmetry
         self.initial = 0
         self.threads = _threads(threads)
         self.symmetries = symmetries(task) if symmetry else []

@@ -27,7 +27,7 @@ EPIGYM = (
     f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.values epigym.reference "
     "epigym.reachability epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.features "
     "epigym.feature_types epigym.feature_texts epigym.action_features epigym.likeness epigym.walks epigym.worlds "
-    "epigym.envs epigym.sealed"
+    "epigym.envs epigym.search_problem epigym.sealed"
 )
 
 # Each room with the rooms that it may import. `epigym` is the package itself, `epigym._core` the extension.
@@ -56,6 +56,7 @@ TABLE = {
     "epigym.drawing": f"{STATES} epigym.packages epigym.pointed_model epigym.reference",
     "epigym.space": f"{BASICS} epigym.language epigym.packing epigym.model epigym.symmetry epigym._core",
     "epigym.problem": f"domains {BASICS} epigym.language",
+    "epigym.search_problem": f"{STATES} epigym.problem",
     "epigym.encoding": f"{STATES} epigym.packages epigym.growing epigym.rows epigym._core",
     "epigym.walks": STATES,
     "epigym.likeness": f"{STATES} epigym.features",
@@ -66,7 +67,7 @@ TABLE = {
     "epigym.feature_texts": f"{STATES} epigym.reference epigym.features epigym.feature_types",
     "epigym.action_features": f"{STATES} epigym.features epigym.feature_types",
     "epigym.envs": f"domains {STATES} epigym.packages epigym.values epigym.problem epigym.encoding epigym.rows "
-    "epigym.walks",
+    "epigym.walks epigym.search_problem",
     "epigym.command": f"{BASICS} epigym.packages epigym.language epigym.problem epigym.values",
     EPIGYM_DOOR: f"{EPIGYM} epigym.command",
     "learn": "",
@@ -89,9 +90,13 @@ AT_CALL = {
     "epigym.model": "epigym.drawing",
     "epigym.envs": "epigym.drawing",
     "epigym.encoding": "torch torch_geometric",
+    "search": "search.planning",
 }
 # What type checkers alone read: the package finds its public names when they are asked for.
-FOR_TYPES = {"epigym": "epigym.encoding epigym.envs epigym.model epigym.problem epigym.space epigym.task"}
+FOR_TYPES = {
+    "epigym": "epigym.encoding epigym.envs epigym.model epigym.problem epigym.search_problem epigym.space epigym.task",
+    "search": "search.planning",
+}
 # Libraries that `epigym` does not need; `domains` needs the standard library only.
 NEVER_IN_EPIGYM = {"torch", "torch_geometric", "torchmetrics", "lightning", "onnx", "onnxruntime"}
 

@@ -19,6 +19,7 @@ from epigym.language import Semantics, parse_formula
 from epigym.model import KripkeModel
 from epigym.names import unknown
 from epigym.problem import Reading, load_problem
+from epigym.search_problem import SearchProblem
 from epigym.space import StateSpace
 from epigym.task import EState, Task
 from epigym.values import typed
@@ -209,6 +210,10 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     def is_goal(self) -> bool:
         """Whether the goal holds in the current e-state."""
         return bool(self._holds([self.state]).all())
+
+    def search_problem(self) -> SearchProblem:
+        """From the current e-state to the current goal, both of which may have been drawn at reset."""
+        return SearchProblem(self.space, self.state, self.goal)
 
     def graph(self, state: int | None) -> GraphInstance:
         """The observation of an e-state under the current goal; of the goal alone, without any world, for None."""

@@ -21,6 +21,7 @@ from epigym.errors import EpigymError
 from epigym.formula import TRUE, considers_possible
 from epigym.names import unknown
 from epigym.rows import GraphBatch
+from epigym.search_problem import SearchProblem
 from epigym.values import Count, typed
 
 Flags = NDArray[np.bool_]
@@ -171,6 +172,14 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
             self._invalid = self._invalid & ~ended
             self._look()
         return self.goals.graphs(self.states), rewards, terminated, truncated, self._infos() | final
+
+    def search_problem(self, index: int) -> SearchProblem:
+        """From the current e-state of an environment to its current goal.
+
+        Raises:
+            IndexError: when there is no such environment.
+        """
+        return SearchProblem(self.space, int(self.states[index]), self.goals[index].goal)
 
     def render(self) -> tuple[Any, ...] | None:
         """The Kripke model of every environment as `render_mode` says; None without one."""

@@ -8,14 +8,14 @@ from typing import Any
 
 from rich.table import Table
 
-from epigym.task import Task
+from epigym.search_problem import SearchProblem, Source
 from learn.data.dataset import DataSet, cached
 from learn.data.explorers import ExplorerSettings
 from learn.data.progress import visits
 
 
 def collect(
-    tasks: Sequence[Task],
+    sources: Sequence[Source],
     explorer: ExplorerSettings,
     encoding: Mapping[str, Any],
     outputs: Path,
@@ -23,7 +23,7 @@ def collect(
     """The data sets of some problems, from the cache where they are.
 
     Args:
-        tasks: the problems.
+        sources: the problems, see `SearchProblem.of`.
         explorer: how their state spaces are explored.
         encoding: keyword arguments of `epigym.encoding.Encoder`.
         outputs: the cache is the folder `rollouts` there.
@@ -32,9 +32,9 @@ def collect(
         EpigymError: when a setting or a stored data set is wrong.
     """
     sets = []
-    for task in tasks:
-        with visits(f"exploring {task.name}", explorer.max_visited) as on_visit:
-            sets.append(cached(task, explorer, encoding, outputs / "rollouts", on_visit))
+    for problem in map(SearchProblem.of, sources):
+        with visits(f"exploring {problem.task.name}", explorer.max_visited) as on_visit:
+            sets.append(cached(problem, explorer, encoding, outputs / "rollouts", on_visit))
     return sets
 
 

@@ -20,8 +20,8 @@ from epigym.errors import DamagedError, EpigymError, MissingError
 from epigym.files import replacing
 from epigym.rows import GoalPart, Rows
 from epigym.sealed import read_sealed, write_sealed
-from epigym.task import Task
-from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep
+from epigym.search_problem import SearchProblem, Source
+from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep, resolve
 from learn.data.fingerprint import fingerprint, task_fingerprint
 from learn.data.rows import Encoded, encode
 
@@ -118,7 +118,7 @@ def make_samples(exploration: Exploration, settings: ExplorerSettings, encoding:
 
 
 def cached(
-    task: Task,
+    source: Source,
     settings: ExplorerSettings,
     encoding: Mapping[str, Any],
     root: Path,
@@ -129,15 +129,18 @@ def cached(
     A stored one that is damaged is set aside and made again.
 
     Args:
-        task: the problem.
-        settings: of the explorer.
+        source: the problem, see `SearchProblem.of`.
+        settings: of the explorer; where the source's space forbids collapse, so do they.
         encoding: keyword arguments of `epigym.encoding.Encoder`.
         root: folder of the cache.
         on_visit: told how many e-states have been visited.
 
     Raises:
         NoGoalError: when no goal was found.
+        UsageError: when it is no source.
     """
+    problem = SearchProblem.of(source)
+    task, settings = resolve(problem, settings)
     key = fingerprint(
         task=task_fingerprint(task),
         explorer=asdict(settings),
@@ -149,7 +152,7 @@ def cached(
     if (stored := _stored(folder)) is not None:
         return stored
     start = time.perf_counter()
-    exploration = explore(task, settings, on_visit)
+    exploration = explore(problem, settings, on_visit)
     explored = time.perf_counter()
     samples = make_samples(exploration, settings, encoding)
     metadata = {

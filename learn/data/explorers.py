@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from epigym.errors import EpigymError
 from epigym.names import unknown
+from epigym.search_problem import SearchProblem, Source
 from epigym.space import StateSpace, Transitions
 from epigym.task import Task
 from epigym.walks import breadth_first
@@ -119,8 +120,29 @@ _exhausted: Newest[Exploration] = Newest(1 << 29)
 """Whole state spaces, by what their tasks are without a goal."""
 
 
-def explore(task: Task, settings: ExplorerSettings, on_visit: OnVisit = lambda visited: None) -> Exploration:
-    """Explore the state space of `task` and label the visited e-states with their distances."""
+def resolve(source: Source, settings: ExplorerSettings) -> tuple[Task, ExplorerSettings]:
+    """The task of a source, and the settings, which forbid collapse where the source does.
+
+    Raises:
+        UsageError: when it is no source, see `SearchProblem.of`.
+    """
+    problem = SearchProblem.of(source)
+    return problem.task, replace(settings, forbid_collapse=settings.forbid_collapse or problem.space.forbid_collapse)
+
+
+def explore(source: Source, settings: ExplorerSettings, on_visit: OnVisit = lambda visited: None) -> Exploration:
+    """Explore the e-states that can be reached from a start, and label the visited ones with their distances.
+
+    Args:
+        source: the start and the goal, see `SearchProblem.of`; it is explored in a state space of its own, with all
+            transitions, so the symmetries of a space are not used.
+        settings: how to explore; where the source's space forbids collapse, so do they.
+        on_visit: told how many e-states have been visited.
+
+    Raises:
+        UsageError: when it is no source.
+    """
+    task, settings = resolve(source, settings)
     if settings.name == "dfs":
         return _depth_first(task, settings, on_visit)
     exploration = _exhaustive(task, settings, on_visit)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from epigym.reachability import may_reach_goal
-from epigym.space import StateSpace
+from epigym.search_problem import SearchProblem, Source
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.agents.run import SearchRun, Tell
-from search.heuristics.heuristic import Heuristic
+from search.heuristics.heuristic import Heuristic, HeuristicMaker, bind
 
 
 class Agent(ABC):
-    """A search strategy: it finds a plan in a state space, within limits.
+    """A search strategy: it finds a plan for a search problem, within limits.
 
     Attributes:
         name: in messages and, where nothing else is said, in tables.
@@ -29,16 +29,17 @@ class Agent(ABC):
 
     def search(
         self,
-        space: StateSpace,
-        heuristic: Heuristic | None = None,
+        source: Source,
+        heuristic: Heuristic | HeuristicMaker | None = None,
         limits: Limits | None = None,
         tell: Tell | None = None,
     ) -> SearchResult:
-        """Search for a plan from the space's initial e-state; where there is a short proof of none, not at all.
+        """Search for a plan; where there is a short proof of none, not at all.
 
         Args:
-            space: the e-states of one task, possibly explored before.
-            heuristic: bound to the same space; blind agents do not use it.
+            source: the problem, see `SearchProblem.of`. Its state space may have been explored before.
+            heuristic: made for the state space that is searched, `SearchProblem.search_space`, or what makes one for
+                it, such as its class; blind agents do not use it.
             limits: when to give up, looked at between expansions only, see `search.planning.planner.find_plan`; by
                 default 600 s and 80 % of the free memory.
             tell: is told ten times a second how far the search came.
@@ -47,14 +48,16 @@ class Agent(ABC):
             The result, without the costs of building the space and of re-executing the plan.
 
         Raises:
+            UsageError: when the source is none, or the heuristic is missing, none, or made for another space.
             TaskError: when an action cannot be applied because designated worlds disagree about an observer.
         """
+        space = SearchProblem.of(source).search_space
+        asked = bind(heuristic, space) if self.is_informed else None
         run = SearchRun(space, (limits or Limits()).start(), tell)
         try:
-            status = self._status(run, heuristic)
+            status = self._status(run, asked)
         except MemoryError:
             status = SearchStatus.MEMORY_LIMIT
-        asked = heuristic if self.is_informed else None
         return SearchResult(
             status=status,
             agent=self.name,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from epigym.space import StateSpace
+from epigym.search_problem import SearchProblem, Source
 from search.heuristics.belief_relaxation import AdditiveCost, RelaxedPlan
 from search.heuristics.gnn import Gnn
 from search.heuristics.heuristic import Heuristic
@@ -39,9 +39,13 @@ def heuristic_maker(choice: Mapping[str, Any]) -> partial[Heuristic]:
     return maker("heuristic", choice, HEURISTICS, Heuristic, given=1)
 
 
-def make_heuristic(name: str, space: StateSpace, **settings: Any) -> Heuristic:
-    """The heuristic `name` on `space`; errors as `heuristic_maker`."""
-    return heuristic_maker({"name": name, **settings})(space)
+def make_heuristic(name: str, source: Source, **settings: Any) -> Heuristic:
+    """The heuristic `name` for a `StateSpace`, or for the state space of another source.
+
+    Raises:
+        UsageError: as `heuristic_maker`, and when the source is none, see `SearchProblem.of`.
+    """
+    return heuristic_maker({"name": name, **settings})(SearchProblem.of(source).search_space)
 
 
 __all__ = ["HEURISTICS", "Heuristic", "heuristic_maker", "make_heuristic"]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from epigym.errors import UsageError
+from epigym.space import StateSpace
 
 
 class Evaluation(NamedTuple):
@@ -33,11 +37,21 @@ class Heuristic(ABC):
         name: in messages and, where nothing else is said, in tables.
         checkpoint: the file a learned heuristic was read from, empty for any other.
         prefers: whether it also prefers actions.
+        made_for: its state space; None where its first argument is none.
     """
 
     name: str = "own"
     checkpoint: str = ""
     prefers: bool = False
+    made_for: StateSpace | None = None
+
+    def __new__(cls, *args: Any, **settings: Any) -> Self:
+        """Remember the state space, whatever a class of one's own does when it is made."""
+        made = super().__new__(cls)
+        space = args[0] if args else settings.get("space")
+        if isinstance(space, StateSpace):
+            object.__setattr__(made, "made_for", space)
+        return made
 
     @abstractmethod
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -55,3 +69,31 @@ class Heuristic(ABC):
             actions: int64[k], the action by which it did; -1 for the initial e-state.
         """
         return Evaluation(self.score(ids), np.zeros(len(ids) + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
+
+
+HeuristicMaker = Callable[[StateSpace], Heuristic]
+"""What makes a heuristic for a state space, such as its class."""
+
+
+def bind(heuristic: Heuristic | HeuristicMaker | None, space: StateSpace) -> Heuristic | None:
+    """The heuristic that was made for a space, or that is made for it now.
+
+    Raises:
+        UsageError: when it was made for another space, or is no heuristic.
+    """
+    made: Any = heuristic
+    if callable(heuristic) and not isinstance(heuristic, Heuristic):
+        made = heuristic(space)
+    if made is None:
+        return None
+    if not isinstance(made, Heuristic):
+        raise UsageError(
+            f"heuristic={heuristic!r}: expected a Heuristic, its class, or another function from a StateSpace to one; "
+            "search.heuristics.make_heuristic makes one by name"
+        )
+    if made.made_for not in (None, space):
+        raise UsageError(
+            f"heuristic {made.name!r} was made for another state space than the one that is searched: "
+            "make both for one SearchProblem (its search_space), or give the heuristic's class"
+        )
+    return made

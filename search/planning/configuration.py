@@ -25,7 +25,8 @@ PORTFOLIO = "portfolio"
 
 _CONF = Path(__file__).parents[2] / "conf"
 
-Choice = str | Mapping[str, Any]
+Choice = str | Mapping[str, Any] | type
+"""A name, a mapping of name and settings, or a class of one's own, with its default settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Configuration:
 
     @classmethod
     def of(cls, agent: Choice, heuristic: Choice | None = None) -> Configuration:
-        """The configuration of an agent and a heuristic, each a name or a mapping of name and settings.
+        """The configuration of an agent and a heuristic, each a name, a mapping of name and settings, or a class.
 
         Settings that are not given come from the configuration files. A blind agent gets no heuristic.
 
@@ -103,6 +104,12 @@ class Configuration:
         """Whether the agent searches a space that makes use of symmetries, see `StateSpace`."""
         return bool(self.agent.get("symmetry", False))
 
+    def within(self, space: StateSpace) -> Configuration:
+        """The configuration that makes use of symmetries and threads as `space` does, or more."""
+        threads = max(self.agent.get("threads", 1), space.threads)
+        agent = {**self.agent, "symmetry": self.symmetry or space.symmetry, "threads": threads}
+        return replace(self, agent=agent, members=tuple(member.within(space) for member in self.members))
+
     def make_space(self, task: Task, *, forbid_collapse: bool = False) -> StateSpace:
         """The space that the agent searches."""
         threads = self.agent.get("threads", 1)
@@ -119,8 +126,10 @@ class Configuration:
 
 def _settings(kind: str, choice: Choice, known: Collection[str]) -> dict[str, Any]:
     """Name and settings: those of the configuration file, overridden by those of `choice`."""
+    if isinstance(choice, type):
+        return {"_target_": f"{choice.__module__}.{choice.__qualname__}"}
     if not isinstance(choice, (str, Mapping)):
-        raise UsageError(f"{kind}={choice!r} must be a name, or a mapping of name and settings")
+        raise UsageError(f"{kind}={choice!r} must be a name, a mapping of name and settings, or a class")
     given = {"name": choice} if isinstance(choice, str) else dict(choice)
     if "_target_" in given:
         return given

@@ -6,16 +6,21 @@ import os
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from multiprocessing import current_process
 from time import perf_counter
+from typing import Annotated, Never
 
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, UsageError
 from epigym.files import write_json
+from epigym.names import unknown
 from epigym.reference import refuse_collapse, validate
+from epigym.search_problem import SearchProblem, Source
 from epigym.task import Task
+from epigym.values import AtLeast, typed
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
-from search.planning.configuration import Configuration
+from search.planning.configuration import PORTFOLIO, Choice, Configuration
 from search.planning.improving import improved
 from search.planning.plans import unverified
 from search.planning.portfolio import decisive, search_in_portfolio
@@ -28,6 +33,61 @@ GRACE_SECONDS = 0.2
 """From its time limit on, for a search to end by itself, which knows best how far it came."""
 GRACE_MEMORY = 1.02
 """The share of the memory limit at which a search is ended that does not do so by itself."""
+
+
+def plan(
+    source: Source,
+    agent: Choice = PORTFOLIO,
+    heuristic: Choice | None = None,
+    *,
+    time_limit: float | None = 600.0,
+    memory_limit: int | str | None = None,
+    anytime: bool = False,
+    forbid_collapse: bool = False,
+    **misspelt: Never,
+) -> SearchResult:
+    """Search for a plan in a process of its own and re-execute it independently before it is reported.
+
+        >>> import search
+        >>> search.plan("grapevine/3_pl_4", agent="bfs").plan
+        ('share_a_sa_1', 'share_b_sb_1', 'right_a', 'share_c_sc_1')
+
+    Args:
+        source: where to start and what to reach, see `SearchProblem.of`: an environment, from its current e-state to
+            its current goal; a state space; a task; or the name or path of a problem.
+        agent: a name, a mapping of name and settings as in `conf/agent/<name>.yaml`, or a class of one's own.
+        heuristic: the same, for agents that need one.
+        time_limit: seconds to build the heuristic and to search, to re-execute plans takes nothing of them; None for no
+            limit.
+        memory_limit: bytes, or text such as `8GiB`; None for 80 % of the free memory.
+        anytime: whether to go on for shorter plans.
+        forbid_collapse: whether plans are left out that make an agent believe everything; always where the source's
+            state space does so.
+        **misspelt: none; other names are answered by those that are meant.
+
+    Returns:
+        The result; `plan` holds the names of the actions, or is None.
+
+    Raises:
+        UsageError: when an argument is unknown or does not fit.
+        EpigymError: as `SearchProblem.of` and `find_plan`.
+    """
+    for name in misspelt:
+        raise UsageError(unknown("argument of search.plan", name, list(signature(plan).parameters)[:-1]))
+    limits = Limits(
+        time_limit=typed(time_limit, Annotated[float, AtLeast(0)] | None, "time_limit"),
+        memory_limit=memory_bytes(typed(memory_limit, int | str | None, "memory_limit")),
+    )
+    anytime, forbid_collapse = typed(anytime, bool, "anytime"), typed(forbid_collapse, bool, "forbid_collapse")
+    configuration = Configuration.of(agent, heuristic)
+    if heuristic is not None and configuration.heuristic is None:
+        raise UsageError(f"agent {configuration.label!r} takes no heuristic: leave it out, or choose agent='hfs'")
+    start = perf_counter()
+    problem = SearchProblem.of(source)
+    forbid_collapse = forbid_collapse or problem.space.forbid_collapse
+    configuration, load_seconds = configuration.within(problem.space), perf_counter() - start
+    result = find_plan(problem.task, configuration, limits, anytime=anytime, forbid_collapse=forbid_collapse)
+    return replace(result, load_seconds=load_seconds)
 
 
 def find_plan(

@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from epigym.errors import TaskError
 from epigym.formula import TRUE
-from epigym.space import Transitions
+from epigym.space import StateSpace, Transitions
 from epigym.task import Action, EState, Event, Task
 from search.heuristics.heuristic import Heuristic
 
 
-class GraphSpace:
+class GraphSpace(StateSpace):
     """States are numbers; `edges[s]` lists the (action, target) pairs of state `s` in declaration order."""
 
     initial = 0

@@ -200,7 +200,7 @@ def test_configurations_are_read_from_text_and_mappings() -> None:
         ("hfs", "l_gp", "unknown heuristic 'l_gp': did you mean 'l_pg'?"),
         ("hsf", "l_pg", "unknown agent 'hsf': did you mean 'hfs'"),
         ({"nmae": "hfs"}, "l_pg", "agent: {'nmae': 'hfs'} has no name: add name=…"),
-        (3, None, "agent=3 must be a name, or a mapping of name and settings"),
+        (3, None, "agent=3 must be a name, a mapping of name and settings, or a class"),
         ("hfs", None, "agent 'hfs' needs a heuristic: choose one of open_goals, "),
         (
             "lazy",

@@ -127,6 +127,11 @@ class Configuration:
 def _settings(kind: str, choice: Choice, known: Collection[str]) -> dict[str, Any]:
     """Name and settings: those of the configuration file, overridden by those of `choice`."""
     if isinstance(choice, type):
+        if choice.__module__ == "__main__":
+            raise UsageError(
+                f"{kind}={choice.__name__} is defined in the main script, which the process that searches does not "
+                "import: move it to a module"
+            )
         return {"_target_": f"{choice.__module__}.{choice.__qualname__}"}
     if not isinstance(choice, (str, Mapping)):
         raise UsageError(f"{kind}={choice!r} must be a name, a mapping of name and settings, or a class")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -200,6 +201,19 @@ def _handle(handlers: Mapping[signal.Signals, Any]) -> None:
             signal.signal(number, handler)
 
 
+@contextmanager
+def _main_unnamed() -> Iterator[None]:
+    """What is started meanwhile does not import the main script, which would start a search of its own again."""
+    main = sys.modules["__main__"].__dict__
+    names = {name: main[name] for name in ("__spec__", "__file__") if name in main}
+    main.pop("__file__", None)
+    main["__spec__"] = None
+    try:
+        yield
+    finally:
+        main.update(names)
+
+
 class _Process:
     """A running job, seen from outside."""
 
@@ -217,7 +231,7 @@ class _Process:
 
     def start(self) -> None:
         """Start it; signals wait meanwhile, else it gets half of its job."""
-        with _undisturbed():
+        with _undisturbed(), _main_unnamed():
             self._start = self._clock = monotonic()  # the clock began to run then, or would have without pauses
             self._process.start()
         self._sender.close()

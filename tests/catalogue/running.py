@@ -29,7 +29,7 @@ _ANSWER = re.compile(r"(?:.*: )?(error: .*)|(not valid: .*)|(warning: .*)")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d_[\d-]+")
 _PREAMBLE = """
 import gymnasium
-import domains, epigym
+import domains, epigym, search
 from dataclasses import replace
 from epigym import EpistemicAECEnv, EpistemicEnv, PaddedObservation
 from epigym.encoding import Encoder
@@ -37,11 +37,14 @@ from epigym.envs.env import Snapshot
 from epigym.formula import believes, fluent
 from epigym.language import load, parse_formula, save
 from epigym.problem import domain_problem, load_problem
+from epigym.search_problem import SearchProblem
 from epigym.space import StateSpace
 from epigym.structure import Lifted, Structure
 from epigym.task import EState, Task
 from learn.model.linear import read_model
+from search.agents import make_agent
 from search.agents.limits import Limits
+from search.heuristics.open_goals import OpenGoals
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 task = load("coin.txt")

@@ -3,9 +3,11 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -16,9 +18,11 @@ from epigym.problem import Reading, load_problem
 from epigym.space import StateSpace
 from epigym.task import Task
 from learn.data import explorers
+from learn.data.collecting import collect
 from learn.data.dataset import cached
 from learn.data.explorers import Exploration, ExplorerSettings, discard_probability, explore, is_sparse, keep
 from learn.data.labels import UNREACHABLE
+from tests.helpers.tasks import deluded
 
 SMALL = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
 
@@ -251,3 +255,63 @@ def test_e_states_with_a_collapsed_agent_are_left_out_on_request(name: str) -> N
     assert not met[False].all()
     assert met[True].all()
     assert len(met[True]) == met[False].sum()  # what collapses does so for ever
+
+
+@pytest.mark.parametrize("name", ["dfs", "exhaustive"])
+@pytest.mark.parametrize("path", [SMALL, "grapevine/3_pl_4"])
+def test_an_environment_is_explored_as_its_space_and_task(path: str, name: str, tmp_path: Path) -> None:
+    env = gymnasium.make("epi/Problem-v0", path=path)
+    settings, encoding = ExplorerSettings(name, max_visited=200, max_depth=15), {"name": "hash", "width": 64}
+    sources = (env, env.unwrapped.space, load_problem(path), path)
+    check_equal([explore(source, settings) for source in sources])
+    sets = [collect([source], settings, encoding, tmp_path / str(n))[0] for n, source in enumerate(sources)]
+    assert len({data.folder.name for data in sets}) == 1
+    assert len({(data.folder / "arrays.safetensors").read_bytes() for data in sets}) == 1
+
+
+@pytest.mark.parametrize("name", ["dfs", "exhaustive"])
+@pytest.mark.parametrize("steps", [0, 3])
+def test_a_start_and_goal_that_were_drawn_are_explored_as_their_task(name: str, steps: int, tmp_path: Path) -> None:
+    env = gymnasium.make("epi/Grapevine-v0", random_goals=True)
+    env.reset(seed=1)
+    for _ in range(steps):
+        env.step(np.flatnonzero(env.unwrapped.action_masks())[-1])
+    central = env.unwrapped
+    task = replace(central.task, goal=central.goal)
+    if steps:
+        task = replace(task, initial=central.model().state)
+    settings = ExplorerSettings(name, max_visited=200, max_depth=6)
+    ours, theirs = explore(env, settings), explore(task, settings)
+    check_equal([ours, theirs])
+    assert (ours.distance == 0).any()
+    [data] = collect([env], settings, {"name": "hash"}, tmp_path / "ours")
+    [other] = collect([theirs.task], settings, {"name": "hash"}, tmp_path / "theirs")
+    assert (data.folder / "arrays.safetensors").read_bytes() == (other.folder / "arrays.safetensors").read_bytes()
+
+
+def test_what_a_space_forbids_is_not_explored(tmp_path: Path) -> None:
+    task = replace(deluded(), goal=())
+    free, forbidding = (StateSpace(task, forbid_collapse=forbidden) for forbidden in (False, True))
+    counts = []
+    for source, forbidden in ((free, False), (forbidding, False), (task, True), (task, False)):
+        settings = ExplorerSettings("exhaustive", forbid_collapse=forbidden)
+        counts.append(len(explore(source, settings).states))
+        assert cached(source, settings, {"name": "hash"}, tmp_path).metadata["counts"]["visited"] == counts[-1]
+    assert counts[0] == counts[3] > counts[1] == counts[2]
+
+
+def test_what_is_no_source_is_not_explored(tmp_path: Path) -> None:
+    for call in (partial(explore, None), lambda settings: collect([None], settings, {}, tmp_path)):
+        with pytest.raises(EpigymError, match="expected a SearchProblem, a StateSpace, a Task"):
+            call(ExplorerSettings())
+
+
+def check_equal(explorations: list[Exploration]) -> None:
+    """All explorations are the same, to the bit."""
+    first, *others = explorations
+    for other in others:
+        assert (other.task, other.explorer, other.complete) == (first.task, first.explorer, first.complete)
+        for name in ("states", "depth", "predecessor", "action", "source", "target", "distance"):
+            np.testing.assert_array_equal(getattr(other, name), getattr(first, name))
+        for state in first.states.tolist():
+            assert other.space.model(state).state == first.space.model(state).state

@@ -1,0 +1,270 @@
+"""What is searched: agents and `search.plan` take environments, tasks, spaces and names alike."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+import yaml
+
+import search
+from docs.examples.mistakes import Mistakes
+from epigym.envs.env import EpistemicEnv
+from epigym.envs.wrappers import PaddedObservation
+from epigym.errors import EpigymError, LimitError, UsageError
+from epigym.problem import load_problem
+from epigym.reference import validate
+from epigym.search_problem import SearchProblem
+from epigym.space import StateSpace
+from search.agents import make_agent
+from search.agents.result import SearchResult, SearchStatus
+from search.heuristics import Heuristic, make_heuristic
+from search.heuristics.learned import Learned
+from search.heuristics.open_goals import DividedGoals, OpenGoals
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan, plan
+from tests.helpers.benchmark_files import ROOT
+from tests.helpers.tasks import coin, deluded
+
+NAME = "grapevine/3_pl_4"
+PLAN = ("share_a_sa_1", "share_b_sb_1", "right_a", "share_c_sc_1")
+GREEDY = {"agent": "hfs", "heuristic": "open_goals"}
+CONFIGURATIONS = [{"agent": "bfs"}, GREEDY, {"agent": "hfs_star", "heuristic": "open_goals"}]
+
+
+def random_env(seed: int, steps: int = 0) -> gymnasium.Env[Any, Any]:
+    """Grapevine with a random goal, after some random steps or at a goal."""
+    env = gymnasium.make("epi/Grapevine-v0", random_goals=True)
+    env.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+    for _ in range(steps):
+        if not env.unwrapped.is_goal():
+            env.step(rng.choice(np.flatnonzero(env.unwrapped.action_masks())))
+    return env
+
+
+def reaches_goal(env: gymnasium.Env[Any, Any], found: tuple[str, ...]) -> bool:
+    """Whether a plan, carried out, ends the episode with its last action and not before."""
+    ends = [bool(env.step(env.unwrapped.action_names.index(name))[2]) for name in found]
+    return ends == [False] * (len(found) - 1) + [True] if found else env.unwrapped.is_goal()
+
+
+@pytest.mark.parametrize(("seed", "steps"), [(0, 0), (1, 0), (2, 0), (1, 2), (1, 4), (2, 4), (3, 4), (4, 4)])
+@pytest.mark.parametrize("settings", CONFIGURATIONS, ids=lambda settings: settings["agent"])
+def test_plans_from_environments_reach_their_goal(settings: dict[str, str], seed: int, steps: int) -> None:
+    env = random_env(seed, steps)
+    problem = env.unwrapped.search_problem()
+    heuristic = partial(make_heuristic, settings["heuristic"]) if "heuristic" in settings else None
+    alone = make_agent(settings["agent"]).search(env, heuristic)
+    result = search.plan(env, **settings)
+    assert alone.plan is not None
+    assert len(alone.plan) == len(result.plan)
+    for found in (alone.plan, result.plan):
+        assert validate(problem.task, found).valid
+        snapshot = env.unwrapped.clone_state()
+        assert reaches_goal(env, found)
+        env.unwrapped.restore_state(snapshot)
+
+
+def test_a_goal_that_is_out_of_reach_by_now_has_no_plan() -> None:
+    assert search.plan(random_env(0), agent="bfs").status is SearchStatus.SOLVED
+    result = search.plan(random_env(0, steps=2), agent="bfs")
+    assert (result.status, result.plan) == (SearchStatus.UNSOLVABLE, None)
+    assert result.proof.startswith("the reference expanded")
+
+
+@pytest.mark.parametrize("settings", CONFIGURATIONS, ids=lambda settings: settings["agent"])
+def test_all_sources_of_a_problem_give_the_same_plan(settings: dict[str, str]) -> None:
+    task = load_problem(NAME)
+    space = StateSpace(task)
+    space.expand([0])
+    env = gymnasium.make("epi/Problem-v0", path=NAME)
+    wrapped = PaddedObservation(env)
+    wrapped.reset()
+    results = [search.plan(one, **settings) for one in (NAME, task, space, SearchProblem.of(task), env, wrapped)]
+    expected = find_plan(task, Configuration.of(**settings))
+    for result in results:
+        assert result.plan == expected.plan
+        assert (result.problem, result.expanded) == (NAME, expected.expanded)
+
+
+@pytest.mark.parametrize("settings", CONFIGURATIONS, ids=lambda settings: settings["agent"])
+def test_agents_search_other_starts_and_goals_as_the_task_that_has_them(settings: dict[str, str]) -> None:
+    env = random_env(1, steps=4)
+    problem = env.unwrapped.search_problem()
+    made = StateSpace(problem.task)
+    agent, name = make_agent(settings["agent"]), settings.get("heuristic")
+    ours = agent.search(problem, name and make_heuristic(name, problem))
+    theirs = agent.search(made, name and make_heuristic(name, made))
+    assert ours.plan
+    assert (ours.plan, ours.expanded, ours.generated) == (theirs.plan, theirs.expanded, theirs.generated)
+
+
+def test_what_the_source_forbids_is_not_planned() -> None:
+    task = deluded()
+    free, forbidding = StateSpace(task), StateSpace(task, forbid_collapse=True)
+    elsewhere = SearchProblem(forbidding, forbidding.successor(0, 0), task.goal)
+    for source, settings, status in (
+        (free, {}, SearchStatus.SOLVED),
+        (forbidding, {}, SearchStatus.UNSOLVABLE),
+        (elsewhere, {}, SearchStatus.UNSOLVABLE),
+        (task, {"forbid_collapse": True}, SearchStatus.UNSOLVABLE),
+        (EpistemicEnv(task, forbid_collapse=True), {}, SearchStatus.UNSOLVABLE),
+    ):
+        result = search.plan(source, agent="bfs", **settings)
+        assert (result.status, result.forbid_collapse) == (status, source is not free)
+        if not settings:
+            assert make_agent("bfs").search(source).status is status
+
+
+def test_symmetry_and_threads_of_the_source_are_made_use_of() -> None:
+    task = load_problem("gossip")
+    plain, reduced = (search.plan(StateSpace(task, symmetry=on), agent="bfs") for on in (False, True))
+    named = search.plan(task, agent={"name": "bfs", "symmetry": True})
+    assert reduced.generated == named.generated < plain.generated
+    given = StateSpace(task, symmetry=True, threads=2)
+    within = Configuration.of("portfolio").within(given)
+    assert {(one.agent["symmetry"], one.agent["threads"]) for one in (within, *within.members)} == {(True, 2)}
+    asked = Configuration.of({"name": "bfs", "symmetry": True, "threads": 3})
+    assert asked.within(StateSpace(task)).agent == asked.agent
+
+
+def test_a_heuristic_for_another_space_is_refused() -> None:
+    env = random_env(2, steps=3)
+    problem = env.unwrapped.search_problem()
+    agent = make_agent("hfs")
+    for other in (OpenGoals(env.unwrapped.space), make_heuristic("open_goals", env), DividedGoals(StateSpace(coin()))):
+        with pytest.raises(UsageError, match=r"made for another state space than the one that is searched: make both"):
+            agent.search(problem, other)
+    assert agent.search(problem, OpenGoals(problem.search_space)).plan
+    assert agent.search(problem, OpenGoals(space=problem.search_space)).plan
+    assert agent.search(problem, make_heuristic("open_goals", problem)).plan
+    assert agent.search(problem, OpenGoals).plan
+    assert make_agent("bfs").search(problem, OpenGoals(env.unwrapped.space)).plan  # not asked
+
+
+def test_the_estimates_are_those_of_the_goal_that_is_searched() -> None:
+    asked: list[Heuristic] = []
+
+    def make(space: StateSpace) -> Heuristic:
+        asked.append(OpenGoals(space))
+        return asked[-1]
+
+    problem = random_env(3, steps=2).unwrapped.search_problem()
+    make_agent("hfs").search(problem, make)
+    truth = problem.space.query(problem.goal)([problem.start])
+    assert asked[0].score(np.array([0], dtype=np.int32)).tolist() == [(~truth).sum()]
+
+
+@pytest.mark.parametrize("heuristic", ["open_goals", 3, lambda space: space], ids=["name", "number", "function"])
+def test_what_is_no_heuristic_is_refused(heuristic: Any) -> None:
+    with pytest.raises(UsageError, match=r"^heuristic=.*: expected a Heuristic, its class"):
+        make_agent("hfs").search(NAME, heuristic)
+
+
+def test_a_learned_heuristic_finds_the_model_of_the_domain_under_any_goal() -> None:
+    problem = random_env(1, steps=2).unwrapped.search_problem()
+    assert Path(Learned(problem.search_space).checkpoint).stem == "grapevine"
+    result = search.plan(problem, agent="hfs", heuristic="learned")
+    assert validate(problem.task, result.plan).valid
+
+
+def test_classes_of_ones_own_are_agents_and_heuristics() -> None:
+    own = search.plan("coin_in_the_box/pl_7", agent="hfs", heuristic=Mistakes)
+    named = search.plan("coin_in_the_box/pl_7", "hfs", {"_target_": "docs.examples.mistakes.Mistakes", "weight": 1.0})
+    assert (own.plan, own.expanded, own.heuristic) == (named.plan, named.expanded, "Mistakes")
+    assert make_agent("hfs").search("coin_in_the_box/pl_7", Mistakes).plan == own.plan
+
+
+def test_a_class_of_the_main_script_is_refused() -> None:
+    own = type("Mine", (OpenGoals,), {"__module__": "__main__"})
+    with pytest.raises(UsageError, match=r"heuristic=Mine is defined in the main script, .*: move it to a module"):
+        search.plan(NAME, agent="hfs", heuristic=own)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"agent": "bsf"}, "unknown agent 'bsf': did you mean 'bfs'"),
+        ({"agent": "hfs", "heuristic": "open_goal"}, "unknown heuristic 'open_goal': did you mean 'open_goals'"),
+        ({"agnet": "bfs"}, "unknown argument of search.plan 'agnet': did you mean 'agent'"),
+        ({"timelimit": 3}, "unknown argument of search.plan 'timelimit': did you mean 'time_limit'"),
+        ({"agent": {"name": "lazy", "bost": 3}, "heuristic": "h_add"}, "did you mean 'boost'"),
+        ({"agent": "hfs"}, "agent 'hfs' needs a heuristic"),
+        ({"agent": "bfs", "heuristic": "h_add"}, "agent 'bfs' takes no heuristic: leave it out, or choose agent='hfs'"),
+        ({"heuristic": "h_add"}, "agent 'portfolio' takes no heuristic: leave it out, or choose agent='hfs'"),
+        ({"agent": make_agent("bfs")}, "must be a name, a mapping of name and settings, or a class"),
+        ({"agent": int}, "is no class that derives from search.agents.agent.Agent"),
+        ({"time_limit": -1}, "time_limit=-1.0: expected at least 0"),
+        ({"time_limit": "soon"}, "time_limit=soon: expected a number"),
+        ({"anytime": "yes"}, "anytime=yes: expected true or false"),
+        ({"forbid_collapse": 1}, "forbid_collapse=1: expected true or false"),
+    ],
+)
+def test_wrong_arguments_are_answered_before_the_problem_is_read(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        search.plan("no such problem", **arguments)
+    assert message in str(caught.value)
+
+
+def test_wrong_sources_and_limits_are_answered() -> None:
+    with pytest.raises(LimitError, match="'much' is not an amount of memory"):
+        search.plan("no such problem", memory_limit="much")
+    with pytest.raises(EpigymError, match="did you mean"):
+        search.plan("grapevine/3_pl_44")
+    with pytest.raises(UsageError, match="expected a SearchProblem, a StateSpace, a Task"):
+        search.plan(None)
+    with pytest.raises(UsageError, match=r"choose env\.unwrapped\.search_problem\(i\)"):
+        make_agent("bfs").search(gymnasium.make_vec("epi/Grapevine-v0", num_envs=2))
+
+
+def test_limits_hold() -> None:
+    result = search.plan("assembly_line/scaling_10", agent="bfs", time_limit=0.0)
+    assert (result.status, result.plan) == (SearchStatus.TIME_LIMIT, None)
+
+
+def test_anytime_goes_on_for_shorter_plans() -> None:
+    first = search.plan("grapevine/3_pl_7", **GREEDY)
+    best = search.plan("grapevine/3_pl_7", **GREEDY, anytime=True)
+    assert (len(best.plan), best.optimal) == (7, True)
+    assert len(first.plan) > 7
+
+
+def test_the_defaults_are_those_of_the_command() -> None:
+    defaults = yaml.safe_load((ROOT / "conf" / "solve.yaml").read_text(encoding="utf-8"))
+    named = dict(zip(("agent", "heuristic"), plan.__defaults__, strict=True)) | plan.__kwdefaults__
+    assert {name: defaults[name] for name in named if name != "forbid_collapse"} == {
+        name: value for name, value in named.items() if name != "forbid_collapse"
+    }
+    assert isinstance(search.plan(NAME), SearchResult)
+
+
+def test_the_package_is_light_until_it_plans() -> None:
+    script = "import sys, search; print(*{name.partition('.')[0] for name in sys.modules}); search.plan"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert "search" in loaded
+    assert {"numpy", "epigym", "learn", "yaml", "psutil"}.isdisjoint(loaded)
+    with pytest.raises(AttributeError, match="module 'search' has no attribute 'paln'"):
+        search.paln  # noqa: B018
+
+
+SCRIPT = """
+import threading
+import search
+
+threading.Thread(target=threading.Event().wait, daemon=True).start()  # this process cannot be copied
+print(*search.plan("grapevine/3_pl_4", agent="bfs").plan)
+"""
+
+
+def test_a_script_needs_no_guard(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)})
+    assert (done.stdout, done.stderr) == (" ".join(PLAN) + "\n", "")

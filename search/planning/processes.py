@@ -205,7 +205,7 @@ def _handle(handlers: Mapping[signal.Signals, Any]) -> None:
 def _main_unnamed() -> Iterator[None]:
     """What is started meanwhile does not import the main script, which would start a search of its own again."""
     main = sys.modules["__main__"].__dict__
-    names = {name: main[name] for name in ("__spec__", "__file__") if name in main}
+    names: dict[str, Any] = {name: main[name] for name in ("__spec__", "__file__") if name in main}
     main.pop("__file__", None)
     main["__spec__"] = None
     try:

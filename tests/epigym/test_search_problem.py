@@ -144,7 +144,7 @@ def test_a_goal_of_other_fluents_is_refused_before_the_search(space: StateSpace)
         SearchProblem(space, 0, (fluent("z"),)).search_space  # noqa: B018
 
 
-@pytest.mark.parametrize("task", [NAME, None, StateSpace(coin())], ids=["name", "None", "space"])
+@pytest.mark.parametrize("task", [NAME, None, coin], ids=["name", "None", "function"])
 def test_a_space_is_made_of_a_task(task: Any) -> None:
     with pytest.raises(EpigymError) as caught:
         StateSpace(task)

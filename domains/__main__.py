@@ -10,8 +10,8 @@ from pathlib import Path
 
 import domains
 from domains.domain import Domain
-from domains.epddl import parts
 from domains.suites import SUITES
+from domains.writing.epddl import parts
 
 _EXAMPLES = """
 examples:

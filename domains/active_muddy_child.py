@@ -8,7 +8,7 @@ from typing import Any
 
 from domains.checks import between, flag, formulas, known, subset
 from domains.domain import Domain, Scene
-from domains.epddl import atom, believes, common, knows_whether, not_, numbered, unsure, write
+from domains.writing.epddl import atom, believes, common, knows_whether, not_, numbered, unsure, write
 
 _DOMAIN = """
 (define (domain active_muddy_child)

@@ -8,8 +8,8 @@ from typing import Any
 
 from domains.checks import between, flag, formulas, known
 from domains.domain import Domain, Scene
-from domains.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
-from domains.structure import Structure, numbered
+from domains.writing.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
+from domains.writing.structure import Structure, numbered
 
 _COMMON = "common"
 

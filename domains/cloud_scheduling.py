@@ -8,7 +8,7 @@ from typing import Any
 
 from domains.checks import between, flag, formulas, one_each, subset
 from domains.domain import Domain, Scene
-from domains.epddl import atom, believes, common, knows_whether, literal, not_, numbered, unsure, write
+from domains.writing.epddl import atom, believes, common, knows_whether, literal, not_, numbered, unsure, write
 
 # A report makes its task completed and validated, as it says: that is so already, but a tenant may not know it.
 _DOMAIN = """

@@ -8,8 +8,8 @@ from typing import Any
 
 from domains.checks import DomainError, between, formulas, known, subset
 from domains.domain import Domain, Scene
-from domains.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, or_, write
-from domains.structure import Structure, numbered
+from domains.writing.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, or_, write
+from domains.writing.structure import Structure, numbered
 
 _CHECKS = ("box", "room")
 _ORDERS = ("room", "box")

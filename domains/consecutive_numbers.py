@@ -10,8 +10,8 @@ from typing import Any
 
 from domains.checks import DomainError, between, formulas, known
 from domains.domain import Domain, Scene
-from domains.epddl import atom, believes, not_, write
-from domains.mastar import agent_names
+from domains.writing.epddl import atom, believes, not_, write
+from domains.writing.mastar import agent_names
 
 _DOMAIN = """
 (define (domain consecutive_numbers)

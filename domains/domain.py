@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, Literal
 
 from domains.checks import DomainError, known
-from domains.structure import Structure
+from domains.writing.structure import Structure
 
 Parameters = Mapping[str, Any]
 SPLITS = ("train", "validation", "test")

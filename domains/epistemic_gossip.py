@@ -8,8 +8,8 @@ from typing import Any
 
 from domains.checks import between, formulas, known
 from domains.domain import Domain, Scene
-from domains.mastar import Action, agent_names, always, believes, everybody, knows_whether, not_, write
-from domains.structure import Structure, secrets
+from domains.writing.mastar import Action, agent_names, always, believes, everybody, knows_whether, not_, write
+from domains.writing.structure import Structure, secrets
 
 _PROTOCOLS = ("tell", "call")
 

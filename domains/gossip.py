@@ -9,8 +9,8 @@ from typing import Any
 
 from domains.checks import DomainError, between, formulas, known
 from domains.domain import Domain, Scene
-from domains.epddl import atom, believes, common, knows_whether, not_, unsure, write
-from domains.mastar import agent_names
+from domains.writing.epddl import atom, believes, common, knows_whether, not_, unsure, write
+from domains.writing.mastar import agent_names
 
 _DETECTIVE, _IMPOSTOR = "detective", "impostor"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from domains.checks import between, flag, formulas, subset
 from domains.domain import Domain, Scene
-from domains.mastar import Action, agent_names, and_, believes, knows_whether, not_, or_, write
-from domains.structure import Structure, numbered, secrets
+from domains.writing.mastar import Action, agent_names, and_, believes, knows_whether, not_, or_, write
+from domains.writing.structure import Structure, numbered, secrets
 
 
 def problem(

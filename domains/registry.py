@@ -15,7 +15,6 @@ from types import MappingProxyType
 from domains import (
     active_muddy_child,
     assembly_line,
-    blocks_world,
     cloud_scheduling,
     coin_in_the_box,
     collaboration_communication,
@@ -28,6 +27,7 @@ from domains import (
     selective_communication,
     selective_communication_enriched,
 )
+from domains.blocks_world import problem as blocks_world
 from domains.domain import Domain, Parameters
 
 # Written by `python -m search.ladder`: one row per rung, with what breadth-first search needed.

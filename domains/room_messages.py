@@ -11,7 +11,7 @@ from typing import Any
 
 from domains.checks import between, flag, formulas, one_each, subset
 from domains.domain import Domain, Scene
-from domains.epddl import Model, atom, believes, knows_whether, not_, numbered, unsure, write
+from domains.writing.epddl import Model, atom, believes, knows_whether, not_, numbered, unsure, write
 
 _MESSAGE = atom("message")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from domains.checks import between, flag, formulas, known, one_each, subset
 from domains.domain import Domain, Scene
-from domains.epddl import atom, believes, common, knows_whether, not_, numbered, unsure, write
+from domains.writing.epddl import atom, believes, common, knows_whether, not_, numbered, unsure, write
 
 _DOMAIN = """
 (define (domain search_and_rescue)

@@ -9,9 +9,9 @@ from typing import Any
 from domains import selective_communication
 from domains.checks import between, flag
 from domains.domain import Domain, Scene
-from domains.mastar import Action, always, believes, not_, write
 from domains.selective_communication import Corridor, goal_formulas, make_corridor
-from domains.structure import Structure, numbered
+from domains.writing.mastar import Action, always, believes, not_, write
+from domains.writing.structure import Structure, numbered
 
 
 def problem(

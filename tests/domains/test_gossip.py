@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domains.epddl import atom, believes, knows_whether
+from domains.writing.epddl import atom, believes, knows_whether
 from tests.helpers.drawn import (
     Wrong,
     assert_seeds_draw,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import domains
-from domains import mastar
+from domains.writing import mastar
 from epigym.language import parse_mastar
 from epigym.space import StateSpace
 

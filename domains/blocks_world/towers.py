@@ -8,7 +8,7 @@ from random import Random
 from typing import TypeAlias
 
 from domains.checks import DomainError, known
-from domains.epddl import atom, or_
+from domains.writing.epddl import atom, or_
 
 Arrangement: TypeAlias = list[tuple[str, list[str]]]
 """Towers, each with its table and its blocks from the bottom up; the only table there is has no name."""

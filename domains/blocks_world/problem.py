@@ -9,9 +9,9 @@ from random import Random
 from string import ascii_lowercase
 from typing import Any
 
-from domains.blocks_world_published import INSTANCES
-from domains.blocks_world_texts import CLUMSY_AGENTS, ONE_ROBOT, SEVERAL_AGENTS
-from domains.blocks_world_towers import (
+from domains.blocks_world.published import INSTANCES
+from domains.blocks_world.texts import CLUMSY_AGENTS, ONE_ROBOT, SEVERAL_AGENTS
+from domains.blocks_world.towers import (
     Arrangement,
     atoms,
     changes,
@@ -25,7 +25,7 @@ from domains.blocks_world_towers import (
 )
 from domains.checks import DomainError, between, formulas, known, subset
 from domains.domain import Domain, Scene
-from domains.epddl import Model, atom, believes, common, not_, numbered, unsure, write
+from domains.writing.epddl import Model, atom, believes, common, not_, numbered, unsure, write
 
 _MOST_WORLDS = 6
 # Kept for validation.

@@ -1,0 +1,1 @@
+"""Blocks World of one robot or of several agents."""

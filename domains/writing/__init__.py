@@ -1,0 +1,1 @@
+"""Texts of problems in mA* and EPDDL."""

@@ -7,26 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from domains.checks import between, flag, formulas, known, subset
+from domains.data import read_text
 from domains.domain import Domain, Scene
 from domains.writing.epddl import atom, believes, common, knows_whether, not_, numbered, unsure, write
-
-_DOMAIN = """
-(define (domain active_muddy_child)
-    (:requirements :partial-observability :modal-preconditions :knowing-whether)
-    (:action-type-libraries action_types)
-    (:predicates (muddy ?child - agent))
-
-    (:event knows
-        :parameters (?child - agent)
-        :precondition ([Kw. ?child] (muddy ?child)))
-    (:event wonders
-        :parameters (?child - agent)
-        :precondition (<Kw. ?child> (muddy ?child)))
-    (:action ask
-        :parameters (?child - agent)
-        :action-type (public-sensing (knows ?child) (wonders ?child))
-        :observability-conditions (default Fully)))
-"""
 
 
 def problem(
@@ -73,7 +56,7 @@ def problem(
         title=f"Active Muddy Child: {len(names)} children, {len(dirty)} of them muddy",
         story="Everybody sees who else is muddy. Asked one by one, children say whether they know about themselves.",
         action_types=["public-sensing"],
-        domain=_DOMAIN,
+        domain=read_text("active_muddy_child.epddl"),
         name="active_muddy_child",
         agents={"agent": names},
         init=[

@@ -7,107 +7,10 @@ from random import Random
 from typing import Any
 
 from domains.checks import between, flag, formulas, one_each, subset
+from domains.data import read_text
 from domains.domain import Domain, Scene
 from domains.writing.epddl import atom, believes, common, knows_whether, literal, not_, numbered, unsure, write
 
-# A report makes its task completed and validated, as it says: that is so already, but a tenant may not know it.
-_DOMAIN = """
-(define (domain cloud_scheduling)
-    (:requirements
-        :typing :facts :lists :list-comprehensions :partial-observability :ontic-actions
-        :negative-preconditions :modal-preconditions :knowing-whether)
-    (:action-type-libraries action_types)
-    (:types host tenant - agent task)
-    (:constants scheduler observer reporter - host)
-    (:predicates
-        (submitted ?task - task)
-        (large ?task - task)
-        (scheduled ?task - task)
-        (executing ?task - task)
-        (completed ?task - task)
-        (failed ?task - task)
-        (rescheduled ?task - task)
-        (validated ?task - task)
-        (:fact owner ?task - task ?tenant - tenant))
-
-    (:event is_large
-        :parameters (?task - task)
-        :precondition (and (submitted ?task) (large ?task) (<Kw. scheduler> (large ?task))))
-    (:event is_small
-        :parameters (?task - task)
-        :precondition (and (submitted ?task) (not (large ?task)) (<Kw. scheduler> (large ?task))))
-    (:action sense
-        :parameters (?task - task)
-        :action-type (public-sensing (is_large ?task) (is_small ?task))
-        :observability-conditions (default Fully))
-
-    (:event is_scheduled
-        :parameters (?task - task)
-        :precondition (and
-            (submitted ?task)
-            (not (scheduled ?task)) (not (executing ?task)) (not (completed ?task)) (not (failed ?task))
-            ([Kw. scheduler] (large ?task)))
-        :effects (scheduled ?task))
-    (:action schedule
-        :parameters (?task - task)
-        :action-type (public-ontic (is_scheduled ?task))
-        :observability-conditions (default Fully))
-
-    (:event starts
-        :parameters (?task - task)
-        :precondition (and (scheduled ?task) (not (executing ?task)))
-        :effects (:and (executing ?task) (not (scheduled ?task))))
-    (:action start
-        :parameters (?task - task)
-        :action-type (public-ontic (starts ?task))
-        :observability-conditions (default Fully))
-
-    (:event unseen)
-    (:event completes
-        :parameters (?task - task)
-        :precondition (and (executing ?task) (not (failed ?task)))
-        :effects (:and (completed ?task) (not (executing ?task))))
-    (:action observe_completion
-        :parameters (?task - task)
-        :action-type (private-ontic (completes ?task) (unseen))
-        :observability-conditions (:and (:forall (?host - host) (?host Fully)) (default Oblivious)))
-
-    (:event fails
-        :parameters (?task - task)
-        :precondition (and (executing ?task) (not (completed ?task)))
-        :effects (:and (failed ?task) (not (executing ?task))))
-    (:action observe_failure
-        :parameters (?task - task)
-        :action-type (private-ontic (fails ?task) (unseen))
-        :observability-conditions (:and (:forall (?host - host) (?host Fully)) (default Oblivious)))
-
-    (:event is_rescheduled
-        :parameters (?task - task)
-        :precondition (and (failed ?task) (not (rescheduled ?task)) (not (completed ?task)))
-        :effects (:and (scheduled ?task) (rescheduled ?task) (not (failed ?task))))
-    (:action reschedule
-        :parameters (?task - task)
-        :action-type (public-ontic (is_rescheduled ?task))
-        :observability-conditions (default Fully))
-
-    (:event is_validated
-        :parameters (?task - task)
-        :precondition (and (completed ?task) (not (validated ?task)))
-        :effects (validated ?task))
-    (:action validate
-        :parameters (?task - task)
-        :action-type (private-ontic (is_validated ?task) (unseen))
-        :observability-conditions (:and (:forall (?host - host) (?host Fully)) (default Oblivious)))
-
-    (:event is_reported
-        :parameters (?task - task)
-        :precondition (validated ?task)
-        :effects (:and (completed ?task) (validated ?task)))
-    (:action report
-        :parameters (?task - task ?tenant - tenant | (owner ?task ?tenant))
-        :action-type (private-ontic (is_reported ?task) (unseen))
-        :observability-conditions (:and (reporter Fully) (?tenant Fully) (default Oblivious))))
-"""
 _STAGES = ("new", "scheduled", "executing", "failed")
 
 
@@ -179,7 +82,8 @@ def problem(
             tasks are completed; a report tells the owner and nobody else.
         """,
         action_types=["public-sensing", "public-ontic", "private-ontic"],
-        domain=_DOMAIN,
+        # A report makes its task completed and validated, as it says: that is so already, but a tenant may not know it.
+        domain=read_text("cloud_scheduling.epddl"),
         name="cloud_scheduling",
         objects={"task": names},
         agents={"tenant": holders},

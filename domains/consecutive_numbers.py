@@ -9,30 +9,10 @@ from itertools import pairwise
 from typing import Any
 
 from domains.checks import DomainError, between, formulas, known
+from domains.data import read_text
 from domains.domain import Domain, Scene
 from domains.writing.epddl import atom, believes, not_, write
 from domains.writing.mastar import agent_names
-
-_DOMAIN = """
-(define (domain consecutive_numbers)
-    (:requirements
-        :typing :equality :list-comprehensions :facts :partial-observability
-        :negative-preconditions :modal-preconditions)
-    (:action-type-libraries action_types)
-    (:types number)
-    (:predicates
-        (has ?agent - agent ?number - number)
-        (:fact next ?number ?successor - number)
-        (:fact may_have ?agent - agent ?number - number))
-
-    (:event is_unsure
-        :parameters (?speaker ?other - agent ?number - number)
-        :precondition (not ([?speaker] (has ?other ?number))))
-    (:action doubt
-        :parameters (?speaker ?other - agent ?number - number | (/= ?speaker ?other))
-        :action-type (public-announcement (is_unsure ?speaker ?other ?number))
-        :observability-conditions (default Fully)))
-"""
 
 _COMMONLY_KNOWN = (
     """(:forall (?agent - agent ?number - number | (not (may_have ?agent ?number)))
@@ -103,7 +83,7 @@ def problem(
         title=f"Consecutive Numbers: {len(names)} agents, numbers up to {highest}",
         story="Everybody knows its own number only, and that the numbers are consecutive. Doubts tell the others more.",
         action_types=["public-announcement"],
-        domain=_DOMAIN,
+        domain=read_text("consecutive_numbers.epddl"),
         name="consecutive_numbers",
         objects={"number": values},
         agents={"agent": names},

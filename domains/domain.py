@@ -37,7 +37,7 @@ class Domain:
     """A parametric domain of planning problems.
 
     Attributes:
-        name: the name of its module, such as `coin_in_the_box`.
+        name: the name of its module or package, such as `coin_in_the_box`.
         env_id_name: its name in an environment id, such as `CoinInTheBox`.
         problem: writes the text of the problem with the given parameters, all of them keywords; one of them is
             `goals`, a list of formulas that replace the goal.

@@ -8,127 +8,13 @@ from itertools import permutations
 from typing import Any
 
 from domains.checks import DomainError, between, formulas, known
+from domains.data import read_text
 from domains.domain import Domain, Scene
 from domains.writing.epddl import atom, believes, common, knows_whether, not_, unsure, write
 from domains.writing.mastar import agent_names
 
 _DETECTIVE, _IMPOSTOR = "detective", "impostor"
 
-_BASIC = """
-(define (domain gossip)
-    (:requirements
-        :equality :lists :list-comprehensions :partial-observability
-        :negative-preconditions :modal-preconditions :knowing-whether)
-    (:action-type-libraries action_types)
-    (:predicates (secret ?owner - agent))
-
-    (:event holds
-        :parameters (?caller ?called - agent)
-        :precondition (and (secret ?caller) (<Kw. ?called> (secret ?caller))))
-    (:event fails
-        :parameters (?caller ?called - agent)
-        :precondition (and (not (secret ?caller)) (<Kw. ?called> (secret ?caller))))
-    (:action tell
-        :parameters (?caller ?called - agent | (/= ?caller ?called))
-        :action-type (semi-private-announcement (holds ?caller ?called) (fails ?caller ?called))
-        :observability-conditions (:and (?caller Fully) (?called Fully) (default Partially))))
-"""
-
-_PRIVATE = """
-(define (domain gossip)
-    (:requirements
-        :equality :lists :list-comprehensions :partial-observability :modal-preconditions :knowing-whether)
-    (:action-type-libraries action_types)
-    (:predicates (secret ?owner - agent))
-
-    (:event nothing)
-    (:event holds
-        :parameters (?caller ?called - agent)
-        :precondition (and (secret ?caller) (<Kw. ?called> (secret ?caller))))
-    (:action tell
-        :parameters (?caller ?called - agent | (/= ?caller ?called))
-        :action-type (private-announcement (holds ?caller ?called) (nothing))
-        :observability-conditions (:and (?caller Fully) (?called Fully) (default Oblivious))))
-"""
-
-_DECEIVED = """
-(define (domain gossip)
-    (:requirements
-        :typing :equality :lists :list-comprehensions :partial-observability :ontic-actions
-        :negative-preconditions :modal-preconditions :knowing-whether)
-    (:action-type-libraries action_types)
-    (:types friend detective impostor - agent)
-    (:predicates
-        (secret ?owner - (either friend impostor))
-        (spying ?friend - friend))
-
-    (:event nothing)
-
-    (:event holds
-        :parameters (?caller - friend ?called - agent)
-        :precondition (and (secret ?caller) (<Kw. ?called> (secret ?caller))))
-    (:action tell
-        :parameters (?caller - friend ?called - agent | (/= ?caller ?called))
-        :action-type (private-announcement (holds ?caller ?called) (nothing))
-        :observability-conditions (:and (?caller Fully) (?called Fully) (default Oblivious)))
-
-    (:event lies
-        :parameters (?liar - impostor ?called - friend)
-        :precondition (and (secret ?liar) (<Kw. ?called> (secret ?liar))))
-    (:event seems_honest
-        :parameters (?liar - impostor ?called - friend)
-        :precondition (and (not (secret ?liar)) (<Kw. ?called> (secret ?liar))))
-    (:action lie
-        :parameters (?liar - impostor ?called - friend)
-        :action-type (private-deception (lies ?liar ?called) (seems_honest ?liar ?called) (nothing))
-        :observability-conditions (:and (?liar Fully) (?called Deceived) (default Oblivious)))
-
-    (:event starts_spying
-        :parameters (?friend - friend)
-        :precondition (not (spying ?friend))
-        :effects (spying ?friend))
-    (:action give_earpiece
-        :parameters (?giver - detective ?friend - friend)
-        :action-type (private-ontic (starts_spying ?friend) (nothing))
-        :observability-conditions
-            (:and
-                (?giver Fully)
-                (?friend Fully)
-                (:forall (?spy - friend | (/= ?spy ?friend)) (?spy (if (spying ?spy) Fully)))
-                (default Oblivious)))
-
-    ;; The detective sees through a lie that the liar takes for believed. Whoever spies hears that it is one, and
-    ;; takes the secret for true whatever it believed before.
-    (:event sees_through
-        :parameters (?hunter - detective ?liar - impostor)
-        :precondition (and (secret ?liar) (<Kw. ?hunter> (secret ?liar))))
-    (:event seems_to_work
-        :parameters (?hunter - detective ?liar - impostor)
-        :precondition (and (secret ?liar) (<Kw. ?hunter> (secret ?liar))))
-    (:event takes_in
-        :parameters (?hunter - detective ?liar - impostor)
-        :precondition (and (not (secret ?liar)) (<Kw. ?hunter> (secret ?liar))))
-    (:event is_overheard
-        :parameters (?liar - impostor)
-        :effects (secret ?liar))
-    (:action catch
-        :parameters (?hunter - detective ?liar - impostor)
-        :action-type
-            (private-double-deception
-                (sees_through ?hunter ?liar)
-                (seems_to_work ?hunter ?liar)
-                (takes_in ?hunter ?liar)
-                (is_overheard ?liar)
-                (nothing))
-        :observability-conditions
-            (:and
-                (?hunter Feigning)
-                (?liar Outwitted)
-                (:forall (?spy - friend) (?spy (if (spying ?spy) Spying)))
-                (default Oblivious))))
-"""
-
-_DOMAINS = {"basic": _BASIC, "private": _PRIVATE, "deceived": _DECEIVED}
 _ACTION_TYPES = {
     "basic": ["semi-private-announcement"],
     "private": ["private-announcement"],
@@ -208,7 +94,7 @@ def problem(
         title=f"Gossip: {len(names)} agents, {kind}",
         story=_STORIES[kind],
         action_types=_ACTION_TYPES[kind],
-        domain=_DOMAINS[kind],
+        domain=read_text(f"gossip_{kind}.epddl"),
         name="gossip",
         agents=(
             {"friend": friends, "detective": [_DETECTIVE], "impostor": [_IMPOSTOR]} if deceived else {"agent": names}
@@ -253,7 +139,7 @@ def vocabulary(*, agents: int = 3, kind: str = "basic", **_: Any) -> list[str]:
 
 def _agents(agents: int, kind: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """All agents, those that tell their secrets, and those that have one."""
-    if known("kind", kind, _DOMAINS) == "deceived":
+    if known("kind", kind, _STORIES) == "deceived":
         friends = agent_names(between("agents", agents, 3, 13) - 2)
         return (*friends, _DETECTIVE, _IMPOSTOR), friends, (*friends, _IMPOSTOR)
     names = agent_names(between("agents", agents, 2, 13))

@@ -10,75 +10,11 @@ from string import ascii_lowercase
 from typing import Any
 
 from domains.checks import between, flag, formulas, one_each, subset
+from domains.data import read_text
 from domains.domain import Domain, Scene
 from domains.writing.epddl import Model, atom, believes, knows_whether, not_, numbered, unsure, write
 
 _MESSAGE = atom("message")
-
-# Deletions are stated where they are void too: the official toolkit makes an atom false that is only ever added.
-_STEP = """
-    (:event {side}
-        :parameters (?i - agent)
-        :precondition (forall (?room - room | ({side}most ?room)) (not (at ?i ?room)))
-        :effects (:and
-            (:forall (?room - room) (when (and (at ?i ?room) (not ({side}most ?room))) (not (at ?i ?room))))
-            (:forall (?from ?to - room | {step}) (when (at ?i ?from) (at ?i ?to)))
-            (:forall (?from ?to ?room - room ?j - agent | (and {judged} (/= ?i ?j)))
-                (:and
-                    (when (and (at ?i ?from) (at ?j ?room) (near ?to ?room))
-                        (:and (close ?i ?j) (close ?j ?i)))
-                    (when (and (at ?i ?from) (at ?j ?room) (not (near ?to ?room)))
-                        (:and (not (close ?i ?j)) (not (close ?j ?i))))))))
-    (:action {side}
-        :parameters (?i - agent)
-        :action-type (public-ontic ({side} ?i))
-        :observability-conditions (default Fully))
-"""
-_LEFT, _RIGHT = "(adjacent ?to ?from)", "(adjacent ?from ?to)"
-_DOMAIN = """
-(define (domain room_messages)
-    (:requirements
-        :typing :equality :facts :lists :list-comprehensions :partial-observability :ontic-actions
-        :negative-preconditions :universal-preconditions :modal-preconditions :knowing-whether
-        :negative-postconditions :existential-obs-conditions)
-    (:action-type-libraries action_types)
-    (:types room)
-    (:predicates
-        (message)
-        (at ?i - agent ?room - room)
-        (close ?i ?j - agent)
-        (:fact adjacent ?left ?right - room)
-        (:fact near ?room ?other - room)
-        (:fact leftmost ?room - room)
-        (:fact rightmost ?room - room))
-{steps}
-    (:event reads_it
-        :parameters (?i - agent)
-        :precondition (and (message) (forall (?room - room | (rightmost ?room)) (not (at ?i ?room)))))
-    (:event reads_none
-        :parameters (?i - agent)
-        :precondition (and (not (message)) (forall (?room - room | (rightmost ?room)) (not (at ?i ?room)))))
-    (:event unseen)
-    (:action read
-        :parameters (?i - agent)
-        :action-type (quasi-private-sensing (reads_it ?i) (reads_none ?i) (unseen))
-        :observability-conditions (:and
-            (?i Fully)
-            (:forall (?j - agent | (/= ?i ?j))
-                (?j (if (exists (?room - room) (and (at ?i ?room) (at ?j ?room))) Partially else Oblivious)))))
-
-    (:event tells
-        :parameters (?i - agent)
-        :precondition (and
-            ([?i] (message))
-            (forall (?j - agent | (/= ?i ?j)) (imply (close ?i ?j) ([?j] ([Kw. ?i] (message)))))))
-    (:action tell
-        :parameters (?i - agent)
-        :action-type (private-announcement (tells ?i) (unseen))
-        :observability-conditions (:and
-            (?i Fully)
-            (:forall (?j - agent | (/= ?i ?j)) (?j (if (close ?i ?j) Fully else Oblivious))))))
-"""
 
 
 def problem(
@@ -187,9 +123,9 @@ def _is_near(one: int, other: int) -> bool:
 
 
 def _domain(*, misjudged: bool) -> str:
-    left = _STEP.format(side="left", step=_LEFT, judged=_LEFT)
-    right = _STEP.format(side="right", step=_RIGHT, judged=_LEFT if misjudged else _RIGHT)
-    return _DOMAIN.replace("{steps}", left + right)
+    # Deletions are stated where they are void too: the official toolkit makes an atom false that is only ever added.
+    judged = "(adjacent ?to ?from)" if misjudged else "(adjacent ?from ?to)"
+    return read_text("room_messages.epddl").format(judged=judged)
 
 
 def _initial(names: Sequence[str], place: Mapping[str, int], *, both_ways: bool) -> Model:

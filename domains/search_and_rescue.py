@@ -8,95 +8,10 @@ from random import Random
 from typing import Any
 
 from domains.checks import between, flag, formulas, known, one_each, subset
+from domains.data import read_text
 from domains.domain import Domain, Scene
 from domains.writing.epddl import atom, believes, common, knows_whether, not_, numbered, unsure, write
 
-_DOMAIN = """
-(define (domain search_and_rescue)
-    (:requirements
-        :typing :facts :lists :list-comprehensions :partial-observability :ontic-actions
-        :negative-preconditions :modal-preconditions)
-    (:action-type-libraries action_types)
-    (:types drone firefighter ambulance - agent location)
-    (:predicates
-        (at ?agent - agent ?place - location)
-        (victim ?place - location)
-        (fire ?place - location)
-        (rescued)
-        (:fact linked ?from ?to - location))
-
-    (:event moves
-        :parameters (?agent - agent ?from ?to - location)
-        :precondition (at ?agent ?from)
-        :effects (:and (at ?agent ?to) (not (at ?agent ?from))))
-    (:action move
-        :parameters (?agent - agent ?from ?to - location | (linked ?from ?to))
-        :action-type (public-ontic (moves ?agent ?from ?to))
-        :observability-conditions (default Fully))
-
-    (:event sees_victim
-        :parameters (?drone - drone ?place - location)
-        :precondition (and (at ?drone ?place) (victim ?place)))
-    (:event sees_nobody
-        :parameters (?drone - drone ?place - location)
-        :precondition (and (at ?drone ?place) (not (victim ?place))))
-    {look_for_victim}
-
-    (:event sees_fire
-        :parameters (?drone - drone ?place - location)
-        :precondition (and (at ?drone ?place) (fire ?place)))
-    (:event sees_no_fire
-        :parameters (?drone - drone ?place - location)
-        :precondition (and (at ?drone ?place) (not (fire ?place))))
-    (:action look_for_fire
-        :parameters (?drone - drone ?place - location)
-        :action-type (semi-private-sensing (sees_fire ?drone ?place) (sees_no_fire ?drone ?place))
-        :observability-conditions (:and (?drone Fully) (default Partially)))
-
-    (:event reports_victim
-        :parameters (?agent - agent ?place - location)
-        :precondition ([?agent] (victim ?place)))
-    (:event reports_nobody
-        :parameters (?agent - agent ?place - location)
-        :precondition ([?agent] (not (victim ?place))))
-    (:action report_victim
-        :parameters (?agent - agent ?place - location)
-        :action-type (public-answer (reports_victim ?agent ?place) (reports_nobody ?agent ?place))
-        :observability-conditions (default Fully))
-
-    (:event reports_fire
-        :parameters (?agent - agent ?place - location)
-        :precondition ([?agent] (fire ?place)))
-    (:event reports_no_fire
-        :parameters (?agent - agent ?place - location)
-        :precondition ([?agent] (not (fire ?place))))
-    (:action report_fire
-        :parameters (?agent - agent ?place - location)
-        :action-type (public-answer (reports_fire ?agent ?place) (reports_no_fire ?agent ?place))
-        :observability-conditions (default Fully))
-
-    (:event extinguishes
-        :parameters (?firefighter - firefighter ?place - location)
-        :precondition (and (at ?firefighter ?place) (fire ?place) ([?firefighter] (fire ?place)))
-        :effects (not (fire ?place)))
-    (:action extinguish
-        :parameters (?firefighter - firefighter ?place - location)
-        :action-type (public-ontic (extinguishes ?firefighter ?place))
-        :observability-conditions (default Fully))
-
-    (:event rescues
-        :parameters (?ambulance - ambulance ?place - location)
-        :precondition (and
-            (at ?ambulance ?place)
-            (victim ?place) ([?ambulance] (victim ?place))
-            (not (fire ?place)) ([?ambulance] (not (fire ?place)))
-            (not (rescued)))
-        :effects (rescued))
-    (:action rescue
-        :parameters (?ambulance - ambulance ?place - location)
-        :action-type (public-ontic (rescues ?ambulance ?place))
-        :observability-conditions (default Fully)))
-"""
 _UNNOTICED = """
     (:event unseen)
     (:action look_for_victim
@@ -185,7 +100,7 @@ def problem(
             "semi-private-sensing",
             "public-answer",
         ],
-        domain=_DOMAIN.replace("{look_for_victim}", looking.strip()),
+        domain=read_text("search_and_rescue.epddl").format(look_for_victim=looking.strip()),
         name="search_and_rescue",
         objects={"location": places},
         agents=agents,

@@ -1,4 +1,9 @@
-"""Blocks World: rearrange towers of blocks, alone or among agents that watch, are deceived, tell and drop blocks."""
+"""Blocks World: rearrange towers of blocks, alone or among agents that watch, are deceived, tell and drop blocks.
+
+As in the competition, a block stays clear when it is picked up, but not when it is unstacked; clumsy agents come with
+the action to unstack a block from itself, which is never applicable. Agents that act must keep their eyes on
+themselves, and all who watch them must consider it possible that they can do so.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +14,7 @@ from random import Random
 from string import ascii_lowercase
 from typing import Any
 
-from domains.blocks_world.published import INSTANCES
-from domains.blocks_world.texts import CLUMSY_AGENTS, ONE_ROBOT, SEVERAL_AGENTS
+from domains.blocks_world.published import INSTANCES, TEST, TRAIN
 from domains.blocks_world.towers import (
     Arrangement,
     atoms,
@@ -24,12 +28,11 @@ from domains.blocks_world.towers import (
     supports,
 )
 from domains.checks import DomainError, between, formulas, known, subset
+from domains.data import read_text
 from domains.domain import Domain, Scene
 from domains.writing.epddl import Model, atom, believes, common, not_, numbered, unsure, write
 
 _MOST_WORLDS = 6
-# Kept for validation.
-_HELD_BACK = ("g_bw_05_s1", "g_bw_06_s2", "g_bw_4_4_2_clumsy_w2_beliefs_s1")
 
 
 def problem(
@@ -141,7 +144,7 @@ def problem(
             *("public-ontic", "private-ontic", "private-announcement"),
             *(["private-nondeterministic-ontic"] if tier == "clumsy" else []),
         ],
-        domain=CLUMSY_AGENTS if tier == "clumsy" else SEVERAL_AGENTS,
+        domain=read_text(f"blocks_world_{tier}.epddl"),
         name="blocks_world",
         objects={"block": names, "table": desks},
         agents={"precise": team.precise, "clumsy": team.clumsy, "agent": team.onlookers},
@@ -209,7 +212,7 @@ def _one_robot(
         title=f"Blocks World: {len(names)} blocks, one robot",
         story="A robot that knows everything rearranges the blocks on a table.",
         action_types=["public-ontic"],
-        domain=ONE_ROBOT,
+        domain=read_text("blocks_world_single.epddl"),
         name="blocks_world",
         objects={"block": names},
         agents={"agent": ["robot"]},
@@ -332,8 +335,8 @@ DOMAIN = Domain(
         ),
     ),
     instances=INSTANCES,
-    train=tuple(name for name in INSTANCES if name.startswith("g_") and name not in _HELD_BACK),
-    test=tuple(name for name in INSTANCES if not name.startswith("g_")),
+    train=TRAIN,
+    test=TEST,
     actors=dict.fromkeys(("pick_up", "put_down", "give", "stack", "clumsy_stack", "unstack", "focus", "tell_block"), 0),
     ranges={
         "train": (

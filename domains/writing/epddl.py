@@ -1,4 +1,4 @@
-"""Writing EPDDL: formulas as text, the types of actions, and the text of a whole problem with its domain.
+"""Writing EPDDL: formulas as text, and the text of a whole problem with its domain.
 
 A domain module gives its domain as text and a problem as values; what a problem's text needs besides (types of
 actions, requirements, layout) is added here. The text of a problem holds the library of action types, the domain and
@@ -7,17 +7,18 @@ the problem; `parts` takes it apart for tools that want three files.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
-from typing import TypeAlias
+
+from domains.data import read_text
 
 _WIDTH = 110
 LIBRARY = "action_types"
 """The name of the library, which a domain's `:action-type-libraries` names."""
-
-Pairs: TypeAlias = Sequence[tuple[str, str]]
 
 
 def atom(predicate: str, *arguments: str) -> str:
@@ -76,155 +77,6 @@ def numbered(stem: str, count: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class ActionType:
-    """A type of actions: an event model whose events are variables.
-
-    Attributes:
-        events: each with the conditions that EPDDL puts on the event bound to it.
-        relations: for each observability type the pairs of events.
-        designated: the designated events.
-    """
-
-    events: Mapping[str, Sequence[str]]
-    relations: Mapping[str, Pairs]
-    designated: Sequence[str]
-
-    def text(self, name: str) -> str:
-        """Its declaration under a name."""
-        conditions = [f"?{event} ({' '.join(kinds)})" for event, kinds in self.events.items() if kinds]
-        relations = [f"{kind} {_pairs(pairs)}" for kind, pairs in self.relations.items()]
-        return "\n".join(
-            [
-                f"    (:action-type {name}",
-                f"        :events ({' '.join(f'?{event}' for event in self.events)})",
-                f"        :observability-types ({' '.join(self.relations)})",
-                f"        :relations ({_indented(relations, 20)})",
-                f"        :designated ({' '.join(f'?{event}' for event in self.designated)})",
-                f"        :conditions ({_indented(conditions, 21)}))",
-            ]
-        )
-
-
-def _pairs(pairs: Pairs) -> str:
-    listed = [f"(?{first} ?{second})" for first, second in pairs]
-    if len(listed) == 1:
-        return listed[0]
-    line = f"(:and {' '.join(listed)})"
-    return line if len(line) <= _WIDTH - 40 else f"(:and\n{_wrapped(listed, 24)})"
-
-
-def _indented(lines: Sequence[str], columns: int) -> str:
-    return ("\n" + " " * columns).join(lines)
-
-
-_EFFECTLESS = (":trivial-postconditions",)
-_CHANGING = (":non-trivial-postconditions",)
-_NOTHING = (":trivial-event",)
-_YES_NO = {"yes": _EFFECTLESS, "no": _EFFECTLESS}
-_TOLD_APART = (("yes", "yes"), ("no", "no"))
-_CONFUSED = (("yes", "yes"), ("yes", "no"), ("no", "yes"), ("no", "no"))
-_UNSEEN = (("yes", "nothing"), ("no", "nothing"), ("nothing", "nothing"))
-
-ACTION_TYPES: Mapping[str, ActionType] = {
-    "public-ontic": ActionType({"change": _CHANGING}, {"Fully": [("change", "change")]}, ["change"]),
-    "private-ontic": ActionType(
-        {"change": _CHANGING, "nothing": _NOTHING},
-        {
-            "Fully": [("change", "change"), ("nothing", "nothing")],
-            "Oblivious": [("change", "nothing"), ("nothing", "nothing")],
-        },
-        ["change"],
-    ),
-    "private-nondeterministic-ontic": ActionType(
-        {"success": _CHANGING, "failure": _CHANGING, "nothing": _NOTHING},
-        {
-            "Fully": [("success", "success"), ("failure", "failure"), ("nothing", "nothing")],
-            "Oblivious": [("success", "nothing"), ("failure", "nothing"), ("nothing", "nothing")],
-        },
-        ["success", "failure"],
-    ),
-    "public-sensing": ActionType(_YES_NO, {"Fully": _TOLD_APART}, ["yes", "no"]),
-    "semi-private-sensing": ActionType(_YES_NO, {"Fully": _TOLD_APART, "Partially": _CONFUSED}, ["yes", "no"]),
-    "private-sensing": ActionType(
-        {**_YES_NO, "nothing": _NOTHING},
-        {
-            "Fully": [*_TOLD_APART, ("nothing", "nothing")],
-            "Oblivious": _UNSEEN,
-        },
-        ["yes", "no"],
-    ),
-    "quasi-private-sensing": ActionType(
-        {**_YES_NO, "nothing": _NOTHING},
-        {
-            "Fully": [*_TOLD_APART, ("nothing", "nothing")],
-            "Partially": [*_CONFUSED, ("nothing", "nothing")],
-            "Oblivious": _UNSEEN,
-        },
-        ["yes", "no"],
-    ),
-    "public-announcement": ActionType({"yes": _EFFECTLESS}, {"Fully": [("yes", "yes")]}, ["yes"]),
-    # An announcement beside which the opposite could have been announced.
-    "public-answer": ActionType(_YES_NO, {"Fully": _TOLD_APART}, ["yes"]),
-    "semi-private-announcement": ActionType(_YES_NO, {"Fully": _TOLD_APART, "Partially": _CONFUSED}, ["yes"]),
-    "private-announcement": ActionType(
-        {"yes": _EFFECTLESS, "nothing": _NOTHING},
-        {
-            "Fully": [("yes", "yes"), ("nothing", "nothing")],
-            "Oblivious": [("yes", "nothing"), ("nothing", "nothing")],
-        },
-        ["yes"],
-    ),
-    # The deceived take the actual event for another one; the others are those of a private announcement.
-    "private-deception": ActionType(
-        {"actual": _EFFECTLESS, "feigned": (*_EFFECTLESS, ":non-trivial-precondition"), "nothing": _NOTHING},
-        {
-            "Fully": [("actual", "actual"), ("feigned", "feigned"), ("nothing", "nothing")],
-            "Deceived": [("actual", "feigned"), ("feigned", "feigned"), ("nothing", "nothing")],
-            "Oblivious": [("actual", "nothing"), ("feigned", "nothing"), ("nothing", "nothing")],
-        },
-        ["actual"],
-    ),
-    # One agent feigns to be deceived, another is outwitted: it takes the event for one in which the first takes
-    # part in what is feigned. Spies are aware of both.
-    "private-double-deception": ActionType(
-        {
-            "actual": _EFFECTLESS,
-            "assumed": (*_EFFECTLESS, ":non-trivial-precondition"),
-            "feigned": (*_EFFECTLESS, ":non-trivial-precondition"),
-            "overheard": (),
-            "nothing": _NOTHING,
-        },
-        {
-            "Feigning": [
-                ("actual", "actual"),
-                ("overheard", "actual"),
-                ("assumed", "feigned"),
-                ("feigned", "feigned"),
-                ("nothing", "nothing"),
-            ],
-            "Outwitted": [
-                ("actual", "assumed"),
-                ("overheard", "assumed"),
-                ("assumed", "assumed"),
-                ("feigned", "feigned"),
-                ("nothing", "nothing"),
-            ],
-            "Spying": [
-                ("actual", "overheard"),
-                ("overheard", "overheard"),
-                ("assumed", "nothing"),
-                ("feigned", "nothing"),
-                ("nothing", "nothing"),
-            ],
-            "Oblivious": [(event, "nothing") for event in ("actual", "assumed", "feigned", "overheard", "nothing")],
-        },
-        ["actual"],
-    ),
-}
-"""The types of actions that the domains use."""
-
-
-@dataclass(frozen=True, slots=True)
 class Model:
     """An initial e-state that is written out.
 
@@ -235,11 +87,12 @@ class Model:
     """
 
     worlds: Mapping[str, Sequence[str]]
-    relations: Mapping[str, Pairs]
+    relations: Mapping[str, Sequence[tuple[str, str]]]
     designated: Sequence[str]
 
     def text(self) -> str:
         """The section `:init`."""
+        next_line = "\n" + " " * 12
         relations = [
             f"{agent} {_list([f'({a} {b})' for a, b in pairs], 12)}" for agent, pairs in self.relations.items()
         ]
@@ -249,9 +102,9 @@ class Model:
                 "    (:init",
                 f"        :worlds ({' '.join(self.worlds)})",
                 "        :relations",
-                f"           ({_indented(relations, 12)})",
+                f"           ({next_line.join(relations)})",
                 "        :labels",
-                f"           ({_indented(labels, 12)})",
+                f"           ({next_line.join(labels)})",
                 f"        :designated ({' '.join(self.designated)}))",
             ]
         )
@@ -275,7 +128,7 @@ def write(
     Args:
         title: one line that names the domain and its size.
         story: a few sentences, written as a comment.
-        action_types: names of the `ACTION_TYPES` that the domain uses.
+        action_types: names of those in `data/action_types.epddl` that the domain uses.
         domain: the text of the domain, which names `LIBRARY` and is called as its module.
         name: the domain's name.
         objects: for each type its objects, in the order of declaration.
@@ -314,18 +167,23 @@ def parts(text: str) -> dict[str, str]:
 
 
 def _library(names: Iterable[str]) -> str:
-    chosen = {name: ACTION_TYPES[name] for name in names}
-    several = any(len(kind.designated) > 1 for kind in chosen.values())
-    lists = any(len(pairs) > 1 for kind in chosen.values() for pairs in kind.relations.values())
+    declared = _action_types()
+    chosen = "\n\n".join(declared[name] for name in names)
     requirements = [
         ":partial-observability",
         ":events-conditions",
-        *([":multi-pointed-models"] if several else []),
-        *([":lists"] if lists else []),
+        *([":multi-pointed-models"] if re.search(r":designated \(\S+ ", chosen) else []),
+        *([":lists"] if "(:and" in chosen else []),
     ]
-    texts = [kind.text(name) for name, kind in chosen.items()]
     head = f"(define (action-type-library {LIBRARY})\n    (:requirements {' '.join(requirements)})"
-    return "\n\n".join([head, *texts]) + ")"
+    return f"{head}\n\n{chosen})"
+
+
+@cache
+def _action_types() -> Mapping[str, str]:
+    """The declarations in the library `data/action_types.epddl` by name."""
+    paragraphs = read_text(f"{LIBRARY}.epddl").strip().removesuffix(")").split("\n\n")
+    return {part.split()[1]: part for part in paragraphs if part.startswith("    (:action-type ")}
 
 
 def _requirements(initial: str, goal: str, *, typed: bool, facts: bool) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -32,9 +31,10 @@ def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str,
         return _named(file, domain, "states")
     own = (path for path in SHIPPED.glob("*.json") if path.stem != GENERAL)
     for path in sorted(own, key=lambda path: (path.stem != domain, path.stem)):
-        if schema <= _read(path).schema:
-            return str(path), _read(path)
-    return str(SHIPPED / f"{GENERAL}.json"), _read(SHIPPED / f"{GENERAL}.json")
+        if schema <= (model := _read(path)).schema:
+            return str(path), model
+    path = SHIPPED / f"{GENERAL}.json"
+    return str(path), _read(path)
 
 
 def ranking(file: str, domain: str) -> LinearModel:
@@ -52,7 +52,6 @@ def _named(file: str, domain: str, of: Subject) -> tuple[str, LinearModel]:
     return file, model
 
 
-@lru_cache(maxsize=32)  # more than come with epigym, all of which may be looked through
 def _read(path: Path) -> LinearModel:
     if not path.is_file():
         raise MissingError(f"there is no model {path}: make one with `python -m learn.train model=linear domain=…`")

@@ -307,3 +307,22 @@ def test_the_models_that_come_with_epigym_are_found_by_domain(problem: str) -> N
     task = load_problem(problem)
     file, model = fitting(None, task.domain, FeatureTypes(task).schema)
     assert (file, model.domain) == (str(shipped.SHIPPED / f"{task.domain}.json"), task.domain)
+
+
+def test_every_call_reads_the_file(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        write_model(made(domain=name), tmp_path / name / "model.json")
+
+    def domain() -> str:
+        return fitting("model.json", "", frozenset())[1].domain
+
+    monkeypatch.chdir(tmp_path / "first")
+    assert domain() == "first"
+    monkeypatch.chdir(tmp_path / "second")
+    assert domain() == "second"
+    write_model(made(domain="third"), "model.json")
+    assert domain() == "third"
+    Path("model.json").unlink()
+    with pytest.raises(MissingError, match="there is no model"):
+        domain()

@@ -79,8 +79,8 @@ def _plan(spec: str, plan_file: str, seconds: float, memory: int) -> tuple[ExitC
 
 def _summary(result: SearchResult, seconds: float) -> str:
     found = str(result.status) if result.plan is None else f"plan of {result.plan_length} actions"
-    more = result.message or result.proof
-    return f"{result.problem}: {found}, {result.expanded} nodes expanded, {seconds:.1f} s {more}".rstrip()
+    counted = f"{result.problem}: {found}, {result.expanded} nodes expanded, {seconds:.1f} s"
+    return ", ".join(filter(None, (counted, result.message, result.proof)))
 
 
 def _limits(seconds: str | None, memory: str | None) -> tuple[float, int]:

@@ -52,13 +52,15 @@ class SearchResult:
         collapsed_agents: agents that believe everything in the plan's final e-state.
         forbid_collapse: whether plans were left out that make an agent believe everything; `unsolvable` then means that
             there is no other.
-        message: why, when the status is `error`.
+        message: why, when the status is `error`; else which member of a portfolio decided, and why the check that there
+            is no plan stopped at a single successor.
         members: what the members of a portfolio reported.
         actions: ground actions of the task; 0 when it was never read.
         fluents: fluents of the task.
         initial_worlds: worlds of the task's initial e-state, before contraction.
         optimal: whether it is proved that no plan is shorter, of those that were not left out.
-        proof: how `epigym.reference` looked again that there is no plan; empty when it did not.
+        proof: how much `epigym.reference` checked again when there is no plan, `confirmed: all n e-states` or
+            `checked m of n e-states`; empty when it did not.
         history: of each plan that was re-executed, the length and the seconds from the start of the first search on.
     """
 

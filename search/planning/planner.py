@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from inspect import signature
+from math import inf
 from multiprocessing import current_process
 from time import perf_counter
 from typing import Annotated, Never
@@ -25,7 +26,7 @@ from search.planning.improving import improved
 from search.planning.plans import unverified
 from search.planning.portfolio import decisive, search_in_portfolio
 from search.planning.processes import Ending, Job, watch
-from search.planning.proofs import SECONDS, RefutedError, confirmed
+from search.planning.proofs import SLOW_SECONDS, RefutedError, confirm_unsolvable
 from search.planning.single import outcome, search_alone
 from search.planning.watched import NOBODY, Told, Watcher, may_be_copied
 
@@ -105,7 +106,7 @@ def find_plan(
     Limits that are given hold for everything but re-executing plans, for which no time limit holds: a process of its
     own searches, and is ended from outside where it does not end by itself.
 
-    That there is none is looked at again too, for as long as the time limit allows and 10 s at most, see
+    The reference checks again that there is none, as far as the time limit and a budget of successors allow, see
     `search.planning.proofs`.
 
     Args:
@@ -174,7 +175,7 @@ def find_plan_here(
     if not reexecute:
         return result
     if result.status is SearchStatus.UNSOLVABLE:
-        return _confirmed(task, result, limits.after(perf_counter() - start).at_most(SECONDS))
+        return _confirmed(task, result, limits.after(perf_counter() - start))
     if result.plan is None:
         return result
     verified = partial(_verified, task, plan_file, start, watcher)
@@ -257,15 +258,19 @@ def _verified(
 
 
 def _confirmed(task: Task, result: SearchResult, limits: Limits) -> SearchResult:
-    """The result of a search that found that there is no plan, after the reference has looked again."""
-    assert limits.time_limit is not None
+    """The result of a search that found that there is no plan, after the reference has checked it again."""
     start = perf_counter()
+    seconds = inf if limits.time_limit is None else limits.time_limit
     try:
-        proof = confirmed(task, limits.time_limit, forbid_collapse=result.forbid_collapse)
+        confirmation = confirm_unsolvable(
+            task, result.generated, result.distinct, seconds, forbid_collapse=result.forbid_collapse
+        )
     except RefutedError as error:
         result = replace(
             result, status=SearchStatus.ERROR, message=f"{result.label} says that there is no plan, but {error}"
         )
     else:
-        result = replace(result, proof=proof)
+        cut = f"the check stopped at a successor of more than {SLOW_SECONDS:g} s" if confirmation.is_cut else ""
+        message = "; ".join(filter(None, (result.message, cut)))
+        result = replace(result, proof=str(confirmation), message=message)
     return replace(result, validation_seconds=perf_counter() - start)

@@ -1,106 +1,171 @@
-"""That a task has no plan, said a second time by the reference, which shares nothing with the core.
+"""A second check that a task has no plan, by the reference, which shares no code with the core.
 
-A small space is explored again as a whole; of a larger one, some e-states are.
+The reference explores the space breadth first, and every e-state is compared with that of the core, until all are
+checked or a budget of successors is spent. The budget is counted, so that the result does not depend on the machine.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import inf
 from time import perf_counter
 
-import numpy as np
-
 from epigym.errors import EpigymError
-from epigym.reference import applicable_actions, apply, canonical, collapsed, subgoals
+from epigym.reference import CanonicalForm, applicable_actions, apply, canonical, collapsed, subgoals
 from epigym.space import StateSpace
-from epigym.task import EState, Task
-from epigym.walks import breadth_first
+from epigym.task import Action, EState, Task
 
-SECONDS = 10.0
-"""How long the reference may take, at most."""
-_SMALL = 2_000  # e-states: a space of more is not explored again as a whole
-_SAMPLE = 200  # e-states of such a space that are expanded again
+SPARE = 1_000
+"""Successors that the reference may generate beyond those that the search generated."""
+MOST = 10_000
+"""Successors that it may generate in all."""
+SLOW_SECONDS = 1.0
+"""The reference stops at a successor that takes longer."""
+_PAIRS = 500  # of an edge in the e-state and one in the event model: so many take about 1 ms, and count as a successor
+_ACTIONS = 16  # whose applicability counts as a successor
+_LARGEST = int(1_000 * SLOW_SECONDS)  # a successor that counts more often is not generated
 
 
 class RefutedError(EpigymError):
     """Raised when the reference contradicts the core about a task that is said to have no plan."""
 
 
-def confirmed(task: Task, seconds: float = SECONDS, *, forbid_collapse: bool = False) -> str:
-    """Look again at a task that a search said has no plan.
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """How much of a space without a goal the reference has checked.
+
+    Attributes:
+        checked: e-states in which the goal does not hold and all successors are those of the core.
+        known: e-states of the explored space.
+        is_cut: whether the check stopped at a successor that takes more than `SLOW_SECONDS`.
+    """
+
+    checked: int
+    known: int
+    is_cut: bool = False
+
+    def __str__(self) -> str:
+        """`confirmed: all n e-states` or `checked m of n e-states`."""
+        if self.checked == self.known:
+            return f"confirmed: all {self.known} e-states"
+        return f"checked {self.checked} of {self.known} e-states"
+
+
+def confirm_unsolvable(
+    task: Task, generated: int, distinct: int, seconds: float = inf, *, forbid_collapse: bool = False
+) -> Confirmation:
+    """Check again that a task has no plan.
 
     Args:
         task: the planning task.
-        seconds: to look for.
+        generated: successors that the search generated. The reference generates at most `SPARE` more and `MOST` in
+            all, where a successor of a large e-state counts more than once.
+        distinct: e-states that the search saw. The explored space has as many, or more where this check meets more.
+        seconds: what is left of the time limit, which ends the check between two successors.
         forbid_collapse: whether e-states in which an agent believes everything do not count, see `StateSpace`.
 
-    Returns:
-        What was looked at, as a sentence.
-
     Raises:
-        RefutedError: when a goal was found, or the reference sees other successors than the core.
+        RefutedError: when the goal holds in an e-state, or the reference sees other successors than the core.
     """
-    start = perf_counter()
-    halfway, deadline = start + seconds / 2, start + seconds
+    budget = _Budget(min(generated + SPARE, MOST), perf_counter() + seconds)
     space = StateSpace(task, forbid_collapse=forbid_collapse)
-    explored = _explored(space, halfway)
-    if explored is not None and (count := _explore(task, forbid_collapse, halfway)) is not None:
-        if count != explored:
-            raise RefutedError(f"the reference explores {count:,} e-states where the core explores {explored:,}")
-        return f"the reference explored all {count:,} e-states again"
-    checked, known = _compare(space, deadline), f"{len(space):,}{'' if explored else ' and more'}"
-    return f"the reference expanded {checked:,} of {known} e-states again"
+    checked = 0
+    try:
+        for _ in _explore(space, budget):
+            checked += 1
+    except _SpentError:
+        return Confirmation(checked, max(distinct, len(space)), budget.is_cut)
+    return Confirmation(checked, checked)
 
 
-def _explored(space: StateSpace, deadline: float) -> int | None:
-    """The number of e-states of a small space; None for others, or when time is over."""
-    for _ in breadth_first(space):
-        if len(space) > _SMALL or perf_counter() > deadline:
-            return None
-    return len(space)
+class _SpentError(Exception):
+    """Raised when the budget is spent."""
 
 
-def _explore(task: Task, forbid_collapse: bool, deadline: float) -> int | None:
-    """Explore a space by the reference alone; the number of its e-states, or None when time is over."""
-    seen, queue = {canonical(task.initial, task.fluents)}, deque([task.initial])
+class _Budget:
+    """Successors and time that are left.
+
+    Attributes:
+        is_cut: whether a single successor was too much.
+    """
+
+    def __init__(self, successors: int, deadline: float) -> None:
+        self.is_cut = False
+        self._left, self._deadline = successors, deadline
+
+    def take(self, successors: int) -> None:
+        """Count work as so many successors, or raise `_SpentError` when there are fewer left or it is too much."""
+        self._left -= successors
+        self.is_cut = successors > _LARGEST
+        if self.is_cut or self._left < 0 or perf_counter() > self._deadline:
+            raise _SpentError
+
+    @contextmanager
+    def successor(self, cost: int) -> Iterator[None]:
+        """The same for a single successor that a block generates; it ends the check when the block is slow, too."""
+        self.take(cost)
+        start = perf_counter()
+        yield
+        if perf_counter() - start > SLOW_SECONDS:
+            self.is_cut = True
+            raise _SpentError
+
+
+def _explore(space: StateSpace, budget: _Budget) -> Iterator[int]:
+    """The e-states breadth first, each after it was checked."""
+    task = space.task
+    budget.take(_edges(task.initial) // _PAIRS)
+    numbers = {canonical(task.initial, task.fluents): space.initial}  # in the core, by canonical form
+    reached = {space.initial}
+    queue = deque([(space.initial, task.initial)])
     while queue:
-        if perf_counter() > deadline:
-            return None
-        state = queue.popleft()
-        if all(subgoals(task, state)):
-            raise RefutedError("the reference reaches an e-state in which the goal holds")
-        for _, target in _successors(task, state, forbid_collapse):
-            if (form := canonical(target, task.fluents)) not in seen:
-                seen.add(form)
-                queue.append(target)
-    return len(seen)
+        number, state = queue.popleft()
+        for found, target, form in _successors(space, number, state, budget):
+            if form not in numbers and found not in reached:
+                numbers[form] = found
+                reached.add(found)
+                queue.append((found, target))
+            elif numbers.get(form) != found:
+                raise _contradiction(number)
+        yield number
 
 
-def _compare(space: StateSpace, deadline: float) -> int:
-    """Expand e-states that were met, drawn at random, by the core and by the reference; how many there was time for."""
-    drawn = np.random.default_rng(0).permutation(len(space))[:_SAMPLE]
-    for done, state in enumerate(drawn.tolist()):
-        if perf_counter() > deadline:
-            return done
-        _compare_one(space, state)
-    return len(drawn)
+def _successors(
+    space: StateSpace, number: int, state: EState, budget: _Budget
+) -> Iterator[tuple[int, EState, CanonicalForm]]:
+    """The successors of an e-state: their numbers in the core, and themselves and their forms by the reference."""
+    task = space.task
+    budget.take(len(task.actions) // _ACTIONS)
+    if all(subgoals(task, state)) or space.is_goal([number])[0]:
+        raise RefutedError(f"the goal holds in e-state {number}")
+    _, actions, targets, _ = space.expand([number])
+    found = dict(zip(actions.tolist(), targets.tolist(), strict=True))
+    edges = _edges(state)
+    for place, is_allowed in enumerate(applicable_actions(task, state)):
+        if is_allowed:
+            action = task.actions[place]
+            with budget.successor(1 + edges * _event_edges(action) // _PAIRS):
+                target = apply(task, state, action)
+                form = canonical(target, task.fluents)
+            is_allowed = not (space.forbid_collapse and any(collapsed(target)))
+        if is_allowed != (place in found):
+            raise _contradiction(number)
+        if is_allowed:
+            yield found[place], target, form
 
 
-def _compare_one(space: StateSpace, state: int) -> None:
-    task, model = space.task, space.model(state).state
-    if all(subgoals(task, model)) or space.is_goal([state])[0]:
-        raise RefutedError(f"the goal holds in e-state {state}")
-    _, actions, targets, _ = space.expand([state])
-    theirs = {action: space.intern(target) for action, target in _successors(task, model, space.forbid_collapse)}
-    if theirs != dict(zip(actions.tolist(), targets.tolist(), strict=True)):
-        raise RefutedError(f"the reference sees other successors of e-state {state} than the core")
+def _contradiction(number: int) -> RefutedError:
+    return RefutedError(f"the reference sees other successors of e-state {number} than the core")
 
 
-def _successors(task: Task, state: EState, forbid_collapse: bool) -> Iterator[tuple[int, EState]]:
-    """The actions that are allowed in an e-state, and where they lead, by the reference."""
-    for number, is_applicable in enumerate(applicable_actions(task, state)):
-        if is_applicable:
-            target = apply(task, state, task.actions[number])
-            if not (forbid_collapse and any(collapsed(target))):
-                yield number, target
+def _edges(state: EState) -> int:
+    """Worlds and edges of an e-state; worlds with equal successors share edges."""
+    return len(state.valuations) + sum(len(row) for rows in state.successors for row in set(rows))
+
+
+def _event_edges(action: Action) -> int:
+    """Events and edges of an event model, as an agent of one type sees it."""
+    return len(action.events) + max(sum(map(len, rows)) for rows in action.relations.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -43,6 +44,7 @@ def test_without_a_plan_there_is_no_file(files: Files, tmp_path: Path) -> None:
     files.problem.write_text(UNREACHABLE)
     code, output = call("search.competition", files.spec, tmp_path / "plan.json")
     assert (code, output.startswith("coin-1: unsolvable")) == (11, True), output
+    assert re.search(r", decided by \S+, confirmed: all \d+ e-states$", output), output
     assert not (tmp_path / "plan.json").exists()
 
 

@@ -1,85 +1,173 @@
-"""That there is no plan is looked at again by the reference, which a wrong core does not deceive."""
+"""The reference checks again that there is no plan, which a wrong core does not deceive."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from epigym.formula import fluent, not_
-from epigym.problem import load_problem
+from epigym.formula import TRUE, fluent, not_
+from epigym.language import parse_mastar
+from epigym.problem import domain_problem
 from epigym.space import StateSpace, Transitions
-from epigym.task import Task
+from epigym.task import Action, EState, Event, Task
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.planning import proofs
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
-from search.planning.proofs import RefutedError, confirmed
-from tests.helpers.tasks import coin, deluded, hopeless
+from search.planning.proofs import Confirmation, RefutedError, confirm_unsolvable
+from tests.helpers.tasks import COIN, coin, deluded, hopeless
 
-LONG = 60.0  # seconds: what is looked at here takes far less
+
+def unsolvable(task: Task) -> Task:
+    """The task with a goal that never holds."""
+    name = fluent(task.fluents[0])
+    return replace(task, goal=(name, not_(name)))
 
 
 def endless() -> Task:
-    """Gossip with a goal that is never reached: 64 e-states, six actions."""
-    task = load_problem("gossip")
-    secret = fluent(task.fluents[0])
-    return replace(task, goal=(secret, not_(secret)))
+    """Gossip that never reaches its goal: 64 e-states, 192 transitions."""
+    return unsolvable(domain_problem("gossip"))
 
 
-def test_a_small_space_is_explored_again() -> None:
-    assert confirmed(hopeless(), LONG) == "the reference explored all 3 e-states again"
+def dense(worlds: int) -> Task:
+    """One action, which changes nothing, in one e-state: the agent considers all worlds but the present possible."""
+    names = tuple(f"p{world}" for world in range(worlds))
+    every = frozenset(range(worlds))
+    initial = EState(
+        tuple(frozenset({name}) for name in names), (tuple(every - {world} for world in range(worlds)),), (0,)
+    )
+    wait = Action("wait", TRUE, (Event("nothing"),), (0,), {"sees": (frozenset({0}),)}, (((TRUE, "sees"),),))
+    return unsolvable(Task("dense", names, ("a",), (wait,), initial, ()))
+
+
+@pytest.fixture
+def applied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the actions that the reference applies."""
+    names: list[str] = []
+    apply = proofs.apply
+
+    def recorded(task: Task, state: EState, action: Action) -> EState:
+        names.append(action.name)
+        return apply(task, state, action)
+
+    monkeypatch.setattr(proofs, "apply", recorded)
+    return names
+
+
+def test_the_whole_of_a_small_space_is_confirmed() -> None:
+    assert str(confirm_unsolvable(hopeless(), 0, 1)) == "confirmed: all 3 e-states"
+    assert str(confirm_unsolvable(endless(), 0, 1)) == "confirmed: all 64 e-states"
     # Its only plan makes an agent believe everything.
-    assert confirmed(deluded(), LONG, forbid_collapse=True) == "the reference explored all 2 e-states again"
-    with pytest.raises(RefutedError, match=r"^the reference reaches an e-state in which the goal holds$"):
-        confirmed(deluded(), LONG)
+    assert str(confirm_unsolvable(deluded(), 0, 1, forbid_collapse=True)) == "confirmed: all 2 e-states"
+    with pytest.raises(RefutedError, match=r"^the goal holds in e-state \d$"):
+        confirm_unsolvable(deluded(), 0, 1)
 
 
-def test_of_a_larger_space_some_e_states_are_expanded_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proofs, "_SMALL", 10)
-    monkeypatch.setattr(proofs, "_SAMPLE", 10)
-    found = re.fullmatch(r"the reference expanded 10 of (\d+) and more e-states again", confirmed(endless(), LONG))
-    assert found is not None
-    assert 10 < int(found[1]) < 64
+@pytest.mark.parametrize(("generated", "spare", "most"), [(0, 30, 1000), (10, 20, 1000), (1000, 1000, 30)])
+def test_the_reference_generates_a_counted_number_of_successors(
+    monkeypatch: pytest.MonkeyPatch, applied: list[str], generated: int, spare: int, most: int
+) -> None:
+    monkeypatch.setattr(proofs, "SPARE", spare)
+    monkeypatch.setattr(proofs, "MOST", most)
+    found = confirm_unsolvable(endless(), generated, 64)
+    assert (found.known, found.is_cut) == (64, False)
+    assert str(found) == f"checked {found.checked} of 64 e-states"
+    assert len(applied) == 30
+    assert found.checked == 30 // 6  # in the first e-states all six actions are applicable
+    assert confirm_unsolvable(endless(), generated, 64) == found
 
 
-def test_what_there_was_no_time_for_is_not_claimed() -> None:
-    assert confirmed(hopeless(), 0.0) == "the reference expanded 0 of 2 and more e-states again"
+def test_what_the_search_generated_is_enough_for_the_whole_space(
+    monkeypatch: pytest.MonkeyPatch, applied: list[str]
+) -> None:
+    monkeypatch.setattr(proofs, "SPARE", 0)
+    assert confirm_unsolvable(endless(), 192, 64) == Confirmation(64, 64)
+    assert len(applied) == 192
+    assert confirm_unsolvable(endless(), 191, 64).checked < 64
 
 
-@pytest.mark.parametrize("small", [10, 2_000], ids=["sampled", "whole"])
-def test_a_core_that_forgets_successors_is_refuted(monkeypatch: pytest.MonkeyPatch, small: int) -> None:
+def test_successors_of_a_large_e_state_count_more_than_once(
+    monkeypatch: pytest.MonkeyPatch, applied: list[str]
+) -> None:
+    monkeypatch.setattr(proofs, "SPARE", 100)
+    found = confirm_unsolvable(unsolvable(domain_problem("gossip", agents=8)), 0, 1)  # 256 worlds, 56 actions
+    assert found.checked == 0
+    assert 1 < len(applied) < 10
+
+
+def test_an_e_state_with_many_actions_is_not_free(monkeypatch: pytest.MonkeyPatch, applied: list[str]) -> None:
+    monkeypatch.setattr(proofs, "SPARE", 9)
+    never = "".join(
+        f"action n{number}; executable n{number} if tail, -tail; n{number} causes tail;\n" for number in range(200)
+    )
+    task = unsolvable(parse_mastar(COIN.replace("agent a, b;", f"agent a, b;\n{never}")))
+    assert confirm_unsolvable(task, 0, 1).checked == 0
+    assert applied == []
+
+
+def test_a_single_successor_that_would_take_too_long_is_not_generated(applied: list[str]) -> None:
+    assert confirm_unsolvable(dense(600), 10**6, 1) == Confirmation(0, 1, is_cut=True)
+    assert applied == []
+    result = find_plan(dense(600), Configuration.of("bfs"))
+    assert (result.proof, result.message) == (
+        "checked 0 of 1 e-states",
+        "the check stopped at a successor of more than 1 s",
+    )
+
+
+def test_the_check_stops_at_a_successor_that_took_too_long(monkeypatch: pytest.MonkeyPatch, applied: list[str]) -> None:
+    monkeypatch.setattr(proofs, "SLOW_SECONDS", 0.0)
+    assert confirm_unsolvable(hopeless(), 10, 3) == Confirmation(0, 3, is_cut=True)
+    assert len(applied) == 1
+
+
+def test_without_time_nothing_is_checked(applied: list[str]) -> None:
+    found = confirm_unsolvable(hopeless(), 10, 3, seconds=-1.0)
+    assert (str(found), found.is_cut, applied) == ("checked 0 of 3 e-states", False, [])
+
+
+def _forgetful(found: Transitions) -> Transitions:
+    return Transitions(*(column[found.action < 2] for column in found))
+
+
+def _merging(found: Transitions) -> Transitions:
+    return found._replace(target=np.minimum(found.target, 2))
+
+
+def _confusing(found: Transitions) -> Transitions:
+    return found._replace(target=found.target[::-1])
+
+
+@pytest.mark.parametrize("wrong", [_forgetful, _merging, _confusing])
+def test_a_core_with_other_successors_is_refuted(
+    monkeypatch: pytest.MonkeyPatch, wrong: Callable[[Transitions], Transitions]
+) -> None:
     expand = StateSpace.expand
 
-    def forgetful(self: StateSpace, ids: Any, **options: Any) -> Transitions:
-        found = expand(self, ids, **options)
-        return Transitions(*(column[found.action < 2] for column in found))
+    def expand_wrongly(self: StateSpace, ids: Any, **options: Any) -> Transitions:
+        return wrong(expand(self, ids, **options))
 
-    monkeypatch.setattr(StateSpace, "expand", forgetful)
-    monkeypatch.setattr(proofs, "_SMALL", small)
-    with pytest.raises(RefutedError, match=r"^the reference (explores|sees other successors)"):
-        confirmed(endless(), LONG)
+    monkeypatch.setattr(StateSpace, "expand", expand_wrongly)
+    with pytest.raises(RefutedError, match=r"^the reference sees other successors of e-state \d+ than the core$"):
+        confirm_unsolvable(endless(), 192, 64)
 
 
 def test_a_core_that_misses_goals_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StateSpace, "is_goal", lambda self, ids: np.zeros(np.size(ids), np.bool_))
-    configuration = Configuration.of("bfs")
-    result = find_plan(coin(), configuration)
+    result = find_plan(coin(), Configuration.of("bfs"))
     assert result.status is SearchStatus.ERROR
-    assert result.message == (
-        "bfs says that there is no plan, but the reference reaches an e-state in which the goal holds"
-    )
-    monkeypatch.setattr(proofs, "_explore", lambda *_: None)  # as when there is no time for it
-    assert find_plan(coin(), configuration).message.endswith("but the goal holds in e-state 3")
+    assert re.fullmatch(r"bfs says that there is no plan, but the goal holds in e-state \d", result.message)
 
 
-def test_a_result_says_what_was_looked_at() -> None:
+def test_a_result_says_what_was_checked() -> None:
     result = find_plan(hopeless(), Configuration.of("bfs"))
-    assert (result.status, result.proof) == (SearchStatus.UNSOLVABLE, "the reference explored all 3 e-states again")
+    assert (result.status, result.proof) == (SearchStatus.UNSOLVABLE, "confirmed: all 3 e-states")
     assert result.validation_seconds > 0
     assert not find_plan(hopeless(), Configuration.of("bfs"), reexecute=False).proof
     assert not find_plan(coin(), Configuration.of("bfs")).proof

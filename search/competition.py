@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from time import perf_counter
 
 from epigym.command.codes import ExitCode, line
@@ -16,12 +17,13 @@ from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
 from search.planning.planner import GRACE_MEMORY, find_plan_here
-from search.planning.plans import unverified
+from search.planning.plans import check_plan_file, unverified
 from search.planning.processes import Job, supervise
 
 DESCRIPTION = """
 Search for a plan with the portfolio agent and write it as a JSON array of ground action names. The plan file
-appears when the plan has been re-executed; until then the plan is beside it, as PLANFILE.unverified.
+appears when the plan has been re-executed; until then the plan is beside it, as PLANFILE.unverified. Plans that are
+there are removed before the search; where another file is, nothing is done.
 """
 EPILOG = """
 environment:
@@ -42,11 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         seconds, memory = _limits(os.environ.get("EPIGYM_TIME_LIMIT"), os.environ.get("EPIGYM_MEMORY_LIMIT"))
         check_writable(options.plan)
+        check_plan_file(options.plan)
         draft = unverified(options.plan)
         draft.unlink(missing_ok=True)  # of an earlier search
     except (UsageError, OSError) as error:
         print(f"error: {line(error)}", file=sys.stderr)
         sys.exit(ExitCode.after(error))
+    before = _written(options.plan)
     job = Job("plan", _plan, (options.spec, options.plan, seconds, memory))
     try:
         [ending] = supervise(
@@ -59,6 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ExitCode.FAILURE if ending.failure is SearchStatus.ERROR else ExitCode.LIMIT,
         ending.message,
     )
+    if ending.value is None and _written(options.plan) == before:  # it was ended while it read the problem
+        Path(options.plan).unlink(missing_ok=True)
     if ending.value is None and draft.exists():
         message += f"; a plan that was not verified in time is in {draft}"
     print(message, file=sys.stdout if code in (ExitCode.SUCCESS, ExitCode.UNSOLVABLE) else sys.stderr)
@@ -75,6 +81,11 @@ def _plan(spec: str, plan_file: str, seconds: float, memory: int) -> tuple[ExitC
     except (EpigymError, OSError) as error:
         return ExitCode.after(error), f"error: {line(error)}"
     return ExitCode.of(result.status), _summary(result, perf_counter() - start)
+
+
+def _written(file: str) -> int | None:
+    """When a file was written, in nanoseconds; None when there is none."""
+    return Path(file).stat().st_mtime_ns if Path(file).exists() else None
 
 
 def _summary(result: SearchResult, seconds: float) -> str:

@@ -25,7 +25,7 @@ class Solve(ProblemSettings):
     heuristic: str | dict[str, Any] | None
     compare: str | None
     anytime: bool
-    plan_file: str | None = field(metadata={"written": "file"})
+    plan_file: str | None = field(metadata={"written": "file", "check": "search.planning.plans:check_plan_file"})
     max_expanded: int | None = field(metadata={"minimum": 0})
     time_limit: float | None = field(metadata={"minimum": 0})
     memory_limit: int | str | None = field(metadata={"check": "search.agents.limits:memory_bytes"})

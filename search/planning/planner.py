@@ -23,7 +23,7 @@ from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import PORTFOLIO, Choice, Configuration
 from search.planning.improving import improved
-from search.planning.plans import unverified
+from search.planning.plans import remove_plans, unverified
 from search.planning.portfolio import decisive, search_in_portfolio
 from search.planning.processes import Ending, Job, watch
 from search.planning.proofs import SLOW_SECONDS, RefutedError, confirm_unsolvable
@@ -115,7 +115,7 @@ def find_plan(
         limits: when to give up. Without them this process searches, until 600 s or 80 % of the free memory are used as
             agents see them, between expansions; so it does in a daemon, which may start no process.
         plan_file: where to write the plan; until it has been re-executed, and for good when that fails, it is beside
-            that file, see `search.planning.plans.unverified`.
+            that file, see `search.planning.plans.unverified`. A plan that is in either is removed before the search.
         anytime: whether to go on for shorter plans, see `search.planning.improving`; each takes the place of the one
             before as soon as it has been re-executed.
         forbid_collapse: whether plans are left out that make an agent believe everything, see `StateSpace`.
@@ -129,9 +129,11 @@ def find_plan(
         CheckpointError: when a learned heuristic cannot be loaded or does not fit the task.
         TaskError: when the task cannot be represented, or designated worlds disagree about an observer.
         CollapseError: when an agent is collapsed in the initial e-state, and that is forbidden.
+        UsageError: when `plan_file`, or what is beside it, exists and is not a plan.
         OSError: when the plan cannot be written.
         KeyboardInterrupt: when it was interrupted; after the first plan, the message says where the best one is.
     """
+    _prepare(task, plan_file, forbid_collapse)
     search = partial(
         find_plan_here,
         task,
@@ -165,10 +167,7 @@ def find_plan_here(
 ) -> SearchResult:
     """The same in this process; who watches it is told whatever is known, and sees to it that limits hold."""
     start = perf_counter()
-    if plan_file is not None:
-        unverified(plan_file).unlink(missing_ok=True)  # of an earlier search
-    if forbid_collapse:
-        refuse_collapse(task, task.initial, "in the initial e-state")
+    _prepare(task, plan_file, forbid_collapse)
     search = search_in_portfolio if configuration.members else search_alone
     found = search(task, configuration, limits, forbid_collapse, watcher)
     result = replace(_described(found, task), forbid_collapse=forbid_collapse)
@@ -191,6 +190,14 @@ def find_plan_here(
         return improved(task, decider, limits, result, verified)
     except KeyboardInterrupt:
         raise _interrupted(plan_file) from None
+
+
+def _prepare(task: Task, plan_file: str | os.PathLike[str] | None, forbid_collapse: bool) -> None:
+    """The last checks; then what an earlier search left is removed, so that no limit can end this one before."""
+    if forbid_collapse:
+        refuse_collapse(task, task.initial, "in the initial e-state")
+    if plan_file is not None:
+        remove_plans(plan_file)
 
 
 def late(limits: Limits) -> float | None:

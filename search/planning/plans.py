@@ -5,7 +5,39 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from epigym.errors import EpigymError, UsageError
+from epigym.files import is_file, read_plan
+
 
 def unverified(file: str | os.PathLike[str]) -> Path:
     """Where a plan is kept until it has been re-executed: beside its file."""
     return Path(f"{os.fspath(file)}.unverified")
+
+
+def check_plan_file(file: str | os.PathLike[str]) -> None:
+    """Refuse a plan file where another file is, such as one that the search reads, or where its `unverified` is one.
+
+    Raises:
+        UsageError: when there is something that is not a plan.
+    """
+    for path in (Path(file), unverified(file)):
+        if path.exists() and not _holds_plan(path):
+            remedy = "name another file, or remove it"
+            raise UsageError(f"{path} exists and is not a plan, which is a JSON array of action names: {remedy}")
+
+
+def remove_plans(file: str | os.PathLike[str]) -> None:
+    """Remove what an earlier search left in a plan file and in its `unverified`; errors as `check_plan_file`."""
+    check_plan_file(file)
+    for path in (Path(file), unverified(file)):
+        path.unlink(missing_ok=True)
+
+
+def _holds_plan(path: Path) -> bool:
+    if not is_file(path):
+        return False
+    try:
+        read_plan(path)
+    except EpigymError:
+        return False
+    return True

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from epigym.errors import EpigymError, MissingError
+from epigym.command.codes import ExitCode
+from epigym.errors import CollapseError, EpigymError, MissingError, UsageError
 from epigym.files import read_plan
 from epigym.reference import Validation
+from learn.model.shipped import SHIPPED
 from search import competition
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -21,8 +26,10 @@ from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from search.planning.plans import unverified
 from search.planning.processes import Ending, Job
+from search.solve import Solve
+from tests.helpers.commands import composed
 from tests.helpers.epddl_problem import PLANS, write_problem
-from tests.helpers.tasks import COIN, coin
+from tests.helpers.tasks import COIN, coin, deluded, hopeless
 
 PLAN = ["lift", "look", "shout"]
 REJECTED = Validation(valid=False, step=2, reason="step 2: no", collapsed=())
@@ -121,17 +128,72 @@ def test_the_competition_keeps_plans_apart_that_were_not_verified(
     assert read_plan(unverified(file)) in PLANS
 
 
-def test_a_stale_draft_is_not_taken_for_the_plan_of_this_call(
+def test_what_an_earlier_call_left_is_not_taken_for_the_plan_of_this_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def killed(jobs: Iterable[Job], **_: object) -> Iterator[Ending]:
         yield from (Ending(job, None, SearchStatus.TIME_LIMIT, "killed", "", 1.0, 0, 0.0) for job in jobs)
 
     monkeypatch.setattr(competition, "supervise", killed)
-    (tmp_path / "plan.json.unverified").write_text("[]")
+    for name in ("plan.json", "plan.json.unverified"):
+        (tmp_path / name).write_text("[]")
     with pytest.raises(SystemExit):
         competition.main([str(write_problem(tmp_path).spec), str(tmp_path / "plan.json")])
     assert capsys.readouterr().err == "killed\n"
+    assert list(tmp_path.glob("plan*")) == []
+
+
+@pytest.mark.parametrize("limits", [Limits(max_expanded=1, time_limit=None), None], ids=["process", "here"])
+def test_a_search_without_a_plan_leaves_none(limits: Limits | None, tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    for path in (file, unverified(file)):
+        path.write_text('["old"]')
+    result = find_plan(coin() if limits else hopeless(), Configuration.of("bfs"), limits, file)
+    assert result.plan is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_search_that_does_not_begin_leaves_an_old_plan(tmp_path: Path) -> None:
+    initial = deluded().initial
+    successors = (initial.successors[0], (frozenset(),) * len(initial.valuations))
+    task = replace(deluded(), initial=replace(initial, successors=successors))
+    (tmp_path / "plan.json").write_text('["old"]')
+    with pytest.raises(CollapseError):
+        find_plan(task, Configuration.of("bfs"), plan_file=tmp_path / "plan.json", forbid_collapse=True)
+    assert read_plan(tmp_path / "plan.json") == ["old"]
+
+
+@pytest.mark.parametrize("name", ["coin.epddl", "kinds.epddl", "coin-1.epddl", "coin-1.json", "coin.txt", "model.json"])
+@pytest.mark.parametrize("ending", ["", ".unverified"])
+def test_a_file_that_is_no_plan_is_never_replaced(
+    name: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_problem(tmp_path)
+    Path("coin.txt").write_text(COIN)
+    shutil.copyfile(SHIPPED / "general.json", "model.json")
+    if ending:
+        Path(name).rename(name + ending)
+    content = Path(name + ending).read_bytes()
+    message = (
+        f"{name}{ending} exists and is not a plan, which is a JSON array of action names: "
+        "name another file, or remove it"
+    )
+    with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+        find_plan(coin(), Configuration.of("bfs"), plan_file=name)
+    with pytest.raises(UsageError, match=f"^plan_file: {re.escape(message)}$") as caught:
+        composed(Solve, "solve", "problem=coin.txt", f"plan_file={name}")
+    assert ExitCode.after(caught.value) == 64
+    with pytest.raises(SystemExit) as stop:
+        competition.main(["coin-1.json", name])
+    assert (stop.value.code, capsys.readouterr().err) == (64, f"error: {message}\n")
+    assert Path(name + ending).read_bytes() == content
+
+
+def test_what_is_no_file_is_not_replaced_by_a_plan(tmp_path: Path) -> None:
+    for path in (tmp_path, Path("/dev/null")):
+        with pytest.raises(UsageError, match="exists and is not a plan"):
+            find_plan(coin(), Configuration.of("bfs"), plan_file=path)
 
 
 def test_plan_files_that_cannot_be_read_are_explained(tmp_path: Path) -> None:

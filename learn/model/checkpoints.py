@@ -100,13 +100,14 @@ def read_all(path: AnyPath) -> dict[str, Any]:
     try:
         data = read_bytes(file, "train it again, or get it again from where it was made")
         content: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-        finite = all(bool(tensor.isfinite().all()) for tensor in content["state_dict"].values())
+        wrong = [name for name, tensor in content["state_dict"].items() if not tensor.isfinite().all()]
     except DamagedError as error:
         raise CheckpointError(str(error)) from None
     except Exception as error:  # whatever reading junk may raise
         raise CheckpointError(f"{file} is not a checkpoint of learn.train ({type(error).__name__})") from None
-    if not finite:
-        raise CheckpointError(f"{file} has weights that are no finite numbers: train again with a lower learning rate")
+    if wrong:
+        remedy = "train again with a lower learning rate"
+        raise CheckpointError(f"{file} has weights that are no finite numbers in {wrong[0]}: {remedy}")
     return content
 
 

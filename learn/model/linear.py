@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -184,7 +185,8 @@ def read_model(path: str | os.PathLike[str]) -> LinearModel:
     """The model of a file of `write_model`.
 
     Raises:
-        CheckpointError: when it is no such file, damaged, or one of another version.
+        CheckpointError: when it is no such file, damaged, one of another version, or has an entry that is not a finite
+            number, or a negative count.
         MissingError: when there is none.
     """
     try:
@@ -195,7 +197,13 @@ def read_model(path: str | os.PathLike[str]) -> LinearModel:
         if data["format_version"] != FORMAT_VERSION:
             raise CheckpointError(f"{path}: format {data['format_version']}, expected {FORMAT_VERSION}: train it again")
         rows = sorted(
-            (int(colour, 16), float(weight), int(seen), str(text)) for colour, weight, seen, text in data["features"]
+            (
+                int(colour, 16),
+                _finite(weight, f"the weight of feature {colour}"),
+                _count(seen, f"the count of feature {colour}"),
+                str(text),
+            )
+            for colour, weight, seen, text in data["features"]
         )
         return LinearModel(
             domain=str(data["domain"]),
@@ -205,10 +213,24 @@ def read_model(path: str | os.PathLike[str]) -> LinearModel:
             seen=np.array([row[2] for row in rows], dtype=np.int64),
             definitions={row[0]: row[3] for row in rows if row[3]}
             | {int(colour, 16): str(text) for colour, text in data["mentioned"].items()},
-            base_weight=float(data["base_weight"]),
-            constant=float(data["constant"]),
+            base_weight=_finite(data["base_weight"], "base_weight"),
+            constant=_finite(data["constant"], "constant"),
             schema=frozenset(int(colour, 16) for colour in data["schema"]),
             card=dict(data["card"]),
         )
-    except (AttributeError, KeyError, OverflowError, TypeError, UsageError, ValueError) as error:
+    except UsageError as error:
+        raise CheckpointError(f"{path}: no linear model: {error}: train it again") from None
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path}: no linear model: {error!r}") from None
+
+
+def _finite(value: Any, entry: str) -> float:
+    if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
+        raise UsageError(f"{entry} is {value!r}, expected a finite number")
+    return float(value)
+
+
+def _count(value: Any, entry: str) -> int:
+    if type(value) is not int or not 0 <= value < 2**63:
+        raise UsageError(f"{entry} is {value!r}, expected a whole number from 0 on")
+    return value

@@ -138,6 +138,8 @@ def restore(content: Content) -> RelationalModel:
         vocabulary = np.array(parameters["vocabulary"], dtype=np.uint64)
         network = RelationalNetwork(len(vocabulary), **parameters["network"])
         network.load_state_dict(state)
+        if not network.unit > 0:
+            raise ValueError(f"unit is {network.unit.item()}, expected a number above 0")
         domains = tuple(parameters["domains"])
     except (KeyError, TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise unfit(path, error) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 import torch
 from torch import Tensor
@@ -18,11 +19,22 @@ class Target:
         max_distance: D_max; larger distances count as this one.
         alpha: slope α.
         beta: intercept β, also the margin that the output keeps from 0 and 1.
+
+    Raises:
+        EpigymError: when the slope is not a positive number, or another value is not a number from 0 on.
     """
 
     max_distance: int
     alpha: float
     beta: float
+
+    def __post_init__(self) -> None:
+        """Check that outputs mean distances."""
+        for name in ("max_distance", "alpha", "beta"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | float) and 0 <= value < inf) or (name == "alpha" and value == 0):
+                least = "above 0" if name == "alpha" else "from 0 on"
+                raise EpigymError(f"target.{name} is {value!r}, expected a finite number {least}")
 
     @classmethod
     def between(cls, max_distance: int, margin: float) -> Target:

@@ -23,9 +23,10 @@ from epigym.errors import CheckpointError, MissingCheckpointError
 from epigym.problem import load_problem
 from epigym.sealed import seal
 from epigym.space import StateSpace
-from learn.model.checkpoints import HYPERPARAMETER_VERSION, load, write
+from learn.model.checkpoints import HYPERPARAMETER_VERSION, NETWORK, load, write
 from learn.model.export import export_onnx
 from learn.model.regressor import Regressor
+from learn.model.relational import KIND, VERSION, RelationalNetwork
 from learn.model.scoring import open_scorer
 from learn.model.target import Target
 
@@ -124,10 +125,33 @@ def test_a_checkpoint_without_checksum_is_to_be_trained_again(tmp_path: Path) ->
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, value: float) -> None:
     diverged = content()
-    next(iter(diverged["state_dict"].values()))[0] = value
+    name, tensor = list(diverged["state_dict"].items())[1]
+    tensor.view(-1)[0] = value
     write(diverged, tmp_path / "diverged.ckpt")
-    expected = "has weights that are no finite numbers: train again with a lower learning rate"
+    expected = f"has weights that are no finite numbers in {name}: train again with a lower learning rate"
     assert refused(tmp_path / "diverged.ckpt").endswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"), [("alpha", 0.0), ("alpha", float("inf")), ("beta", float("nan")), ("max_distance", "5")]
+)
+def test_a_target_without_distances_is_refused(tmp_path: Path, entry: str, value: Any) -> None:
+    wrong = content()
+    wrong["hyper_parameters"]["target"][entry] = value
+    write(wrong, tmp_path / "wrong.ckpt")
+    assert f"wrong.ckpt is not a checkpoint of learn.train: target.{entry} is {value!r}, " in refused(
+        tmp_path / "wrong.ckpt"
+    )
+
+
+@pytest.mark.parametrize("unit", [0.0, -1.0])
+def test_a_relational_network_without_a_unit_is_refused(tmp_path: Path, unit: float) -> None:
+    network = {"width": 4, "layers": 1}
+    state = RelationalNetwork(2, **network).state_dict() | {"unit": torch.tensor(unit)}
+    parameters = {"version": VERSION, "kind": KIND, "vocabulary": [3, 7], "network": network, "domains": []}
+    state = {f"{NETWORK}{name}": tensor for name, tensor in state.items()}
+    write({"hyper_parameters": parameters, "state_dict": state}, tmp_path / "wrong.ckpt")
+    assert refused(tmp_path / "wrong.ckpt").endswith(f": unit is {unit}, expected a number above 0")
 
 
 def test_scores_are_finite(good: Path) -> None:

@@ -96,6 +96,17 @@ def test_a_file_is_for_people_too(tmp_path: Path) -> None:
 Damage = Callable[[dict[str, Any]], object]
 
 
+def rewritten(folder: Path, damage: Damage) -> Path:
+    """A file of a model that was changed and has the right checksum."""
+    path = folder / "model.json"
+    write_model(made(), path)
+    data = json.loads(path.read_text())
+    del data["sha256"]
+    damage(data)
+    write_sealed(path, data)
+    return path
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -127,14 +138,38 @@ Damage = Callable[[dict[str, Any]], object]
     ],
 )
 def test_a_damaged_file_is_one_line(tmp_path: Path, damage: Damage) -> None:
-    path = tmp_path / "model.json"
-    write_model(made(), path)
-    data = json.loads(path.read_text())
-    del data["sha256"]
-    damage(data)
-    write_sealed(path, data)
+    path = rewritten(tmp_path, damage)
     with pytest.raises(CheckpointError, match=rf"^{re.escape(str(path))}: no linear model: [^\n]+$"):
         read_model(path)
+
+
+FEATURE = "no linear model: the {} of feature [0-9a-f]{{16}} is {}, expected a {}: train it again"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 10**400, "1.5", None, True, [1.0]])
+@pytest.mark.parametrize("entry", ["weight", "constant", "base_weight"])
+def test_an_entry_that_is_no_finite_number_is_named(tmp_path: Path, entry: str, value: Any) -> None:
+    shown = re.escape(repr(value))
+
+    def damage(data: dict[str, Any]) -> None:
+        if entry == "weight":
+            data["features"][2][1] = value
+        else:
+            data[entry] = value
+
+    with pytest.raises(CheckpointError) as error:
+        read_model(rewritten(tmp_path, damage))
+    expected = f"no linear model: {entry} is {shown}, expected a finite number: train it again"
+    if entry == "weight":
+        expected = FEATURE.format("weight", shown, "finite number")
+    assert re.fullmatch(rf"{re.escape(str(tmp_path / 'model.json'))}: {expected}", str(error.value))
+
+
+@pytest.mark.parametrize("value", [-1, 2**63, 1.5, float("nan"), "3", None, True])
+def test_a_count_that_is_none_is_named(tmp_path: Path, value: Any) -> None:
+    expected = FEATURE.format("count", re.escape(repr(value)), "whole number from 0 on")
+    with pytest.raises(CheckpointError, match=rf": {expected}$"):
+        read_model(rewritten(tmp_path, lambda data: data["features"][2].__setitem__(2, value)))
 
 
 @pytest.mark.parametrize("text", ["[]", "null", '"text"', "{}", "7"])

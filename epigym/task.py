@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from itertools import chain
+from numbers import Integral
+from reprlib import repr as shortened
+from types import NoneType
+from typing import Any
 
 from epigym.errors import TaskError
 from epigym.formula import MAX_LEVELS, TRUE, Formula, Op, too_deep
 from epigym.structure import Structure
+
+# Whatever numbers and collections NumPy or a caller has; the first of each is what is expected, and fast.
+_WHOLE = (int, Integral)
+_SET = (frozenset, Set)
+_SEVERAL = (tuple, frozenset, Iterable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +37,27 @@ class EState:
     designated: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        """Check that every world that is mentioned exists and that one is designated."""
+        """Check that every world that is mentioned exists and that one is designated.
+
+        Raises:
+            TaskError: naming the part that is wrong.
+        """
+        _require_all(self.valuations, _SET, "valuations", "a set of fluents for each world")
+        _require_all(self.successors, _SEVERAL, "successors", "for each agent a set of worlds for each world")
+        rows = {id(row): row for rows in self.successors for row in rows}.values()
+        _require_all(rows, _SEVERAL, "successors", "for each agent a set of worlds for each world")
+        _require(self.designated, _SEVERAL, "designated", "the designated worlds")
         count = len(self.valuations)
-        if not self.designated or list(self.designated) != sorted(set(self.designated)):
-            raise TaskError(f"designated worlds must be ascending and at least one, got {self.designated}")
-        targets: Iterable[frozenset[int]] = {id(row): row for rows in self.successors for row in rows}.values()
-        for world in chain(self.designated, *targets):
+        for world in chain(self.designated, *rows):
+            if not isinstance(world, _WHOLE):
+                raise TaskError(f"world {_shown(world)} is not a whole number: expected one from 0 to {count - 1}")
             if not 0 <= world < count:
                 raise TaskError(f"world {world} does not exist: the e-state has {count} worlds")
-        for rows in self.successors:
-            if len(rows) != count:
-                raise TaskError(f"an agent has successors for {len(rows)} of {count} worlds")
+        if not self.designated or list(self.designated) != sorted(set(self.designated)):
+            raise TaskError(f"designated worlds must be ascending and at least one, got {self.designated}")
+        for relation in self.successors:
+            if len(relation) != count:
+                raise TaskError(f"an agent has successors for {len(relation)} of {count} worlds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +78,14 @@ class Event:
     effects: tuple[Effect, ...] = ()
 
     def __post_init__(self) -> None:
-        """Keep every effect once."""
+        """Keep every effect once.
+
+        Raises:
+            TaskError: when an effect is none.
+        """
+        _require_all(self.effects, Effect, f"the effects of event {self.name!r}", "a tuple of effects")
+        for effect in self.effects:
+            _require(effect.condition, Formula, f"the condition of an effect of event {self.name!r}", "a formula")
         object.__setattr__(self, "effects", tuple(dict.fromkeys(self.effects)))
 
 
@@ -119,7 +145,15 @@ class Task:
             TaskError: naming the part that is wrong.
             NestingError: when a formula has more than `MAX_LEVELS` levels.
         """
-        object.__setattr__(self, "goal", tuple(dict.fromkeys(self.goal)))
+        _require_all(self.fluents, str, "fluents", "a tuple of names")
+        _require_all(self.agents, str, "agents", "a tuple of names")
+        _require_all(self.actions, Action, "actions", "a tuple of actions")
+        _require(self.initial, EState, "initial", "an e-state")
+        _require(self.structure, (Structure, NoneType), "structure", "a Structure or None")
+        _require(self.goal, _SEVERAL, "goal", "a tuple of formulas")
+        goal = tuple(self.goal)
+        _require_all(goal, Formula, "goal", "a tuple of formulas")
+        object.__setattr__(self, "goal", tuple(dict.fromkeys(goal)))
         for kind, names in (
             ("fluent", self.fluents),
             ("agent", self.agents),
@@ -194,23 +228,61 @@ class Task:
 
     def _check_action(self, action: Action, fluents: frozenset[str]) -> None:
         where = f"action {action.name!r}"
+        _require(action.name, str, "the name of an action", "a text")
+        _require(action.applicability, Formula, f"{where}: applicability", "a formula")
+        _require_all(action.events, Event, f"{where}: events", "a tuple of events")
+        _require_all(action.designated, _WHOLE, f"{where}: designated", "whole numbers, those of events")
+        _require(action.relations, Mapping, f"{where}: relations", "a mapping from types to relations")
+        _require_all(action.observability, _SEVERAL, f"{where}: observability", "for each agent its conditions")
         count = len(action.events)
         if not action.designated or list(action.designated) != sorted(set(action.designated)):
             raise TaskError(f"{where}: designated events must be ascending and at least one, got {action.designated}")
         if not all(0 <= event < count for event in action.designated):
             raise TaskError(f"{where}: designated events {action.designated} of {count} events")
         for kind, rows in action.relations.items():
+            relation = f"{where}: the relation of type {kind!r}"
+            _require_all(rows, _SEVERAL, relation, "a set of events for each event")
+            _require_all(chain(*rows), _WHOLE, relation, "whole numbers, those of events")
             if len(rows) != count or not all(0 <= event < count for row in rows for event in row):
                 raise TaskError(f"{where}: the relation of type {kind!r} does not fit its {count} events")
         for event in action.events:
+            _require(event.precondition, Formula, f"{where}: the precondition of event {event.name!r}", "a formula")
             for effect in event.effects:
                 if effect.fluent not in fluents:
                     raise TaskError(f"{where}: undeclared fluent {effect.fluent!r} in an effect")
         if len(action.observability) != len(self.agents):
             raise TaskError(f"{where}: observability of {len(action.observability)} agents, not {len(self.agents)}")
         for agent, conditions in zip(self.agents, action.observability, strict=True):
+            for pair in conditions:
+                if not _is_condition(pair):
+                    expected = "a pair of a formula and a type"
+                    raise TaskError(f"{where}: how agent {agent!r} observes it is {_shown(pair)}, expected {expected}")
             if not conditions or conditions[-1][0] is not TRUE:
                 raise TaskError(f"{where}: the last observability condition of agent {agent!r} must be true")
             for _, kind in conditions:
                 if kind not in action.relations:
                     raise TaskError(f"{where}: agent {agent!r} has the unknown observability type {kind!r}")
+
+
+def _require_all(values: Any, kind: type | tuple[type, ...], place: str, expected: str) -> None:
+    """See that values are several of a kind; the TaskError names the place and what is expected there."""
+    _require(values, _SEVERAL, place, expected)
+    for value in values:
+        if not isinstance(value, kind) or (kind is not str and isinstance(value, str)):
+            raise TaskError(f"{place}: found {_shown(value)}, expected {expected}")
+
+
+def _require(value: Any, kind: type | tuple[type, ...], place: str, expected: str) -> None:
+    """See that a value is of a kind; a text is no collection."""
+    if not isinstance(value, kind) or (kind is not str and isinstance(value, str)):
+        raise TaskError(f"{place}: found {_shown(value)}, expected {expected}")
+
+
+def _is_condition(value: Any) -> bool:
+    """Whether a value is a pair of a formula and an observability type."""
+    is_pair = isinstance(value, tuple | list) and len(value) == 2
+    return is_pair and isinstance(value[0], Formula) and isinstance(value[1], str)
+
+
+def _shown(value: Any) -> str:
+    return " ".join(shortened(value).split())

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from epigym.errors import TaskError
@@ -35,6 +38,104 @@ def test_tasks_and_spaces_are_one_line() -> None:
 def test_designated_events_are_ascending_distinct_and_exist(designated: tuple[int, ...]) -> None:
     with pytest.raises(TaskError, match="action 'act': designated events"):
         task(designated)
+
+
+ONE, ROWS = (frozenset[str](),), ((frozenset({0}),),)
+
+
+@pytest.mark.parametrize("world", [0.0, 0.5, "0", None, np.float64(0)])
+def test_a_world_that_is_no_whole_number_is_named(world: Any) -> None:
+    message = re.escape(f"world {world!r} is not a whole number: expected one from 0 to 0")
+    with pytest.raises(TaskError, match=f"^{message}$"):
+        EState(ONE, ((frozenset({world}),),), (0,))
+    with pytest.raises(TaskError, match=f"^{message}$"):
+        EState(ONE, ROWS, (world,))
+
+
+def test_numbers_of_numpy_are_worlds() -> None:
+    state = EState(ONE, ((frozenset({np.int64(0)}),),), (np.int32(0),))  # type: ignore[arg-type]
+    assert StateSpace(replace(task(), initial=state)).model(0).designated == (0,)
+
+
+SETS, RELATIONS = "a set of fluents for each world", "for each agent a set of worlds for each world"
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ((None, ROWS, (0,)), f"valuations: found None, expected {SETS}"),
+        ((("p",), ROWS, (0,)), f"valuations: found 'p', expected {SETS}"),
+        (((["p"],), ROWS, (0,)), f"valuations: found ['p'], expected {SETS}"),
+        ((ONE, None, (0,)), f"successors: found None, expected {RELATIONS}"),
+        ((ONE, "a", (0,)), f"successors: found 'a', expected {RELATIONS}"),
+        ((ONE, (frozenset({0}),), (0,)), f"successors: found 0, expected {RELATIONS}"),
+        ((ONE, ((None,),), (0,)), f"successors: found None, expected {RELATIONS}"),
+        ((ONE, ROWS, 1), "designated: found 1, expected the designated worlds"),
+    ],
+)
+def test_parts_of_an_e_state_of_another_type_are_named(parts: Any, message: str) -> None:
+    with pytest.raises(TaskError, match=f"^{re.escape(message)}$"):
+        EState(*parts)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        *(("fluents", value, found) for value, found in (("p", "'p'"), (None, "None"), ((1,), "1"))),
+        *(("agents", value, found) for value, found in (("a", "'a'"), (None, "None"), ((1,), "1"))),
+        *(("actions", value, found) for value, found in ((None, "None"), (("act",), "'act'"))),
+        *(
+            ("goal", value, found)
+            for value, found in ((fluent("p"), "<p>"), ("p", "'p'"), (("p",), "'p'"), ([[]], "[]"))
+        ),
+        ("initial", None, "None"),
+        ("structure", 3, "3"),
+    ],
+)
+def test_parts_of_a_task_of_another_type_are_named(name: str, value: Any, found: str) -> None:
+    with pytest.raises(TaskError, match=rf"^{name}: found {re.escape(found)}, expected [^\n]+$"):
+        replace(task(), **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("name", 3, "the name of an action: found 3, expected a text"),
+        ("applicability", "p", "action 'act': applicability: found 'p', expected a formula"),
+        ("events", ("set",), "action 'act': events: found 'set', expected a tuple of events"),
+        (
+            "events",
+            (replace(SET, precondition=None), IDLE),
+            "action 'act': the precondition of event 'set': found None",
+        ),
+        ("designated", (0.0,), "action 'act': designated: found 0.0, expected whole numbers, those of events"),
+        ("designated", 1, "action 'act': designated: found 1, expected whole numbers, those of events"),
+        ("relations", None, "action 'act': relations: found None, expected a mapping"),
+        ("relations", {"full": (0, 1)}, "action 'act': the relation of type 'full': found 0, expected a set of events"),
+        (
+            "relations",
+            {"full": (frozenset({0.0}),) * 2},
+            "action 'act': the relation of type 'full': found 0.0, expected",
+        ),
+        ("observability", None, "action 'act': observability: found None, expected for each agent its conditions"),
+        (
+            "observability",
+            ((TRUE,),),
+            "action 'act': how agent 'a' observes it is <true>, expected a pair of a formula",
+        ),
+        ("observability", (((TRUE, []),),), "action 'act': how agent 'a' observes it is (<true>, []), expected a pair"),
+    ],
+)
+def test_parts_of_an_action_of_another_type_are_named(name: str, value: Any, message: str) -> None:
+    [action] = task().actions
+    with pytest.raises(TaskError, match=f"^{re.escape(message)}"):
+        replace(task(), actions=(replace(action, **{name: value}),))
+
+
+@pytest.mark.parametrize("effects", [None, SET.effects[0], ("p",), (replace(SET.effects[0], condition=None),)])
+def test_effects_of_another_type_are_named(effects: Any) -> None:
+    with pytest.raises(TaskError, match=r"^the (effects|condition of an effect) of event 'set': found [^\n]+$"):
+        replace(SET, effects=effects)
 
 
 def test_successors_listed_twice_are_packed_once() -> None:

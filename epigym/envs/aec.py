@@ -236,7 +236,7 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
         if isinstance(action, bool | np.bool_) or not self.action_spaces[agent].contains(action):
             raise EpigymError(f"an action of {agent!r} is a whole number from 0 to {len(names) - 1}, got {action!r}")
         assert action is not None
-        if not self.infos[agent]["action_mask"][action]:
+        if not self.action_mask(agent)[action]:  # that in the information is the caller's
             if central.invalid_action == "error":
                 raise EpigymError(
                     f"agent {agent!r} does not believe that {names[action]!r} is applicable: choose an action that "

@@ -305,6 +305,16 @@ def test_what_is_possible_but_not_believed_so_is_not_done(invalid_action: Any) -
     assert all(env.terminations.values())
 
 
+def test_a_mask_that_the_caller_changes_changes_no_turn() -> None:
+    env = EpistemicAECEnv(EpistemicEnv(parse_mastar(DOOR)), actors={"look_b": "b"})
+    env.reset()
+    env.infos["a"]["action_mask"][:] = 1
+    env.infos["b"]["action_mask"][:] = 0
+    act(env, "enter", "look_b")
+    assert [env.infos[agent]["invalid_action"] for agent in "ab"] == [True, False]
+    assert not any(env.terminations.values())
+
+
 @pytest.mark.parametrize("padded", [False, True])
 def test_who_believes_everything_sees_the_goal_alone_and_waits(padded: bool) -> None:
     env = make("CoinInTheBox", instance="pl_3", semantics="update_model", padded=padded)

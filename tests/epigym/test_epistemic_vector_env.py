@@ -104,6 +104,27 @@ def play_both(domain: str, mode: AutoresetMode, seed: int, **arguments: Any) -> 
     return ends[0], ends[1]
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_arrays_that_the_caller_changes_change_no_step(mode: AutoresetMode) -> None:
+    changed, other = (native(autoreset_mode=mode, max_episode_steps=6) for _ in range(2))
+    rng = np.random.default_rng(0)
+    _, infos = changed.reset(seed=0)
+    _, expected = other.reset(seed=0)
+    over = np.zeros(ENVS, np.bool_)
+    for _ in range(STEPS):
+        if mode is AutoresetMode.DISABLED and over.any():
+            _, infos = changed.reset(options={"reset_mask": over})
+            _, expected = other.reset(options={"reset_mask": over})
+        actions = chosen(rng, expected["action_mask"])
+        for name in INFOS:
+            infos[name][:] = 1 - infos[name].astype(np.int8)
+        *outcome, infos = changed.step(actions)
+        *expected_outcome, expected = other.step(actions)
+        assert data_equivalence(outcome[1:], expected_outcome[1:], exact=True)  # observations aside
+        assert all(np.array_equal(infos[name], expected[name]) for name in INFOS)
+        over = expected_outcome[2] | expected_outcome[3]
+
+
 @pytest.mark.parametrize("random_goals", [False, True])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("domain", DOMAINS)

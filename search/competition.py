@@ -89,7 +89,7 @@ def _written(file: str) -> int | None:
 
 
 def _summary(result: SearchResult, seconds: float) -> str:
-    found = str(result.status) if result.plan is None else f"plan of {result.plan_length} actions"
+    found = str(result.status) if result.plan_length is None else f"plan of {result.plan_length} actions"
     counted = f"{result.problem}: {found}, {result.expanded} nodes expanded, {seconds:.1f} s"
     return ", ".join(filter(None, (counted, result.message, result.proof)))
 

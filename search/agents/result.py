@@ -37,7 +37,7 @@ class SearchResult:
         status: how the search ended.
         agent: label or name of the agent.
         problem: name of the task.
-        plan: names of the actions, or None when no plan was found.
+        plan: names of the actions, or None when no plan was found; with the status `error` it is not valid.
         expanded: nodes popped and expanded; one whose expansion was cut at a goal counts.
         generated: successors generated, up to and including the one that reached the goal.
         distinct: e-states that this agent saw, the initial one included.
@@ -102,8 +102,8 @@ class SearchResult:
 
     @property
     def plan_length(self) -> int | None:
-        """Number of actions of the plan, or None when there is no plan."""
-        return None if self.plan is None else len(self.plan)
+        """Number of actions of the plan; None when there is none, or it is not valid."""
+        return len(self.plan) if self.plan is not None and self.status is SearchStatus.SOLVED else None
 
     @property
     def total_seconds(self) -> float:

@@ -189,13 +189,14 @@ def _entries(result: SearchResult, anytime: bool) -> dict[str, str]:
     was_cut = anytime and result.plan is not None and not result.optimal  # while it searched for a shorter plan
     is_counted = not was_cut and (result.status.is_decided or result.status is SearchStatus.EXPANSION_LIMIT)
     counts = {name: str(getattr(result, name)) for name in ("expanded", "generated", "distinct") if is_counted}
+    history = result.history if result.status is SearchStatus.SOLVED else ()
     sizes = {name: str(getattr(result, name) or "") for name in ("actions", "fluents", "initial_worlds")}
     seconds = ("load_seconds", "search_seconds", "total_seconds", "cpu_seconds")
     return {
         "status": str(result.status),
         "plan_length": "" if result.plan_length is None else str(result.plan_length),
-        "first_length": str(result.history[0][0]) if result.history else "",
-        "optimal": str(result.optimal).lower() if result.history else "",
+        "first_length": str(history[0][0]) if history else "",
+        "optimal": str(result.optimal).lower() if history else "",
         **counts,
         **sizes,
         **{name: f"{getattr(result, name):.6f}" for name in seconds},

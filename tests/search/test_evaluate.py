@@ -311,12 +311,16 @@ def test_a_process_that_fails_is_a_row(cell: Cell, tmp_path: Path, failure: Sear
     assert (row["plan_length"], row["expanded"]) == ("", "")
 
 
-def test_a_plan_that_is_not_valid_is_never_solved(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_that_is_not_valid_is_never_solved(cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = Validation(valid=False, step=2, reason="step 2: no", collapsed=())
     monkeypatch.setattr(planner, "validate", lambda *_, **__: verdict)
     result = cell.search()
     assert result.status is SearchStatus.ERROR
     assert result.message == "bfs returned a plan that is not valid: step 2: no"
+    assert result.plan is not None
+    cell.write(tmp_path, replace(result, history=((5, 0.5),)))  # as after a longer one that is valid
+    row = cell.row(tmp_path)
+    assert [row[name] for name in ("status", "plan_length", "first_length", "optimal")] == ["error", "", "", ""]
 
 
 def test_a_cell_goes_on_for_shorter_plans_where_it_is_asked_to(coin: str, tmp_path: Path) -> None:

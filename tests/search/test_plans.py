@@ -84,6 +84,7 @@ def test_solve_keeps_a_rejected_plan_apart(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, (tmp_path / "plan.json").exists()) == (70, False), done.stderr
     assert "a plan that is not valid (see plan.json.unverified): step 2: no" in done.stdout
+    assert "plan of bfs (3 actions, not valid):" in done.stdout
     assert read_plan(tmp_path / "plan.json.unverified") == PLAN
 
 

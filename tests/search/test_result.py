@@ -47,6 +47,7 @@ def test_the_file_names_what_users_look_for() -> None:
     assert data["status"] == "solved"
     assert data["plan_length"] == 2
     assert UNSOLVED.to_dict()["plan_length"] is None
+    assert replace(SOLVED, status=SearchStatus.ERROR).to_dict()["plan_length"] is None
     assert (SOLVED.label, UNSOLVED.label) == ("hfs/open_goals", "bfs")
     assert SOLVED.total_seconds == 0.9375
 

@@ -344,6 +344,8 @@ CALLS: dict[str, tuple[str, ...]] = {
         "EState((frozenset(),), ((frozenset({0}),),), (0, 0))",
         "EState((frozenset(),), ((frozenset({7}),),), (0,))",
         "EState((frozenset(),), ((),), (0,))",
+        "EState((frozenset(),), ((frozenset({0.0}),),), (0,))",
+        "EState((frozenset(),), ((0,),), (0,))",
         "replace(task, agents=())",
         "replace(task, agents=('a', 'a'))",
         "replace(task, agents=('a',))",

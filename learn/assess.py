@@ -43,7 +43,6 @@ def assess(settings: Assess) -> None:
     from learn.training.assessment import assess
     from learn.training.tables import write_table
 
-    settings.run_dir.mkdir(parents=True, exist_ok=True)
     rows = assess(
         problems, settings.reading, settings.explorer, settings.checkpoint, settings.outputs, settings.run_dir
     )

@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 
 from epigym.command.runner import run
-from epigym.command.settings import Settings
+from epigym.command.settings import RunSettings
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compare(Settings):
+class Compare(RunSettings):
     """The settings, see `conf/compare.yaml`."""
 
     runs: Path = field(metadata={"exists": True})

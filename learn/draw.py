@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from domains.domain import SPLITS
 from epigym.command.runner import run
-from epigym.command.settings import Settings
+from epigym.command.settings import RunSettings
 from epigym.errors import UsageError
 from epigym.files import write_rows
 from epigym.names import unknown
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Draw(Settings):
+class Draw(RunSettings):
     """The settings, see `conf/draw.yaml`."""
 
     domain: list[str]

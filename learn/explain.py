@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from epigym.command.runner import run
-from epigym.command.settings import ProblemSettings
+from epigym.command.settings import ReadingSettings
 
 if TYPE_CHECKING:
     from epigym.space import StateSpace
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explain(ProblemSettings):
+class Explain(ReadingSettings):
     """The settings, see `conf/explain.yaml`."""
 
     problem: str

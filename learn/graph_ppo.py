@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from epigym.command.runner import run
-from epigym.command.settings import Settings
+from epigym.command.settings import RunSettings
 from epigym.errors import UsageError
 from epigym.names import unknown
 
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphPpo(Settings):
+class GraphPpo(RunSettings):
     """The settings, see `conf/graph_ppo.yaml`."""
 
     domain: str

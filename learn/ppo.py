@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from epigym.command.runner import run
-from epigym.command.settings import Settings
+from epigym.command.settings import RunSettings
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ class Padding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ppo(Settings):
+class Ppo(RunSettings):
     """The settings, see `conf/ppo.yaml`."""
 
     env: str

@@ -60,7 +60,6 @@ def rollouts(settings: Rollouts) -> None:
     from learn.data.collecting import collect, summary
     from learn.training.pictures import draw_rollout
 
-    settings.run_dir.mkdir(parents=True, exist_ok=True)
     if drawn:
         write_rows(settings.run_dir / "problems.csv", COLUMNS, (problem.row() for problem in drawn))
     sets = collect(tasks, settings.explorer, given(settings.encoding), settings.outputs)

@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any
 
 from epigym.command.runner import run
-from epigym.command.settings import ProblemSettings
+from epigym.command.settings import ReadingSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explore(ProblemSettings):
+class Explore(ReadingSettings):
     """The settings, see `conf/explore.yaml`."""
 
     problem: str

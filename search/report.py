@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import NoReturn
 
 from epigym.command.runner import run
-from epigym.command.settings import Settings
+from epigym.command.settings import RunSettings
 
 logger = logging.getLogger("search.report")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(Settings):
+class Report(RunSettings):
     """The settings, see `conf/report.yaml`."""
 
     runs: list[str] = field(metadata={"exists": True})

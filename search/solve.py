@@ -1,6 +1,6 @@
 """Search for a plan, re-execute it independently, and show what the search needed.
 
-Writes result.json into the folder of the run, and compare.json for the configuration compared with.
+Writes result.json into run_dir where that is given, and compare.json for the configuration compared with.
 """
 
 from __future__ import annotations
@@ -8,16 +8,17 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from epigym.command.codes import ExitCode
 from epigym.command.runner import run
-from epigym.command.settings import ProblemSettings
+from epigym.command.settings import ReadingSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Solve(ProblemSettings):
+class Solve(ReadingSettings):
     """The settings, see `conf/solve.yaml`."""
 
     problem: str
@@ -26,6 +27,7 @@ class Solve(ProblemSettings):
     compare: str | None
     anytime: bool
     plan_file: str | None = field(metadata={"written": "file", "check": "search.planning.plans:check_plan_file"})
+    run_dir: Path | None = field(metadata={"written": "folder"})
     max_expanded: int | None = field(metadata={"minimum": 0})
     time_limit: float | None = field(metadata={"minimum": 0})
     memory_limit: int | str | None = field(metadata={"check": "search.agents.limits:memory_bytes"})
@@ -73,7 +75,7 @@ def solve(settings: Solve) -> ExitCode:
     ]
 
     show_results(Console(), results)
-    for name, result in zip(("result", "compare"), results, strict=False):
+    for name, result in zip(("result", "compare"), results, strict=False) if settings.run_dir else ():
         write_json(settings.run_dir / f"{name}.json", result.to_dict())
     return ExitCode.of(results[0].status)
 

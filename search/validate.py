@@ -7,11 +7,11 @@ from functools import partial
 
 from epigym.command.codes import ExitCode
 from epigym.command.runner import run
-from epigym.command.settings import ProblemSettings
+from epigym.command.settings import ReadingSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Validate(ProblemSettings):
+class Validate(ReadingSettings):
     """The settings, see `conf/validate.yaml`."""
 
     problem: str

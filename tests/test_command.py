@@ -21,6 +21,7 @@ import pytest
 from epigym.__main__ import main
 from epigym.command.codes import ExitCode, line
 from epigym.command.help import doors, page
+from epigym.command.logs import RunLog
 from epigym.command.runner import run
 from epigym.command.settings import Settings
 from epigym.errors import EpigymError, MissingError
@@ -84,6 +85,48 @@ def test_a_full_disk_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch) ->
     assert (code, errors.count("\n")) == (ExitCode.CANNOT_WRITE, 1)
     assert errors.startswith("error: cannot write out/")
     assert "No space left on device" in errors
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, door: str) -> None:
+    code, _, errors = call(door, "nonsense=1")
+    assert (code, errors.count("\n")) == (ExitCode.USAGE, 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["coin.txt"]
+
+
+def test_a_command_that_meets_a_wrong_file_leaves_no_folder(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "wrong.txt").write_text("fluent;")
+    assert call("search.solve", "problem=wrong.txt", "run_dir=run")[0] == ExitCode.BAD_INPUT
+    assert call("learn.assess", "domain=coin_in_the_box")[0] == ExitCode.NO_INPUT
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["coin.txt", "wrong.txt"]
+
+
+def test_what_writes_nothing_runs_where_nothing_can_be_written(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "outputs").touch()  # nothing can be made below it, not even by root
+    assert call("search.solve", "problem=coin.txt", "agent=bfs")[0] == 0
+    assert call("search.validate", "problem=coin.txt", "plan=[lift,look,shout]")[0] == 0
+    assert call("learn.explain", "problem=coin_in_the_box/pl_5", "top=1")[0] == 0
+    assert call("search.solve", "problem=coin.txt", "run_dir=outputs/run")[0] == ExitCode.CANNOT_WRITE
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["coin.txt", "outputs"]
+
+
+def test_the_log_of_a_run_is_in_its_folder_once_that_is_there(tmp_path: Path) -> None:
+    log, folder = logging.Logger("run"), tmp_path / "run"
+    log.addHandler(handler := RunLog(str(folder / "run.log")))
+    log.info("first")
+    assert not folder.exists()
+    folder.mkdir()
+    log.info("second")
+    handler.close()
+    assert (folder / "run.log").read_text() == "first\nsecond\n"
+
+
+def test_what_a_run_writes_is_in_one_folder_with_its_log(call: Call, tmp_path: Path) -> None:
+    assert call("learn.draw", "domain=gossip", "split=[train]", "draws=1")[0] == 0
+    [folder] = tmp_path.glob("outputs/draw/*")
+    assert {path.name for path in folder.iterdir()} == {"draw.log", "problems.csv", "sizes.csv", "sizes.md"}
+    assert call("learn.draw", "domain=gossip", "split=[train]", "draws=1", "hydra.run.dir=mine")[0] == 0
+    assert (tmp_path / "mine" / "problems.csv").exists()
 
 
 def fails(settings: Settings) -> None:

@@ -87,7 +87,6 @@ PROMISED = {
     "search.ladder": "outputs/ladder/scaling.csv",
     "search.report": "outputs/report/*/*.md",
     "search.summit": "outputs/summit/summit.csv",
-    "search.solve": "outputs/solve/*/result.json",
 }
 """What a command writes, beside the files that its arguments name."""
 

@@ -33,7 +33,7 @@ def listing(commands: dict[str, str], prefix: str) -> str:
 def page(door: str) -> str:
     """The help of a command: what it does, examples, its values with their comments, its groups, the exit codes."""
     name = door.partition(".")[2]
-    defaults = [entry for entry in _defaults(name) if entry != "_self_"]
+    defaults = list(_defaults(name))
     files = [name, *reversed([entry for entry in defaults if isinstance(entry, str)])]
     values = [line for file in files for line in _read(file)[1]]
     groups = [_group(*one) for entry in defaults if isinstance(entry, dict) for one in entry.items()]
@@ -59,9 +59,13 @@ def _docstring(module: str) -> str:
     return ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
 
 
-def _defaults(name: str) -> list[str | dict[str, str | None]]:
-    content = OmegaConf.to_container(OmegaConf.load(_CONF / f"{name}.yaml"))
-    return cast(dict[str, Any], content).get("defaults", [])  # type: ignore[no-any-return]
+def _defaults(name: str) -> Iterator[str | dict[str, str | None]]:
+    """What a configuration file is composed of, and what its files are composed of in turn."""
+    content = cast(dict[str, Any], OmegaConf.to_container(OmegaConf.load(_CONF / f"{name}.yaml")))
+    for entry in content.get("defaults", []):
+        if entry != "_self_":
+            yield from _defaults(entry) if isinstance(entry, str) else ()
+            yield entry
 
 
 def _read(name: str) -> tuple[list[str], list[str]]:

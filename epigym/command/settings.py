@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -20,14 +22,20 @@ C = TypeVar("C")
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What every command has, see `conf/base.yaml`."""
+    """What every command has, see `conf/command.yaml`."""
 
-    run_dir: Path = field(metadata={"written": "folder"})
     debug: bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProblemSettings(Settings):
+class RunSettings(Settings):
+    """What a command has that writes into a folder of its own, see `conf/base.yaml`."""
+
+    run_dir: Path = field(metadata={"written": "folder"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingSettings(Settings):
     """How the problem of a command is read and what its plans may do, see `conf/problem.yaml`."""
 
     semantics: Semantics
@@ -40,6 +48,21 @@ class ProblemSettings(Settings):
     def reading(self) -> Reading:
         """How it is read as one value."""
         return Reading(self.semantics, self.domain_file, tuple(self.libraries), self.plank_compat)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemSettings(ReadingSettings, RunSettings):
+    """Both: a command that reads problems and writes into a folder of its own."""
+
+
+def _job_folder(alone: str | None) -> str | None:
+    """The folder that Hydra makes, of a job of a sweep or as `hydra.run.dir` names it; else `alone`."""
+    hydra = HydraConfig.get()
+    is_made = hydra.mode is RunMode.MULTIRUN or hydra.run.dir != "."
+    return hydra.runtime.output_dir if is_made else alone
+
+
+OmegaConf.register_new_resolver("job_folder", _job_folder, replace=True)
 
 
 def read(config: DictConfig, kind: type[C]) -> C:

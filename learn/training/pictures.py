@@ -166,6 +166,7 @@ def draw_reached(rows: Sequence[Mapping[str, float]], path: Path) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """Write a picture, which appears complete or not at all."""
+    """Write a picture, which appears complete or not at all, in a folder that is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=120, format="png")

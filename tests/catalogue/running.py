@@ -137,9 +137,9 @@ def _commanded(group: str, line: str, folder: Path) -> Outcome:
 
 
 def _files() -> Iterator[str]:
-    """All files, less what every run has written when it starts."""
+    """All files, less the settings that every sweep has written when it starts."""
     for path in Path().rglob("*"):
-        if path.is_file() and ".hydra" not in path.parts and path.suffix != ".log" and path.name != "multirun.yaml":
+        if path.is_file() and path.name != "multirun.yaml":
             yield str(path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TypeVar
 
 from hydra import compose, initialize_config_dir
@@ -15,4 +16,5 @@ S = TypeVar("S", bound=Settings)
 def composed(kind: type[S], name: str, *overrides: str) -> S:
     """The settings of `conf/<name>.yaml` with overrides."""
     with initialize_config_dir(str(PLACE / "conf"), version_base="1.3"):
-        return read(compose(name, ["run_dir=outputs", *overrides]), kind)
+        folder = ["run_dir=outputs"] if "run_dir" in {entry.name for entry in fields(kind)} else []
+        return read(compose(name, [*folder, *overrides]), kind)

@@ -36,8 +36,7 @@ class Call:
         return self.process.returncode, output
 
     def result(self, name: str = "result") -> SearchResult:
-        [file] = self.folder.glob(f"outputs/solve/*/{name}.json")
-        return SearchResult.from_dict(json.loads(file.read_text()))
+        return SearchResult.from_dict(json.loads((self.folder / "run" / f"{name}.json").read_text()))
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +60,7 @@ def solved(folder: Path) -> Call:
         "heuristic=open_goals",
         "compare=bfs",
         "plan_file=p.json",
+        "run_dir=run",
     )
     return Call(folder / "solved", "search.solve", arguments)
 
@@ -119,8 +119,10 @@ def test_validate_says_whether_where_and_why(folder: Path, solved: Call) -> None
 def test_plans_without_collapse_are_another_question(folder: Path) -> None:
     flip, problem, forbid = "plan=[flip,shout]", "problem=../deluded.txt", "forbid_collapse=true"
     calls = {
-        "free": Call(folder / "f1", "search.solve", (problem, "agent=bfs")),
-        "forbidden": Call(folder / "f2", "search.solve", (problem, "agent=bfs", "compare=portfolio", forbid)),
+        "free": Call(folder / "f1", "search.solve", (problem, "agent=bfs", "run_dir=run")),
+        "forbidden": Call(
+            folder / "f2", "search.solve", (problem, "agent=bfs", "compare=portfolio", forbid, "run_dir=run")
+        ),
         "valid": Call(folder / "f3", "search.validate", (problem, flip)),
         "not valid": Call(folder / "f4", "search.validate", (problem, flip, forbid)),
     }

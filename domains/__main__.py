@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -95,7 +96,8 @@ def _overview() -> str:
             "",
             *_table(("suite", "train", "test", "what it is"), suites),
             "",
-            "python -m domains show DOMAIN explains the parameters, write DOMAIN name=value … writes a problem.",
+            "python -m domains show DOMAIN explains the parameters;",
+            "python -m domains write DOMAIN name=value … writes a problem.",
         ]
     )
 
@@ -113,8 +115,9 @@ def _parameters(domain: Domain) -> str:
     return ", ".join(f"{name}={value}" for name, value in domain.defaults.items())
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int = 120) -> list[str]:
-    """Aligned columns, the last of them wrapped."""
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Aligned columns as wide as the terminal, the last of them wrapped."""
+    width = min(shutil.get_terminal_size().columns, 120)
     columns = list(zip(head, *rows, strict=True))
     sizes = [max(map(len, column)) for column in columns[:-1]]
     indent = sum(sizes) + 2 * len(sizes)
@@ -122,7 +125,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int = 120)
     for row in (head, *rows):
         cells = [cell.ljust(size) for cell, size in zip(row, sizes, strict=False)]
         start = "  ".join([*cells, ""])
-        last = textwrap.wrap(row[-1], max(width - indent, 40), break_long_words=False) or [""]
+        last = textwrap.wrap(row[-1], max(width - indent, 30), break_long_words=False) or [""]
         lines += [start + last[0], *(" " * indent + line for line in last[1:])]
     return [lines[0], "-" * width, *lines[1:]]
 

@@ -39,7 +39,7 @@ def report(settings: Report) -> None:
     """
     from rich.console import Console
 
-    from search.reports.display import on_screen
+    from epigym.tables import ScreenTable
     from search.reports.outcomes import read_outcomes
     from search.reports.published import published
     from search.reports.tables import overview
@@ -50,7 +50,7 @@ def report(settings: Report) -> None:
         outcomes = outcomes.of(checked(settings.configurations, outcomes))
     write_report(settings.folder, outcomes, settings.baseline, settings.pairs)
     table = overview(outcomes)
-    Console().print(on_screen(table.caption, table.titles, table.rows))
+    Console().print(ScreenTable(table.caption, table.titles, table.rows))
     logger.info("tables, figures and report.html: %s", settings.folder)
 
 

@@ -27,7 +27,7 @@ EPIGYM = (
     f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.values epigym.reference "
     "epigym.reachability epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.features "
     "epigym.feature_types epigym.feature_texts epigym.action_features epigym.likeness epigym.walks epigym.worlds "
-    "epigym.envs epigym.search_problem epigym.sealed"
+    "epigym.envs epigym.search_problem epigym.sealed epigym.tables"
 )
 
 # Each room with the rooms that it may import. `epigym` is the package itself, `epigym._core` the extension.
@@ -40,6 +40,7 @@ TABLE = {
     "epigym.sealed": "epigym.errors epigym.files",
     "epigym.packages": "epigym.errors",
     "epigym.targets": "epigym.errors",
+    "epigym.tables": "",
     "epigym.values": "epigym.errors epigym.names epigym.files",
     "epigym.formula": "epigym.errors epigym.names",
     "epigym.structure": "epigym.errors",

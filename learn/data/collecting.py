@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from epigym.search_problem import SearchProblem, Source
+from epigym.tables import ScreenTable
 from learn.data.dataset import DataSet, cached
 from learn.data.explorers import ExplorerSettings
 from learn.data.progress import visits
@@ -38,22 +37,21 @@ def collect(
     return sets
 
 
-def summary(sets: Sequence[DataSet]) -> Table:
+def summary(sets: Sequence[DataSet]) -> ScreenTable:
     """What the data sets hold, one line each."""
-    table = Table(box=None, padding=(0, 1, 0, 0), title="rollouts; + means that there are more e-states")
-    for name in ("problem", "visited", "samples", "goals", "steps", "depth", "worlds", "sec"):
-        is_text = name == "problem"
-        table.add_column(name, justify="left" if is_text else "right", no_wrap=not is_text, overflow="fold")
-    for data in sets:
-        counts, seconds = data.metadata["counts"], data.metadata["seconds"]
-        table.add_row(
-            data.metadata["task"],
-            f"{counts['visited']:,}{'' if counts['complete'] else '+'}",
-            f"{counts['kept']:,}",
-            f"{counts['goals'] / counts['kept']:.0%}",
-            f"0–{len(counts['distances']) - 1}",
-            f"{len(counts['depths']) - 1}",
-            f"{counts['worlds'] / counts['kept']:.1f}",
-            f"{sum(seconds.values()):.1f}",
-        )
-    return table
+    titles = ("problem", "visited", "samples", "goals", "steps", "depth", "worlds", "sec")
+    return ScreenTable("rollouts; + means that there are more e-states", titles, list(map(_row, sets)))
+
+
+def _row(data: DataSet) -> list[str]:
+    counts, seconds = data.metadata["counts"], data.metadata["seconds"]
+    return [
+        data.metadata["task"],
+        f"{counts['visited']:,}{'' if counts['complete'] else '+'}",
+        f"{counts['kept']:,}",
+        f"{counts['goals'] / counts['kept']:.0%}",
+        f"0–{len(counts['distances']) - 1}",
+        f"{len(counts['depths']) - 1}",
+        f"{counts['worlds'] / counts['kept']:.1f}",
+        f"{sum(seconds.values()):.1f}",
+    ]

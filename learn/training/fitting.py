@@ -11,10 +11,9 @@ import numpy as np
 import torch
 from lightning import seed_everything
 from numpy.typing import NDArray
-from rich.box import SIMPLE
-from rich.table import Table
 
 from epigym.errors import EpigymError
+from epigym.tables import ScreenTable
 from learn.data.dataset import DataSet
 from learn.model.checkpoints import Trained, load
 from learn.model.runs import RUN_FILE
@@ -114,13 +113,11 @@ def _predicted(trained: Trained, data: RolloutData) -> tuple[NDArray[np.float32]
     return torch.cat(predicted).numpy(), torch.cat([batch.distance for batch in batches]).float().numpy()
 
 
-def metrics_table(metrics: dict[str, float]) -> Table:
+def metrics_table(metrics: dict[str, float]) -> ScreenTable:
     """The regressor beside the baselines."""
-    table = Table(box=SIMPLE, title="errors on the validation samples, in steps", pad_edge=False)
-    for name in ("predictor", "MAE", "RMSE", "R²", "within half a step"):
-        table.add_column(name, justify="left" if name == "predictor" else "right")
-    rows = (("val", "regressor"), ("median", "median distance"), ("open_goals", "open goals"))
-    for key, name in rows:
+    rows = []
+    for key, name in (("val", "regressor"), ("median", "median distance"), ("open_goals", "open goals")):
         mae, rmse, r2, near = (metrics[f"{key}/{metric}"] for metric in ("mae", "rmse", "r2", "within_half"))
-        table.add_row(name, f"{mae:.3f}", f"{rmse:.3f}", f"{r2:.3f}", f"{near:.1%}")
-    return table
+        rows.append([name, f"{mae:.3f}", f"{rmse:.3f}", f"{r2:.3f}", f"{near:.1%}"])
+    titles = ("predictor", "MAE", "RMSE", "R²", "within half a step")
+    return ScreenTable("errors on the validation samples, in steps", titles, rows)

@@ -6,26 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE
-from rich.table import Table
-
 from epigym.files import write_rows, write_text
+from epigym.tables import ScreenTable
 
 
-def write_table(rows: Sequence[Mapping[str, Any]], stem: Path, title: str) -> Table:
+def write_table(rows: Sequence[Mapping[str, Any]], stem: Path, title: str) -> ScreenTable:
     """Write rows with equal columns as `<stem>.csv`, with all digits, and `<stem>.md`; return them for the screen."""
     write_rows(stem.with_suffix(".csv"), list(rows[0]), rows)
     write_text(stem.with_suffix(".md"), _markdown(rows))
-    return _table(rows, title)
-
-
-def _table(rows: Sequence[Mapping[str, Any]], title: str) -> Table:
-    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), title=title)
-    for name, value in rows[0].items():
-        table.add_column(name, justify="left" if isinstance(value, str) else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*map(_text, row.values()))
-    return table
+    texts = [number for number, value in enumerate(rows[0].values()) if isinstance(value, str)]
+    return ScreenTable(title, list(rows[0]), [list(map(_text, row.values())) for row in rows], texts)
 
 
 def _markdown(rows: Sequence[Mapping[str, Any]]) -> str:

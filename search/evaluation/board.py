@@ -9,9 +9,9 @@ from types import TracebackType
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
 from rich.text import Text
 
+from epigym.tables import ScreenTable
 from search.agents.result import SearchResult
 from search.evaluation.cell import Cell
 
@@ -69,12 +69,11 @@ class Board:
         self._counts[self._cells[number].configuration.label, column] += 1
 
     def _render(self) -> RenderableType:
-        table = Table()
-        table.add_column("configuration", overflow="fold")
-        for name in (*_COLUMNS, "of"):
-            table.add_column(name, justify="right")
-        for label, total in self._totals.items():
-            table.add_row(label, *(str(self._counts[label, column]) for column in _COLUMNS), str(total))
+        rows = [
+            [label, *(str(self._counts[label, column]) for column in _COLUMNS), str(total)]
+            for label, total in self._totals.items()
+        ]
+        table = ScreenTable("", ["configuration", *_COLUMNS, "of"], rows)
         running = [self._cells[number] for number in sorted(self._running)]
         names = [f"{cell.problem.name} {cell.configuration.label} …" for cell in running]
         return Group(table, *map(Text, names), self._progress)

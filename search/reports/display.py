@@ -5,26 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from epigym.tables import ScreenTable
 from search.agents.result import SearchResult
-
-
-def on_screen(caption: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """A table for a terminal: what does not fit into a line is folded, never cut.
-
-    Args:
-        caption: what it shows.
-        titles: of the columns; the first one is aligned to the left, the others to the right.
-        rows: the cells, as many as there are titles.
-    """
-    table = Table(title=Text(caption, style="bold"), title_justify="left")
-    for number, title in enumerate(titles):
-        table.add_column(Text(title), justify="right" if number else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    return table
 
 
 def show_results(console: Console, results: Sequence[SearchResult]) -> None:
@@ -45,7 +28,7 @@ def show_results(console: Console, results: Sequence[SearchResult]) -> None:
     if all(len(result.history) < 2 for result in results):
         del rows["first plan"], rows["best plan"]
     titles = ["", *(result.label for result in results)]
-    console.print(on_screen(first.problem, titles, [[name, *cells] for name, cells in rows.items()]))
+    console.print(ScreenTable(first.problem, titles, [[name, *cells] for name, cells in rows.items()]))
     for result in results:
         if result.checkpoint:
             console.print(f"{result.label} uses the checkpoint {result.checkpoint}", soft_wrap=True)

@@ -14,14 +14,17 @@ from epigym.language import load
 from epigym.problem import domain_problem
 
 
-def test_overview_names_all_domains_parameters_and_suites(capsys: pytest.CaptureFixture[str]) -> None:
+def test_overview_names_all_domains_parameters_and_suites(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     assert main([]) == 0
     listed = capsys.readouterr().out
     for domain in domains.DOMAINS.values():
         assert f"\n{domain.name} " in listed
         assert all(f"{name}=" in listed for name in domain.defaults)
     assert all(f"\n{suite} " in listed for suite in SUITES)
-    assert max(map(len, listed.splitlines())) <= 120
+    assert max(map(len, listed.splitlines())) <= 80
 
 
 def test_show_explains_the_parameters_and_lists_the_instances(capsys: pytest.CaptureFixture[str]) -> None:

@@ -116,18 +116,22 @@ def _parameters(domain: Domain) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Aligned columns as wide as the terminal, the last of them wrapped."""
+    """Aligned columns, the last of them wrapped at the width of the terminal; in a narrow one below the others."""
     width = min(shutil.get_terminal_size().columns, 120)
     columns = list(zip(head, *rows, strict=True))
     sizes = [max(map(len, column)) for column in columns[:-1]]
     indent = sum(sizes) + 2 * len(sizes)
+    is_below = width - indent < 40
     lines = []
     for row in (head, *rows):
         cells = [cell.ljust(size) for cell, size in zip(row, sizes, strict=False)]
         start = "  ".join([*cells, ""])
-        last = textwrap.wrap(row[-1], max(width - indent, 30), break_long_words=False) or [""]
-        lines += [start + last[0], *(" " * indent + line for line in last[1:])]
-    return [lines[0], "-" * width, *lines[1:]]
+        below = " " * (4 if is_below else indent)
+        last = textwrap.wrap(row[-1], width - len(below), break_long_words=False) or [""]
+        first = [start.rstrip(), below + last[0]] if is_below else [start + last[0]]
+        lines += [*first, *(below + line for line in last[1:])]
+    titles = 1 + is_below
+    return [*lines[:titles], "-" * width, *lines[titles:]]
 
 
 if __name__ == "__main__":

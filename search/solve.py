@@ -75,8 +75,9 @@ def solve(settings: Solve) -> ExitCode:
     ]
 
     show_results(Console(), results)
-    for name, result in zip(("result", "compare"), results, strict=False) if settings.run_dir else ():
-        write_json(settings.run_dir / f"{name}.json", result.to_dict())
+    if settings.run_dir is not None:
+        for name, result in zip(("result", "compare"), results, strict=False):
+            write_json(settings.run_dir / f"{name}.json", result.to_dict())
     return ExitCode.of(results[0].status)
 
 

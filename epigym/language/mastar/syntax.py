@@ -12,6 +12,7 @@ from lark.lexer import PatternStr
 from epigym.errors import ParseError
 from epigym.formula import MAX_LEVELS, Formula, and_, believes, common, everybody, fluent, not_, or_, too_deep
 from epigym.language.grammars import parser
+from epigym.language.mastar.foreign import knowledge, remedy
 from epigym.language.source import Source, position
 from epigym.names import did_you_mean, unknown
 
@@ -45,7 +46,9 @@ class Names:
         """The text of a name that must be declared as a `kind`."""
         text = name_text(name)
         if text not in self.declared[kind]:
-            raise self.source.error(unknown(kind, text, self.declared[kind]), name)
+            advice = knowledge(text) if kind == "fluent" else ""
+            message = f"unknown fluent {text!r}: {advice}" if advice else unknown(kind, text, self.declared[kind])
+            raise self.source.error(message, name)
         return text
 
     def agents(self, group: Node) -> tuple[str, ...]:
@@ -95,7 +98,8 @@ def parse(source: Source, start: str = "problem") -> Node:
     try:
         return _parser().parse(source.text, start=start)
     except UnexpectedCharacters as error:
-        raise source.error(f"unexpected character {error.char!r}", error) from None
+        advice = remedy(_line(source, error), error.column)
+        raise source.error(f"unexpected character {error.char!r}{'; ' if advice else ''}{advice}", error) from None
     except UnexpectedToken as error:
         raise _syntax_error(source, error) from None
 
@@ -146,17 +150,26 @@ def _syntax_error(source: Source, error: UnexpectedToken) -> ParseError:
 
 
 def _hint(source: Source, error: UnexpectedToken, expected: frozenset[str]) -> str:
-    """The keyword that the word or, at the start of a statement, the one before it may mean; a missing `;`."""
-    line = source.text.split("\n")[error.line - 1]
+    """What a foreign notation is here; the keyword that the word, or the one before it, may mean; a missing `;`."""
+    line = _line(source, error)
+    if advice := remedy(line, error.column):
+        return f"; {advice}"
     if "SEMICOLON" in expected and not line[: error.column - 1].strip():
         return "; is a ';' missing before it?"
     words = [(str(error.token), expected)]
     if "CAUSES" in expected and error.interactive_parser:
         words.append((str(error.interactive_parser.parser_state.value_stack[-1]), _STATEMENT))
     for word, terminals in words:
+        if word.removesuffix("s").upper() in terminals:
+            return f"; the keyword is {word.removesuffix('s')!r}, not {word!r}"
         if hint := did_you_mean(word, map(str.lower, terminals)):
             return f"; {hint}"
     return ""
+
+
+def _line(source: Source, error: UnexpectedCharacters | UnexpectedToken) -> str:
+    """The line of the text at which the parser stopped."""
+    return source.text.split("\n")[error.line - 1]
 
 
 def _terminal(name: str) -> str:

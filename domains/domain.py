@@ -142,6 +142,8 @@ def read_parameters(words: Iterable[str]) -> dict[str, Any]:
 
 def _literal(value: str) -> Any:
     try:
-        return ast.literal_eval(value)
+        found = ast.literal_eval(value)
     except (SyntaxError, ValueError):
         return value
+    is_name = isinstance(found, int) and "_" in value  # such as 3_3_1, which names an instance
+    return value if is_name else found

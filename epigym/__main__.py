@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import domains
-from epigym.command.codes import ExitCode
+from epigym.command.codes import ExitCode, warning
 from epigym.command.help import doors, listing
 from epigym.drawing import write
 from epigym.drawing.page import write_page
@@ -27,7 +29,7 @@ from epigym.task import Task
 _SHOW = """
 examples:
   epigym show grapevine agents=3 rooms=2
-  epigym show coin_in_the_box/pl_5 out=coin.svg
+  epigym show grapevine instance=3_pl_4 out=grapevine.svg      the same as grapevine/3_pl_4
   epigym show coin_in_the_box looking=ab after=open_a,peek_a   the e-state after two actions
   epigym show coin_in_the_box scene=true                       the e-state that shows what the domain is about
   epigym show coin_in_the_box/pl_7 plan=plan.json out=plan.html   a page to step through a plan
@@ -44,7 +46,7 @@ examples:
 _READING = ("semantics", "domain_file", "libraries", "plank_compat")
 _READING_HELP = (
     f"semantics ({', '.join(SEMANTICS)}), domain_file, libraries and plank_compat (how an EPDDL problem is read),"
-    " parameters of the domain"
+    " parameters of the domain, and instance (the name of one, as in gym.make)"
 )
 _HELP = ("-h", "--help")
 
@@ -57,6 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     others = {"show": "Draw an e-state of a problem or the steps of a plan, and sum the problem up.",
               "convert": "Write a problem in any language as a ground task in JSON, or in mA*.",
               "domains": "List domains, their parameters and suites, and write the text of a problem."}  # fmt: skip
+    if name == "--version":
+        print(f"epigym {version('epigym')}")
+        return ExitCode.SUCCESS
     if name in _HELP:
         print(listing({name: lines[door] for name, door in commands.items()} | others, "epigym "))
         return ExitCode.SUCCESS
@@ -109,8 +114,12 @@ def _run(
         options = parser.parse_args(arguments)
     except SystemExit as stop:  # how argparse ends
         return ExitCode.USAGE if stop.code else ExitCode.SUCCESS
+    warnings.formatwarning = warning
     try:
-        command(options.problem, domains.read_parameters(options.parameters))
+        problem, parameters = options.problem, domains.read_parameters(options.parameters)
+        if "instance" in parameters and not is_file(problem):
+            problem = f"{problem}/{parameters.pop('instance')}"
+        command(problem, parameters)
     except domains.DomainError as error:
         print(f"error: {error}", file=sys.stderr)
         return ExitCode.USAGE

@@ -264,8 +264,12 @@ def to_pyg(observation: GraphInstance | GraphBatch) -> Any:
             edge_type int64[m]: 0 to the goal root, 1 to designated worlds, 2 within the goal, 3 + i for agent i.
 
     Raises:
+        EpigymError: when it is neither.
         MissingError: when PyTorch or PyTorch Geometric is not installed.
     """
+    if not isinstance(observation, GraphBatch) and not hasattr(observation, "edge_links"):
+        kinds = "the observation of an environment (GraphInstance), or a GraphBatch"
+        raise EpigymError(f"expected {kinds}, got {type(observation).__name__}")
     import torch
     from torch_geometric.data import Batch, Data
 

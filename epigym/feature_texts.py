@@ -14,6 +14,7 @@ In these texts colours stand as their first eight digits, and whatever is mentio
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -55,6 +56,27 @@ def texts(space: StateSpace, types: FeatureTypes, level: int, worlds: bool, ids:
     return mentioned(writer.found.values(), types.definitions) | writer.found
 
 
+def names(space: StateSpace, types: FeatureTypes, level: int, worlds: bool, state: int) -> dict[int, list[str]]:
+    """For each feature of an e-state what it counts there, by the names that the task gives.
+
+    That is a fluent, an agent `about` a fluent, a subformula of the goal, an object, a static fact by its objects, or a
+    world by the fluents that are true there.
+
+    Args:
+        space: where the e-state lives.
+        types: of the space's task.
+        level: 0, 1 or 2.
+        worlds: whether worlds have features too.
+        state: the e-state.
+
+    Raises:
+        IndexError: when the id is unknown.
+    """
+    writer = _Writer(space.task, types)
+    writer.add(space.model(state).state, level, worlds)
+    return dict(writer.names)
+
+
 def mentioned(lines: Iterable[str], known: Mapping[int, str]) -> dict[int, str]:
     """Of some texts by colour those that `lines` mention, and those that these mention in turn."""
     colours = {short(colour): colour for colour in known}
@@ -79,11 +101,13 @@ class _Node:
 
     Attributes:
         kind: `object`, `fact`, `fluent`, `belief` or `subformula`.
+        name: in the task.
         types: the colours of its types, the fine one first.
         edges: those that start here, each its label and the number of the node at its end.
     """
 
     kind: str
+    name: str
     types: tuple[int, ...]
     edges: list[tuple[int, int]]
 
@@ -96,26 +120,29 @@ class _State(NamedTuple):
     is_present: bool
 
 
-def _nodes(tables: FeatureTables) -> Iterator[_Node]:
+def _nodes(task: Task, tables: FeatureTables) -> Iterator[_Node]:
     """First the objects, then the subformulas of the goal, whose numbers edges use, then all others."""
     goal, fluents = range(len(tables.goal)), range(len(tables.fluent_fine))
     ptr, child = tables.goal_children
     first = len(tables.objects)
-    for colour in tables.objects.tolist():
-        yield _Node("object", (colour,), [])
+    objects = list(task.structure.types if task.structure else task.agents)
+    for name, colour in zip(objects, tables.objects.tolist(), strict=True):
+        yield _Node("object", name, (colour,), [])
     for g in goal:
         children = [(CHILD, first + number) for number in child[ptr[g] : ptr[g + 1]].tolist()]
         types = int(tables.goal_fine[g]), int(tables.goal_coarse[g])
-        yield _Node("subformula", types, _row(tables.goal_edges, g) + children)
+        yield _Node("subformula", str(tables.goal[g]), types, _row(tables.goal_edges, g) + children)
     for f in fluents:
         types = int(tables.fluent_fine[f]), int(tables.fluent_coarse[f])
-        yield _Node("fluent", types, _row(tables.fluent_edges, f))
+        yield _Node("fluent", task.fluents[f], types, _row(tables.fluent_edges, f))
     for i, agent in enumerate(tables.agent_object.tolist()):
         for f in fluents:
             types = int(tables.belief_fine[i, f]), int(tables.belief_coarse[i, f])
-            yield _Node("belief", types, [*_row(tables.fluent_edges, f), (WHO, agent)])
+            name = f"{objects[agent]} about {task.fluents[f]}"
+            yield _Node("belief", name, types, [*_row(tables.fluent_edges, f), (WHO, agent)])
     for s, colour in enumerate(tables.fact_fine.tolist()):
-        yield _Node("fact", (colour,), _row(tables.fact_edges, s))
+        edges = _row(tables.fact_edges, s)
+        yield _Node("fact", f"({', '.join(objects[end] for _, end in edges)})", (colour,), edges)
 
 
 def _row(table: Edges, number: int) -> list[tuple[int, int]]:
@@ -146,12 +173,13 @@ def _states(task: Task, tables: FeatureTables, estate: EState, evaluation: Evalu
 
 
 class _Writer:
-    """Collects the texts of features by colour."""
+    """Collects the texts of features, and the names of what has them, by colour."""
 
     def __init__(self, task: Task, types: FeatureTypes) -> None:
         self.found: dict[int, str] = {}
+        self.names: defaultdict[int, list[str]] = defaultdict(list)
         self._task, self._tables, self._definitions = task, types.tables, types.definitions
-        self._nodes = list(_nodes(types.tables))
+        self._nodes = list(_nodes(task, types.tables))
 
     def add(self, estate: EState, level: int, worlds: bool) -> None:
         """Collect those of an e-state."""
@@ -166,6 +194,7 @@ class _Writer:
             state = next(states)
             for kind in node.types:
                 text = self._definitions[kind]
+                self.names[join(kind, state.number)].append(node.name)
                 self.found[join(kind, state.number)] = f"{text}{':' if node.kind == 'belief' else ''} {state.words}"
             if state.is_present:
                 colours[number], words[number] = join(node.types[0], state.number), f" ({state.words})"
@@ -186,6 +215,7 @@ class _Writer:
             number: join(colour, set_colour(join(*one) for one in beside[number])) for number, colour in colours.items()
         }
         for number, colour in after.items():
+            self.names[colour].append(self._nodes[number].name)
             if colour not in self.found:
                 near = _listed(f"{_LABELS.get(label, label % _PLACES)}: {short(one)}" for label, one in beside[number])
                 what = f"{self._nodes[number].kind} {short(colours[number])}{words.get(number, '')}"
@@ -208,5 +238,7 @@ class _Writer:
             colour = join(int(is_designated), set_colour(join(kind, mark) for _, mark, own in parts for kind in own))
             which = "designated" if is_designated else "other"
             what = "; ".join(f"{title} {_listed(map(short, own))}" for title, _, own in parts)
+            for part in (1, 2):
+                self.names[join(colour, part)].append(_listed(valuation))
             self.found[join(colour, 1)] = f"share of {which} worlds: {what}"
             self.found[join(colour, 2)] = f"log of 1 + number of {which} worlds: {what}"

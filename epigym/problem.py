@@ -49,16 +49,19 @@ def load_problem(problem: str, reading: Reading = Reading()) -> Task:
     Raises:
         ParseError: when the file is wrong, naming the place.
         MissingError: when there is neither such a file nor such an instance (close names are suggested).
-        UsageError: when the reading does not apply to the problem.
+        UsageError: when it is a folder, or the reading does not apply to the problem.
     """
     path = Path(problem)
     if is_file(path):
         return load(path, **asdict(reading))
+    folder = UsageError(f"{path} is a folder: name a problem file in it")
     if path.suffix or path.is_absolute() or len(path.parts) > 2:
-        raise MissingError(f"no such problem file: {path}")
+        raise folder if path.is_dir() else MissingError(f"no such problem file: {path}")
     try:
         domains.find(problem)
     except domains.DomainError as error:
+        if path.is_dir():
+            raise folder from None
         raise MissingError(f"no such file as {problem!r}, and {error}") from None
     if replace(reading, semantics="default") != Reading():
         raise UsageError(

@@ -124,6 +124,11 @@ def applicable(task: Task, estate: EState, action: Action) -> bool:
     return not _obstacles(Evaluation(task.agents, estate), action)
 
 
+def obstacles(task: Task, estate: EState, action: Action) -> str:
+    """Why `action` is not applicable in `estate`, with the conditions that fail; empty when it is."""
+    return _obstacles(Evaluation(task.agents, estate), action)
+
+
 def applicable_actions(task: Task, estate: EState) -> tuple[bool, ...]:
     """For each action of `task` whether it is applicable in `estate`."""
     evaluation = Evaluation(task.agents, estate)

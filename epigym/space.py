@@ -144,7 +144,16 @@ class StateSpace:
             raise self._collapse(error, f"after action {self.task.actions[error.args[1]].name!r}") from None
         except _core.Inapplicable as error:
             state, action = error.args
-            raise TaskError(f"action {self.task.actions[action].name!r} is not applicable in e-state {state}") from None
+            raise TaskError(
+                f"action {self.task.actions[action].name!r} is not applicable in e-state {state}: "
+                + self.obstacles(state, action)
+            ) from None
+
+    def obstacles(self, state: int, action: int) -> str:
+        """Why an action is not applicable in an e-state, with the conditions that fail; empty when it is."""
+        from epigym.reference import obstacles  # explains errors only: the core answers without it
+
+        return obstacles(self.task, self.model(state).state, self.task.actions[action])
 
     def applicable(self, ids: ArrayLike) -> NDArray[np.bool_]:
         """bool[k, n_actions]: which actions are applicable in which e-states, whatever they lead to."""

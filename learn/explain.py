@@ -1,4 +1,8 @@
-"""Say what the score that a linear model gives to an e-state is made of."""
+"""Say what the score that a linear model gives to an e-state is made of.
+
+A line for each feature: what it adds, what it counts in this e-state by the names of the task, and what it means in any
+task.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from epigym.command.runner import run
 from epigym.command.settings import ReadingSettings
+
+_SHOWN = 5  # names beside a feature
 
 if TYPE_CHECKING:
     from epigym.space import StateSpace
@@ -57,23 +63,13 @@ def _after(space: StateSpace, plan: Sequence[str]) -> int:
     Raises:
         UsageError: when there is no such action, or it cannot be applied.
     """
-    from epigym.errors import TaskError, UsageError
-    from epigym.names import did_you_mean, unknown
+    from epigym.drawing.steps import walk
+    from epigym.errors import UsageError
 
-    actions = {action.name: number for number, action in enumerate(space.task.actions)}
-    state = space.initial
-    for step, name in enumerate(plan, start=1):
-        if name not in actions:
-            raise UsageError(f"after, step {step}: {unknown('action', name, actions)}")
-        [applicable] = space.applicable([state]).tolist()
-        if not applicable[actions[name]]:
-            hint = did_you_mean(name, (other for other, number in actions.items() if applicable[number]))
-            raise UsageError(f"after, step {step}: action {name!r} is not applicable{': ' if hint else ''}{hint}")
-        try:
-            state = space.successor(state, actions[name])
-        except TaskError as error:
-            raise UsageError(f"after, step {step}: {error}") from None
-    return state
+    try:
+        return walk(space, plan)[-1]
+    except UsageError as error:
+        raise UsageError(f"after, {error}") from None
 
 
 def _sum(found: Explanation, base: str) -> Iterator[str]:
@@ -96,12 +92,19 @@ def _features(found: Explanation, top: int) -> Iterator[str]:
     yield f"{'contribution':>12} {'weight':>10} {'value':>8} {'seen':>8}  feature"
     for part in shown:
         numbers = f"{part.contribution:12.4f} {part.weight:10.4f} {part.value:8.4g} {part.seen:8}"
-        yield f"{numbers}  {short(part.colour)}  {found.definitions[part.colour]}"
+        here = _named(found.names[part.colour])
+        yield f"{numbers}  {short(part.colour)}  {here} = {found.definitions[part.colour]}"
     lines = [found.definitions[part.colour] for part in shown]
     others = mentioned(lines, found.definitions).keys() - {part.colour for part in shown}
     if others:
         yield from ("", "mentioned there:")
         yield from (f"  {short(colour)}  {text}" for colour, text in found.definitions.items() if colour in others)
+
+
+def _named(names: Sequence[str]) -> str:
+    """What a feature counts, as many of it as are shown."""
+    more = f"; {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"[{'; '.join(names[:_SHOWN])}{more}]"
 
 
 main = partial(run, explain, Explain, "learn.explain")

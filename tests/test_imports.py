@@ -89,6 +89,7 @@ TABLE = {
 # What is imported when a function is called, so that neither the other room nor its libraries are needed before.
 AT_CALL = {
     "epigym.model": "epigym.drawing",
+    "epigym.space": "epigym.reference",
     "epigym.envs": "epigym.drawing",
     "epigym.encoding": "torch torch_geometric",
     "search": "search.planning",

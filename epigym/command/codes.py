@@ -64,3 +64,8 @@ def line(error: BaseException) -> str:
         return str(error)
     first = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {first} (add debug=true for the traceback)"
+
+
+def warning(message: Warning | str, *_: object) -> str:
+    """What a warning says to the user, in place of `warnings.formatwarning`."""
+    return f"warning: {message}\n"

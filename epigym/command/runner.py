@@ -21,7 +21,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigTypeError, OmegaConfBaseException
 
-from epigym.command.codes import ExitCode, line
+from epigym.command.codes import ExitCode, line, warning
 from epigym.command.help import page
 from epigym.command.settings import Settings, read
 from epigym.errors import MissingError, UsageError
@@ -57,7 +57,7 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> N
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, terminate)
-    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
+    warnings.formatwarning = warning
     os.environ["HYDRA_FULL_ERROR"] = "1"  # errors reach this function
     try:
         check_place("learn", "search")

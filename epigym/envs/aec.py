@@ -239,8 +239,9 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
         if not self.action_mask(agent)[action]:  # that in the information is the caller's
             if central.invalid_action == "error":
                 raise EpigymError(
-                    f"agent {agent!r} does not believe that {names[action]!r} is applicable: choose an action that "
-                    "its info['action_mask'] marks, or make the environment with invalid_action='noop'"
+                    f"agent {agent!r} does not believe that {names[action]!r} is applicable: "
+                    f"{self._obstacles(agent, int(action))}; choose an action that its info['action_mask'] marks, or "
+                    "make the environment with invalid_action='noop'"
                 )
             return True, False
         if action == WAIT or central.is_goal():
@@ -250,6 +251,13 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
             return False, True
         central.state = central.space.successor(central.state, chosen)
         return False, False
+
+    def _obstacles(self, agent: str, action: int) -> str:
+        """Why one of its actions is not applicable as the agent sees it."""
+        seen = self.perspective(agent)
+        if seen is None:
+            return "it considers no world possible"
+        return self.central.space.obstacles(seen, int(self._own[agent][action - 1]))
 
     def _tell(self, terminated: bool, truncated: bool) -> None:
         """What all agents are told after a turn."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, ClassVar, Literal
 
 import gymnasium
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from epigym.encoding import Encoder, graph_instance
 from epigym.envs.graph_space import GraphSpace
-from epigym.errors import EpigymError, TaskError
+from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.formula import TRUE, Formula, and_, conjuncts, considers_possible
 from epigym.language import Semantics, parse_formula
 from epigym.model import KripkeModel
@@ -229,10 +230,10 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     def refusal(self, state: int, action: int) -> str:
         """Why an action is not allowed in an e-state, and the remedy."""
-        is_applicable = self.space.applicable([state])[0, action]
-        reason = "would make an agent believe everything" if is_applicable else "is not applicable"
+        obstacles = self.space.obstacles(state, action)
+        reason = f"is not applicable: {obstacles}" if obstacles else "would make an agent believe everything"
         return (
-            f"action {self.action_names[action]!r} {reason}: choose one that info['action_mask'] marks, "
+            f"action {self.action_names[action]!r} {reason}; choose one that info['action_mask'] marks, "
             "or make the environment with invalid_action='noop'"
         )
 
@@ -358,7 +359,7 @@ class ProblemEnv(EpistemicEnv):
 
     def __init__(
         self,
-        path: str,
+        path: str | None = None,
         *,
         semantics: Semantics = "default",
         domain_file: str | None = None,
@@ -367,6 +368,8 @@ class ProblemEnv(EpistemicEnv):
         **options: Any,
     ) -> None:
         """Read the problem."""
+        if not isinstance(path, str | PathLike):
+            raise UsageError(f"path={path!r}: expected a problem file, or domain/instance such as coin_in_the_box/pl_5")
         typed(plank_compat, bool, "plank_compat")
         reading = Reading(semantics, domain_file, libraries, plank_compat)  # type: ignore[arg-type]
         super().__init__(load_problem(path, reading), **options)

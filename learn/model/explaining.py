@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from epigym.feature_texts import texts
+from epigym.feature_texts import names, texts
 from epigym.feature_types import FeatureTypes
 from epigym.space import StateSpace
 from learn.model.linear import LinearModel, Observed
@@ -43,6 +43,7 @@ class Explanation:
         base_weight: what that weighs.
         constant: what the model adds to every score.
         definitions: the text of each feature, and of whatever these texts mention, by colour.
+        names: what each feature counts in the e-state, by the names of the task, by colour.
     """
 
     parts: list[Part]
@@ -51,6 +52,7 @@ class Explanation:
     base_weight: float
     constant: float
     definitions: Mapping[int, str]
+    names: Mapping[int, Sequence[str]]
 
     @property
     def features(self) -> float:
@@ -101,4 +103,5 @@ def explain(space: StateSpace, model: LinearModel, state: int, types: FeatureTyp
         base_weight=model.base_weight,
         constant=model.constant,
         definitions=texts(space, types, seen_as.level, seen_as.worlds, ids),
+        names=names(space, types, seen_as.level, seen_as.worlds, state),
     )

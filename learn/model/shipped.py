@@ -44,6 +44,8 @@ def ranking(file: str, domain: str) -> LinearModel:
 
 def _named(file: str, domain: str, of: Subject) -> tuple[str, LinearModel]:
     file = file.replace("{domain}", domain)
+    if file.endswith((".ckpt", ".onnx")):
+        raise CheckpointError(f"{file}: a network, no linear model (.json): the heuristic 'gnn' reads it")
     model = _read(Path(file))
     if model.representation.of != of:
         kind = {"states": "linear", "actions": "actions"}[of]

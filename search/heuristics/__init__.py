@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from epigym.errors import UsageError
 from epigym.search_problem import SearchProblem, Source
 from search.heuristics.belief_relaxation import AdditiveCost, RelaxedPlan
 from search.heuristics.gnn import Gnn
@@ -15,6 +16,9 @@ from search.heuristics.learned import Learned
 from search.heuristics.open_goals import DividedGoals, OpenGoals
 from search.heuristics.registry import maker
 from search.heuristics.relaxed import EntailedLevels, GoalLevels, GraphLength
+
+_OTHERS = {"learned": ((".ckpt", ".onnx"), "gnn"), "gnn": ((".json",), "learned")}
+"""Endings of files that a heuristic does not read, and the one that does."""
 
 HEURISTICS: Mapping[str, Callable[..., Heuristic]] = {
     "open_goals": OpenGoals,
@@ -36,6 +40,9 @@ def heuristic_maker(choice: Mapping[str, Any]) -> partial[Heuristic]:
     Raises:
         UsageError: when there is no such heuristic or setting (close names are suggested), or a value does not fit.
     """
+    suffixes, other = _OTHERS.get(str(choice.get("name")), ((), ""))
+    if (file := str(choice.get("checkpoint"))).endswith(suffixes):
+        raise UsageError(f"heuristic {choice['name']!r} does not read {file}: choose the heuristic {other!r} for it")
     return maker("heuristic", choice, HEURISTICS, Heuristic, given=1)
 
 

@@ -231,3 +231,11 @@ def test_pyg_data_know_what_nodes_and_edges_are() -> None:
     again = Batch.from_data_list([to_pyg(graph_instance(batch, index)) for index in range(2)])
     assert all(torch.equal(both[name], again[name]) for name in again.keys())  # noqa: SIM118
     assert both.num_graphs == 2
+
+
+@pytest.mark.parametrize("wrong", [None, 7, np.zeros(3)])
+def test_what_is_no_observation_is_refused(wrong: object) -> None:
+    with pytest.raises(
+        EpigymError, match=r"^expected the observation of an environment \(GraphInstance\), or a GraphB"
+    ):
+        to_pyg(wrong)  # type: ignore[arg-type]

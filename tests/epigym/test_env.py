@@ -163,7 +163,9 @@ def test_an_inapplicable_action_changes_nothing_by_default() -> None:
 def test_an_inapplicable_action_is_an_error_on_request() -> None:
     env = coin(invalid_action="error")
     env.reset()
-    with pytest.raises(EpigymError, match=r"'peek_a' is not applicable.*action_mask.*noop"):
+    with pytest.raises(
+        EpigymError, match=r"'peek_a' is not applicable: its condition .* hold: B\(a, .*; .*action_mask.*noop"
+    ):
         env.step(np.int64(env.action_names.index("peek_a")))
 
 
@@ -324,3 +326,9 @@ def test_rendering() -> None:
     assert env.render() == drawing.svg(env.model())
     pixels = coin(render_mode="rgb_array").render()
     assert (pixels.shape, pixels.dtype) == ((720, 960, 3), np.uint8)
+
+
+@pytest.mark.parametrize("arguments", [{}, {"path": None}, {"path": 7}])
+def test_an_environment_of_a_problem_says_that_it_needs_one(arguments: dict[str, Any]) -> None:
+    with pytest.raises(EpigymError, match=r"^path=(None|7): expected a problem file, or domain/instance such as "):
+        gymnasium.make("epi/Problem-v0", **arguments)

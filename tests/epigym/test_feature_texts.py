@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.errors import TaskError
-from epigym.feature_texts import mentioned, texts
+from epigym.feature_texts import mentioned, names, texts
 from epigym.feature_types import FeatureTypes, short
 from epigym.features import RelationalFeatures
 from epigym.problem import load_problem
@@ -52,6 +52,33 @@ def written(task: Task, level: int = 2, *, worlds: bool = True, seed: int = 0) -
         assert text.isprintable()
         assert set(abbreviated(text)) <= set(map(short, found))
     return found
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_a_feature_has_as_many_names_as_it_counts(problem: str, level: int) -> None:
+    space = StateSpace(load_problem(problem))
+    types, state = FeatureTypes(space.task), walked(space)[-1]
+    found = names(space, types, level, False, state)
+    _, colours, values = RelationalFeatures(space, types.tables, level, False)(np.array([state]))
+    counts = dict(zip(colours.tolist(), values.tolist(), strict=True))
+    assert {colour: len(found[colour]) for colour in counts} == counts
+
+
+def test_the_names_are_those_of_the_task() -> None:
+    space = StateSpace(load_problem("coin_in_the_box/pl_5"))
+    types = FeatureTypes(space.task)
+    found = names(space, types, 0, True, space.initial)
+    lines = texts(space, types, 0, True, [space.initial])
+    assert ["a about tail", "b about tail", "c about tail"] in found.values()
+    assert ["C([a,b,c], tail)"] in found.values()
+    assert ["tail"] in found.values()
+    assert {
+        one for colour, text in lines.items() if text.startswith("share of designated") for one in found[colour]
+    } == {
+        "{" + ", ".join(sorted(world)) + "}"
+        for world in (space.task.initial.valuations[number] for number in space.task.initial.designated)
+    }
 
 
 def abbreviated(text: str) -> list[str]:

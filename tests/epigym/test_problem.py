@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +14,11 @@ import epigym
 from epigym.__main__ import main
 from epigym.command.codes import ExitCode
 from epigym.drawing import dot
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, UsageError
 from epigym.problem import Reading, domain_problem, load_problem
 from epigym.space import StateSpace
 from tests.helpers.epddl_problem import write_problem
+from tests.helpers.tasks import COIN
 
 
 def test_an_instance_a_domain_and_a_file_are_found(tmp_path: Path) -> None:
@@ -44,7 +46,7 @@ def test_a_file_wins_over_a_domain(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("coin_in_the_bx/pl_5", "no such file as 'coin_in_the_bx/pl_5', and .*did you mean 'coin_in_the_box'"),
         ("coin_in_the_box/pl5", "did you mean 'pl_5'"),
         ("missing.txt", "no such problem file: missing.txt"),
-        ("/tmp", "no such problem file: /tmp"),
+        ("/gone", "no such problem file: /gone"),
     ],
 )
 def test_a_problem_that_does_not_exist_is_explained(name: str, message: str) -> None:
@@ -100,6 +102,43 @@ def test_a_scene_is_a_problem_and_actions_that_can_be_overridden(tmp_path: Path)
         assert main(["show", "room_messages", *words, f"out={tmp_path / name}.dot"]) == 0
         pictures[name] = (tmp_path / f"{name}.dot").read_text()
     assert pictures["scene"] == pictures["written"] != pictures["plain"] == pictures["before"]
+
+
+@pytest.mark.parametrize("name", ["grapevine/3_pl_4", "epistemic_gossip/3_3_1"])
+@pytest.mark.parametrize("command", ["show", "convert"])
+def test_an_instance_can_be_a_parameter_as_in_an_environment(
+    command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = []
+    for words in ([name.partition("/")[0], f"instance={name.partition('/')[2]}"], [name]):
+        out = tmp_path / ("picture.dot" if command == "show" else "task.json")
+        assert main([command, *words, f"out={out}"]) == 0
+        written.append((out.read_text(), capsys.readouterr().out))
+    assert written[0] == written[1]
+    assert main([command, "grapevine", "instance=9_pl_9", f"out={tmp_path}/x.json"]) != 0
+    assert "9_pl_9" in capsys.readouterr().err
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"epigym {epigym.__version__}\n"
+
+
+def test_show_says_a_warning_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "coin.txt").write_text(COIN.replace("b observes lift;", "b aware_of lift;"))
+    command = [sys.executable, "-m", "epigym", "show", "coin.txt", "out=coin.dot"]
+    errors = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stderr
+    assert re.fullmatch(r"warning: coin\.txt:\d+:\d+: .*\n", errors)
+
+
+def test_a_folder_is_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("coins", "coins.txt", "grapevine"):
+        Path(name).mkdir()
+    for name in ("coins", "coins.txt", str(tmp_path)):
+        with pytest.raises(UsageError, match=f"^{name} is a folder: name a problem file in it$"):
+            load_problem(name)
+    assert load_problem("grapevine").domain == "grapevine"  # a domain, whatever folders there are
 
 
 LIBRARIES = ["kinds.epddl", "[kinds.epddl]", "['kinds.epddl']", "[kinds.epddl, more.epddl]"]

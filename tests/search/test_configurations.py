@@ -222,6 +222,17 @@ def test_configurations_are_read_from_text_and_mappings() -> None:
         ({"name": "wa_star", "weight": math.inf}, "l_pg", "weight=inf: expected at least 0, and finite"),
         ({"name": "wa_star", "weight": math.nan}, "l_pg", "weight=nan: expected at least 0, and finite"),
         ("hfs", {"name": "gnn", "checkpoint": [3]}, "heuristic 'gnn': checkpoint=[3]: expected text"),
+        ("hfs", {"name": "gnn", "checkpoint": "m.json"}, "'gnn' does not read m.json: choose the heuristic 'learned'"),
+        (
+            "hfs",
+            {"name": "learned", "checkpoint": "m.ckpt"},
+            "'learned' does not read m.ckpt: choose the heuristic 'gnn'",
+        ),
+        (
+            "hfs",
+            {"name": "learned", "checkpoint": "m.onnx"},
+            "'learned' does not read m.onnx: choose the heuristic 'gnn'",
+        ),
         ("hfs", {"name": "gnn", "chekpoint": "x"}, "'chekpoint': did you mean 'checkpoint'?"),
         ({"name": "portfolio", "members": "bfs"}, None, "agent 'portfolio': members=bfs: expected a mapping"),
         ({"name": "portfolio", "membres": []}, None, "'membres': did you mean 'members'?"),

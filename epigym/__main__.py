@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(import_module("domains.__main__").main(rest))
     try:
         if name not in commands:
-            raise EpigymError(unknown("command", name, [*commands, *others]))
+            raise EpigymError(unknown("command", name, [*commands, *others, *_HELP, "--version"]))
         check_place("learn", "search")
     except EpigymError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -118,6 +118,8 @@ def _run(
     try:
         problem, parameters = options.problem, domains.read_parameters(options.parameters)
         if "instance" in parameters and not is_file(problem):
+            if "/" in problem:
+                raise UsageError(f"{problem} is an instance already: leave instance= out")
             problem = f"{problem}/{parameters.pop('instance')}"
         command(problem, parameters)
     except domains.DomainError as error:
@@ -136,7 +138,7 @@ def _show(problem: str, parameters: dict[str, Any]) -> None:
     scene = _scene(problem) if _flag(parameters, "scene") else None
     if scene:
         parameters = {**scene.parameters, "after": ",".join(scene.plan), **parameters}
-    out = Path(str(parameters.pop("out", f"{Path(problem).stem}.png")))
+    out = _out(parameters.pop("out", f"{Path(problem).stem}.png"))
     check_writable(out)
     source, plan = _plan(parameters)
     task = _load(problem, parameters)
@@ -153,7 +155,7 @@ def _show(problem: str, parameters: dict[str, Any]) -> None:
 def _convert(problem: str, parameters: dict[str, Any]) -> None:
     if "out" not in parameters:
         raise UsageError("out is not given: add out=FILE.json or out=FILE.txt")
-    out = Path(str(parameters.pop("out")))
+    out = _out(parameters.pop("out"))
     form = check_format(out, parameters.pop("format", None))
     check_writable(out)
     semantics = save(_load(problem, parameters), out, form)
@@ -170,6 +172,12 @@ def _parser(name: str, description: str, values: str, examples: str) -> argparse
     parser.add_argument("problem", help="a problem file, a domain, or domain/instance")
     parser.add_argument("parameters", nargs="*", metavar="name=value", help=f"{values}, {_READING_HELP}")
     return parser
+
+
+def _out(name: object) -> Path:
+    if not str(name):
+        raise UsageError("out is empty: name a file")
+    return Path(str(name))
 
 
 def _flag(parameters: dict[str, Any], name: str) -> bool:

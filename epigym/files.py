@@ -159,6 +159,8 @@ def write_json(path: AnyPath, content: Any, *, indent: int | None = 2) -> None:
 
 def _nameable(path: AnyPath) -> Path:
     """A path that a file can have and that fits on a line. Raises OSError for others, such as one with a NUL."""
+    if not os.fspath(path):
+        raise OSError(errno.EINVAL, "the name of the file is empty", "''")
     try:
         is_nameable = b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from epigym.formula import Formula
 from epigym.language import Semantics, load, parse_epddl, parse_mastar
 from epigym.structure import Structure, actors, from_words
 from epigym.task import Task
+
+_EXAMPLE = "coin_in_the_box/pl_5"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ def load_problem(problem: str, reading: Reading = Reading()) -> Task:
         MissingError: when there is neither such a file nor such an instance (close names are suggested).
         UsageError: when it is a folder, or the reading does not apply to the problem.
     """
+    if not isinstance(problem, str | PathLike) or not fspath(problem):
+        raise UsageError(f"expected a problem file, or domain/instance such as {_EXAMPLE}, got {problem!r}")
     path = Path(problem)
     if is_file(path):
         return load(path, **asdict(reading))

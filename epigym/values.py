@@ -102,6 +102,8 @@ def typed(value: Any, kind: Any, place: str) -> Any:
     if plain not in (*_KINDS, Path, Mapping) and not is_dataclass(plain):
         return value
     if plain is Path:
+        if typed(value, str, place) == "":
+            raise UsageError(f"{place} is empty: name a file or folder")
         return Path(typed(value, str, place))
     if plain is int and isinstance(value, Integral) and not isinstance(value, int):  # NumPy's
         return int(value)

@@ -25,7 +25,6 @@ class GraphPpo(RunSettings):
 
     domain: str
     problem: dict[str, Any]
-    encoding: str
     goal_steps: int = field(metadata={"minimum": 1})
     goal_size: int = field(metadata={"minimum": 1})
     goals: int = field(metadata={"minimum": 1})
@@ -50,6 +49,8 @@ def train(settings: GraphPpo) -> None:
 
     if settings.domain not in DOMAINS:
         raise UsageError(unknown("domain", settings.domain, DOMAINS))
+    if not settings.seeds:
+        raise UsageError("seeds=[]: expected one at least")
 
     import torch
 
@@ -61,7 +62,6 @@ def train(settings: GraphPpo) -> None:
     torch.set_num_threads(1)
     env = GoalsEnv(
         settings.domain,
-        encoding=settings.encoding,
         goal_steps=settings.goal_steps,
         goal_size=settings.goal_size,
         **settings.problem,

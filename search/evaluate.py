@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from epigym.command.codes import ExitCode
 from epigym.command.runner import run
-from epigym.command.settings import RunSettings
+from epigym.command.settings import Settings
 from epigym.errors import UsageError
 from epigym.language import Semantics
 from search.evaluation.clusters import Local, Slurm
@@ -25,7 +25,7 @@ logger = logging.getLogger("search.evaluate")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluate(RunSettings):
+class Evaluate(Settings):
     """The settings, see `conf/evaluate.yaml`."""
 
     name: str

@@ -87,6 +87,38 @@ def test_a_full_disk_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch) ->
     assert "No space left on device" in errors
 
 
+@pytest.mark.parametrize(
+    ("door", "arguments", "message"),
+    [
+        (
+            "search.validate",
+            ("problem=coin.txt", "plan=lift,look"),
+            "plan=lift,look: write a list as plan=[lift,look]; -m",
+        ),
+        ("search.solve", ("problem=coin.txt", "plan_file="), "cannot write '': the name of the file is empty"),
+        ("search.solve", ("problem=coin.txt", "run_dir="), "run_dir is empty: name a file or folder"),
+        ("search.evaluate", ("folder=",), "folder is empty: name a file or folder"),
+        (
+            "search.evaluate",
+            ("problems=coin.txt", "agents=[hfs]", "heuristics=[gnn]"),
+            "no finished run fits a problem of",
+        ),
+        ("learn.graph_ppo", ("seeds=[]",), "seeds=[]: expected one at least"),
+        ("learn.graph_ppo", ("problem.encoding=hsah",), "unknown encoding 'hsah': did you mean 'hash'?"),
+        ("learn.train", ("problem=hopeless.txt", "recipe=short"), "no goal of 'hopeless' is among the"),
+    ],
+)
+def test_wrong_values_are_refused_in_one_line_and_leave_nothing(
+    call: Call, tmp_path: Path, door: str, arguments: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "hopeless.txt").write_text(COIN.replace("shout if B(a, tail)", "shout if -tail"))
+    code, _, errors = call(door, *arguments)
+    assert code in (ExitCode.USAGE, ExitCode.BAD_INPUT, ExitCode.NO_INPUT, ExitCode.CANNOT_WRITE)
+    assert message in errors
+    assert errors.count("error: ") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["coin.txt", "hopeless.txt"]
+
+
 @pytest.mark.parametrize("door", DOORS)
 def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, door: str) -> None:
     code, _, errors = call(door, "nonsense=1")

@@ -66,6 +66,6 @@ def line(error: BaseException) -> str:
     return f"{type(error).__name__}: {first} (add debug=true for the traceback)"
 
 
-def warning(message: Warning | str, *_: object) -> str:
+def warning(message: Warning | str, *_: object, **__: object) -> str:
     """What a warning says to the user, in place of `warnings.formatwarning`."""
     return f"warning: {message}\n"

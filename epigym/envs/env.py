@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, ClassVar, Literal
 
 import gymnasium
@@ -142,6 +141,8 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         """Start at the initial e-state, with the task's goal."""
         if invalid_action not in ("noop", "error"):
             raise EpigymError(unknown("invalid_action", str(invalid_action), ("noop", "error")))
+        if not isinstance(task, Task):
+            raise EpigymError(f"expected a Task, such as load_problem returns, got {task!r}")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise EpigymError(unknown("render_mode", str(render_mode), self.metadata["render_modes"]))
         if not task.actions:
@@ -330,15 +331,20 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         self._bind(state["goal"])
 
 
-def check_options(options: Iterable[str], known: tuple[str, ...]) -> None:
+def check_options(options: Mapping[str, Any], known: tuple[str, ...]) -> None:
     """Refuse reset options that do not exist.
 
     Raises:
-        EpigymError: naming the first.
+        EpigymError: naming the first, or when they are no mapping.
     """
+    if not isinstance(options, Mapping):
+        raise EpigymError(f"reset options are a mapping, such as {{'state': 0}}, got {options!r}")
     for name in options:
         if name not in known:
             raise EpigymError(unknown("reset option", name, known))
+
+
+_ARGUMENTS = ("encoding", "invalid_action", "forbid_collapse", "render_mode")
 
 
 class ProblemEnv(EpistemicEnv):
@@ -359,7 +365,7 @@ class ProblemEnv(EpistemicEnv):
 
     def __init__(
         self,
-        path: str | None = None,
+        path: str = "",
         *,
         semantics: Semantics = "default",
         domain_file: str | None = None,
@@ -368,8 +374,8 @@ class ProblemEnv(EpistemicEnv):
         **options: Any,
     ) -> None:
         """Read the problem."""
-        if not isinstance(path, str | PathLike):
-            raise UsageError(f"path={path!r}: expected a problem file, or domain/instance such as coin_in_the_box/pl_5")
         typed(plank_compat, bool, "plank_compat")
         reading = Reading(semantics, domain_file, libraries, plank_compat)  # type: ignore[arg-type]
+        if unknown_ones := options.keys() - set(_ARGUMENTS):
+            raise UsageError(unknown("argument", sorted(unknown_ones)[0], _ARGUMENTS))
         super().__init__(load_problem(path, reading), **options)

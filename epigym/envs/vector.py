@@ -121,8 +121,8 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
         Raises:
             EpigymError: when an option does not exist or does not fit the task, or there is not a seed for each.
         """
+        check_options(options or {}, (*OPTIONS, "reset_mask"))
         asked = dict(options or {})
-        check_options(asked, (*OPTIONS, "reset_mask"))
         members = self._members(asked.pop("reset_mask", None))
         for index, one in zip(self._every.tolist(), self._seeds(seed), strict=True):
             if one is not None and index in members:

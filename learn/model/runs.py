@@ -82,7 +82,7 @@ def newest(domain: str, outputs: str | os.PathLike[str] = "outputs") -> Path:
     good = [run.checkpoint for run in runs if run.beats_median]
     if good:
         return good[-1]
-    reason = f"no finished run was trained on {domain!r}"
+    reason = f"no finished run was trained on {domain!r}" if domain else "no finished run fits a problem of no domain"
     if runs:
         reason = f"none of the {len(runs)} finished runs on {domain!r} predicts better than the median distance"
     remedy = f"run `python -m learn.train domain={domain or '…'}`, or name a checkpoint"

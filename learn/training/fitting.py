@@ -22,7 +22,7 @@ from learn.training.options import Training
 from learn.training.pictures import draw_curves, draw_errors, draw_predictions
 from learn.training.report import baselines, column, write_record
 from learn.training.resuming import CHECKPOINTS, History, begin, row_of
-from learn.training.trainer import WaitingTime, fit, make_module, make_trainer
+from learn.training.trainer import WaitingTime, fit, make_module, make_trainer, write_settings
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +70,7 @@ def train(
     distance = torch.from_numpy(column(data.train, "distance"))
     module.regressor.start_at(float(module.target.normalise(distance).mean()))
     logger.info("training on %s samples, validating on %s", f"{len(data.train):,}", f"{len(data.validation):,}")
+    write_settings(trainer, settings)
     fit(trainer, module, data, run_dir, checkpoint)
 
     if not trainer.is_global_zero:

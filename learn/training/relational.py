@@ -43,7 +43,7 @@ from learn.training.pictures import draw_search_curves
 from learn.training.ranking import Loss, target_of
 from learn.training.resuming import CHECKPOINTS, History, begin, row_of
 from learn.training.searching import Problems, searched
-from learn.training.trainer import fit, make_trainer
+from learn.training.trainer import fit, make_trainer, write_settings
 
 logger = logging.getLogger(__name__)
 
@@ -292,6 +292,7 @@ def train_relational(settings: Training, options: RelationalOptions, domains: Se
         torch.nn.init.constant_(module.regressor.last.bias, pairs.mean_target())
     logger.info("%d problems, %s pairs", len(problems), f"{sum(len(one.better) for one in problems):,}")
     data = PairData(pairs, options.batch_size, len(validation), settings.seed)
+    write_settings(trainer, settings)
     fit(trainer, module, data, run_dir, checkpoint)
     if not trainer.is_global_zero:
         return []

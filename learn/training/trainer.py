@@ -70,8 +70,6 @@ def make_trainer(
 ) -> Trainer:
     """The trainer of a training: best checkpoint, early stopping, logs, one progress bar, and what the user adds.
 
-    What the training was told is written into the folder of the run.
-
     Args:
         settings: of the training.
         *extra: further callbacks.
@@ -111,9 +109,13 @@ def make_trainer(
     except (ImportError, TypeError, ValueError, MisconfigurationException) as error:
         raise UsageError(f"trainer: {error}") from error
     trainer.strategy.checkpoint_io = SealedIO()
-    if trainer.is_global_zero:
-        write_text(run_dir / "config.yaml", as_yaml(settings))
     return trainer
+
+
+def write_settings(trainer: Trainer, settings: Training) -> None:
+    """Write what the training was told into the folder of the run, once there is something to train on."""
+    if trainer.is_global_zero:
+        write_text(settings.run_dir / "config.yaml", as_yaml(settings))
 
 
 def _made(settings: Mapping[str, Any], kind: type[Any]) -> Any:

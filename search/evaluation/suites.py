@@ -106,6 +106,8 @@ def problems_of(
 
 
 def _named(name: str, semantics: Semantics) -> Problem:
+    if not name:
+        raise UsageError("problems: a name is empty: name files, or domain/instance")
     head = name.partition("/")[0]
     domain = head if head in domains.DOMAINS and not Path(name).is_file() else Path(name).resolve().parent.name
     return Problem(name, domain, name, Reading(semantics))

@@ -69,5 +69,5 @@ def _listener(host: str, port: int) -> socket.socket:
     except socket.gaierror as error:
         raise UsageError(f"host={host}: {error.strerror}: name an address of this machine") from None
     except OSError as error:
-        why = os.strerror(error.errno or 0)
+        why = error.strerror or os.strerror(error.errno or 0)
         raise UsageError(f"host={host} port={port}: {why}: take another port, or port=0 for any that is free") from None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from epigym.space import StateSpace
 from epigym.values import Count
-from learn.model.runs import chosen, finished_runs
+from learn.model.runs import chosen, finished_runs, newest
 from learn.model.scoring import open_scorer
 from search.heuristics.heuristic import Heuristic
 
@@ -48,6 +48,8 @@ def require_checkpoint(checkpoint: str | None, domain: str | None) -> None:
     """
     if domain is not None or (checkpoint is not None and "{domain}" not in checkpoint):
         chosen(checkpoint, domain or "")
+    elif checkpoint is None and not good_checkpoints(None):
+        newest("")  # raises the error: there is none for any domain
 
 
 def good_checkpoints(domain: str | None) -> list[Path]:

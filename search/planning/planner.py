@@ -129,10 +129,12 @@ def find_plan(
         CheckpointError: when a learned heuristic cannot be loaded or does not fit the task.
         TaskError: when the task cannot be represented, or designated worlds disagree about an observer.
         CollapseError: when an agent is collapsed in the initial e-state, and that is forbidden.
-        UsageError: when `plan_file`, or what is beside it, exists and is not a plan.
+        UsageError: when the configuration is none, or `plan_file`, or the file beside it, exists and is not a plan.
         OSError: when the plan cannot be written.
         KeyboardInterrupt: when it was interrupted; after the first plan, the message says where the best one is.
     """
+    if not isinstance(configuration, Configuration):
+        raise UsageError(f"expected a Configuration, such as Configuration.of('bfs'), got {configuration!r}")
     _prepare(task, plan_file, forbid_collapse)
     search = partial(
         find_plan_here,

@@ -15,6 +15,7 @@ from epigym.__main__ import main
 from epigym.command.codes import ExitCode
 from epigym.drawing import dot
 from epigym.errors import EpigymError, UsageError
+from epigym.files import read_plan
 from epigym.problem import Reading, domain_problem, load_problem
 from epigym.space import StateSpace
 from tests.helpers.epddl_problem import write_problem
@@ -129,6 +130,22 @@ def test_show_says_a_warning_in_one_line(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "epigym", "show", "coin.txt", "out=coin.dot"]
     errors = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stderr
     assert re.fullmatch(r"warning: coin\.txt:\d+:\d+: .*\n", errors)
+
+
+def test_an_empty_name_and_a_second_instance_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words, message in (
+        (["show", ""], "expected a problem file, or domain/instance such as coin_in_the_box/pl_5, got ''"),
+        (["show", "grapevine", "out="], "out is empty: name a file"),
+        (["convert", "grapevine", "out="], "out is empty: name a file"),
+        (["show", "grapevine/3_pl_4", "instance=3_pl_4"], "grapevine/3_pl_4 is an instance already: leave instance="),
+    ):
+        assert main(words) == ExitCode.USAGE
+        assert message in capsys.readouterr().err
+    with pytest.raises(EpigymError, match="the name of the file is empty"):
+        read_plan("")
 
 
 def test_a_folder_is_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

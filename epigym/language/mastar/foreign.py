@@ -6,12 +6,12 @@ import re
 
 _KNOWLEDGE = "(?:K|Kw|[Kk]nows?)"
 _REMEDIES = (
-    (r"<->|<=>", "for f <-> g write (-f | g), (-g | f)"),
-    (r"->|=>", "for f -> g write (-f | g)"),
+    (r"<->|<=>|↔|⇔", "for f <-> g write (-f | g), (-g | f)"),
+    (r"->|=>|→|⇒", "for f -> g write (-f | g)"),
     (r"//|/\*|#", "comments run from % to the end of the line"),
-    (r"&&?|\band\b", "for f and g write f, g"),
-    (r"\|\||\bor\b", "for f or g write f | g"),
-    (r"[!~]|\bnot\b", "for not f write -f"),
+    (r"&&?|\band\b|∧", "for f and g write f, g"),
+    (r"\|\||\bor\b|∨", "for f or g write f | g"),
+    (r"[!~¬]|\bnot\b", "for not f write -f"),
     (r"\{", "a group of agents is written [a, b]"),
     (rf"\b{_KNOWLEDGE}\s*\([^()]*", "for knowledge write B(a, f), what agent a believes"),
 )

@@ -160,8 +160,9 @@ def _hint(source: Source, error: UnexpectedToken, expected: frozenset[str]) -> s
     if "CAUSES" in expected and error.interactive_parser:
         words.append((str(error.interactive_parser.parser_state.value_stack[-1]), _STATEMENT))
     for word, terminals in words:
-        if word.removesuffix("s").upper() in terminals:
-            return f"; the keyword is {word.removesuffix('s')!r}, not {word!r}"
+        keyword = word.lower().removesuffix("s")
+        if keyword.upper() in terminals:
+            return f"; the keyword is {keyword!r}, not {word!r}"
         if hint := did_you_mean(word, map(str.lower, terminals)):
             return f"; {hint}"
     return ""

@@ -92,7 +92,7 @@ def test_what_leads_nowhere_fails(tmp_path: Path, text: str, said: str) -> None:
 def test_the_navigation_names_every_document_once() -> None:
     nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
     documents = [str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")]
-    assert sorted(pages(nav)) == sorted([*documents, "reference/commands.md"])  # which is made of the README
+    assert sorted(pages(nav)) == sorted(documents)
 
 
 def test_nothing_is_loaded_from_another_host(site: Path) -> None:
@@ -130,9 +130,11 @@ def test_lists_are_lists(site: Path) -> None:
     assert [(name, text) for name, text in paragraphs if "\n- " in text] == []
 
 
-def test_commands_agents_and_heuristics_are_those_of_the_readme(site: Path) -> None:
-    page = (site / "reference" / "commands.html").read_text(encoding="utf-8")
-    assert all(f"<code>{name}</code>" in page for name in (*AGENTS, *HEURISTICS))
+def test_the_tables_of_the_reference_name_every_agent_and_heuristic() -> None:
+    """`gnn` and the like in the first column of a row."""
+    page = (ROOT / "docs" / "reference" / "search.md").read_text(encoding="utf-8")
+    rows = [row.split("|")[1] for row in page.splitlines() if row.startswith("| `")]
+    assert sorted(re.findall(r"`(\w+)`", " ".join(rows))) == sorted([*AGENTS, *HEURISTICS, "portfolio"])
 
 
 def test_a_full_name_leads_to_the_reference(site: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.helpers.benchmark_files import ROOT
 
-_FOLDER = ROOT / "docs" / "epddl"  # the example of the README
+_FOLDER = ROOT / "docs" / "epddl"  # the example of a tutorial
 LIBRARY, DOMAIN, PROBLEM = (
     (_FOLDER / name).read_text(encoding="utf-8") for name in ("kinds.epddl", "coin.epddl", "coin-1.epddl")
 )

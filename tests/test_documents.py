@@ -102,6 +102,7 @@ PUBLIC = ("../shared", "experiment=competition", "outputs/train/rescue")  # in c
 
 GROUPS = [
     ["README.md"],
+    ["docs/reference/commands.md"],
     ["docs/index.md", "docs/domains.md"],
     ["docs/tutorials/first_plan.md"],
     ["docs/tutorials/own_domain_mastar.md"],
@@ -122,9 +123,13 @@ GROUPS = [
 
 LINK = re.compile(r'(?:src="|\]\()((?!http)[^")#]+)')
 OUTPUT = re.compile(rf"^ {{4}}({STARTS}[^\n]+)\n\n```text\n(.*?)```", flags=re.MULTILINE | re.DOTALL)
+TIME = re.compile(r" *\b[\d.,]+ (?:ms|s)\b")
 BLOCK = re.compile(r"```python\n(.*?)```", flags=re.DOTALL)
 PAGES = (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")))
 DOCUMENTS = [str(path.relative_to(ROOT)) for path in PAGES]
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8").replace(" \\\n  ", " ")
+DEMO = re.findall(r"^DEMO_\w+ = (.+)$", MAKEFILE, flags=re.MULTILINE)
+"""The commands of `make demo`, which run as they are: documents show what they print."""
 
 
 def commands(document: str) -> list[str]:
@@ -140,7 +145,12 @@ def blocks(document: str) -> list[str]:
 def outputs(document: str) -> dict[str, list[str]]:
     """The lines that a document shows right below a command as what that says."""
     found = OUTPUT.findall((ROOT / document).read_text(encoding="utf-8"))
-    return {command: output.splitlines() for command, output in found}
+    return {command: lines_of(output) for command, output in found}
+
+
+def lines_of(output: str) -> list[str]:
+    """The lines of an output without times, which differ from run to run."""
+    return [TIME.sub("", line.rstrip()) for line in output.splitlines()]
 
 
 def first_two(argument: str) -> str:
@@ -186,7 +196,8 @@ class Command(NamedTuple):
         shown = map(first_two, self.arguments) if is_sweep_of_models else self.arguments
         if not LOCAL.keys().isdisjoint(self.arguments):
             shown = [LOCAL.get(one, one) for one in self.arguments if not one.startswith(OF_CLUSTERS)]
-        return [*shown, *shlex.split(SHORT.get(self.kind, ""))]
+        is_demo = self.arguments in [shlex.split(command)[3:] for command in DEMO]
+        return [*shown, *shlex.split("" if is_demo else SHORT.get(self.kind, ""))]
 
     @property
     def promised(self) -> list[str]:
@@ -267,9 +278,7 @@ def run_all(shown: list[str], tmp_path: Path, serve: Serve, answers: Mapping[str
         code = (visit if command.module == SERVED else serve)(command, folder, log)
         said = log.read_text(encoding="utf-8")
         assert (code, bool(said)) == (0, True), f"{text}\n{said[-2000:]}"
-        assert [line for line in answers.get(text, []) if line not in said.splitlines()] == [], (
-            f"{text}\n{said[-2000:]}"
-        )
+        assert [line for line in answers.get(text, []) if line not in lines_of(said)] == [], f"{text}\n{said[-2000:]}"
         missing = [
             pattern for pattern, old in zip(command.promised, before, strict=True) if stamps(folder, pattern) <= old
         ]
@@ -342,11 +351,20 @@ def test_a_tutorial_shows_files_as_they_are(document: str) -> None:
     assert [name for name, shown in files if shown != (ROOT / name).read_text(encoding="utf-8")] == []
 
 
-def test_demo_runs_the_two_commands_of_the_readme() -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace(" \\\n  ", " ")
-    recipes = re.findall(r"^DEMO_\w+ = (.+)$", makefile, flags=re.MULTILINE)
-    assert len(recipes) == 2
-    assert set(recipes) <= set(commands("README.md"))
+def test_the_demo_prints_what_the_readme_shows(tmp_path: Path, serve: Serve) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [shown] = re.findall(r"^ {4}make demo\n.*?```text\n(.*?)```", readme, flags=re.MULTILINE | re.DOTALL)
+    assert len(lines_of(shown)) == 13
+    run_all(DEMO, tmp_path, serve, {DEMO[-1]: lines_of(shown)})
+
+
+def test_a_tutorial_explains_the_commands_of_the_demo() -> None:
+    assert len(DEMO) == 2
+    assert {*DEMO} <= {*commands("docs/tutorials/train_and_use.md")}
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from epigym.problem import Reading, load_problem
     from epigym.search_problem import SearchProblem
     from epigym.space import StateSpace
-    from epigym.task import EState, Task
+    from epigym.task.task import EState, Task
 
     __version__: str
 
@@ -59,7 +59,7 @@ MAX_EPISODE_STEPS = 100
 
 # Imported when first asked for: the core and the front ends are not needed to list environments.
 _HOMES = {
-    "EState": "epigym.task",
+    "EState": "epigym.task.task",
     "EpistemicAECEnv": "epigym.envs.aec",
     "EpistemicEnv": "epigym.envs.env",
     "KripkeModel": "epigym.model",
@@ -68,7 +68,7 @@ _HOMES = {
     "Reading": "epigym.problem",
     "SearchProblem": "epigym.search_problem",
     "StateSpace": "epigym.space",
-    "Task": "epigym.task",
+    "Task": "epigym.task.task",
     "load_problem": "epigym.problem",
     "to_pyg": "epigym.encoding",
 }

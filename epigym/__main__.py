@@ -24,7 +24,7 @@ from epigym.names import unknown
 from epigym.packages import check_place
 from epigym.problem import Reading, domain_problem, load_problem
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 
 _SHOW = """
 examples:

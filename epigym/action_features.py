@@ -26,9 +26,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from epigym.feature_types import FeatureTypes, short, uses
 from epigym.features import FeatureRows, join, word
-from epigym.formula import TRUE, Formula, Op, and_, believes, fluent, not_, parts_of
 from epigym.space import StateSpace, as_ids
-from epigym.task import Action, Task
+from epigym.task.formula import TRUE, Formula, Op, and_, believes, fluent, not_, parts_of
+from epigym.task.task import Action, Task
 
 
 class _Slot(NamedTuple):

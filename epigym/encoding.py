@@ -32,13 +32,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
 from epigym.errors import EpigymError, LimitError, UsageError
-from epigym.formula import Formula, Op
 from epigym.growing import GrowingTable
 from epigym.names import unknown
 from epigym.packages import extras
 from epigym.rows import GoalPart, GraphBatch, Rows, goal_parts, join, unroll, unroll_under
 from epigym.space import StateSpace, as_ids
-from epigym.task import Task
+from epigym.task.formula import Formula, Op
+from epigym.task.task import Task
 
 if TYPE_CHECKING:
     from gymnasium.spaces import GraphInstance

@@ -25,7 +25,7 @@ from epigym.feature_types import FeatureTypes, short
 from epigym.features import CHILD, WHO, Edges, FeatureTables, join, set_colour
 from epigym.reference import Evaluation
 from epigym.space import StateSpace, as_ids
-from epigym.task import EState, Task
+from epigym.task.task import EState, Task
 
 _NEITHER, _NO, _YES, _EITHER = map(frozenset[bool], ((), (False,), (True,), (False, True)))
 _TRUTH = {_NO: (0, "false"), _YES: (1, "true"), _EITHER: (2, "undetermined")}

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.features import WHO, FeatureTables, word
-from epigym.formula import TRUE, Formula, Op, parts_of
-from epigym.structure import Lifted, Structure
-from epigym.task import Action, Task
+from epigym.task.formula import TRUE, Formula, Op, parts_of
+from epigym.task.structure import Lifted, Structure
+from epigym.task.task import Action, Task
 
 _LONGEST = 3  # modalities of a path that are told apart
 _LETTER = {Op.BELIEVES: "B", Op.EVERYBODY: "E", Op.COMMON: "C", Op.ACTUALLY: ""}

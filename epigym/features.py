@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
-from epigym.formula import Formula
-from epigym.packing import pack_formulas
 from epigym.space import StateSpace, as_ids
+from epigym.task.formula import Formula
+from epigym.task.packing import pack_formulas
 
 Edges = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint64]]
 """A ragged table of edges to objects: where each row starts, int64[rows + 1], the objects and the labels."""

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.features import word
-from epigym.formula import Formula, Op
 from epigym.space import StateSpace
-from epigym.task import Action, EState, Event, Task
+from epigym.task.formula import Formula, Op
+from epigym.task.task import Action, EState, Event, Task
 
 _MAX_ROUNDS: Final = 64
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from epigym import _core
 from epigym.errors import TaskError
-from epigym.formula import Formula
 from epigym.names import unknown
-from epigym.packing import FormulaPacker, pack_model
-from epigym.task import EState
+from epigym.task.formula import Formula
+from epigym.task.packing import FormulaPacker, pack_model
+from epigym.task.task import EState
 
 if TYPE_CHECKING:
     import networkx

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.task import EState
+from epigym.task.task import EState
 
 Truth: TypeAlias = NDArray[np.bool_]
 Numbers: TypeAlias = NDArray[np.int64]

@@ -10,10 +10,10 @@ from typing import Any
 import domains
 from epigym.errors import MissingError, UsageError
 from epigym.files import is_file
-from epigym.formula import Formula
 from epigym.language import Semantics, load, parse_epddl, parse_mastar
-from epigym.structure import Structure, actors, from_words
-from epigym.task import Task
+from epigym.task.formula import Formula
+from epigym.task.structure import Structure, actors, from_words
+from epigym.task.task import Task
 
 _EXAMPLE = "coin_in_the_box/pl_5"
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from epigym.errors import CollapseError, TaskError
-from epigym.formula import Formula, Op
 from epigym.names import unknown
 from epigym.pointed_model import Numbers, PointedModel, Relation, Truth, ranked
-from epigym.task import Action, EState, Event, Task
+from epigym.task.formula import Formula, Op
+from epigym.task.task import Action, EState, Event, Task
 
 AnyState = EState | PointedModel
 CanonicalForm = tuple[tuple[tuple[bool, ...], ...], tuple[tuple[tuple[int, ...], ...], ...], tuple[int, ...]]

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
-from epigym.formula import Formula
-from epigym.packing import unpack_formulas
 from epigym.space import StateSpace, as_id, as_ids
+from epigym.task.formula import Formula
+from epigym.task.packing import unpack_formulas
 
 
 class Relaxed(NamedTuple):

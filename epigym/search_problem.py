@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from epigym.errors import UsageError
-from epigym.formula import Formula
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.formula import Formula
+from epigym.task.task import Task
 
 
 class Environment(Protocol):

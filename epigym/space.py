@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
 from epigym.errors import CollapseError, TaskError, UsageError
-from epigym.formula import Formula
 from epigym.model import KripkeModel
-from epigym.packing import pack_formulas, pack_model, pack_task, unpack_model
-from epigym.symmetry import symmetries
-from epigym.task import EState, Task
+from epigym.task.formula import Formula
+from epigym.task.packing import pack_formulas, pack_model, pack_task, unpack_model
+from epigym.task.symmetry import symmetries
+from epigym.task.task import EState, Task
 
 Query = Callable[[ArrayLike], NDArray[np.bool_]]
 BoundQuery = _core.Query
@@ -52,7 +52,7 @@ class StateSpace:
         task: the ground planning task.
         forbid_collapse: whether e-states with a collapsed agent are left out.
         symmetry: whether expansions leave out actions that a symmetry of the e-state maps to an earlier one, which is
-            as good a start of a plan, see `epigym.symmetry`. Nothing else changes.
+            as good a start of a plan, see `epigym.task.symmetry`. Nothing else changes.
         threads: how many threads compute the successors of an expansion; the result does not depend on it. They pay for
             many e-states at a time, and for single ones of more than 64 worlds.
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
-from epigym.formula import Formula, Op
 from epigym.growing import GrowingTable
 from epigym.rows import Rows
 from epigym.space import StateSpace, as_ids
+from epigym.task.formula import Formula, Op
 
 Truth = NDArray[np.bool_]
 

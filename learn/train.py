@@ -32,7 +32,7 @@ from learn.training.options import (
 )
 
 if TYPE_CHECKING:
-    from epigym.task import Task
+    from epigym.task.task import Task
     from learn.data.dataset import DataSet
 
 logger = logging.getLogger(__name__)

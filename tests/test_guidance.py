@@ -11,11 +11,11 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 from omegaconf import OmegaConf
 
-from epigym.formula import Formula, believes, fluent, literal, not_
 from epigym.language import parse_mastar
 from epigym.relaxation import Relaxation
 from epigym.space import StateSpace, Transitions
-from epigym.task import Task
+from epigym.task.formula import Formula, believes, fluent, literal, not_
+from epigym.task.task import Task
 from epigym.walks import breadth_first
 from search.agents import make_agent
 from search.agents.limits import Limits

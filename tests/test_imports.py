@@ -20,12 +20,12 @@ PACKAGES = ("domains", "epigym", "learn", "search")
 # Modules at the root of `learn` and `search` are doors, and so is `epigym.__main__`: nobody imports a door.
 LEARN_DOOR, SEARCH_DOOR, EPIGYM_DOOR = "a door of learn", "a door of search", "the door of epigym"
 
-BASICS = "epigym.errors epigym.names epigym.files epigym.formula epigym.structure epigym.task"
-STATES = f"{BASICS} epigym.language epigym.packing epigym.model epigym.space"
+BASICS = "epigym.errors epigym.names epigym.files epigym.task.formula epigym.task.structure epigym.task.task"
+STATES = f"{BASICS} epigym.language epigym.task.packing epigym.model epigym.space"
 # All that rooms of `learn` and `search` may import of `epigym`: everything but the command runner and the door.
 EPIGYM = (
     f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.values epigym.reference "
-    "epigym.reachability epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.features "
+    "epigym.task.reachability epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.features "
     "epigym.feature_types epigym.feature_texts epigym.action_features epigym.likeness epigym.walks epigym.worlds "
     "epigym.envs epigym.search_problem epigym.sealed epigym.tables"
 )
@@ -42,20 +42,20 @@ TABLE = {
     "epigym.targets": "epigym.errors",
     "epigym.tables": "",
     "epigym.values": "epigym.errors epigym.names epigym.files",
-    "epigym.formula": "epigym.errors epigym.names",
-    "epigym.structure": "epigym.errors",
-    "epigym.task": "epigym.errors epigym.names epigym.formula epigym.structure",
+    "epigym.task.formula": "epigym.errors epigym.names",
+    "epigym.task.structure": "epigym.errors",
+    "epigym.task.task": "epigym.errors epigym.names epigym.task.formula epigym.task.structure",
     "epigym.language": f"{BASICS} epigym.pointed_model epigym.reference",
     "epigym.reference": f"{BASICS} epigym.pointed_model",
     "epigym.pointed_model": BASICS,
-    "epigym.reachability": BASICS,
-    "epigym.packing": BASICS,
-    "epigym.symmetry": BASICS,
+    "epigym.task.reachability": BASICS,
+    "epigym.task.packing": BASICS,
+    "epigym.task.symmetry": BASICS,
     "epigym.growing": "",
     "epigym.rows": "epigym._core",
-    "epigym.model": f"{BASICS} epigym.language epigym.packing epigym._core",
+    "epigym.model": f"{BASICS} epigym.language epigym.task.packing epigym._core",
     "epigym.drawing": f"{STATES} epigym.packages epigym.pointed_model epigym.reference",
-    "epigym.space": f"{BASICS} epigym.language epigym.packing epigym.model epigym.symmetry epigym._core",
+    "epigym.space": f"{BASICS} epigym.language epigym.task.packing epigym.model epigym.task.symmetry epigym._core",
     "epigym.problem": f"domains {BASICS} epigym.language",
     "epigym.search_problem": f"{STATES} epigym.problem",
     "epigym.encoding": f"{STATES} epigym.packages epigym.growing epigym.rows epigym._core",
@@ -96,7 +96,7 @@ AT_CALL = {
 }
 # What type checkers alone read: the package finds its public names when they are asked for.
 FOR_TYPES = {
-    "epigym": "epigym.encoding epigym.envs epigym.model epigym.problem epigym.search_problem epigym.space epigym.task",
+    "epigym": "epigym.encoding epigym.envs epigym.model epigym.problem epigym.search_problem epigym.space epigym.task.task",
     "search": "search.planning",
 }
 # Libraries that `epigym` does not need; `domains` needs the standard library only.
@@ -273,7 +273,7 @@ def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for(
         ("domains.new", "import numpy as np", "domains.new:1 imports numpy at import"),
         ("domains.new", "import json\nfrom epigym import names", "domains.new:2 imports epigym.names at import"),
         ("epigym.names", "import domains.registry", ""),
-        ("epigym.task", "from epigym.space import StateSpace", "epigym.task:1 imports epigym.space at import"),
+        ("epigym.task.task", "from epigym.space import StateSpace", "epigym.task.task:1 imports epigym.space at import"),
         ("epigym.space", "import torch.nn", "epigym.space:1 imports torch at import"),
         ("epigym.space", "def f():\n    import torch", "epigym.space:2 imports torch at call"),
         ("epigym.space", "from epigym import _core", ""),
@@ -284,7 +284,7 @@ def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for(
         ("epigym.model", "class A:\n    from epigym import drawing", "epigym.model:2 imports epigym.drawing at import"),
         ("epigym", "if TYPE_CHECKING:\n    from epigym.space import StateSpace", ""),
         ("epigym", "try:\n    import epigym.space\nfinally:\n    pass", "epigym:2 imports epigym.space at import"),
-        ("epigym.reference", "from epigym import packing", "epigym.reference:1 imports epigym.packing at import"),
+        ("epigym.reference", "from epigym import packing", "epigym.reference:1 imports epigym.task.packing at import"),
         ("learn.data.new", "from search.agents import x", "learn.data.new:1 imports search.agents at import"),
         ("learn.model.new", "import epigym.command", "learn.model.new:1 imports epigym.command at import"),
         ("learn.train", "import epigym.command", ""),
@@ -293,7 +293,7 @@ def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for(
     ],
 )  # fmt: skip
 def test_a_forbidden_import_is_found(tmp_path: Path, module: str, text: str, violation: str) -> None:
-    rooms = ("domains.registry", "epigym.names", "epigym.space", "epigym.drawing", "epigym.packing", "epigym.command",
+    rooms = ("domains.registry", "epigym.names", "epigym.space", "epigym.drawing", "epigym.task.packing", "epigym.command",
              "search.agents.run", "search.evaluation.grid", "search.reports.tables", "learn.data.rows",
              "learn.model.scorer", "learn.export", module)  # fmt: skip
     for name in rooms:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym import StateSpace
-from epigym.formula import Op, considers_possible, not_, parts_of
+from epigym.task.formula import Op, considers_possible, not_, parts_of
 from search.heuristics import Heuristic
 
 

@@ -1,5 +1,5 @@
 // The core for Python: the only file that knows Python. Arrays come and go as NumPy arrays, tasks and
-// models as the nested lists of `epigym/packing.py`.
+// models as the nested lists of `epigym/task/packing.py`.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>

@@ -8,7 +8,7 @@
 
 namespace epi {
 
-// How many levels formulas may have, as in `epigym/formula.py`: who evaluates or rewrites one calls itself for each.
+// How many levels formulas may have, as in `epigym/task/formula.py`: who evaluates or rewrites one calls itself for each.
 constexpr std::uint32_t kMaxLevels = 110;
 
 void check(const Formulas& formulas, std::uint32_t fluents, std::uint32_t agents);

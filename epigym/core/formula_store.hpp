@@ -22,7 +22,7 @@ struct Formula {
 };
 
 // Hash-consed formulas: equal ones have the same number. Those who build them fold constants, flatten nested
-// conjunctions and disjunctions, and remove duplicates and double negations, as `epigym/formula.py` does.
+// conjunctions and disjunctions, and remove duplicates and double negations, as `epigym/task/formula.py` does.
 class FormulaStore {
 public:
     explicit FormulaStore(const Formulas& formulas);  // which keep their numbers

@@ -1,4 +1,4 @@
-// Which actions of an e-state differ by a symmetry of the task only; `epigym/symmetry.py` says why one of them is enough.
+// Which actions of an e-state differ by a symmetry of the task only; `epigym/task/symmetry.py` says why one of them is enough.
 #pragma once
 
 #include <cstdint>

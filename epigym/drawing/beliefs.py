@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.model import KripkeModel
-from epigym.task import EState
+from epigym.task.task import EState
 
 
 class Standing(StrEnum):

@@ -17,10 +17,10 @@ from epigym.drawing import FULL_LABELS, UNCHANGED, svg
 from epigym.drawing.beliefs import view
 from epigym.drawing.steps import Change, change, walk, witnesses
 from epigym.files import replacing
-from epigym.formula import parts_of
 from epigym.model import KripkeModel
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.formula import parts_of
+from epigym.task.task import Task
 
 MAX_FLUENTS, MAX_AGENTS = 12, 6
 """Up to so many of both, views are nested twice, else once."""

@@ -12,7 +12,7 @@ from epigym.names import unknown
 from epigym.pointed_model import PointedModel
 from epigym.reference import apply, observability_types
 from epigym.space import StateSpace
-from epigym.task import Action, EState, Task
+from epigym.task.task import Action, EState, Task
 
 
 def walk(space: StateSpace, plan: Sequence[str]) -> list[int]:

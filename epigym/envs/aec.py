@@ -15,7 +15,7 @@ from epigym.envs.env import OPTIONS, EpistemicEnv, Info
 from epigym.errors import EpigymError, TaskError
 from epigym.names import unknown
 from epigym.packages import extras
-from epigym.task import Task
+from epigym.task.task import Task
 from epigym.values import Count, typed
 
 with extras():

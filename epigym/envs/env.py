@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from epigym.encoding import Encoder, graph_instance
 from epigym.envs.graph_space import GraphSpace
 from epigym.errors import EpigymError, TaskError, UsageError
-from epigym.formula import TRUE, Formula, and_, conjuncts, considers_possible
 from epigym.language import Semantics, parse_formula
 from epigym.model import KripkeModel
 from epigym.names import unknown
 from epigym.problem import Reading, load_problem
 from epigym.search_problem import SearchProblem
 from epigym.space import StateSpace
-from epigym.task import EState, Task
+from epigym.task.formula import TRUE, Formula, and_, conjuncts, considers_possible
+from epigym.task.task import EState, Task
 from epigym.values import typed
 
 Info = dict[str, Any]

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.encoding import Encoder, ManyGoals
-from epigym.formula import Formula
 from epigym.rows import GraphBatch
 from epigym.space import BoundQuery, hold_each
+from epigym.task.formula import Formula
 
 Goal = tuple[Formula, ...]
 _KEPT = 1024  # goals that stay bound to the space after no environment has them

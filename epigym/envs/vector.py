@@ -18,10 +18,10 @@ from epigym.envs.env import OPTIONS, EpistemicEnv, Info, ProblemEnv, check_optio
 from epigym.envs.goals import Goals
 from epigym.envs.graph_space import GraphBatchSpace, GraphSpace
 from epigym.errors import EpigymError
-from epigym.formula import TRUE, considers_possible
 from epigym.names import unknown
 from epigym.rows import GraphBatch
 from epigym.search_problem import SearchProblem
+from epigym.task.formula import TRUE, considers_possible
 from epigym.values import Count, typed
 
 Flags = NDArray[np.bool_]

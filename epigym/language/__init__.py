@@ -14,7 +14,7 @@ from epigym.language.mastar import parse_formula, parse_mastar
 from epigym.language.mastar.event_models import SEMANTICS, Semantics
 from epigym.language.mastar.writing import write_mastar
 from epigym.names import unknown
-from epigym.task import Task
+from epigym.task.task import Task
 
 __all__ = [
     "SEMANTICS",

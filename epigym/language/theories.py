@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.errors import LimitError
-from epigym.formula import FALSE, TRUE, Formula, Op, and_, fluent
+from epigym.task.formula import FALSE, TRUE, Formula, Op, and_, fluent
 
 MAX_WORLDS = 2**20
 _SHOWN = 8

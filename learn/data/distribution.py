@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 import domains
 from domains.registry import counts as known_counts
 from epigym.errors import EpigymError, TaskError, UsageError
-from epigym.formula import Formula, and_, conjuncts
 from epigym.likeness import signature
 from epigym.names import unknown
 from epigym.problem import domain_problem, vocabulary
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.formula import Formula, and_, conjuncts
+from epigym.task.task import Task
 from epigym.walks import narrow_walk, random_goal, random_walk
 from learn.data.explorers import ExplorerSettings, explore
 

@@ -23,7 +23,7 @@ from epigym.errors import EpigymError
 from epigym.names import unknown
 from epigym.search_problem import SearchProblem, Source
 from epigym.space import StateSpace, Transitions
-from epigym.task import Task
+from epigym.task.task import Task
 from epigym.walks import breadth_first
 from learn.data.fingerprint import task_fingerprint
 from learn.data.labels import UNREACHABLE, goal_distances

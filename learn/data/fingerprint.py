@@ -6,8 +6,8 @@ import hashlib
 import json
 from typing import Any
 
-from epigym.formula import Formula
-from epigym.task import Action, EState, Task
+from epigym.task.formula import Formula
+from epigym.task.task import Action, EState, Task
 
 
 def fingerprint(**parts: Any) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from learn.data import ragged
 from learn.data.explorers import Exploration, ExplorerSettings, explore
 from learn.data.labels import UNREACHABLE

@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from epigym.feature_types import FeatureTypes
 from epigym.features import Edges, FeatureTables
-from epigym.formula import Op, believes, fluent, not_
 from epigym.space import StateSpace, as_ids
+from epigym.task.formula import Op, believes, fluent, not_
 from epigym.worlds import Worlds, WorldTable
 from learn.data import ragged
 

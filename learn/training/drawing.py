@@ -11,7 +11,7 @@ from rich.progress import track
 
 from epigym.errors import EpigymError
 from epigym.feature_types import FeatureTypes
-from epigym.task import Task
+from epigym.task.task import Task
 from learn.data.distribution import GOALS, MAX_STATES, draw
 from learn.data.pairs import ActionPairs, Pairs, action_pairs_of, pairs_of
 from learn.training.searching import Problems

@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode
 
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.files import replacing, write_rows
-from epigym.formula import and_
+from epigym.task.formula import and_
 from learn.training.goals import GoalsEnv, play, shortest, split_goals
 from learn.training.graph_ppo import Hyperparameters, train
 from learn.training.pictures import draw_reached

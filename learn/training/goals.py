@@ -12,9 +12,9 @@ from epigym.encoding import Encoder
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.goals import Goal, Goals
 from epigym.errors import EpigymError
-from epigym.formula import and_
 from epigym.rows import GraphBatch
 from epigym.space import StateSpace
+from epigym.task.formula import and_
 from epigym.walks import breadth_first
 
 Choose = Callable[[GraphBatch, NDArray[np.bool_]], NDArray[np.int64]]

@@ -21,8 +21,8 @@ from rich.progress import track
 from epigym.errors import UsageError
 from epigym.feature_texts import mentioned, texts
 from epigym.feature_types import FeatureTypes
-from epigym.formula import parts_of
 from epigym.space import StateSpace
+from epigym.task.formula import parts_of
 from learn.data.pairs import Pairs
 from learn.model.linear import Base, LinearModel, LinearScorer, Observed, Representation
 from learn.model.shipped import GENERAL

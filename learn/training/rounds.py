@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from epigym.feature_types import FeatureTypes
 from epigym.likeness import signature
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from epigym.walks import best_first
 from learn.data.distribution import MAX_STATES
 from learn.data.pairs import Pairs, pairs_of, pairs_of_plan

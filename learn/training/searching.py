@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from epigym.feature_types import FeatureTypes
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from epigym.walks import Found, best_first
 
 _FAR = 2  # so many times more nodes are far more

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from epigym.reachability import may_reach_goal
 from epigym.search_problem import SearchProblem, Source
+from epigym.task.reachability import may_reach_goal
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.agents.run import SearchRun, Tell

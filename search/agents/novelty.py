@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.formula import Formula, believes, literal
 from epigym.relaxation import Relaxation
 from epigym.space import Query, StateSpace
-from epigym.task import Task
+from epigym.task.formula import Formula, believes, literal
+from epigym.task.task import Task
 from search.heuristics.open_goals import DividedGoals
 
 _MANY = 2.0**32  # more parts than a goal has

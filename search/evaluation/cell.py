@@ -13,7 +13,7 @@ from typing import Any
 
 from epigym.errors import EpigymError
 from epigym.sealed import read_sealed, write_sealed
-from epigym.task import Task
+from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.fingerprint import fingerprint

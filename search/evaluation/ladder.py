@@ -30,7 +30,7 @@ from epigym.errors import EpigymError
 from epigym.files import write_rows
 from epigym.problem import domain_problem
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from epigym.walks import RandomGoal, breadth_first, random_goal
 from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits

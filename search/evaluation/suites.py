@@ -18,7 +18,7 @@ from epigym.errors import MissingError, ProblemWarning, UsageError
 from epigym.language import Semantics
 from epigym.names import unknown
 from epigym.problem import Reading, load_problem
-from epigym.task import Task
+from epigym.task.task import Task
 
 
 @dataclass(frozen=True, slots=True)

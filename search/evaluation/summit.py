@@ -28,7 +28,7 @@ from epigym.errors import EpigymError, UsageError
 from epigym.problem import domain_problem
 from epigym.reference import validate
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from epigym.walks import narrow_walk, random_goal
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus

@@ -13,10 +13,10 @@ import numpy as np
 
 from epigym.drawing.page import start, step_to
 from epigym.drawing.steps import walk
-from epigym.formula import believes, literal
 from epigym.model import KripkeModel
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.formula import believes, literal
+from epigym.task.task import Task
 from search.heuristics import Heuristic
 
 _KEPT_STEPS = 1024  # whose pictures need not be drawn again

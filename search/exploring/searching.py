@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import closing
 from functools import partial
 
-from epigym.task import Task
+from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.formula import TRUE, Formula, Op, literal, not_
-from epigym.task import Action, Event, Task
+from epigym.task.formula import TRUE, Formula, Op, literal, not_
+from epigym.task.task import Action, Event, Task
 
 Bools = NDArray[np.bool_]
 

@@ -13,7 +13,7 @@ from epigym.errors import UsageError
 from epigym.files import read
 from epigym.names import unknown
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from epigym.values import AtLeast, Count, typed
 from search.agents import AGENTS, Agent, make_agent
 from search.agents.result import joined_label

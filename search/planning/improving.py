@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from epigym.errors import EpigymError
-from epigym.task import Task
+from epigym.task.task import Task
 from search.agents.limits import Limits, peak_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.agents.shorter import ShorterPlans

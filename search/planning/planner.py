@@ -17,7 +17,7 @@ from epigym.files import write_json
 from epigym.names import unknown
 from epigym.reference import refuse_collapse, validate
 from epigym.search_problem import SearchProblem, Source
-from epigym.task import Task
+from epigym.task.task import Task
 from epigym.values import AtLeast, typed
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus

@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from time import perf_counter
 
-from epigym.task import Task
+from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics.gnn import Gnn, good_checkpoints

@@ -16,7 +16,7 @@ from time import perf_counter
 from epigym.errors import EpigymError
 from epigym.reference import CanonicalForm, applicable_actions, apply, canonical, collapsed, subgoals
 from epigym.space import StateSpace
-from epigym.task import Action, EState, Task
+from epigym.task.task import Action, EState, Task
 
 SPARE = 1_000
 """Successors that the reference may generate beyond those that the search generated."""

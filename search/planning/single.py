@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from time import perf_counter
 
 from epigym.errors import EpigymError
-from epigym.task import Task
+from epigym.task.task import Task
 from search.agents.limits import Limits, peak_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.agents.run import Counts

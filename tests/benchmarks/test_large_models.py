@@ -20,7 +20,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from epigym.files import write_rows
 from epigym.problem import domain_problem
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from epigym.walks import random_walk
 from tests.benchmarks.figures import printed
 from tests.helpers.benchmark_files import SHARED

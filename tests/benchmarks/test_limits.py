@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from epigym.formula import TRUE, fluent
 from epigym.problem import domain_problem
 from epigym.space import StateSpace
-from epigym.task import Action, EState, Event, Task
+from epigym.task.formula import TRUE, fluent
+from epigym.task.task import Action, EState, Event, Task
 from tests.benchmarks.figures import printed
 
 FLUENTS = range(9, 21)

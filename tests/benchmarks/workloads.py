@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from epigym.problem import domain_problem
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 
 WORKLOADS: dict[str, tuple[Callable[[], Task], int]] = {
     "grapevine": (lambda: domain_problem("grapevine", agents=3), 400),

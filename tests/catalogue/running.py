@@ -34,13 +34,13 @@ from dataclasses import replace
 from epigym import EpistemicAECEnv, EpistemicEnv, PaddedObservation
 from epigym.encoding import Encoder
 from epigym.envs.env import Snapshot
-from epigym.formula import believes, fluent
+from epigym.task.formula import believes, fluent
 from epigym.language import load, parse_formula, save
 from epigym.problem import domain_problem, load_problem
 from epigym.search_problem import SearchProblem
 from epigym.space import StateSpace
-from epigym.structure import Lifted, Structure
-from epigym.task import EState, Task
+from epigym.task.structure import Lifted, Structure
+from epigym.task.task import EState, Task
 from learn.model.linear import read_model
 from search.agents import make_agent
 from search.agents.limits import Limits

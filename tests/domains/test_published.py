@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 import domains
 from domains.suites import SUITES
-from epigym.formula import Formula, Op, and_, fluent, or_
 from epigym.language import parse_mastar
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.formula import Formula, Op, and_, fluent, or_
+from epigym.task.task import Task
 from tests.helpers.benchmark_files import mastar_files, table
 
 # The folder of the published files and the start of their names, for each domain.

@@ -14,7 +14,7 @@ from epigym.feature_types import FeatureTypes, short
 from epigym.features import FeatureRows
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from epigym.walks import random_walk
 from tests.helpers import strategies
 from tests.helpers.action_features import action_features

@@ -24,10 +24,10 @@ from epigym import EpistemicAECEnv, reference
 from epigym.envs.aec import WAIT
 from epigym.envs.env import EpistemicEnv
 from epigym.errors import EpigymError
-from epigym.formula import and_, believes, or_
 from epigym.language import parse_mastar
 from epigym.model import KripkeModel
-from epigym.task import Action
+from epigym.task.formula import and_, believes, or_
+from epigym.task.task import Action
 
 DOMAINS = ["CoinInTheBox", "Grapevine", "ConsecutiveNumbers", "SearchAndRescue"]
 KNOWING = "(B(b, tail) | B(b, -tail))"

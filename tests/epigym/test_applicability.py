@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym import reference
-from epigym.formula import TRUE, Formula, and_, believes, literal, or_
 from epigym.space import StateSpace
-from epigym.task import Action, EState, Event, Task
+from epigym.task.formula import TRUE, Formula, and_, believes, literal, or_
+from epigym.task.task import Action, EState, Event, Task
 
 FLUENTS = ("p", "q", "r", "s")
 LITERALS = st.builds(literal, st.sampled_from(FLUENTS), st.booleans())

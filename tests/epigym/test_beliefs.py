@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from epigym.drawing.beliefs import Standing, View, view
 from epigym.drawing.steps import walk
-from epigym.formula import believes, fluent, literal
 from epigym.model import KripkeModel
 from epigym.problem import domain_problem, load_problem
 from epigym.space import StateSpace
-from epigym.task import EState
+from epigym.task.formula import believes, fluent, literal
+from epigym.task.task import EState
 from tests.helpers.strategies import AGENTS, FLUENTS, estates
 
 

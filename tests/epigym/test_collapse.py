@@ -19,10 +19,10 @@ from epigym import reference
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.env import EpistemicEnv
 from epigym.errors import CollapseError, EpigymError, TaskError
-from epigym.formula import TRUE, considers_possible
-from epigym.reachability import may_reach_goal
 from epigym.space import StateSpace
-from epigym.task import EState, Task
+from epigym.task.formula import TRUE, considers_possible
+from epigym.task.reachability import may_reach_goal
+from epigym.task.task import EState, Task
 from epigym.walks import breadth_first
 from search.agents import make_agent
 from search.agents.limits import Limits

@@ -12,12 +12,12 @@ from hypothesis import given
 from epigym.__main__ import main
 from epigym.command.codes import ExitCode
 from epigym.errors import EpigymError, TaskError
-from epigym.formula import TRUE, Op, and_, fluent
 from epigym.language import Format, ground_json, load, parse_mastar, save
 from epigym.language.ground_json.doubles import in_preconditions
 from epigym.problem import domain_problem, load_problem
 from epigym.space import StateSpace
-from epigym.task import Action, EState, Event, Task
+from epigym.task.formula import TRUE, Op, and_, fluent
+from epigym.task.task import Action, EState, Event, Task
 from tests.helpers.strategies import tasks
 from tests.helpers.tasks import COIN, coin
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym import reference
-from epigym.formula import Formula
 from epigym.space import StateSpace
-from epigym.task import EState, Task
+from epigym.task.formula import Formula
+from epigym.task.task import EState, Task
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import published_task, table
 from tests.helpers.comparison import Comparison, random_plan

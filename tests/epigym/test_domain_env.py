@@ -12,8 +12,8 @@ import domains
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.env import EpistemicEnv
 from epigym.errors import EpigymError
-from epigym.formula import and_
 from epigym.problem import domain_problem, vocabulary
+from epigym.task.formula import and_
 
 DOMAINS = list(domains.DOMAINS)
 

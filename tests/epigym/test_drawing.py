@@ -22,7 +22,7 @@ from epigym.errors import EpigymError
 from epigym.model import KripkeModel
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from epigym.task import EState
+from epigym.task.task import EState
 
 EMPTY: frozenset[str] = frozenset()
 EMPTY_ROW: frozenset[int] = frozenset()

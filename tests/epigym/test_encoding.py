@@ -16,10 +16,10 @@ from torch_geometric.data import Batch
 
 from epigym.encoding import ENCODINGS, NODE_TYPES, Encoder, goal_graph, graph_instance, to_pyg
 from epigym.errors import EpigymError, LimitError
-from epigym.formula import Formula, actually, and_, believes, common, everybody, fluent, not_, or_
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from epigym.task import EState, Task
+from epigym.task.formula import Formula, actually, and_, believes, common, everybody, fluent, not_, or_
+from epigym.task.task import EState, Task
 from tests.helpers.strategies import estates
 
 GOLDEN = json.loads((Path(__file__).parent / "goldens" / "graphs.json").read_text())

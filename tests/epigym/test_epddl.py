@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from epigym.formula import (
+from epigym.language.epddl.parser import parse_domain
+from epigym.language.source import Source
+from epigym.task.formula import (
     FALSE,
     TRUE,
     Formula,
@@ -17,9 +19,7 @@ from epigym.formula import (
     not_,
     or_,
 )
-from epigym.language.epddl.parser import parse_domain
-from epigym.language.source import Source
-from epigym.task import Action, Effect, EState, Event, Task
+from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers.epddl_texts import ONE_WORLD, specification, task
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")

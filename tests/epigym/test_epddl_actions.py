@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from epigym.formula import FALSE, TRUE, Formula, and_, believes, fluent, not_, or_
-from epigym.task import Action, Effect, Event
+from epigym.task.formula import FALSE, TRUE, Formula, and_, believes, fluent, not_, or_
+from epigym.task.task import Action, Effect, Event
 from tests.helpers.epddl_texts import PUBLIC, actions, task
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from epigym.task import EState
+from epigym.task.task import EState
 from tests.helpers.epddl_texts import task
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")

@@ -6,9 +6,9 @@ import warnings
 
 import pytest
 
-from epigym.formula import TRUE, and_, believes, considers_possible, everybody, fluent, not_
 from epigym.language.epddl.readings import ReadingWarning, RequirementWarning
-from epigym.task import Effect
+from epigym.task.formula import TRUE, and_, believes, considers_possible, everybody, fluent, not_
+from epigym.task.task import Effect
 from tests.helpers.epddl_texts import PUBLIC, actions, specification, task
 
 P, Q = fluent("p"), fluent("q")

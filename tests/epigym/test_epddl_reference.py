@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from epigym import reference
-from epigym.formula import Formula, and_
 from epigym.language import ground_json
-from epigym.task import Action, Task
+from epigym.task.formula import Formula, and_
+from epigym.task.task import Action, Task
 from tests.helpers.benchmark_files import BENCHMARKS, table
 from tests.helpers.epddl_files import TOOLKIT, Case, competition_cases, toolkit_cases
 

@@ -15,7 +15,7 @@ from epigym.feature_types import FeatureTypes, short
 from epigym.features import RelationalFeatures
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from epigym.walks import random_walk
 from tests.helpers import features as twin
 from tests.helpers import strategies

@@ -16,12 +16,12 @@ import domains
 from epigym.errors import TaskError
 from epigym.feature_types import FeatureTypes, word
 from epigym.features import RelationalFeatures
-from epigym.formula import Formula, believes, common, fluent, not_, or_
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
 from epigym.space import StateSpace
-from epigym.structure import Lifted, Structure
-from epigym.task import Task
+from epigym.task.formula import Formula, believes, common, fluent, not_, or_
+from epigym.task.structure import Lifted, Structure
+from epigym.task.task import Task
 from epigym.walks import random_walk
 from tests.helpers import strategies
 from tests.helpers.features import LEVELS

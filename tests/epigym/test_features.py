@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from epigym.errors import TaskError
 from epigym.features import FeatureRows, FeatureTables, RelationalFeatures, join, mix, set_colour
-from epigym.formula import fluent
 from epigym.problem import domain_problem, load_problem
 from epigym.space import StateSpace
-from epigym.task import EState, Task
+from epigym.task.formula import fluent
+from epigym.task.task import EState, Task
 from epigym.walks import random_walk
 from tests.helpers import features as twin
 from tests.helpers import strategies

@@ -13,7 +13,7 @@ from epigym.errors import ParseError
 from epigym.language import grammars, parse_epddl, parse_mastar
 from epigym.language.epddl import parser as epddl
 from epigym.language.mastar import syntax as mastar
-from epigym.task import Task
+from epigym.task.task import Task
 
 GRAMMAR = 'start: WORD+\nWORD: /[a-z]+/\n%ignore " "\n'
 

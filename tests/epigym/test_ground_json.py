@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 
 from epigym import reference
 from epigym.errors import EpigymError, LimitError, MissingError, TaskError
-from epigym.formula import (
+from epigym.language import ground_json
+from epigym.language.ground_json.formulas import FormulaReader, FormulaWriter
+from epigym.space import StateSpace
+from epigym.task.formula import (
     FALSE,
     TRUE,
     Formula,
@@ -28,10 +31,7 @@ from epigym.formula import (
     not_,
     or_,
 )
-from epigym.language import ground_json
-from epigym.language.ground_json.formulas import FormulaReader, FormulaWriter
-from epigym.space import StateSpace
-from epigym.task import Action, Effect, EState, Event, Task
+from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers.epddl_texts import specification
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from epigym.formula import Formula
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
 from epigym.relaxation import Landmarks, Relaxation
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.formula import Formula
+from epigym.task.task import Task
 from tests.helpers import landmarks as twin
 from tests.helpers import relaxation, strategies
 from tests.helpers.benchmark_files import published_task, table

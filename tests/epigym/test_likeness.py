@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from epigym.likeness import signature
 from epigym.problem import domain_problem, load_problem
-from epigym.task import EState, Task
+from epigym.task.task import EState, Task
 from tests.helpers.renamed import renamed
 from tests.helpers.strategies import tasks
 

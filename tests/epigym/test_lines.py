@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from epigym.drawing.lines import LINES_PER_WORLD, Line, draw_lines
 from epigym.model import KripkeModel
-from epigym.task import EState
+from epigym.task.task import EState
 from tests.helpers.strategies import AGENTS, FLUENTS, estates
 
 Arrows = set[tuple[int, int, int]]

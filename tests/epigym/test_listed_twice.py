@@ -15,13 +15,13 @@ from epigym.encoding import ENCODINGS, Encoder
 from epigym.errors import ParseError, TaskError
 from epigym.feature_types import FeatureTypes
 from epigym.features import RelationalFeatures
-from epigym.formula import common, everybody, fluent
 from epigym.language import parse_epddl, parse_mastar
 from epigym.likeness import signature
 from epigym.relaxation import Relaxation
 from epigym.space import StateSpace
-from epigym.symmetry import symmetries
-from epigym.task import Action, EState, Event, Task
+from epigym.task.formula import common, everybody, fluent
+from epigym.task.symmetry import symmetries
+from epigym.task.task import Action, EState, Event, Task
 from tests.fuzz.target import CORPUS
 from tests.helpers.renamed import renamed
 from tests.helpers.strategies import telling_task

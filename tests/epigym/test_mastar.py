@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 
 from epigym import reference
-from epigym.formula import (
+from epigym.language import SEMANTICS, parse_formula, parse_mastar
+from epigym.language.mastar.event_models import Semantics
+from epigym.task.formula import (
     TRUE,
     Formula,
     actually,
@@ -19,9 +21,7 @@ from epigym.formula import (
     not_,
     or_,
 )
-from epigym.language import SEMANTICS, parse_formula, parse_mastar
-from epigym.language.mastar.event_models import Semantics
-from epigym.task import Action, Effect, EState, Event, Task
+from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import published_task, table
 

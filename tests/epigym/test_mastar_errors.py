@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from epigym.errors import EpigymError, LimitError, ParseError, ProblemWarning
-from epigym.formula import believes, fluent
 from epigym.language import load, parse_formula, parse_mastar
 from epigym.reference import apply, holds
+from epigym.task.formula import believes, fluent
 
 HEAD = "fluent p, q;\naction act, say;\nagent ann, bob;\n"  # the wrong line is line 4
 TAIL = "\ninitially p, -q;\ngoal B(ann, p);\n"

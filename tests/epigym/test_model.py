@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from epigym import reference
 from epigym.errors import ParseError, TaskError
-from epigym.formula import Formula, believes, fluent
 from epigym.model import KripkeModel
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from epigym.task import EState
+from epigym.task.formula import Formula, believes, fluent
+from epigym.task.task import EState
 from tests.helpers.strategies import AGENTS, FLUENTS, estates, formulas
 
 # At the designated world 1 agent a knows p and b does not; c takes itself to be in world 0 alone.

@@ -20,7 +20,11 @@ from epigym.errors import EpigymError, NestingError, ParseError
 from epigym.feature_texts import texts
 from epigym.feature_types import FeatureTypes
 from epigym.features import RelationalFeatures
-from epigym.formula import (
+from epigym.language import ground_json, load, parse_formula, parse_mastar, save
+from epigym.likeness import signature
+from epigym.relaxation import Relaxation
+from epigym.space import StateSpace
+from epigym.task.formula import (
     MAX_LEVELS,
     SPARE_LEVELS,
     Formula,
@@ -37,13 +41,9 @@ from epigym.formula import (
     or_,
     parts_of,
 )
-from epigym.language import ground_json, load, parse_formula, parse_mastar, save
-from epigym.likeness import signature
-from epigym.reachability import may_reach_goal
-from epigym.relaxation import Relaxation
-from epigym.space import StateSpace
-from epigym.symmetry import symmetries
-from epigym.task import Effect, Task
+from epigym.task.reachability import may_reach_goal
+from epigym.task.symmetry import symmetries
+from epigym.task.task import Effect, Task
 from epigym.worlds import Worlds
 from tests.helpers import epddl_texts
 from tests.helpers.tasks import coin

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epigym.formula import Formula
-from epigym.packing import FormulaPacker, unpack_formulas
+from epigym.task.formula import Formula
+from epigym.task.packing import FormulaPacker, unpack_formulas
 from tests.helpers import strategies
 
 AGENTS = ("b", "c", "a")  # the order of declaration is not that of the names in a group

@@ -15,11 +15,11 @@ from epigym.__main__ import main
 from epigym.command.codes import ExitCode
 from epigym.drawing.page import page, write_page
 from epigym.errors import UsageError
-from epigym.formula import and_, believes, fluent
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
 from epigym.space import StateSpace
-from epigym.task import Action, EState, Event, Task
+from epigym.task.formula import and_, believes, fluent
+from epigym.task.task import Action, EState, Event, Task
 from tests.helpers.html import Page
 from tests.helpers.tasks import COIN
 

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.errors import TaskError
-from epigym.formula import FALSE, TRUE, Formula, and_, believes, fluent, literal, not_, or_
-from epigym.reachability import may_reach_goal
 from epigym.reference import holds
 from epigym.space import StateSpace
-from epigym.task import Action, Effect, EState, Event, Task
+from epigym.task.formula import FALSE, TRUE, Formula, and_, believes, fluent, literal, not_, or_
+from epigym.task.reachability import may_reach_goal
+from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers import strategies
 
 P, Q, R, S = map(fluent, "pqrs")

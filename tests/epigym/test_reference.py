@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from epigym import reference
 from epigym.errors import TaskError
-from epigym.formula import (
+from epigym.task.formula import (
     TRUE,
     Formula,
     actually,
@@ -21,7 +21,7 @@ from epigym.formula import (
     not_,
     or_,
 )
-from epigym.task import Action, Effect, EState, Event, Task
+from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers import strategies
 
 AGENTS = ("a", "b")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from epigym import reference
 from epigym.errors import TaskError
-from epigym.formula import Formula
 from epigym.pointed_model import PointedModel, ranked
-from epigym.task import EState, Task
+from epigym.task.formula import Formula
+from epigym.task.task import EState, Task
 from tests.helpers import definitions, strategies
 
 FLUENTS, AGENTS = strategies.FLUENTS, strategies.AGENTS

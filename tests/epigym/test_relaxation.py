@@ -12,7 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.errors import ProblemWarning, TaskError
-from epigym.formula import (
+from epigym.problem import load_problem
+from epigym.relaxation import Relaxation
+from epigym.space import StateSpace
+from epigym.task.formula import (
     FALSE,
     TRUE,
     Formula,
@@ -26,10 +29,7 @@ from epigym.formula import (
     not_,
     or_,
 )
-from epigym.problem import load_problem
-from epigym.relaxation import Relaxation
-from epigym.space import StateSpace
-from epigym.task import Action, Effect, EState, Event, Task
+from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers import relaxation as twin
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import published_task, table

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym import reference
-from epigym.formula import (
+from epigym.language import parse_mastar
+from epigym.task.formula import (
     FALSE,
     TRUE,
     Formula,
@@ -27,8 +28,7 @@ from epigym.formula import (
     not_,
     or_,
 )
-from epigym.language import parse_mastar
-from epigym.task import Action, Effect, EState, Event, Task
+from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers import strategies
 from tests.helpers.relaxation import Relaxation, guarantees, normal_form
 from tests.helpers.tasks import COIN, coin, counter, done, hopeless

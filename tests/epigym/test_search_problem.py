@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from epigym.errors import EpigymError, MissingError, TaskError, UsageError
-from epigym.formula import believes, fluent
 from epigym.problem import load_problem
 from epigym.search_problem import SearchProblem
 from epigym.space import StateSpace
+from epigym.task.formula import believes, fluent
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.tasks import coin
 

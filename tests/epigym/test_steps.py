@@ -9,11 +9,11 @@ from hypothesis import given
 
 from epigym.drawing.steps import Change, Notice, change, notice, walk, witnesses
 from epigym.errors import UsageError
-from epigym.formula import TRUE
 from epigym.model import KripkeModel
 from epigym.problem import domain_problem, load_problem
 from epigym.space import StateSpace
-from epigym.task import Action, EState, Event
+from epigym.task.formula import TRUE
+from epigym.task.task import Action, EState, Event
 from tests.helpers.strategies import AGENTS, FLUENTS, WATCHING, characteristic, estates, renumbered
 
 SAW, NOTICED, MISSED = Notice

@@ -11,8 +11,8 @@ from epigym.errors import TaskError
 from epigym.language import parse_epddl, parse_mastar
 from epigym.problem import domain_problem
 from epigym.space import StateSpace
-from epigym.structure import Lifted, Structure, actors, from_parentheses, from_words
-from epigym.task import Task
+from epigym.task.structure import Lifted, Structure, actors, from_parentheses, from_words
+from epigym.task.task import Task
 
 MASTAR = """
 fluent at(a,1), at(a,2), q; action go(a,1,2), wait; agent a, b;

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym import reference
-from epigym.formula import TRUE, and_, believes, fluent, not_, or_
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from epigym.symmetry import Symmetry, symmetries
-from epigym.task import Action, Effect, EState, Event, Task
+from epigym.task.formula import TRUE, and_, believes, fluent, not_, or_
+from epigym.task.symmetry import Symmetry, symmetries
+from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers.symmetric import EXCHANGE, muddy_children, renamed_estate, symmetric_task
 
 SEEDS = st.integers(0, 2**32)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from epigym.errors import TaskError
-from epigym.formula import TRUE, fluent
-from epigym.packing import pack_task
 from epigym.space import StateSpace
-from epigym.task import Action, Effect, EState, Event, Task
+from epigym.task.formula import TRUE, fluent
+from epigym.task.packing import pack_task
+from epigym.task.task import Action, Effect, EState, Event, Task
 
 INITIAL = EState((frozenset(),), ((frozenset({0}),),), (0,))
 SET, IDLE = Event("set", TRUE, (Effect("p", True),)), Event("idle")

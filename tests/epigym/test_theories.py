@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym.errors import LimitError
-from epigym.formula import FALSE, TRUE, Formula, and_, fluent, implies, not_, or_
 from epigym.language.theories import classes, models, rows, truth
+from epigym.task.formula import FALSE, TRUE, Formula, and_, fluent, implies, not_, or_
 
 NAMES = tuple("abcdef")
 

@@ -14,10 +14,10 @@ import pytest
 from epigym.encoding import ENCODINGS, Encoder
 from epigym.feature_types import FeatureTypes
 from epigym.features import RelationalFeatures
-from epigym.formula import Formula, believes, fluent, not_
 from epigym.problem import load_problem
 from epigym.relaxation import Relaxation
 from epigym.space import StateSpace
+from epigym.task.formula import Formula, believes, fluent, not_
 from epigym.worlds import Worlds
 
 T = TypeVar("T")

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.errors import TaskError
-from epigym.formula import actually, believes, common, everybody, fluent, not_
 from epigym.problem import load_problem
 from epigym.reference import Evaluation
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.formula import actually, believes, common, everybody, fluent, not_
+from epigym.task.task import Task
 from epigym.walks import random_walk
 from epigym.worlds import Worlds
 from tests.helpers import strategies

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from domains.registry import DOMAINS
 from epigym.__main__ import main
 from epigym.errors import LimitError, ProblemWarning, TaskError
-from epigym.formula import TRUE, Formula, Op, actually, and_, believes, fluent, not_, or_
 from epigym.language import SEMANTICS, Semantics, load, parse_mastar, save
 from epigym.language.mastar import theory
 from epigym.language.mastar.event_models import Description
@@ -26,7 +25,8 @@ from epigym.language.mastar.writing import write_mastar
 from epigym.problem import load_problem
 from epigym.reference import canonical
 from epigym.space import StateSpace
-from epigym.task import Action, Effect, EState, Event, Task
+from epigym.task.formula import TRUE, Formula, Op, actually, and_, believes, fluent, not_, or_
+from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import BENCHMARKS
 from tests.helpers.strategies import AGENTS, FLUENTS, partition

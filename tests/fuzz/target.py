@@ -12,7 +12,7 @@ from epigym.errors import EpigymError, ParseError, ProblemWarning, TaskError
 from epigym.files import read_plan
 from epigym.language import load
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from tests.fuzz.mutation import damaged, mutated_json, mutated_text
 from tests.helpers.comparison import Comparison
 from tests.helpers.epddl_problem import write_problem

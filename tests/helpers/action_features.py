@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from epigym.feature_types import FeatureTypes, short, uses, word
-from epigym.formula import TRUE, Formula, Op, parts_of
 from epigym.reference import Evaluation
-from epigym.task import Action, EState, Task
+from epigym.task.formula import TRUE, Formula, Op, parts_of
+from epigym.task.task import Action, EState, Task
 from tests.helpers.features import Atoms, join
 
 MISSES, SEES_THAT, SEES_WHAT = range(3)

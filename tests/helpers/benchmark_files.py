@@ -9,7 +9,7 @@ from pathlib import Path
 
 from epigym.errors import ProblemWarning
 from epigym.language import load
-from epigym.task import Task
+from epigym.task.task import Task
 
 ROOT = Path(__file__).parents[2]
 SHARED = (ROOT / os.environ.get("EPIGYM_SHARED", "../shared")).resolve()

@@ -8,9 +8,9 @@ import pytest
 
 from epigym import reference
 from epigym.errors import TaskError
-from epigym.formula import TRUE, Formula, considers_possible
 from epigym.space import StateSpace
-from epigym.task import EState, Task
+from epigym.task.formula import TRUE, Formula, considers_possible
+from epigym.task.task import EState, Task
 
 
 class Comparison:

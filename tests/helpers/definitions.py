@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from epigym.formula import Formula, Op
-from epigym.task import Action, EState, Event, Task
+from epigym.task.formula import Formula, Op
+from epigym.task.task import Action, EState, Event, Task
 
 
 def truth(agents: Sequence[str], estate: EState, formula: Formula) -> set[int]:

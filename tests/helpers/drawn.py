@@ -11,7 +11,7 @@ import domains
 from domains import DomainError
 from epigym.problem import domain_problem, vocabulary
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from search.agents.breadth_first import BreadthFirst
 
 Wrong = list[tuple[dict[str, Any], str]]

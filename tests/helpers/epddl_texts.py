@@ -5,7 +5,7 @@ from __future__ import annotations
 from epigym.language.epddl import ground_texts
 from epigym.language.ground_json import GroundSpecification
 from epigym.language.source import Source
-from epigym.task import Action, Task
+from epigym.task.task import Action, Task
 
 LIBRARY = """
 (define (action-type-library lib)

@@ -9,9 +9,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.formula import Formula, Op
 from epigym.space import StateSpace
-from epigym.task import Action, EState, Task
+from epigym.task.formula import Formula, Op
+from epigym.task.task import Action, EState, Task
 
 Names: TypeAlias = Mapping[str, Hashable]
 

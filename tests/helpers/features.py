@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from epigym.features import Edges, FeatureTables, Lists
 from epigym.reference import Evaluation
-from epigym.task import EState, Task
+from epigym.task.task import EState, Task
 
 GOLDEN, WHO, CHILD = 0x9E3779B97F4A7C15, 0x57484F, 0x4348494C44
 NOWHERE, THROUGHOUT, SOMEWHERE = range(3)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym.errors import TaskError
-from epigym.formula import TRUE
 from epigym.space import StateSpace, Transitions
-from epigym.task import Action, EState, Event, Task
+from epigym.task.formula import TRUE
+from epigym.task.task import Action, EState, Event, Task
 from search.heuristics.heuristic import Heuristic
 
 

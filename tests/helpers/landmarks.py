@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from epigym.formula import TRUE, Formula, Op, conjuncts
 from epigym.reference import Evaluation
-from epigym.task import EState
+from epigym.task.formula import TRUE, Formula, Op, conjuncts
+from epigym.task.task import EState
 from tests.helpers.relaxation import Relaxation, Supporter, facts_below, options
 
 

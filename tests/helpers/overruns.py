@@ -22,7 +22,7 @@ from time import monotonic
 from epigym.errors import ProblemWarning, UsageError
 from epigym.files import write_rows
 from epigym.language.epddl import load_epddl
-from epigym.task import Task
+from epigym.task.task import Task
 from search.agents import AGENTS
 from search.agents.limits import Limits, memory_bytes
 from search.heuristics import HEURISTICS

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from epigym.space import StateSpace, Transitions
-from epigym.task import Task
+from epigym.task.task import Task
 
 
 class Recorder(StateSpace):

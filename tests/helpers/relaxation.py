@@ -14,7 +14,8 @@ from functools import cache, lru_cache
 from itertools import product
 from math import inf
 
-from epigym.formula import (
+from epigym.reference import Evaluation
+from epigym.task.formula import (
     FALSE,
     TRUE,
     Formula,
@@ -29,8 +30,7 @@ from epigym.formula import (
     not_,
     or_,
 )
-from epigym.reference import Evaluation
-from epigym.task import Action, EState, Event, Task
+from epigym.task.task import Action, EState, Event, Task
 
 BELIEFS = (Op.BELIEVES, Op.COMMON)
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from random import Random
 
-from epigym.formula import Formula, Op
-from epigym.structure import Lifted, Structure
-from epigym.task import Action, Effect, EState, Event, Task
+from epigym.task.formula import Formula, Op
+from epigym.task.structure import Lifted, Structure
+from epigym.task.task import Action, Effect, EState, Event, Task
 
 
 def renamed(task: Task, seed: int, *, operands: bool = False) -> tuple[Task, dict[str, str]]:

@@ -9,7 +9,7 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from epigym.formula import (
+from epigym.task.formula import (
     FALSE,
     TRUE,
     Formula,
@@ -24,7 +24,7 @@ from epigym.formula import (
     not_,
     or_,
 )
-from epigym.task import Action, Effect, EState, Event, Task
+from epigym.task.task import Action, Effect, EState, Event, Task
 
 FLUENTS = ("p", "q", "r")
 AGENTS = ("a", "b")

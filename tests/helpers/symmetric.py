@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 
-from epigym.formula import TRUE, Formula, and_, believes, fluent, not_, or_
-from epigym.task import Action, EState, Event, Task
+from epigym.task.formula import TRUE, Formula, and_, believes, fluent, not_, or_
+from epigym.task.task import Action, EState, Event, Task
 from tests.helpers.strategies import random_estate, telling_task
 
 Images = Mapping[str, str]  # of the names that change

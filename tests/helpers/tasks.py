@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from epigym.language import parse_mastar
-from epigym.task import Task
+from epigym.task.task import Task
 
 COIN = """
 fluent open, tail;

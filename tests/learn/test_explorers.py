@@ -13,10 +13,10 @@ import pytest
 
 from epigym.encoding import ENCODINGS
 from epigym.errors import EpigymError
-from epigym.formula import TRUE, considers_possible
 from epigym.problem import Reading, load_problem
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.formula import TRUE, considers_possible
+from epigym.task.task import Task
 from learn.data import explorers
 from learn.data.collecting import collect
 from learn.data.dataset import cached

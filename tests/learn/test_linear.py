@@ -19,7 +19,7 @@ from epigym.errors import EpigymError, UsageError
 from epigym.feature_types import FeatureTypes, short
 from epigym.problem import domain_problem
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from epigym.walks import best_first
 from learn import train as command
 from learn.data.distribution import draw

@@ -20,7 +20,7 @@ from epigym.errors import CheckpointError, EpigymError, UsageError
 from epigym.feature_types import FeatureTypes
 from epigym.problem import domain_problem, load_problem
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from epigym.walks import best_first
 from learn import train as command
 from learn.data.pairs import Pairs

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from torch import Tensor
 
 from epigym.encoding import ENCODINGS, Encoder
-from epigym.formula import believes, fluent, not_
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from epigym.task import EState, Task
+from epigym.task.formula import believes, fluent, not_
+from epigym.task.task import EState, Task
 from learn.model.checkpoints import Trained
 from learn.model.scorer import RegressorScorer, folded
 from tests.helpers.strategies import estates

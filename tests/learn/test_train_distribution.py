@@ -13,7 +13,7 @@ import torch
 
 import domains
 from epigym.errors import UsageError
-from epigym.task import Task
+from epigym.task.task import Task
 from learn.data.dataset import load
 from learn.data.distribution import GOALS, draw
 from learn.data.explorers import ExplorerSettings, explore

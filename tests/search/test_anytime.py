@@ -18,7 +18,7 @@ from epigym.files import read_plan
 from epigym.problem import Reading, load_problem
 from epigym.reference import Validation
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from search.agents import Agent, limits
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 
 from epigym import reference
-from epigym.formula import Formula, and_, believes, common, divided, everybody, fluent, not_, or_
 from epigym.space import StateSpace
-from epigym.task import EState
+from epigym.task.formula import Formula, and_, believes, common, divided, everybody, fluent, not_, or_
+from epigym.task.task import EState
 from search.heuristics import make_heuristic
 from tests.helpers.strategies import AGENTS, estates, formulas
 from tests.helpers.tasks import coin

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from epigym.drawing.steps import walk
 from epigym.errors import TaskError, UsageError
-from epigym.formula import fluent
 from epigym.language import parse_mastar
 from epigym.model import KripkeModel
 from epigym.problem import load_problem
 from epigym.reference import validate
 from epigym.space import StateSpace
-from epigym.task import EState, Task
+from epigym.task.formula import fluent
+from epigym.task.task import EState, Task
 from search.exploring.exploration import Belief, BeliefChange, Exploration
 from search.heuristics import HEURISTICS, Heuristic, make_heuristic
 from search.planning.configuration import Configuration

@@ -21,11 +21,11 @@ from flask.testing import FlaskClient
 
 from epigym.drawing.page import page
 from epigym.errors import UsageError
-from epigym.formula import and_, fluent
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
 from epigym.space import StateSpace
-from epigym.task import Action, EState, Event, Task
+from epigym.task.formula import and_, fluent
+from epigym.task.task import Action, EState, Event, Task
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.explore import Explore, explore

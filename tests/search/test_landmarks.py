@@ -15,7 +15,7 @@ from epigym.problem import load_problem
 from epigym.reference import holds
 from epigym.relaxation import Relaxation
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from search.heuristics import make_heuristic
 from search.heuristics.heuristic import Heuristic
 from search.planning.configuration import Configuration

@@ -16,7 +16,7 @@ from epigym.problem import load_problem
 from epigym.reference import validate
 from epigym.relaxation import Relaxation, Relaxed
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.task import Task
 from search.agents import make_agent, mix
 from search.agents.limits import Limits
 from search.agents.mix import QueueName

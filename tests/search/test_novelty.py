@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from epigym.formula import believes, fluent, not_
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
 from epigym.space import StateSpace
+from epigym.task.formula import believes, fluent, not_
 from search.agents import make_agent
 from search.agents.novelty import Novelty, Progress, atoms
 from search.heuristics import make_heuristic

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from epigym.formula import TRUE, Formula, actually, and_, believes, fluent, not_
 from epigym.language import parse_mastar
 from epigym.space import StateSpace
-from epigym.task import Action, Effect, EState, Event, Task
+from epigym.task.formula import TRUE, Formula, actually, and_, believes, fluent, not_
+from epigym.task.task import Action, Effect, EState, Event, Task
 from search.agents.result import SearchStatus
 from search.heuristics import make_heuristic
 from search.heuristics.planning_graph import PlanningGraph

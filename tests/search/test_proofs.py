@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epigym.formula import TRUE, fluent, not_
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem
 from epigym.space import StateSpace, Transitions
-from epigym.task import Action, EState, Event, Task
+from epigym.task.formula import TRUE, fluent, not_
+from epigym.task.task import Action, EState, Event, Task
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.planning import proofs

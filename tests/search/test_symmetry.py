@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from epigym import reference
 from epigym.errors import UsageError
-from epigym.formula import believes, fluent, not_
 from epigym.problem import load_problem
 from epigym.reference import validate
 from epigym.relaxation import Relaxed
 from epigym.space import StateSpace
-from epigym.task import Task
+from epigym.task.formula import believes, fluent, not_
+from epigym.task.task import Task
 from search.agents import AGENTS, make_agent, mix
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus

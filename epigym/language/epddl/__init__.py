@@ -22,7 +22,7 @@ from epigym.language.epddl.types import Specification
 from epigym.language.ground_json import GroundSpecification
 from epigym.language.source import Source
 from epigym.names import is_one_line
-from epigym.task import Task
+from epigym.task.task import Task
 
 _SPEC_KEYS = ("domain", "problem", "action-type-libraries")
 

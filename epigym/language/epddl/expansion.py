@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import TypeAlias, TypeVar
 
-from epigym.formula import FALSE, TRUE, Formula, and_, believes, common, everybody, fluent, implies, not_, or_
 from epigym.language.epddl import terms as syntax
 from epigym.language.epddl.readings import Readings
 from epigym.language.epddl.syntax import EventPair, Predicate
 from epigym.language.epddl.types import Specification, types_of
+from epigym.task.formula import FALSE, TRUE, Formula, and_, believes, common, everybody, fluent, implies, not_, or_
 
 T = TypeVar("T")
 U = TypeVar("U")

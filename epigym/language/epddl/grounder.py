@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias, TypeVar
 
 from epigym.errors import LimitError
-from epigym.formula import FALSE, TRUE, Formula, and_, conjuncts, not_, or_
 from epigym.language.epddl import syntax, terms
 from epigym.language.epddl.expansion import Assignment, Expander
 from epigym.language.epddl.initial import initial_state
 from epigym.language.epddl.readings import Readings
 from epigym.language.epddl.types import BASIC, Specification
 from epigym.language.ground_json import GroundSpecification
-from epigym.structure import Lifted, Structure
-from epigym.task import Action, Effect, Event, Task
+from epigym.task.formula import FALSE, TRUE, Formula, and_, conjuncts, not_, or_
+from epigym.task.structure import Lifted, Structure
+from epigym.task.task import Action, Effect, Event, Task
 
 MAX_INSTANCES: Final = 2**20
 """Of one predicate or action: a short text could ask for more than any memory holds."""

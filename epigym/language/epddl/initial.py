@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.errors import LimitError
-from epigym.formula import Formula, literal
 from epigym.language.epddl import syntax, terms
 from epigym.language.epddl.expansion import Assignment, Expander
 from epigym.language.epddl.readings import ReadingWarning
 from epigym.language.theories import Column, classes, models, rows, truth, valuations
-from epigym.task import EState
+from epigym.task.formula import Formula, literal
+from epigym.task.task import EState
 
 
 def initial_state(expander: Expander, fluents: tuple[str, ...]) -> EState:

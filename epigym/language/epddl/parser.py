@@ -12,7 +12,6 @@ from lark import Lark, Token, Transformer, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
 
 from epigym.errors import ParseError
-from epigym.formula import MAX_LEVELS, too_deep
 from epigym.language.epddl.syntax import (
     ActionSchema,
     ActionType,
@@ -52,6 +51,7 @@ from epigym.language.epddl.terms import (
 from epigym.language.grammars import parser
 from epigym.language.source import Source
 from epigym.names import did_you_mean
+from epigym.task.formula import MAX_LEVELS, too_deep
 
 _SHOWN = 8
 _MAX_NESTING = 2 * MAX_LEVELS + 20  # a negation before each level, and what formulas stand in

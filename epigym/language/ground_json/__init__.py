@@ -20,11 +20,11 @@ from typing import Any, TypeAlias, TypeVar
 
 from epigym.errors import EpigymError, LimitError, NestingError, TaskError
 from epigym.files import read_json, write_json
-from epigym.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, not_, or_, too_deep
 from epigym.language.ground_json.doubles import in_preconditions
 from epigym.language.ground_json.formulas import CONSTANTS, FormulaReader, FormulaWriter
 from epigym.names import is_one_line
-from epigym.task import Action, Effect, EState, Event, Task
+from epigym.task.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, not_, or_, too_deep
+from epigym.task.task import Action, Effect, EState, Event, Task
 
 MAX_PAIRS = 50_000_000
 _Json: TypeAlias = Any

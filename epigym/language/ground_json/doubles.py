@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from epigym.formula import TRUE, and_, conjuncts
-from epigym.task import Action
+from epigym.task.formula import TRUE, and_, conjuncts
+from epigym.task.task import Action
 
 
 def in_preconditions(action: Action) -> Action:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from epigym.errors import TaskError
-from epigym.formula import (
+from epigym.task.formula import (
     FALSE,
     TRUE,
     Formula,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from epigym.formula import Formula, and_, conjuncts
 from epigym.language.mastar.actions import ActionStatements
 from epigym.language.mastar.event_models import Semantics, check_semantics
 from epigym.language.mastar.initial import InitialStatements
 from epigym.language.mastar.syntax import Names, Node, parse, subtrees
 from epigym.language.source import Source
-from epigym.structure import from_parentheses
-from epigym.task import Task
+from epigym.task.formula import Formula, and_, conjuncts
+from epigym.task.structure import from_parentheses
+from epigym.task.task import Task
 
 
 def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "default") -> Task:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from epigym.formula import TRUE, Formula, Op, and_, literal, or_
 from epigym.language.mastar.event_models import Description
 from epigym.language.mastar.syntax import Names, Node, conjuncts, subtrees
-from epigym.task import Effect
+from epigym.task.formula import TRUE, Formula, Op, and_, literal, or_
+from epigym.task.task import Effect
 
 _KINDS = {"causes": "ontic", "determines": "sensing", "announces": "announcement"}
 

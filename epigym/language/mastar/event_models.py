@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from epigym.errors import UsageError
-from epigym.formula import TRUE, Formula, actually, and_, implies, literal, not_
 from epigym.names import unknown
-from epigym.task import Action, Effect, Event
+from epigym.task.formula import TRUE, Formula, actually, and_, implies, literal, not_
+from epigym.task.task import Action, Effect, Event
 
 Semantics = Literal["default", "efp", "update_model"]
 SEMANTICS: tuple[Semantics, ...] = ("default", "efp", "update_model")

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from epigym.errors import LimitError, ParseError
-from epigym.formula import Formula, Op, not_
 from epigym.language.mastar.syntax import Names, Node, conjuncts, subtrees
 from epigym.language.theories import Column, classes, models, rows, truth, valuations
-from epigym.task import EState
+from epigym.task.formula import Formula, Op, not_
+from epigym.task.task import EState
 
 _SHAPES = (
     "expected a propositional formula, or C over all agents of: φ, B(i, φ), B(i, φ) | B(i, -φ), "

@@ -8,10 +8,10 @@ from itertools import permutations
 from typing import NamedTuple, TypeAlias
 
 from epigym.errors import TaskError
-from epigym.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, or_
 from epigym.language.ground_json import Chain, exclusive, values
 from epigym.language.mastar.event_models import ONTIC_RELATIONS, SENSING_RELATIONS, Description, Semantics
-from epigym.task import Action, Effect
+from epigym.task.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, or_
+from epigym.task.task import Action, Effect
 
 _MOST_EVENTS = len(SENSING_RELATIONS["full"])
 _SIGMA, _TAU = 0, 1

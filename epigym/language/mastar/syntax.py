@@ -10,11 +10,11 @@ from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedToken
 from lark.lexer import PatternStr
 
 from epigym.errors import ParseError
-from epigym.formula import MAX_LEVELS, Formula, and_, believes, common, everybody, fluent, not_, or_, too_deep
 from epigym.language.grammars import parser
 from epigym.language.mastar.foreign import knowledge, remedy
 from epigym.language.source import Source, position
 from epigym.names import did_you_mean, unknown
+from epigym.task.formula import MAX_LEVELS, Formula, and_, believes, common, everybody, fluent, not_, or_, too_deep
 
 Node = Tree[Token]
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.errors import LimitError, TaskError
-from epigym.formula import Formula, and_, believes, common, literal, not_, or_
-from epigym.task import EState
+from epigym.task.formula import Formula, and_, believes, common, literal, not_, or_
+from epigym.task.task import EState
 
 MAX_LITERALS = 200_000
 _Table = NDArray[np.bool_]

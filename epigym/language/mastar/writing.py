@@ -8,13 +8,13 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 
 from epigym.errors import EpigymError, LimitError, ParseError, ProblemWarning, TaskError
-from epigym.formula import TRUE, Formula, and_, fluent, literal, not_, or_
 from epigym.language.mastar import parse_mastar
 from epigym.language.mastar.event_models import Description, Semantics
 from epigym.language.mastar.recognising import Recogniser, has_actually
 from epigym.language.mastar.theory import theory
 from epigym.reference import canonical, contract
-from epigym.task import Action, Task
+from epigym.task.formula import TRUE, Formula, and_, fluent, literal, not_, or_
+from epigym.task.task import Action, Task
 
 _REMEDY = "format=compact writes it as JSON"
 _WORD = r"(?:[^\W\d]\w*|\d+)"

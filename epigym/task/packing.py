@@ -8,8 +8,8 @@ from operator import itemgetter, or_
 from typing import Any
 
 from epigym.errors import LimitError, TaskError
-from epigym.formula import Formula, Op
-from epigym.task import Action, EState, Event, Task
+from epigym.task.formula import Formula, Op
+from epigym.task.task import Action, EState, Event, Task
 
 MAX_EVENTS = 64  # the core keeps the events of an action in one machine word
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 
-from epigym.formula import Formula, Op, and_, literal
-from epigym.task import Task
+from epigym.task.formula import Formula, Op, and_, literal
+from epigym.task.task import Task
 
 
 def may_reach_goal(task: Task) -> bool:

@@ -11,8 +11,8 @@ from types import NoneType
 from typing import Any
 
 from epigym.errors import TaskError
-from epigym.formula import MAX_LEVELS, TRUE, Formula, Op, too_deep
-from epigym.structure import Structure
+from epigym.task.formula import MAX_LEVELS, TRUE, Formula, Op, too_deep
+from epigym.task.structure import Structure
 
 # Whatever numbers and collections NumPy or a caller has; the first of each is what is expected, and fast.
 _WHOLE = (int, Integral)

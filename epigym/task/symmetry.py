@@ -23,8 +23,8 @@ from functools import cache
 from itertools import combinations
 from typing import NamedTuple
 
-from epigym.formula import Formula, Op
-from epigym.task import Task
+from epigym.task.formula import Formula, Op
+from epigym.task.task import Task
 
 _WORD = re.compile(r"[^\W_]+")
 

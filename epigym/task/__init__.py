@@ -1,0 +1,1 @@
+"""The ground planning task and what follows from its text alone: structure, symmetries, reachability."""

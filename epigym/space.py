@@ -151,7 +151,7 @@ class StateSpace:
 
     def obstacles(self, state: int, action: int) -> str:
         """Why an action is not applicable in an e-state, with the conditions that fail; empty when it is."""
-        from epigym.reference import obstacles  # explains errors only: the core answers without it
+        from epigym.reference.semantics import obstacles  # explains errors only: the core answers without it
 
         return obstacles(self.task, self.model(state).state, self.task.actions[action])
 

@@ -28,7 +28,7 @@ def check(settings: Validate) -> ExitCode:
 
     from epigym.files import read_plan
     from epigym.problem import load_problem
-    from epigym.reference import validate
+    from epigym.reference.semantics import validate
 
     plan = read_plan(settings.plan) if isinstance(settings.plan, str) else settings.plan
     task = load_problem(settings.problem, settings.reading)

@@ -24,7 +24,7 @@ BASICS = "epigym.errors epigym.names epigym.files epigym.task.formula epigym.tas
 STATES = f"{BASICS} epigym.language epigym.task.packing epigym.model epigym.space"
 # All that rooms of `learn` and `search` may import of `epigym`: everything but the command runner and the door.
 EPIGYM = (
-    f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.values epigym.reference "
+    f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.values epigym.reference.semantics "
     "epigym.task.reachability epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.features "
     "epigym.feature_types epigym.feature_texts epigym.action_features epigym.likeness epigym.walks epigym.worlds "
     "epigym.envs epigym.search_problem epigym.sealed epigym.tables"
@@ -45,16 +45,16 @@ TABLE = {
     "epigym.task.formula": "epigym.errors epigym.names",
     "epigym.task.structure": "epigym.errors",
     "epigym.task.task": "epigym.errors epigym.names epigym.task.formula epigym.task.structure",
-    "epigym.language": f"{BASICS} epigym.pointed_model epigym.reference",
-    "epigym.reference": f"{BASICS} epigym.pointed_model",
-    "epigym.pointed_model": BASICS,
+    "epigym.language": f"{BASICS} epigym.reference.dense_model epigym.reference.semantics",
+    "epigym.reference.semantics": f"{BASICS} epigym.reference.dense_model",
+    "epigym.reference.dense_model": BASICS,
     "epigym.task.reachability": BASICS,
     "epigym.task.packing": BASICS,
     "epigym.task.symmetry": BASICS,
     "epigym.growing": "",
     "epigym.rows": "epigym._core",
     "epigym.model": f"{BASICS} epigym.language epigym.task.packing epigym._core",
-    "epigym.drawing": f"{STATES} epigym.packages epigym.pointed_model epigym.reference",
+    "epigym.drawing": f"{STATES} epigym.packages epigym.reference.dense_model epigym.reference.semantics",
     "epigym.space": f"{BASICS} epigym.language epigym.task.packing epigym.model epigym.task.symmetry epigym._core",
     "epigym.problem": f"domains {BASICS} epigym.language",
     "epigym.search_problem": f"{STATES} epigym.problem",
@@ -65,7 +65,7 @@ TABLE = {
     "epigym.features": f"{STATES} epigym._core",
     "epigym.worlds": f"{STATES} epigym.growing epigym.rows epigym._core",
     "epigym.feature_types": f"{STATES} epigym.features",
-    "epigym.feature_texts": f"{STATES} epigym.reference epigym.features epigym.feature_types",
+    "epigym.feature_texts": f"{STATES} epigym.reference.semantics epigym.features epigym.feature_types",
     "epigym.action_features": f"{STATES} epigym.features epigym.feature_types",
     "epigym.envs": f"domains {STATES} epigym.packages epigym.values epigym.problem epigym.encoding epigym.rows "
     "epigym.walks epigym.search_problem",
@@ -89,7 +89,7 @@ TABLE = {
 # What is imported when a function is called, so that neither the other room nor its libraries are needed before.
 AT_CALL = {
     "epigym.model": "epigym.drawing",
-    "epigym.space": "epigym.reference",
+    "epigym.space": "epigym.reference.semantics",
     "epigym.envs": "epigym.drawing",
     "epigym.encoding": "torch torch_geometric",
     "search": "search.planning",
@@ -284,7 +284,7 @@ def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for(
         ("epigym.model", "class A:\n    from epigym import drawing", "epigym.model:2 imports epigym.drawing at import"),
         ("epigym", "if TYPE_CHECKING:\n    from epigym.space import StateSpace", ""),
         ("epigym", "try:\n    import epigym.space\nfinally:\n    pass", "epigym:2 imports epigym.space at import"),
-        ("epigym.reference", "from epigym import packing", "epigym.reference:1 imports epigym.task.packing at import"),
+        ("epigym.reference.semantics", "from epigym import packing", "epigym.reference.semantics:1 imports epigym.task.packing at import"),
         ("learn.data.new", "from search.agents import x", "learn.data.new:1 imports search.agents at import"),
         ("learn.model.new", "import epigym.command", "learn.model.new:1 imports epigym.command at import"),
         ("learn.train", "import epigym.command", ""),

@@ -9,8 +9,8 @@ from enum import StrEnum
 from epigym.errors import TaskError, UsageError
 from epigym.model import KripkeModel
 from epigym.names import unknown
-from epigym.pointed_model import PointedModel
-from epigym.reference import apply, observability_types
+from epigym.reference.dense_model import PointedModel
+from epigym.reference.semantics import apply, observability_types
 from epigym.space import StateSpace
 from epigym.task.task import Action, EState, Task
 

@@ -46,7 +46,7 @@ class SearchResult:
         checkpoint: file of a learned heuristic, empty for any other.
         load_seconds: to read and ground the problem.
         build_seconds: to build the state space and to load the heuristic.
-        validation_seconds: to re-execute the plan with `epigym.reference`, or to look again that there is none.
+        validation_seconds: to re-execute the plan with `epigym.reference.semantics`, or to look again that there is none.
         peak_bytes: peak resident memory of the process, its children's included where it was watched from outside.
         cpu_seconds: of the process and its children, where it was watched from outside.
         collapsed_agents: agents that believe everything in the plan's final e-state.
@@ -59,7 +59,7 @@ class SearchResult:
         fluents: fluents of the task.
         initial_worlds: worlds of the task's initial e-state, before contraction.
         optimal: whether it is proved that no plan is shorter, of those that were not left out.
-        proof: how much `epigym.reference` checked again when there is no plan, `confirmed: all n e-states` or
+        proof: how much `epigym.reference.semantics` checked again when there is no plan, `confirmed: all n e-states` or
             `checked m of n e-states`; empty when it did not.
         history: of each plan that was re-executed, the length and the seconds from the start of the first search on.
     """

@@ -26,7 +26,7 @@ from rich.progress import Progress
 
 from epigym.errors import EpigymError, UsageError
 from epigym.problem import domain_problem
-from epigym.reference import validate
+from epigym.reference.semantics import validate
 from epigym.space import StateSpace
 from epigym.task.task import Task
 from epigym.walks import narrow_walk, random_goal

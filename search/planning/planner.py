@@ -15,7 +15,7 @@ from typing import Annotated, Never
 from epigym.errors import EpigymError, UsageError
 from epigym.files import write_json
 from epigym.names import unknown
-from epigym.reference import refuse_collapse, validate
+from epigym.reference.semantics import refuse_collapse, validate
 from epigym.search_problem import SearchProblem, Source
 from epigym.task.task import Task
 from epigym.values import AtLeast, typed

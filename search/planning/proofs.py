@@ -14,7 +14,7 @@ from math import inf
 from time import perf_counter
 
 from epigym.errors import EpigymError
-from epigym.reference import CanonicalForm, applicable_actions, apply, canonical, collapsed, subgoals
+from epigym.reference.semantics import CanonicalForm, applicable_actions, apply, canonical, collapsed, subgoals
 from epigym.space import StateSpace
 from epigym.task.task import Action, EState, Task
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from epigym.reference import validate
+from epigym.reference.semantics import validate
 from tests.helpers.drawn import (
     Wrong,
     assert_seeds_draw,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epigym import reference
+from epigym.reference import semantics as reference
 from epigym.space import StateSpace
 from epigym.task.formula import TRUE, Formula, and_, believes, literal, or_
 from epigym.task.task import Action, EState, Event, Task

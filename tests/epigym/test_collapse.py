@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epigym import reference
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.env import EpistemicEnv
 from epigym.errors import CollapseError, EpigymError, TaskError
+from epigym.reference import semantics as reference
 from epigym.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
 from epigym.task.reachability import may_reach_goal

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epigym import reference
+from epigym.reference import semantics as reference
 from epigym.space import StateSpace
 from epigym.task.formula import Formula
 from epigym.task.task import EState, Task

@@ -12,8 +12,8 @@ import sys
 import numpy as np
 import pytest
 
-from epigym import reference
 from epigym.language import ground_json
+from epigym.reference import semantics as reference
 from epigym.space import StateSpace
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import table

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from epigym import reference
 from epigym.language import ground_json
+from epigym.reference import semantics as reference
 from epigym.task.formula import Formula, and_
 from epigym.task.task import Action, Task
 from tests.helpers.benchmark_files import BENCHMARKS, table

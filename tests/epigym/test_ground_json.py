@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epigym import reference
 from epigym.errors import EpigymError, LimitError, MissingError, TaskError
 from epigym.language import ground_json
 from epigym.language.ground_json.formulas import FormulaReader, FormulaWriter
+from epigym.reference import semantics as reference
 from epigym.space import StateSpace
 from epigym.task.formula import (
     FALSE,

@@ -14,7 +14,7 @@ from epigym.errors import EpigymError
 from epigym.language import ground_json, load
 from epigym.language.epddl import ground_epddl
 from epigym.problem import Reading, load_problem
-from epigym.reference import validate
+from epigym.reference.semantics import validate
 from tests.helpers.epddl_problem import PLANS, Files, write_problem
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from epigym.errors import EpigymError, LimitError, ParseError, ProblemWarning
 from epigym.language import load, parse_formula, parse_mastar
-from epigym.reference import apply, holds
+from epigym.reference.semantics import apply, holds
 from epigym.task.formula import believes, fluent
 
 HEAD = "fluent p, q;\naction act, say;\nagent ann, bob;\n"  # the wrong line is line 4

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.errors import TaskError
-from epigym.reference import holds
+from epigym.reference.semantics import holds
 from epigym.space import StateSpace
 from epigym.task.formula import FALSE, TRUE, Formula, and_, believes, fluent, literal, not_, or_
 from epigym.task.reachability import may_reach_goal

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epigym import reference
 from epigym.errors import TaskError
+from epigym.reference import semantics as reference
 from epigym.task.formula import (
     TRUE,
     Formula,

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epigym import reference
 from epigym.errors import TaskError
-from epigym.pointed_model import PointedModel, ranked
+from epigym.reference import semantics as reference
+from epigym.reference.dense_model import PointedModel, ranked
 from epigym.task.formula import Formula
 from epigym.task.task import EState, Task
 from tests.helpers import definitions, strategies

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epigym import reference
 from epigym.language import parse_mastar
+from epigym.reference import semantics as reference
 from epigym.task.formula import (
     FALSE,
     TRUE,

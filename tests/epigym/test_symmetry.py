@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epigym import reference
 from epigym.problem import load_problem
+from epigym.reference import semantics as reference
 from epigym.space import StateSpace
 from epigym.task.formula import TRUE, and_, believes, fluent, not_, or_
 from epigym.task.symmetry import Symmetry, symmetries

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 import domains
 from epigym.errors import TaskError
 from epigym.problem import domain_problem, load_problem, vocabulary
-from epigym.reference import validate
+from epigym.reference.semantics import validate
 from epigym.space import StateSpace, Transitions
 from epigym.task.formula import FALSE, TRUE, considers_possible, fluent
 from epigym.walks import Found, RandomGoal, best_first, breadth_first, deferred, narrow_walk, random_goal, random_walk

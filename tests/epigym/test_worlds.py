@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from epigym.errors import TaskError
 from epigym.problem import load_problem
-from epigym.reference import Evaluation
+from epigym.reference.semantics import Evaluation
 from epigym.space import StateSpace
 from epigym.task.formula import actually, believes, common, everybody, fluent, not_
 from epigym.task.task import Task

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from epigym import reference
 from epigym.command.codes import ExitCode
 from epigym.files import read_plan
+from epigym.reference import semantics as reference
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
 from search.planning.configuration import Configuration

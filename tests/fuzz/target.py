@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from epigym import reference
 from epigym.errors import EpigymError, ParseError, ProblemWarning, TaskError
 from epigym.files import read_plan
 from epigym.language import load
+from epigym.reference import semantics as reference
 from epigym.space import StateSpace
 from epigym.task.task import Task
 from tests.fuzz.mutation import damaged, mutated_json, mutated_text

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from epigym import reference
 from epigym.errors import TaskError
+from epigym.reference import semantics as reference
 from epigym.space import StateSpace
 from epigym.task.formula import TRUE, Formula, considers_possible
 from epigym.task.task import EState, Task

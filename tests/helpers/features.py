@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.features import Edges, FeatureTables, Lists
-from epigym.reference import Evaluation
+from epigym.reference.semantics import Evaluation
 from epigym.task.task import EState, Task
 
 GOLDEN, WHO, CHILD = 0x9E3779B97F4A7C15, 0x57484F, 0x4348494C44

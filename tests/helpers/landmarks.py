@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from epigym.reference import Evaluation
+from epigym.reference.semantics import Evaluation
 from epigym.task.formula import TRUE, Formula, Op, conjuncts
 from epigym.task.task import EState
 from tests.helpers.relaxation import Relaxation, Supporter, facts_below, options

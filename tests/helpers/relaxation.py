@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from itertools import product
 from math import inf
 
-from epigym.reference import Evaluation
+from epigym.reference.semantics import Evaluation
 from epigym.task.formula import (
     FALSE,
     TRUE,

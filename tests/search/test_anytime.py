@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from epigym import reference
 from epigym.errors import TaskError
 from epigym.files import read_plan
 from epigym.problem import Reading, load_problem
-from epigym.reference import Validation
+from epigym.reference import semantics as reference
+from epigym.reference.semantics import Validation
 from epigym.space import StateSpace
 from epigym.task.task import Task
 from search.agents import Agent, limits

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from epigym.problem import load_problem
-from epigym.reference import validate
+from epigym.reference.semantics import validate
 from search import competition
 from tests.helpers.epddl_problem import PLANS, PROBLEM, Files, write_problem
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given
 
-from epigym import reference
+from epigym.reference import semantics as reference
 from epigym.space import StateSpace
 from epigym.task.formula import Formula, and_, believes, common, divided, everybody, fluent, not_, or_
 from epigym.task.task import EState

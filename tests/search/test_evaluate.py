@@ -23,7 +23,7 @@ from epigym import _core, language, space
 from epigym.command.codes import ExitCode
 from epigym.errors import EpigymError, MissingError, ProblemWarning, UsageError
 from epigym.problem import Reading, load_problem
-from epigym.reference import Validation
+from epigym.reference.semantics import Validation
 from epigym.sealed import write_sealed
 from learn.model import runs
 from search import evaluate

@@ -14,7 +14,7 @@ from epigym.errors import TaskError, UsageError
 from epigym.language import parse_mastar
 from epigym.model import KripkeModel
 from epigym.problem import load_problem
-from epigym.reference import validate
+from epigym.reference.semantics import validate
 from epigym.space import StateSpace
 from epigym.task.formula import fluent
 from epigym.task.task import EState, Task

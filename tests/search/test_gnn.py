@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from epigym.errors import EpigymError, MissingError
 from epigym.problem import load_problem
-from epigym.reference import validate
+from epigym.reference.semantics import validate
 from epigym.sealed import write_sealed
 from epigym.space import StateSpace
 from learn.model.checkpoints import load, write

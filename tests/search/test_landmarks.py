@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from epigym.errors import TaskError
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
-from epigym.reference import holds
+from epigym.reference.semantics import holds
 from epigym.relaxation import Relaxation
 from epigym.space import StateSpace
 from epigym.task.task import Task

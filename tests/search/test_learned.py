@@ -15,7 +15,7 @@ from epigym.errors import CheckpointError, MissingError, UsageError
 from epigym.feature_types import FeatureTypes
 from epigym.features import join
 from epigym.problem import load_problem
-from epigym.reference import validate
+from epigym.reference.semantics import validate
 from epigym.relaxation import Relaxation
 from epigym.sealed import write_sealed
 from epigym.space import StateSpace

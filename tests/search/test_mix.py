@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from epigym.errors import UsageError
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
-from epigym.reference import validate
+from epigym.reference.semantics import validate
 from epigym.relaxation import Relaxation, Relaxed
 from epigym.space import StateSpace
 from epigym.task.task import Task

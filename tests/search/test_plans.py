@@ -16,7 +16,7 @@ import pytest
 from epigym.command.codes import ExitCode
 from epigym.errors import CollapseError, EpigymError, MissingError, UsageError
 from epigym.files import read_plan
-from epigym.reference import Validation
+from epigym.reference.semantics import Validation
 from learn.model.shipped import SHIPPED
 from search import competition
 from search.agents.limits import Limits
@@ -70,7 +70,7 @@ def test_a_search_that_is_stopped_leaves_an_unverified_plan(tmp_path: Path, monk
 
 REJECTING = """
 import sys
-from epigym.reference import Validation
+from epigym.reference.semantics import Validation
 from search.planning import planner
 planner.validate = lambda *_, **__: Validation(valid=False, step=2, reason="step 2: no", collapsed=())
 from search.solve import main

@@ -19,7 +19,7 @@ from epigym.envs.env import EpistemicEnv
 from epigym.envs.wrappers import PaddedObservation
 from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.problem import load_problem
-from epigym.reference import validate
+from epigym.reference.semantics import validate
 from epigym.search_problem import SearchProblem
 from epigym.space import StateSpace
 from search.agents import make_agent

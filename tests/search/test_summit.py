@@ -14,7 +14,7 @@ import domains
 from domains import registry
 from epigym.errors import UsageError
 from epigym.problem import domain_problem
-from epigym.reference import subgoals, validate
+from epigym.reference.semantics import subgoals, validate
 from search import summit as command
 from search.agents.limits import Limits
 from search.evaluation import summit

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from epigym import reference
 from epigym.errors import UsageError
 from epigym.problem import load_problem
-from epigym.reference import validate
+from epigym.reference import semantics as reference
+from epigym.reference.semantics import validate
 from epigym.relaxation import Relaxed
 from epigym.space import StateSpace
 from epigym.task.formula import believes, fluent, not_

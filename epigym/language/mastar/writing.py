@@ -12,7 +12,7 @@ from epigym.language.mastar import parse_mastar
 from epigym.language.mastar.event_models import Description, Semantics
 from epigym.language.mastar.recognising import Recogniser, has_actually
 from epigym.language.mastar.theory import theory
-from epigym.reference import canonical, contract
+from epigym.reference.semantics import canonical, contract
 from epigym.task.formula import TRUE, Formula, and_, fluent, literal, not_, or_
 from epigym.task.task import Action, Task
 

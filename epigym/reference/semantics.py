@@ -3,7 +3,7 @@
 Every plan that is reported is executed again here, and the tests hold the core against this module. Each definition is
 a line or a few over arrays of truth values, so that e-states of tens of thousands of worlds take a moment; the tests
 hold them against the same in sets, world by world. The product update is that of Baltag, Moss and Solecki with
-conditional effects; contraction (`epigym/pointed_model.py`) is partition refinement.
+conditional effects; contraction (`epigym/reference/dense_model.py`) is partition refinement.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from epigym.errors import CollapseError, TaskError
 from epigym.names import unknown
-from epigym.pointed_model import Numbers, PointedModel, Relation, Truth, ranked
+from epigym.reference.dense_model import Numbers, PointedModel, Relation, Truth, ranked
 from epigym.task.formula import Formula, Op
 from epigym.task.task import Action, EState, Event, Task
 

@@ -18,7 +18,7 @@ from epigym.drawing import write
 from epigym.drawing.page import write_page
 from epigym.drawing.steps import walk
 from epigym.errors import EpigymError, UsageError
-from epigym.files import check_writable, is_file, read_plan
+from epigym.io.files import check_writable, is_file, read_plan
 from epigym.language import SEMANTICS, check_format, save
 from epigym.names import unknown
 from epigym.packages import check_place

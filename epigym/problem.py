@@ -9,7 +9,7 @@ from typing import Any
 
 import domains
 from epigym.errors import MissingError, UsageError
-from epigym.files import is_file
+from epigym.io.files import is_file
 from epigym.language import Semantics, load, parse_epddl, parse_mastar
 from epigym.task.formula import Formula
 from epigym.task.structure import Structure, actors, from_words

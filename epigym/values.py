@@ -20,7 +20,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from epigym.errors import EpigymError, MissingError, UsageError
-from epigym.files import check_writable
+from epigym.io.files import check_writable
 from epigym.names import unknown
 
 C = TypeVar("C")

@@ -19,7 +19,7 @@ from domains.domain import SPLITS
 from epigym.command.runner import run
 from epigym.command.settings import RunSettings
 from epigym.errors import UsageError
-from epigym.files import write_rows
+from epigym.io.files import write_rows
 from epigym.names import unknown
 from epigym.values import AtLeast, Count
 

@@ -11,7 +11,7 @@ from time import perf_counter
 
 from epigym.command.codes import ExitCode, line
 from epigym.errors import EpigymError, LimitError, UsageError
-from epigym.files import check_writable
+from epigym.io.files import check_writable
 from epigym.problem import load_problem
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus

@@ -39,7 +39,7 @@ def report(settings: Report) -> None:
     """
     from rich.console import Console
 
-    from epigym.tables import ScreenTable
+    from epigym.io.tables import ScreenTable
     from search.reports.outcomes import read_outcomes
     from search.reports.published import published
     from search.reports.tables import overview

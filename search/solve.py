@@ -41,7 +41,7 @@ def solve(settings: Solve) -> ExitCode:
     """
     from rich.console import Console
 
-    from epigym.files import write_json
+    from epigym.io.files import write_json
     from epigym.problem import load_problem
     from search.agents.limits import Limits
     from search.planning.configuration import Configuration

@@ -26,7 +26,7 @@ def check(settings: Validate) -> ExitCode:
     """
     from rich.console import Console
 
-    from epigym.files import read_plan
+    from epigym.io.files import read_plan
     from epigym.problem import load_problem
     from epigym.reference.semantics import validate
 

@@ -20,14 +20,14 @@ PACKAGES = ("domains", "epigym", "learn", "search")
 # Modules at the root of `learn` and `search` are doors, and so is `epigym.__main__`: nobody imports a door.
 LEARN_DOOR, SEARCH_DOOR, EPIGYM_DOOR = "a door of learn", "a door of search", "the door of epigym"
 
-BASICS = "epigym.errors epigym.names epigym.files epigym.task.formula epigym.task.structure epigym.task.task"
+BASICS = "epigym.errors epigym.names epigym.io.files epigym.task.formula epigym.task.structure epigym.task.task"
 STATES = f"{BASICS} epigym.language epigym.task.packing epigym.model epigym.space"
 # All that rooms of `learn` and `search` may import of `epigym`: everything but the command runner and the door.
 EPIGYM = (
     f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.values epigym.reference.semantics "
     "epigym.task.reachability epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.features "
     "epigym.feature_types epigym.feature_texts epigym.action_features epigym.likeness epigym.walks epigym.worlds "
-    "epigym.envs epigym.search_problem epigym.sealed epigym.tables"
+    "epigym.envs epigym.search_problem epigym.io.sealed epigym.io.tables"
 )
 
 # Each room with the rooms that it may import. `epigym` is the package itself, `epigym._core` the extension.
@@ -36,12 +36,12 @@ TABLE = {
     "epigym": "domains epigym.errors epigym.packages",
     "epigym.errors": "",
     "epigym.names": "domains",
-    "epigym.files": "epigym.errors epigym.names",
-    "epigym.sealed": "epigym.errors epigym.files",
+    "epigym.io.files": "epigym.errors epigym.names",
+    "epigym.io.sealed": "epigym.errors epigym.io.files",
     "epigym.packages": "epigym.errors",
     "epigym.targets": "epigym.errors",
-    "epigym.tables": "",
-    "epigym.values": "epigym.errors epigym.names epigym.files",
+    "epigym.io.tables": "",
+    "epigym.values": "epigym.errors epigym.names epigym.io.files",
     "epigym.task.formula": "epigym.errors epigym.names",
     "epigym.task.structure": "epigym.errors",
     "epigym.task.task": "epigym.errors epigym.names epigym.task.formula epigym.task.structure",

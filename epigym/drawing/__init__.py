@@ -24,7 +24,7 @@ from epigym.drawing.fonts import without_font_warnings
 from epigym.drawing.lines import Line, draw_lines
 from epigym.drawing.steps import Change
 from epigym.errors import UsageError
-from epigym.files import replacing
+from epigym.io.files import replacing
 from epigym.model import KripkeModel
 from epigym.packages import extras
 

@@ -16,7 +16,7 @@ from typing import Any
 from epigym.drawing import FULL_LABELS, UNCHANGED, svg
 from epigym.drawing.beliefs import view
 from epigym.drawing.steps import Change, change, walk, witnesses
-from epigym.files import replacing
+from epigym.io.files import replacing
 from epigym.model import KripkeModel
 from epigym.space import StateSpace
 from epigym.task.formula import parts_of

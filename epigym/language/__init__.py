@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from epigym.errors import EpigymError, UsageError
-from epigym.files import read, read_json, write_text
+from epigym.io.files import read, read_json, write_text
 from epigym.language import ground_json
 from epigym.language.epddl import load_epddl, load_spec, parse_epddl
 from epigym.language.mastar import parse_formula, parse_mastar

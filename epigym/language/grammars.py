@@ -12,7 +12,7 @@ from typing import Any
 
 import lark
 
-from epigym.files import replacing
+from epigym.io.files import replacing
 
 
 def parser(grammar: Path, **options: Any) -> lark.Lark:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from epigym.io.tables import ScreenTable
 from epigym.search_problem import SearchProblem, Source
-from epigym.tables import ScreenTable
 from learn.data.dataset import DataSet, cached
 from learn.data.explorers import ExplorerSettings
 from learn.data.progress import visits

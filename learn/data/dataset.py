@@ -17,9 +17,9 @@ from safetensors.numpy import save_file
 
 from epigym.encoding import Encoder
 from epigym.errors import DamagedError, EpigymError, MissingError
-from epigym.files import replacing
+from epigym.io.files import replacing
+from epigym.io.sealed import read_sealed, write_sealed
 from epigym.rows import GoalPart, Rows
-from epigym.sealed import read_sealed, write_sealed
 from epigym.search_problem import SearchProblem, Source
 from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep, resolve
 from learn.data.fingerprint import fingerprint, task_fingerprint

@@ -16,8 +16,8 @@ import torch
 from torch import nn
 
 from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
-from epigym.files import AnyPath, replacing
-from epigym.sealed import DIGITS, read_bytes, seal
+from epigym.io.files import AnyPath, replacing
+from epigym.io.sealed import DIGITS, read_bytes, seal
 from epigym.targets import TARGET, find, make
 from learn.model.regressor import Regressor
 from learn.model.target import Target

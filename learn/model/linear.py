@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from epigym.errors import CheckpointError, DamagedError, UsageError
 from epigym.feature_types import FeatureTypes
 from epigym.features import RelationalFeatures
-from epigym.files import write_text
+from epigym.io.files import write_text
+from epigym.io.sealed import read_sealed, sealed
 from epigym.relaxation import Relaxation, Relaxed
-from epigym.sealed import read_sealed, sealed
 from epigym.space import StateSpace
 from epigym.values import make
 

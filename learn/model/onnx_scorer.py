@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from epigym.encoding import MAX_LABEL, Encoder
 from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
+from epigym.io.sealed import read_bytes
 from epigym.packages import extras
-from epigym.sealed import read_bytes
 from epigym.space import StateSpace
 from learn.data import ragged
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from epigym.errors import EpigymError, MissingCheckpointError
-from epigym.sealed import read_sealed
+from epigym.io.sealed import read_sealed
 
 R = TypeVar("R")
 

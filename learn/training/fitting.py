@@ -13,7 +13,7 @@ from lightning import seed_everything
 from numpy.typing import NDArray
 
 from epigym.errors import EpigymError
-from epigym.tables import ScreenTable
+from epigym.io.tables import ScreenTable
 from learn.data.dataset import DataSet
 from learn.model.checkpoints import Trained, load
 from learn.model.runs import RUN_FILE

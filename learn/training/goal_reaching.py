@@ -12,7 +12,7 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 from epigym.envs.vector import EpistemicVectorEnv
-from epigym.files import replacing, write_rows
+from epigym.io.files import replacing, write_rows
 from epigym.task.formula import and_
 from learn.training.goals import GoalsEnv, play, shortest, split_goals
 from learn.training.graph_ppo import Hyperparameters, train

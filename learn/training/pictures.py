@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from epigym.files import replacing
+from epigym.io.files import replacing
 from learn.training.seeds import over_seeds
 
 _BLUE, _ORANGE = "#2b6cb0", "#dd6b20"

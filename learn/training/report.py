@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from epigym.sealed import write_sealed
+from epigym.io.sealed import write_sealed
 from learn.training.loaders import Selection
 from learn.training.module import StepErrors
 

@@ -17,7 +17,7 @@ from lightning import Callback, LightningModule, Trainer
 from lightning.fabric.plugins import CheckpointIO
 
 from epigym.errors import CheckpointError, UsageError
-from epigym.files import AnyPath, write_rows
+from epigym.io.files import AnyPath, write_rows
 from learn.model.checkpoints import read_all, write
 from learn.model.runs import RUN_FILE
 from learn.training.options import Training

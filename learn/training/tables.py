@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from epigym.files import write_rows, write_text
-from epigym.tables import ScreenTable
+from epigym.io.files import write_rows, write_text
+from epigym.io.tables import ScreenTable
 
 
 def write_table(rows: Sequence[Mapping[str, Any]], stem: Path, title: str) -> ScreenTable:

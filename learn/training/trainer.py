@@ -16,7 +16,7 @@ from lightning.pytorch.loggers import Logger, TensorBoardLogger
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from epigym.errors import CheckpointError, UsageError
-from epigym.files import write_text
+from epigym.io.files import write_text
 from epigym.targets import TARGET, make
 from learn.model.checkpoints import load
 from learn.model.target import Target

@@ -10,7 +10,7 @@ from time import sleep
 from typing import TYPE_CHECKING
 
 from epigym.errors import UsageError
-from epigym.sealed import write_sealed
+from epigym.io.sealed import write_sealed
 from search.agents.result import SearchResult
 from search.evaluation.batch import Batch
 from search.evaluation.cell import Cell

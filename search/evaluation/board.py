@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
-from epigym.tables import ScreenTable
+from epigym.io.tables import ScreenTable
 from search.agents.result import SearchResult
 from search.evaluation.cell import Cell
 

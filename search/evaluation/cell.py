@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from epigym.errors import EpigymError
-from epigym.sealed import read_sealed, write_sealed
+from epigym.io.sealed import read_sealed, write_sealed
 from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from epigym.errors import UsageError
-from epigym.files import write_rows
+from epigym.io.files import write_rows
 from search.agents.limits import Limits
 from search.evaluation.cell import COLUMNS, Cell
 from search.evaluation.fingerprint import fingerprint

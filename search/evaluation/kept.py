@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from epigym.errors import DamagedError, MissingError
-from epigym.sealed import read_sealed
+from epigym.io.sealed import read_sealed
 
 logger = logging.getLogger("search.evaluate")
 

@@ -27,7 +27,7 @@ from rich.progress import Progress
 
 from domains.registry import LADDER
 from epigym.errors import EpigymError
-from epigym.files import write_rows
+from epigym.io.files import write_rows
 from epigym.problem import domain_problem
 from epigym.space import StateSpace
 from epigym.task.task import Task

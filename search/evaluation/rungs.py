@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from epigym.errors import EpigymError
-from epigym.files import read_rows, write_rows
+from epigym.io.files import read_rows, write_rows
 from epigym.problem import domain_problem, vocabulary
 from epigym.space import StateSpace
 from epigym.walks import RandomGoal

@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast
 import yaml
 
 from epigym.errors import UsageError
-from epigym.files import read
+from epigym.io.files import read
 from epigym.names import unknown
 from epigym.space import StateSpace
 from epigym.task.task import Task

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Annotated, Never
 
 from epigym.errors import EpigymError, UsageError
-from epigym.files import write_json
+from epigym.io.files import write_json
 from epigym.names import unknown
 from epigym.reference.semantics import refuse_collapse, validate
 from epigym.search_problem import SearchProblem, Source

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from epigym.errors import EpigymError, UsageError
-from epigym.files import is_file, read_plan
+from epigym.io.files import is_file, read_plan
 
 
 def unverified(file: str | os.PathLike[str]) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from epigym.tables import ScreenTable
+from epigym.io.tables import ScreenTable
 from search.agents.result import SearchResult
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from epigym.errors import EpigymError, MissingError
-from epigym.files import read_rows
+from epigym.io.files import read_rows
 from search.agents.result import SearchStatus
 
 _COLUMNS = (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from epigym.files import write_text
+from epigym.io.files import write_text
 from search.agents.result import SearchStatus
 from search.reports.metrics import bootstrap, iqm, iqm_of_samples, mean_of_samples
 from search.reports.outcomes import METRICS, PAPER_METRICS, Metric, Outcome, Outcomes, values_of

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from epigym.errors import UsageError
-from epigym.files import write_text
+from epigym.io.files import write_text
 from epigym.names import unknown
 from search.reports import figures
 from search.reports.outcomes import Outcomes

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from epigym.files import write_rows
+from epigym.io.files import write_rows
 from epigym.problem import domain_problem
 from epigym.space import StateSpace
 from epigym.task.task import Task

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from epigym.errors import EpigymError, MissingError
-from epigym.files import check_writable, is_file, read, read_json, replacing, write_json, write_text
+from epigym.io.files import check_writable, is_file, read, read_json, replacing, write_json, write_text
 from epigym.language import load
 from epigym.problem import load_problem
 

@@ -15,7 +15,7 @@ from epigym.__main__ import main
 from epigym.command.codes import ExitCode
 from epigym.drawing import dot
 from epigym.errors import EpigymError, UsageError
-from epigym.files import read_plan
+from epigym.io.files import read_plan
 from epigym.problem import Reading, domain_problem, load_problem
 from epigym.space import StateSpace
 from tests.helpers.epddl_problem import write_problem

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from epigym.errors import DamagedError, MissingError
-from epigym.sealed import read_bytes, read_sealed, seal, write_sealed
+from epigym.io.sealed import read_bytes, read_sealed, seal, write_sealed
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters(codec="utf-8")),

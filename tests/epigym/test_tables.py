@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from epigym.tables import ScreenTable
+from epigym.io.tables import ScreenTable
 from learn.training.fitting import metrics_table
 
 NAME = "selective_communication_enriched/10_10_pl_17"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from epigym.command.codes import ExitCode
-from epigym.files import read_plan
+from epigym.io.files import read_plan
 from epigym.reference import semantics as reference
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from epigym.errors import EpigymError, ParseError, ProblemWarning, TaskError
-from epigym.files import read_plan
+from epigym.io.files import read_plan
 from epigym.language import load
 from epigym.reference import semantics as reference
 from epigym.space import StateSpace

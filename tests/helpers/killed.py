@@ -30,7 +30,7 @@ import torch.utils.tensorboard  # noqa: F401 - not in every process again
 
 import learn.train
 from epigym.command.codes import ExitCode
-from epigym.sealed import read_sealed
+from epigym.io.sealed import read_sealed
 from learn.model.checkpoints import read_all
 from learn.rollouts import Rollouts, rollouts
 from learn.train import Train, train

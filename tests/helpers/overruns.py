@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 
 from epigym.errors import ProblemWarning, UsageError
-from epigym.files import write_rows
+from epigym.io.files import write_rows
 from epigym.language.epddl import load_epddl
 from epigym.task.task import Task
 from search.agents import AGENTS

@@ -20,8 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.errors import CheckpointError, MissingCheckpointError
+from epigym.io.sealed import seal
 from epigym.problem import load_problem
-from epigym.sealed import seal
 from epigym.space import StateSpace
 from learn.model.checkpoints import HYPERPARAMETER_VERSION, NETWORK, load, write
 from learn.model.export import export_onnx

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from epigym.errors import MissingError
-from epigym.sealed import read_sealed, write_sealed
+from epigym.io.sealed import read_sealed, write_sealed
 from learn.compare import Compare, compare
 from learn.training.comparison import COLUMNS
 from learn.training.comparison import compare as rows

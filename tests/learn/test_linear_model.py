@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from epigym.errors import CheckpointError, MissingError
 from epigym.feature_types import FeatureTypes
+from epigym.io.sealed import write_sealed
 from epigym.problem import domain_problem, load_problem
 from epigym.relaxation import Relaxation
-from epigym.sealed import write_sealed
 from epigym.space import StateSpace
 from learn.model import shipped
 from learn.model.linear import (

@@ -12,7 +12,7 @@ import torch
 from lightning import Callback, LightningModule, Trainer
 
 from epigym.errors import CheckpointError, UsageError
-from epigym.sealed import read_sealed
+from epigym.io.sealed import read_sealed
 from learn import train as command
 from learn.model.checkpoints import read_all
 from learn.training import relational

@@ -18,8 +18,8 @@ import torch
 from omegaconf import OmegaConf
 
 from epigym.errors import EpigymError, MissingError
+from epigym.io.sealed import write_sealed
 from epigym.problem import domain_problem, load_problem
-from epigym.sealed import write_sealed
 from epigym.space import StateSpace
 from learn.assess import Assess
 from learn.data.dataset import DataSet

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from epigym.errors import TaskError
-from epigym.files import read_plan
+from epigym.io.files import read_plan
 from epigym.problem import Reading, load_problem
 from epigym.reference import semantics as reference
 from epigym.reference.semantics import Validation

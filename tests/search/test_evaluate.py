@@ -22,9 +22,9 @@ from rich.console import Console
 from epigym import _core, language, space
 from epigym.command.codes import ExitCode
 from epigym.errors import EpigymError, MissingError, ProblemWarning, UsageError
+from epigym.io.sealed import write_sealed
 from epigym.problem import Reading, load_problem
 from epigym.reference.semantics import Validation
-from epigym.sealed import write_sealed
 from learn.model import runs
 from search import evaluate
 from search.agents import best_first

@@ -13,9 +13,9 @@ import torch
 from numpy.typing import NDArray
 
 from epigym.errors import EpigymError, MissingError
+from epigym.io.sealed import write_sealed
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
-from epigym.sealed import write_sealed
 from epigym.space import StateSpace
 from learn.model.checkpoints import load, write
 from learn.model.regressor import Regressor

@@ -14,10 +14,10 @@ from epigym.action_features import ActionFeatures
 from epigym.errors import CheckpointError, MissingError, UsageError
 from epigym.feature_types import FeatureTypes
 from epigym.features import join
+from epigym.io.sealed import write_sealed
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.relaxation import Relaxation
-from epigym.sealed import write_sealed
 from epigym.space import StateSpace
 from epigym.task.formula import divided
 from learn.data.pairs import action_pairs_of

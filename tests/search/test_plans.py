@@ -15,7 +15,7 @@ import pytest
 
 from epigym.command.codes import ExitCode
 from epigym.errors import CollapseError, EpigymError, MissingError, UsageError
-from epigym.files import read_plan
+from epigym.io.files import read_plan
 from epigym.reference.semantics import Validation
 from learn.model.shipped import SHIPPED
 from search import competition

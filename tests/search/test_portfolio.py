@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from epigym.sealed import write_sealed
+from epigym.io.sealed import write_sealed
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.planning import portfolio

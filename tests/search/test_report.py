@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from epigym.errors import EpigymError, MissingError, UsageError
-from epigym.tables import ScreenTable
+from epigym.io.tables import ScreenTable
 from search.agents.result import SearchStatus
 from search.evaluate import Evaluate
 from search.evaluation.cell import COLUMNS

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from epigym.command.codes import ExitCode
-from epigym.files import write_json
+from epigym.io.files import write_json
 from search.agents.result import SearchResult, SearchStatus
 
 SOLVED = SearchResult(

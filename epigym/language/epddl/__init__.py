@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from epigym.errors import EpigymError, MissingError, NestingError, UsageError
-from epigym.files import is_file, read, read_json
+from epigym.io.files import is_file, read, read_json
 from epigym.language.epddl.checker import check
 from epigym.language.epddl.grounder import ground
 from epigym.language.epddl.parser import parse_domain, parse_library, parse_problem, parse_whole

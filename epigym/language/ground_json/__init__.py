@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from epigym.errors import EpigymError, LimitError, NestingError, TaskError
-from epigym.files import read_json, write_json
+from epigym.io.files import read_json, write_json
 from epigym.language.ground_json.doubles import in_preconditions
 from epigym.language.ground_json.formulas import CONSTANTS, FormulaReader, FormulaWriter
 from epigym.names import is_one_line

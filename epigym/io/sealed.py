@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from epigym.errors import DamagedError, EpigymError, MissingError
-from epigym.files import AnyPath, read_json, write_json
+from epigym.io.files import AnyPath, read_json, write_json
 
 _SEAL = "sha256"
 DIGITS = hashlib.sha256().digest_size * 2
@@ -23,7 +23,7 @@ def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_sealed(path: AnyPath, value: Mapping[str, Any]) -> None:
-    """Write plain values by name as JSON with their checksum, as `epigym.files.write_json` does."""
+    """Write plain values by name as JSON with their checksum, as `epigym.io.files.write_json` does."""
     write_json(path, sealed(value))
 
 

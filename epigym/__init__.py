@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from gymnasium import register
 
+from epigym.config.packages import check_place
 from epigym.errors import CheckpointError, EpigymError, LimitError, ParseError, TaskError
-from epigym.packages import check_place
 
 check_place("domains")
 import domains  # noqa: E402

@@ -14,6 +14,7 @@ from typing import Any
 import domains
 from epigym.command.codes import ExitCode, warning
 from epigym.command.help import doors, listing
+from epigym.config.packages import check_place
 from epigym.drawing import write
 from epigym.drawing.page import write_page
 from epigym.drawing.steps import walk
@@ -21,7 +22,6 @@ from epigym.errors import EpigymError, UsageError
 from epigym.io.files import check_writable, is_file, read_plan
 from epigym.language import SEMANTICS, check_format, save
 from epigym.names import unknown
-from epigym.packages import check_place
 from epigym.problem import Reading, domain_problem, load_problem
 from epigym.space import StateSpace
 from epigym.task.task import Task

@@ -31,10 +31,10 @@ import xxhash
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
+from epigym.config.packages import extras
 from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.growing import GrowingTable
 from epigym.names import unknown
-from epigym.packages import extras
 from epigym.rows import GoalPart, GraphBatch, Rows, goal_parts, join, unroll, unroll_under
 from epigym.space import StateSpace, as_ids
 from epigym.task.formula import Formula, Op

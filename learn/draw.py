@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from domains.domain import SPLITS
 from epigym.command.runner import run
 from epigym.command.settings import RunSettings
+from epigym.config.values import AtLeast, Count
 from epigym.errors import UsageError
 from epigym.io.files import write_rows
 from epigym.names import unknown
-from epigym.values import AtLeast, Count
 
 if TYPE_CHECKING:
     from learn.data.distribution import Drawn

@@ -54,7 +54,7 @@ def train(settings: GraphPpo) -> None:
 
     import torch
 
-    from epigym.values import make
+    from epigym.config.values import make
     from learn.training.goal_reaching import experiment, summary
     from learn.training.goals import GoalsEnv
     from learn.training.graph_ppo import Hyperparameters

@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 
 from epigym.command.runner import run
 from epigym.command.settings import ProblemSettings
+from epigym.config.values import AtLeast, Count
 from epigym.io.files import write_rows
 from epigym.io.sealed import write_sealed
-from epigym.values import AtLeast, Count
 from learn.data.explorers import ExplorerSettings
 from learn.training.options import EncodingOptions, given
 

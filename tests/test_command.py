@@ -24,8 +24,8 @@ from epigym.command.help import doors, page
 from epigym.command.logs import RunLog
 from epigym.command.runner import run
 from epigym.command.settings import Settings
+from epigym.config.packages import PLACE, check_place
 from epigym.errors import EpigymError, MissingError
-from epigym.packages import PLACE, check_place
 from epigym.problem import Reading
 from search.evaluate import Evaluate
 from search.solve import Solve

@@ -17,7 +17,7 @@ from urllib.request import urlopen
 import pytest
 from hydra import compose, initialize_config_dir
 
-from epigym.packages import PLACE
+from epigym.config.packages import PLACE
 from tests.helpers.benchmark_files import ROOT, SHARED
 
 KINDS = (

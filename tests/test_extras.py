@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from epigym.command.codes import ExitCode
-from epigym.packages import EXTRAS, extras
+from epigym.config.packages import EXTRAS, extras
 from tests.helpers import light
 from tests.helpers.benchmark_files import ROOT
 from tests.test_imports import PACKAGES, Tree, name_of

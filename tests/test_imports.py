@@ -24,7 +24,7 @@ BASICS = "epigym.errors epigym.names epigym.io.files epigym.task.formula epigym.
 STATES = f"{BASICS} epigym.language epigym.task.packing epigym.model epigym.space"
 # All that rooms of `learn` and `search` may import of `epigym`: everything but the command runner and the door.
 EPIGYM = (
-    f"domains epigym {STATES} epigym.growing epigym.rows epigym.packages epigym.targets epigym.values epigym.reference.semantics "
+    f"domains epigym {STATES} epigym.growing epigym.rows epigym.config.packages epigym.config.targets epigym.config.values epigym.reference.semantics "
     "epigym.task.reachability epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.features "
     "epigym.feature_types epigym.feature_texts epigym.action_features epigym.likeness epigym.walks epigym.worlds "
     "epigym.envs epigym.search_problem epigym.io.sealed epigym.io.tables"
@@ -33,15 +33,15 @@ EPIGYM = (
 # Each room with the rooms that it may import. `epigym` is the package itself, `epigym._core` the extension.
 TABLE = {
     "domains": "",
-    "epigym": "domains epigym.errors epigym.packages",
+    "epigym": "domains epigym.errors epigym.config.packages",
     "epigym.errors": "",
     "epigym.names": "domains",
     "epigym.io.files": "epigym.errors epigym.names",
     "epigym.io.sealed": "epigym.errors epigym.io.files",
-    "epigym.packages": "epigym.errors",
-    "epigym.targets": "epigym.errors",
+    "epigym.config.packages": "epigym.errors",
+    "epigym.config.targets": "epigym.errors",
     "epigym.io.tables": "",
-    "epigym.values": "epigym.errors epigym.names epigym.io.files",
+    "epigym.config.values": "epigym.errors epigym.names epigym.io.files",
     "epigym.task.formula": "epigym.errors epigym.names",
     "epigym.task.structure": "epigym.errors",
     "epigym.task.task": "epigym.errors epigym.names epigym.task.formula epigym.task.structure",
@@ -54,11 +54,11 @@ TABLE = {
     "epigym.growing": "",
     "epigym.rows": "epigym._core",
     "epigym.model": f"{BASICS} epigym.language epigym.task.packing epigym._core",
-    "epigym.drawing": f"{STATES} epigym.packages epigym.reference.dense_model epigym.reference.semantics",
+    "epigym.drawing": f"{STATES} epigym.config.packages epigym.reference.dense_model epigym.reference.semantics",
     "epigym.space": f"{BASICS} epigym.language epigym.task.packing epigym.model epigym.task.symmetry epigym._core",
     "epigym.problem": f"domains {BASICS} epigym.language",
     "epigym.search_problem": f"{STATES} epigym.problem",
-    "epigym.encoding": f"{STATES} epigym.packages epigym.growing epigym.rows epigym._core",
+    "epigym.encoding": f"{STATES} epigym.config.packages epigym.growing epigym.rows epigym._core",
     "epigym.walks": STATES,
     "epigym.likeness": f"{STATES} epigym.features",
     "epigym.relaxation": f"{STATES} epigym._core",
@@ -67,9 +67,9 @@ TABLE = {
     "epigym.feature_types": f"{STATES} epigym.features",
     "epigym.feature_texts": f"{STATES} epigym.reference.semantics epigym.features epigym.feature_types",
     "epigym.action_features": f"{STATES} epigym.features epigym.feature_types",
-    "epigym.envs": f"domains {STATES} epigym.packages epigym.values epigym.problem epigym.encoding epigym.rows "
+    "epigym.envs": f"domains {STATES} epigym.config.packages epigym.config.values epigym.problem epigym.encoding epigym.rows "
     "epigym.walks epigym.search_problem",
-    "epigym.command": f"{BASICS} epigym.packages epigym.language epigym.problem epigym.values",
+    "epigym.command": f"{BASICS} epigym.config.packages epigym.language epigym.problem epigym.config.values",
     EPIGYM_DOOR: f"{EPIGYM} epigym.command",
     "learn": "",
     "learn.data": EPIGYM,

@@ -13,7 +13,7 @@ from typing import Any, cast
 from omegaconf import OmegaConf
 
 from epigym.command.codes import ExitCode
-from epigym.packages import PLACE
+from epigym.config.packages import PLACE
 
 _CONF = PLACE / "conf"
 

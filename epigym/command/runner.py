@@ -24,9 +24,9 @@ from omegaconf.errors import ConfigTypeError, OmegaConfBaseException
 from epigym.command.codes import ExitCode, line, warning
 from epigym.command.help import page
 from epigym.command.settings import Settings, read
+from epigym.config.packages import EXTRAS, PLACE, check_place, extras, needs
 from epigym.errors import MissingError, UsageError
 from epigym.names import unknown
-from epigym.packages import EXTRAS, PLACE, check_place, extras, needs
 
 S = TypeVar("S", bound=Settings)
 

@@ -12,10 +12,10 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from epigym.config.values import make
 from epigym.errors import UsageError
 from epigym.language import Semantics
 from epigym.problem import Reading
-from epigym.values import make
 
 C = TypeVar("C")
 

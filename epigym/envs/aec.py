@@ -11,12 +11,12 @@ import numpy as np
 from gymnasium.spaces import Discrete, Space
 from numpy.typing import NDArray
 
+from epigym.config.packages import extras
+from epigym.config.values import Count, typed
 from epigym.envs.env import OPTIONS, EpistemicEnv, Info
 from epigym.errors import EpigymError, TaskError
 from epigym.names import unknown
-from epigym.packages import extras
 from epigym.task.task import Task
-from epigym.values import Count, typed
 
 with extras():
     from pettingzoo import AECEnv

@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from epigym.config.values import Count, typed
 from epigym.envs.env import EpistemicEnv
 from epigym.language import Semantics
 from epigym.problem import domain_problem, vocabulary
 from epigym.space import Query
 from epigym.task.formula import Formula, and_, conjuncts
-from epigym.values import Count, typed
 from epigym.walks import random_goal
 
 RANDOM = "random"

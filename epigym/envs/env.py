@@ -11,6 +11,7 @@ import numpy as np
 from gymnasium.spaces import Discrete, GraphInstance
 from numpy.typing import NDArray
 
+from epigym.config.values import typed
 from epigym.encoding import Encoder, graph_instance
 from epigym.envs.graph_space import GraphSpace
 from epigym.errors import EpigymError, TaskError, UsageError
@@ -22,7 +23,6 @@ from epigym.search_problem import SearchProblem
 from epigym.space import StateSpace
 from epigym.task.formula import TRUE, Formula, and_, conjuncts, considers_possible
 from epigym.task.task import EState, Task
-from epigym.values import typed
 
 Info = dict[str, Any]
 OPTIONS = ("state", "goal")

@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from epigym.config.values import Count, typed
 from epigym.encoding import graph_instance
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.env import OPTIONS, EpistemicEnv, Info, ProblemEnv, check_options
@@ -22,7 +23,6 @@ from epigym.names import unknown
 from epigym.rows import GraphBatch
 from epigym.search_problem import SearchProblem
 from epigym.task.formula import TRUE, considers_possible
-from epigym.values import Count, typed
 
 Flags = NDArray[np.bool_]
 Step = tuple[GraphBatch, NDArray[np.float64], Flags, Flags, Info]

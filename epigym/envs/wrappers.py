@@ -11,10 +11,10 @@ from gymnasium.vector import VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from epigym.config.values import Count, typed
 from epigym.envs.graph_space import LABELS, GraphBatchSpace, GraphSpace, as_batch
 from epigym.errors import LimitError
 from epigym.rows import GraphBatch
-from epigym.values import Count, typed
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from epigym.config.targets import TARGET, find, make
 from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
 from epigym.io.files import AnyPath, replacing
 from epigym.io.sealed import DIGITS, read_bytes, seal
-from epigym.targets import TARGET, find, make
 from learn.model.regressor import Regressor
 from learn.model.target import Target
 

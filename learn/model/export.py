@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.export import Dim
 
+from epigym.config.packages import extras
 from epigym.io.files import replacing
 from epigym.io.sealed import DIGITS, seal
-from epigym.packages import extras
 from learn.model.checkpoints import Trained
 from learn.model.onnx_scorer import INPUTS, METADATA_VERSION
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from epigym.config.values import make
 from epigym.errors import CheckpointError, DamagedError, UsageError
 from epigym.feature_types import FeatureTypes
 from epigym.features import RelationalFeatures
@@ -19,7 +20,6 @@ from epigym.io.files import write_text
 from epigym.io.sealed import read_sealed, sealed
 from epigym.relaxation import Relaxation, Relaxed
 from epigym.space import StateSpace
-from epigym.values import make
 
 FORMAT_VERSION = 1
 """Raised whenever the file or what a feature means changes."""

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from epigym.config.packages import extras
 from epigym.encoding import MAX_LABEL, Encoder
 from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
 from epigym.io.sealed import read_bytes
-from epigym.packages import extras
 from epigym.space import StateSpace
 from learn.data import ragged
 

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.packages import extras
+from epigym.config.packages import extras
 from epigym.space import StateSpace
 
 _CHUNK_WORLDS = 8192  # of e-states scored at once

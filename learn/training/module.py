@@ -15,8 +15,8 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import CosineAnnealingLR
 from torchmetrics import Metric
 
+from epigym.config.targets import make
 from epigym.errors import EpigymError
-from epigym.targets import make
 from learn.model.batches import Batch
 from learn.model.checkpoints import HYPERPARAMETER_VERSION
 from learn.model.regressor import Regressor

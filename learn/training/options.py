@@ -9,10 +9,10 @@ from typing import Any, Literal
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
+from epigym.config.values import UNSET
 from epigym.errors import UsageError
-from epigym.values import UNSET
 
-_CLASS = {"check": "epigym.targets:check"}
+_CLASS = {"check": "epigym.config.targets:check"}
 
 
 @dataclass(frozen=True, kw_only=True)

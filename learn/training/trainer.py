@@ -15,9 +15,9 @@ from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 from lightning.pytorch.loggers import Logger, TensorBoardLogger
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from epigym.config.targets import TARGET, make
 from epigym.errors import CheckpointError, UsageError
 from epigym.io.files import write_text
-from epigym.targets import TARGET, make
 from learn.model.checkpoints import load
 from learn.model.target import Target
 from learn.training.module import DistanceModule

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from epigym.config.registry import maker
 from search.agents.agent import Agent
 from search.agents.best_first import bfws, hfs, hfs_star, wa_star
 from search.agents.breadth_first import BreadthFirst
 from search.agents.depth_first import DepthFirst, IterativeDeepening
 from search.agents.mix import Mix
 from search.agents.preferring import Lazy, Preferring
-from search.heuristics.registry import maker
 
 AGENTS: Mapping[str, Callable[..., Agent]] = {
     "bfs": BreadthFirst,

@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from epigym.config.values import AtLeast, Count
 from epigym.errors import EpigymError, UsageError
 from epigym.space import StateSpace
-from epigym.values import AtLeast, Count
 from search.agents.agent import Agent
 from search.agents.novelty import NovelParts, Novelty, Progress
 from search.agents.result import SearchStatus

@@ -14,9 +14,9 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from epigym.config.values import AtLeast
 from epigym.errors import UsageError
 from epigym.space import StateSpace
-from epigym.values import AtLeast
 from search.agents.agent import Agent
 from search.agents.best_first import thousandths
 from search.agents.result import SearchStatus

@@ -13,7 +13,7 @@ from inspect import getsourcefile
 from pathlib import Path
 from typing import Any
 
-from epigym.targets import TARGET, find
+from epigym.config.targets import TARGET, find
 from search.agents.limits import Limits
 from search.evaluation.suites import Problem
 from search.heuristics.gnn import Gnn, good_checkpoints

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from epigym.config.registry import maker
 from epigym.errors import UsageError
 from epigym.search_problem import SearchProblem, Source
 from search.heuristics.belief_relaxation import AdditiveCost, RelaxedPlan
@@ -14,7 +15,6 @@ from search.heuristics.heuristic import Heuristic
 from search.heuristics.landmarks import LandmarkCount
 from search.heuristics.learned import Learned
 from search.heuristics.open_goals import DividedGoals, OpenGoals
-from search.heuristics.registry import maker
 from search.heuristics.relaxed import EntailedLevels, GoalLevels, GraphLength
 
 _OTHERS = {"learned": ((".ckpt", ".onnx"), "gnn"), "gnn": ((".json",), "learned")}

@@ -9,17 +9,17 @@ from typing import Annotated, Any, cast
 
 import yaml
 
+from epigym.config.registry import check
+from epigym.config.values import AtLeast, Count, typed
 from epigym.errors import UsageError
 from epigym.io.files import read
 from epigym.names import unknown
 from epigym.space import StateSpace
 from epigym.task.task import Task
-from epigym.values import AtLeast, Count, typed
 from search.agents import AGENTS, Agent, make_agent
 from search.agents.result import joined_label
 from search.heuristics import HEURISTICS, Heuristic, heuristic_maker
 from search.heuristics.gnn import Gnn
-from search.heuristics.registry import check
 
 PORTFOLIO = "portfolio"
 

@@ -12,13 +12,13 @@ from multiprocessing import current_process
 from time import perf_counter
 from typing import Annotated, Never
 
+from epigym.config.values import AtLeast, typed
 from epigym.errors import EpigymError, UsageError
 from epigym.io.files import write_json
 from epigym.names import unknown
 from epigym.reference.semantics import refuse_collapse, validate
 from epigym.search_problem import SearchProblem, Source
 from epigym.task.task import Task
-from epigym.values import AtLeast, typed
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import PORTFOLIO, Choice, Configuration

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import pytest
 
+from epigym.config.values import make, typed
 from epigym.errors import UsageError
-from epigym.values import make, typed
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TypeVar
 from hydra import compose, initialize_config_dir
 
 from epigym.command.settings import Settings, read
-from epigym.packages import PLACE
+from epigym.config.packages import PLACE
 
 S = TypeVar("S", bound=Settings)
 

@@ -6,7 +6,7 @@ import runpy
 import sys
 from collections.abc import Sequence
 
-from epigym.packages import EXTRAS
+from epigym.config.packages import EXTRAS
 
 PLUGINS = "hydra_plugins"  # the package in which Hydra finds the launchers of the extra `sweep`
 

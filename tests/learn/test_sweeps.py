@@ -10,7 +10,7 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 import learn.training.options  # noqa: F401 - names the options of the trainer
-from epigym.packages import PLACE
+from epigym.config.packages import PLACE
 
 PROBLEM = "collaboration_communication/2_2_3_pl_6"
 

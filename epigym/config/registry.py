@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
+from epigym.config.targets import find
+from epigym.config.values import typed
 from epigym.errors import UsageError
 from epigym.names import unknown
-from epigym.targets import find
-from epigym.values import typed
 
 T = TypeVar("T")
 

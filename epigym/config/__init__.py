@@ -1,0 +1,1 @@
+"""Typed settings, classes by name or path, and optional packages."""

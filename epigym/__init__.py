@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from epigym.envs.aec import EpistemicAECEnv
     from epigym.envs.env import EpistemicEnv
     from epigym.envs.wrappers import PaddedObservation, PaddedVectorObservation
-    from epigym.model import KripkeModel
     from epigym.problem import Reading, load_problem
-    from epigym.search_problem import SearchProblem
-    from epigym.space import StateSpace
+    from epigym.space.kripke_model import KripkeModel
+    from epigym.space.search_problem import SearchProblem
+    from epigym.space.space import StateSpace
     from epigym.task.task import EState, Task
 
     __version__: str
@@ -62,12 +62,12 @@ _HOMES = {
     "EState": "epigym.task.task",
     "EpistemicAECEnv": "epigym.envs.aec",
     "EpistemicEnv": "epigym.envs.env",
-    "KripkeModel": "epigym.model",
+    "KripkeModel": "epigym.space.kripke_model",
     "PaddedObservation": "epigym.envs.wrappers",
     "PaddedVectorObservation": "epigym.envs.wrappers",
     "Reading": "epigym.problem",
-    "SearchProblem": "epigym.search_problem",
-    "StateSpace": "epigym.space",
+    "SearchProblem": "epigym.space.search_problem",
+    "StateSpace": "epigym.space.space",
     "Task": "epigym.task.task",
     "load_problem": "epigym.problem",
     "to_pyg": "epigym.encoding",

@@ -23,7 +23,7 @@ from epigym.io.files import check_writable, is_file, read_plan
 from epigym.language import SEMANTICS, check_format, save
 from epigym.names import unknown
 from epigym.problem import Reading, domain_problem, load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.task import Task
 
 _SHOW = """

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from epigym.feature_types import FeatureTypes, short, uses
 from epigym.features import FeatureRows, join, word
-from epigym.space import StateSpace, as_ids
+from epigym.space.space import StateSpace, as_ids
 from epigym.task.formula import TRUE, Formula, Op, and_, believes, fluent, not_, parts_of
 from epigym.task.task import Action, Task
 

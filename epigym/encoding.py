@@ -33,10 +33,10 @@ from numpy.typing import ArrayLike, NDArray
 from epigym import _core
 from epigym.config.packages import extras
 from epigym.errors import EpigymError, LimitError, UsageError
-from epigym.growing import GrowingTable
 from epigym.names import unknown
-from epigym.rows import GoalPart, GraphBatch, Rows, goal_parts, join, unroll, unroll_under
-from epigym.space import StateSpace, as_ids
+from epigym.space.growing import GrowingTable
+from epigym.space.rows import GoalPart, GraphBatch, Rows, goal_parts, join, unroll, unroll_under
+from epigym.space.space import StateSpace, as_ids
 from epigym.task.formula import Formula, Op
 from epigym.task.task import Task
 

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from epigym.feature_types import FeatureTypes, short
 from epigym.features import CHILD, WHO, Edges, FeatureTables, join, set_colour
 from epigym.reference.semantics import Evaluation
-from epigym.space import StateSpace, as_ids
+from epigym.space.space import StateSpace, as_ids
 from epigym.task.task import EState, Task
 
 _NEITHER, _NO, _YES, _EITHER = map(frozenset[bool], ((), (False,), (True,), (False, True)))

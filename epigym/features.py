@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
-from epigym.space import StateSpace, as_ids
+from epigym.space.space import StateSpace, as_ids
 from epigym.task.formula import Formula
 from epigym.task.packing import pack_formulas
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
-from epigym.space import StateSpace, as_id, as_ids
+from epigym.space.space import StateSpace, as_id, as_ids
 from epigym.task.formula import Formula
 from epigym.task.packing import unpack_formulas
 

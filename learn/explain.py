@@ -17,7 +17,7 @@ from epigym.command.settings import ReadingSettings
 _SHOWN = 5  # names beside a feature
 
 if TYPE_CHECKING:
-    from epigym.space import StateSpace
+    from epigym.space.space import StateSpace
     from learn.model.explaining import Explanation
 
 
@@ -41,7 +41,7 @@ def explain(settings: Explain) -> None:
 
     from epigym.feature_types import FeatureTypes
     from epigym.problem import load_problem
-    from epigym.space import StateSpace
+    from epigym.space.space import StateSpace
     from learn.model.explaining import explain
     from learn.model.shipped import fitting
 

@@ -34,7 +34,7 @@ def explore(settings: Explore) -> None:
         EpigymError: when the problem, the agent or the heuristic is wrong, or the address cannot be served.
     """
     from epigym.problem import load_problem
-    from epigym.space import StateSpace
+    from epigym.space.space import StateSpace
     from search.agents.limits import Limits
     from search.exploring.app import app_of
     from search.exploring.exploration import Exploration

@@ -13,10 +13,10 @@ from omegaconf import OmegaConf
 
 from epigym.language import parse_mastar
 from epigym.relaxation import Relaxation
-from epigym.space import StateSpace, Transitions
+from epigym.space.space import StateSpace, Transitions
+from epigym.space.traversal import breadth_first
 from epigym.task.formula import Formula, believes, fluent, literal, not_
 from epigym.task.task import Task
-from epigym.walks import breadth_first
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus

@@ -21,13 +21,13 @@ PACKAGES = ("domains", "epigym", "learn", "search")
 LEARN_DOOR, SEARCH_DOOR, EPIGYM_DOOR = "a door of learn", "a door of search", "the door of epigym"
 
 BASICS = "epigym.errors epigym.names epigym.io.files epigym.task.formula epigym.task.structure epigym.task.task"
-STATES = f"{BASICS} epigym.language epigym.task.packing epigym.model epigym.space"
+STATES = f"{BASICS} epigym.language epigym.task.packing epigym.space.kripke_model epigym.space.space"
 # All that rooms of `learn` and `search` may import of `epigym`: everything but the command runner and the door.
 EPIGYM = (
-    f"domains epigym {STATES} epigym.growing epigym.rows epigym.config.packages epigym.config.targets epigym.config.values epigym.reference.semantics "
+    f"domains epigym {STATES} epigym.space.growing epigym.space.rows epigym.config.packages epigym.config.targets epigym.config.values epigym.reference.semantics "
     "epigym.task.reachability epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.features "
-    "epigym.feature_types epigym.feature_texts epigym.action_features epigym.likeness epigym.walks epigym.worlds "
-    "epigym.envs epigym.search_problem epigym.io.sealed epigym.io.tables"
+    "epigym.feature_types epigym.feature_texts epigym.action_features epigym.space.signature epigym.space.traversal epigym.space.worlds "
+    "epigym.envs epigym.space.search_problem epigym.io.sealed epigym.io.tables"
 )
 
 # Each room with the rooms that it may import. `epigym` is the package itself, `epigym._core` the extension.
@@ -51,24 +51,24 @@ TABLE = {
     "epigym.task.reachability": BASICS,
     "epigym.task.packing": BASICS,
     "epigym.task.symmetry": BASICS,
-    "epigym.growing": "",
-    "epigym.rows": "epigym._core",
-    "epigym.model": f"{BASICS} epigym.language epigym.task.packing epigym._core",
+    "epigym.space.growing": "",
+    "epigym.space.rows": "epigym._core",
+    "epigym.space.kripke_model": f"{BASICS} epigym.language epigym.task.packing epigym._core",
     "epigym.drawing": f"{STATES} epigym.config.packages epigym.reference.dense_model epigym.reference.semantics",
-    "epigym.space": f"{BASICS} epigym.language epigym.task.packing epigym.model epigym.task.symmetry epigym._core",
+    "epigym.space.space": f"{BASICS} epigym.language epigym.task.packing epigym.space.kripke_model epigym.task.symmetry epigym._core",
     "epigym.problem": f"domains {BASICS} epigym.language",
-    "epigym.search_problem": f"{STATES} epigym.problem",
-    "epigym.encoding": f"{STATES} epigym.config.packages epigym.growing epigym.rows epigym._core",
-    "epigym.walks": STATES,
-    "epigym.likeness": f"{STATES} epigym.features",
+    "epigym.space.search_problem": f"{STATES} epigym.problem",
+    "epigym.encoding": f"{STATES} epigym.config.packages epigym.space.growing epigym.space.rows epigym._core",
+    "epigym.space.traversal": STATES,
+    "epigym.space.signature": f"{STATES} epigym.features",
     "epigym.relaxation": f"{STATES} epigym._core",
     "epigym.features": f"{STATES} epigym._core",
-    "epigym.worlds": f"{STATES} epigym.growing epigym.rows epigym._core",
+    "epigym.space.worlds": f"{STATES} epigym.space.growing epigym.space.rows epigym._core",
     "epigym.feature_types": f"{STATES} epigym.features",
     "epigym.feature_texts": f"{STATES} epigym.reference.semantics epigym.features epigym.feature_types",
     "epigym.action_features": f"{STATES} epigym.features epigym.feature_types",
-    "epigym.envs": f"domains {STATES} epigym.config.packages epigym.config.values epigym.problem epigym.encoding epigym.rows "
-    "epigym.walks epigym.search_problem",
+    "epigym.envs": f"domains {STATES} epigym.config.packages epigym.config.values epigym.problem epigym.encoding epigym.space.rows "
+    "epigym.space.traversal epigym.space.search_problem",
     "epigym.command": f"{BASICS} epigym.config.packages epigym.language epigym.problem epigym.config.values",
     EPIGYM_DOOR: f"{EPIGYM} epigym.command",
     "learn": "",
@@ -88,15 +88,15 @@ TABLE = {
 }
 # What is imported when a function is called, so that neither the other room nor its libraries are needed before.
 AT_CALL = {
-    "epigym.model": "epigym.drawing",
-    "epigym.space": "epigym.reference.semantics",
+    "epigym.space.kripke_model": "epigym.drawing",
+    "epigym.space.space": "epigym.reference.semantics",
     "epigym.envs": "epigym.drawing",
     "epigym.encoding": "torch torch_geometric",
     "search": "search.planning",
 }
 # What type checkers alone read: the package finds its public names when they are asked for.
 FOR_TYPES = {
-    "epigym": "epigym.encoding epigym.envs epigym.model epigym.problem epigym.search_problem epigym.space epigym.task.task",
+    "epigym": "epigym.encoding epigym.envs epigym.space.kripke_model epigym.problem epigym.space.search_problem epigym.space.space epigym.task.task",
     "search": "search.planning",
 }
 # Libraries that `epigym` does not need; `domains` needs the standard library only.
@@ -273,17 +273,17 @@ def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for(
         ("domains.new", "import numpy as np", "domains.new:1 imports numpy at import"),
         ("domains.new", "import json\nfrom epigym import names", "domains.new:2 imports epigym.names at import"),
         ("epigym.names", "import domains.registry", ""),
-        ("epigym.task.task", "from epigym.space import StateSpace", "epigym.task.task:1 imports epigym.space at import"),
-        ("epigym.space", "import torch.nn", "epigym.space:1 imports torch at import"),
-        ("epigym.space", "def f():\n    import torch", "epigym.space:2 imports torch at call"),
-        ("epigym.space", "from epigym import _core", ""),
-        ("epigym.walks", "from epigym._core import Space", "epigym.walks:1 imports epigym._core at import"),
+        ("epigym.task.task", "from epigym.space.space import StateSpace", "epigym.task.task:1 imports epigym.space.space at import"),
+        ("epigym.space.space", "import torch.nn", "epigym.space.space:1 imports torch at import"),
+        ("epigym.space.space", "def f():\n    import torch", "epigym.space.space:2 imports torch at call"),
+        ("epigym.space.space", "from epigym import _core", ""),
+        ("epigym.space.traversal", "from epigym._core import Space", "epigym.space.traversal:1 imports epigym._core at import"),
         ("epigym.encoding", "def f():\n    import torch", ""),
         ("epigym.encoding", "import torch", "epigym.encoding:1 imports torch at import"),
-        ("epigym.model", "class A:\n    def f(self):\n        from epigym import drawing", ""),
-        ("epigym.model", "class A:\n    from epigym import drawing", "epigym.model:2 imports epigym.drawing at import"),
-        ("epigym", "if TYPE_CHECKING:\n    from epigym.space import StateSpace", ""),
-        ("epigym", "try:\n    import epigym.space\nfinally:\n    pass", "epigym:2 imports epigym.space at import"),
+        ("epigym.space.kripke_model", "class A:\n    def f(self):\n        from epigym import drawing", ""),
+        ("epigym.space.kripke_model", "class A:\n    from epigym import drawing", "epigym.space.kripke_model:2 imports epigym.drawing at import"),
+        ("epigym", "if TYPE_CHECKING:\n    from epigym.space.space import StateSpace", ""),
+        ("epigym", "try:\n    import epigym.space.space\nfinally:\n    pass", "epigym:2 imports epigym.space.space at import"),
         ("epigym.reference.semantics", "from epigym import packing", "epigym.reference.semantics:1 imports epigym.task.packing at import"),
         ("learn.data.new", "from search.agents import x", "learn.data.new:1 imports search.agents at import"),
         ("learn.model.new", "import epigym.command", "learn.model.new:1 imports epigym.command at import"),
@@ -293,7 +293,7 @@ def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for(
     ],
 )  # fmt: skip
 def test_a_forbidden_import_is_found(tmp_path: Path, module: str, text: str, violation: str) -> None:
-    rooms = ("domains.registry", "epigym.names", "epigym.space", "epigym.drawing", "epigym.task.packing", "epigym.command",
+    rooms = ("domains.registry", "epigym.names", "epigym.space.space", "epigym.drawing", "epigym.task.packing", "epigym.command",
              "search.agents.run", "search.evaluation.grid", "search.reports.tables", "learn.data.rows",
              "learn.model.scorer", "learn.export", module)  # fmt: skip
     for name in rooms:

@@ -302,7 +302,7 @@ FeatureTables::Edges to_edges(const EdgeArrays& arrays) {
 }  // namespace
 
 NB_MODULE(_core, m) {
-    m.doc() = "The core of epigym: Kripke models, updates, contraction, graphs. Use `epigym.space.StateSpace`.";
+    m.doc() = "The core of epigym: Kripke models, updates, contraction, graphs. Use `epigym.space.space.StateSpace`.";
     m.attr("MAX_EVENTS") = kMaxEvents;
     m.attr("MAX_LEVELS") = kMaxLevels;
 

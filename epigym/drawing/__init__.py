@@ -26,7 +26,7 @@ from epigym.drawing.lines import Line, draw_lines
 from epigym.drawing.steps import Change
 from epigym.errors import UsageError
 from epigym.io.files import replacing
-from epigym.model import KripkeModel
+from epigym.space.kripke_model import KripkeModel
 
 # Okabe and Ito's colours, safe for colour-blind readers, without the yellow that fades on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5C3E")

@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.model import KripkeModel
+from epigym.space.kripke_model import KripkeModel
 from epigym.task.task import EState
 
 

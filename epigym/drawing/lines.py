@@ -15,7 +15,7 @@ from itertools import combinations, product
 import networkx as nx
 import numpy as np
 
-from epigym.model import KripkeModel
+from epigym.space.kripke_model import KripkeModel
 
 LINES_PER_WORLD = 2
 """Pictures with more lines than this, per world, are thinned."""

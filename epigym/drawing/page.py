@@ -17,8 +17,8 @@ from epigym.drawing import FULL_LABELS, UNCHANGED, svg
 from epigym.drawing.beliefs import view
 from epigym.drawing.steps import Change, change, walk, witnesses
 from epigym.io.files import replacing
-from epigym.model import KripkeModel
-from epigym.space import StateSpace
+from epigym.space.kripke_model import KripkeModel
+from epigym.space.space import StateSpace
 from epigym.task.formula import parts_of
 from epigym.task.task import Task
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from epigym.errors import TaskError, UsageError
-from epigym.model import KripkeModel
 from epigym.names import unknown
 from epigym.reference.dense_model import PointedModel
 from epigym.reference.semantics import apply, observability_types
-from epigym.space import StateSpace
+from epigym.space.kripke_model import KripkeModel
+from epigym.space.space import StateSpace
 from epigym.task.task import Action, EState, Task
 
 

@@ -11,9 +11,9 @@ from epigym.config.values import Count, typed
 from epigym.envs.env import EpistemicEnv
 from epigym.language import Semantics
 from epigym.problem import domain_problem, vocabulary
-from epigym.space import Query
+from epigym.space.space import Query
+from epigym.space.traversal import random_goal
 from epigym.task.formula import Formula, and_, conjuncts
-from epigym.walks import random_goal
 
 RANDOM = "random"
 """The value of the reset option `goal` that draws one."""

@@ -16,11 +16,11 @@ from epigym.encoding import Encoder, graph_instance
 from epigym.envs.graph_space import GraphSpace
 from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.language import Semantics, parse_formula
-from epigym.model import KripkeModel
 from epigym.names import unknown
 from epigym.problem import Reading, load_problem
-from epigym.search_problem import SearchProblem
-from epigym.space import StateSpace
+from epigym.space.kripke_model import KripkeModel
+from epigym.space.search_problem import SearchProblem
+from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, Formula, and_, conjuncts, considers_possible
 from epigym.task.task import EState, Task
 

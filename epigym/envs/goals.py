@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.encoding import Encoder, ManyGoals
-from epigym.rows import GraphBatch
-from epigym.space import BoundQuery, hold_each
+from epigym.space.rows import GraphBatch
+from epigym.space.space import BoundQuery, hold_each
 from epigym.task.formula import Formula
 
 Goal = tuple[Formula, ...]

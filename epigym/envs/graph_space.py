@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from epigym.encoding import graph_instance
 from epigym.errors import ShapeError
-from epigym.rows import GraphBatch, join
+from epigym.space.rows import GraphBatch, join
 
 LABELS = 256
 """Number of edge labels, 0 (unused) included."""
@@ -79,7 +79,7 @@ class GraphSpace(Graph):
 class GraphBatchSpace(Space[GraphBatch]):
     """The graphs of `count` environments, one after the other.
 
-    Members are `epigym.rows.GraphBatch` of `count` graphs of `GraphSpace(width)`.
+    Members are `epigym.space.rows.GraphBatch` of `count` graphs of `GraphSpace(width)`.
 
     Args:
         count: number of graphs.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from epigym.config.values import Count, typed
 from epigym.envs.graph_space import LABELS, GraphBatchSpace, GraphSpace, as_batch
 from epigym.errors import LimitError
-from epigym.rows import GraphBatch
+from epigym.space.rows import GraphBatch
 
 Arrays = dict[str, NDArray[Any]]
 

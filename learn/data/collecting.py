@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from epigym.io.tables import ScreenTable
-from epigym.search_problem import SearchProblem, Source
+from epigym.space.search_problem import SearchProblem, Source
 from learn.data.dataset import DataSet, cached
 from learn.data.explorers import ExplorerSettings
 from learn.data.progress import visits

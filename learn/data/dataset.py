@@ -19,8 +19,8 @@ from epigym.encoding import Encoder
 from epigym.errors import DamagedError, EpigymError, MissingError
 from epigym.io.files import replacing
 from epigym.io.sealed import read_sealed, write_sealed
-from epigym.rows import GoalPart, Rows
-from epigym.search_problem import SearchProblem, Source
+from epigym.space.rows import GoalPart, Rows
+from epigym.space.search_problem import SearchProblem, Source
 from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep, resolve
 from learn.data.fingerprint import fingerprint, task_fingerprint
 from learn.data.rows import Encoded, encode

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from epigym.errors import EpigymError
 from epigym.names import unknown
-from epigym.search_problem import SearchProblem, Source
-from epigym.space import StateSpace, Transitions
+from epigym.space.search_problem import SearchProblem, Source
+from epigym.space.space import StateSpace, Transitions
+from epigym.space.traversal import breadth_first
 from epigym.task.task import Task
-from epigym.walks import breadth_first
 from learn.data.fingerprint import task_fingerprint
 from learn.data.labels import UNREACHABLE, goal_distances
 from learn.data.newest import Newest

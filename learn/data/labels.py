@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from learn.data import ragged
+from epigym.space import ragged
 
 UNREACHABLE = -1
 """The distance of states from which no recorded transition sequence reaches a goal."""

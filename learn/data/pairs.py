@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.space import StateSpace
+from epigym.space import ragged
+from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from learn.data import ragged
 from learn.data.explorers import Exploration, ExplorerSettings, explore
 from learn.data.labels import UNREACHABLE
 

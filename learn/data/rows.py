@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.encoding import Encoder
-from epigym.rows import GoalPart, GraphBatch, Rows, unroll
-from learn.data import ragged
+from epigym.space import ragged
+from epigym.space.rows import GoalPart, GraphBatch, Rows, unroll
 
 _CHUNK = 4096  # e-states encoded at once; bounds the memory beyond that of the result
 

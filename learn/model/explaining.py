@@ -10,7 +10,7 @@ import numpy as np
 
 from epigym.feature_texts import names, texts
 from epigym.feature_types import FeatureTypes
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from learn.model.linear import LinearModel, Observed
 
 

@@ -19,7 +19,7 @@ from epigym.features import RelationalFeatures
 from epigym.io.files import write_text
 from epigym.io.sealed import read_sealed, sealed
 from epigym.relaxation import Relaxation, Relaxed
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 
 FORMAT_VERSION = 1
 """Raised whenever the file or what a feature means changes."""

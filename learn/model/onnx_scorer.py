@@ -14,8 +14,8 @@ from epigym.config.packages import extras
 from epigym.encoding import MAX_LABEL, Encoder
 from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
 from epigym.io.sealed import read_bytes
-from epigym.space import StateSpace
-from learn.data import ragged
+from epigym.space import ragged
+from epigym.space.space import StateSpace
 
 INPUTS = ("x", "edge_index", "edge_attr", "graph", "graph_mask")
 """Names of the inputs of an exported regressor, as `learn.model.regressor.Regressor.forward` describes them."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from epigym.action_features import ActionFeatures
 from epigym.feature_types import FeatureTypes
 from epigym.relaxation import Relaxation, Relaxed
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from learn.model.linear import LinearModel, Representation
 
 MOST_PREFERRED = 3

@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from epigym.feature_types import FeatureTypes
 from epigym.features import Edges, FeatureTables
-from epigym.space import StateSpace, as_ids
+from epigym.space import ragged
+from epigym.space.space import StateSpace, as_ids
+from epigym.space.worlds import Worlds, WorldTable
 from epigym.task.formula import Op, believes, fluent, not_
-from epigym.worlds import Worlds, WorldTable
-from learn.data import ragged
 
 MAX_WORLDS = 64
 """Worlds of an e-state that are nodes: the designated ones first, then the first in canonical order."""

@@ -18,8 +18,8 @@ from torch.nn.functional import linear
 from torch.nn.utils.fusion import fuse_linear_bn_eval
 
 from epigym.encoding import Encoder
-from epigym.growing import GrowingTable
-from epigym.space import StateSpace
+from epigym.space.growing import GrowingTable
+from epigym.space.space import StateSpace
 from learn.model.checkpoints import Trained
 from learn.model.regressor import Regressor
 from learn.model.scoring import chunks

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.config.packages import extras
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 
 _CHUNK_WORLDS = 8192  # of e-states scored at once
 

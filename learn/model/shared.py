@@ -17,8 +17,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from epigym.rows import GoalPart, Rows, refine
-from learn.data import ragged
+from epigym.space import ragged
+from epigym.space.rows import GoalPart, Rows, refine
 
 
 class Sums(NamedTuple):

@@ -23,8 +23,8 @@ from epigym.errors import UsageError
 from epigym.feature_texts import mentioned
 from epigym.feature_types import FeatureTypes
 from epigym.relaxation import Relaxation
-from epigym.space import StateSpace
-from epigym.walks import Found, deferred
+from epigym.space.space import StateSpace
+from epigym.space.traversal import Found, deferred
 from learn.data.pairs import ActionPairs
 from learn.model.linear import LinearModel, LinearScorer, Representation
 from learn.model.ranker import ActionRanker, ObservedActions

@@ -12,10 +12,10 @@ from epigym.encoding import Encoder
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.goals import Goal, Goals
 from epigym.errors import EpigymError
-from epigym.rows import GraphBatch
-from epigym.space import StateSpace
+from epigym.space.rows import GraphBatch
+from epigym.space.space import StateSpace
+from epigym.space.traversal import breadth_first
 from epigym.task.formula import and_
-from epigym.walks import breadth_first
 
 Choose = Callable[[GraphBatch, NDArray[np.bool_]], NDArray[np.int64]]
 _DRAWS = 20  # for each goal that is asked for

@@ -24,7 +24,7 @@ from epigym.encoding import GOAL_EDGE, NODE_TYPES, to_pyg
 from epigym.envs.graph_space import as_batch
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError
-from epigym.rows import GraphBatch, join
+from epigym.space.rows import GraphBatch, join
 
 _FORMULA = len(NODE_TYPES)
 _KINDS = len(NODE_TYPES) + 1

@@ -21,7 +21,7 @@ from rich.progress import track
 from epigym.errors import UsageError
 from epigym.feature_texts import mentioned, texts
 from epigym.feature_types import FeatureTypes
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import parts_of
 from learn.data.pairs import Pairs
 from learn.model.linear import Base, LinearModel, LinearScorer, Observed, Representation

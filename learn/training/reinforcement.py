@@ -25,7 +25,7 @@ from torch_geometric.nn import GINEConv, global_mean_pool
 import epigym
 from epigym.envs.env import EpistemicEnv
 from epigym.errors import EpigymError, UsageError
-from epigym.walks import breadth_first
+from epigym.space.traversal import breadth_first
 
 logger = logging.getLogger(__name__)
 

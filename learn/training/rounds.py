@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from epigym.feature_types import FeatureTypes
-from epigym.likeness import signature
-from epigym.space import StateSpace
+from epigym.space.signature import signature
+from epigym.space.space import StateSpace
+from epigym.space.traversal import best_first
 from epigym.task.task import Task
-from epigym.walks import best_first
 from learn.data.distribution import MAX_STATES
 from learn.data.pairs import Pairs, pairs_of, pairs_of_plan
 from learn.model.linear import LinearModel, LinearScorer

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.feature_types import FeatureTypes
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
+from epigym.space.traversal import Found, best_first
 from epigym.task.task import Task
-from epigym.walks import Found, best_first
 
 _FAR = 2  # so many times more nodes are far more
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from epigym.search_problem import SearchProblem, Source
+from epigym.space.search_problem import SearchProblem, Source
 from epigym.task.reachability import may_reach_goal
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus

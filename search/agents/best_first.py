@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from epigym.config.values import AtLeast, Count
 from epigym.errors import EpigymError, UsageError
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from search.agents.agent import Agent
 from search.agents.novelty import NovelParts, Novelty, Progress
 from search.agents.result import SearchStatus

@@ -19,7 +19,7 @@ from xxhash import xxh3_64_intdigest
 
 from epigym.errors import UsageError
 from epigym.relaxation import Relaxation, Relaxed
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from search.agents.agent import Agent
 from search.agents.best_first import given, scored, thousandths
 from search.agents.novelty import NovelParts

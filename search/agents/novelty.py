@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.relaxation import Relaxation
-from epigym.space import Query, StateSpace
+from epigym.space.space import Query, StateSpace
 from epigym.task.formula import Formula, believes, literal
 from epigym.task.task import Task
 from search.heuristics.open_goals import DividedGoals

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from epigym.config.values import AtLeast
 from epigym.errors import UsageError
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from search.agents.agent import Agent
 from search.agents.best_first import thousandths
 from search.agents.result import SearchStatus

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.errors import CollapseError
-from epigym.space import StateSpace, Transitions
+from epigym.space.space import StateSpace, Transitions
 from search.agents.limits import Budget
 
 _UNSEEN, _ROOT = -1, -2  # in place of how an e-state was reached

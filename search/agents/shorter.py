@@ -10,7 +10,7 @@ import heapq
 
 import numpy as np
 
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from search.agents.best_first import STEP, scored
 from search.agents.limits import Budget
 from search.agents.result import SearchStatus

@@ -29,9 +29,9 @@ from domains.registry import LADDER
 from epigym.errors import EpigymError
 from epigym.io.files import write_rows
 from epigym.problem import domain_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
+from epigym.space.traversal import RandomGoal, breadth_first, random_goal
 from epigym.task.task import Task
-from epigym.walks import RandomGoal, breadth_first, random_goal
 from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus

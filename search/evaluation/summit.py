@@ -27,9 +27,9 @@ from rich.progress import Progress
 from epigym.errors import EpigymError, UsageError
 from epigym.problem import domain_problem
 from epigym.reference.semantics import validate
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
+from epigym.space.traversal import narrow_walk, random_goal
 from epigym.task.task import Task
-from epigym.walks import narrow_walk, random_goal
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.cell import search_from

@@ -13,8 +13,8 @@ import numpy as np
 
 from epigym.drawing.page import start, step_to
 from epigym.drawing.steps import walk
-from epigym.model import KripkeModel
-from epigym.space import StateSpace
+from epigym.space.kripke_model import KripkeModel
+from epigym.space.space import StateSpace
 from epigym.task.formula import believes, literal
 from epigym.task.task import Task
 from search.heuristics import Heuristic

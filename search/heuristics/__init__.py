@@ -8,7 +8,7 @@ from typing import Any
 
 from epigym.config.registry import maker
 from epigym.errors import UsageError
-from epigym.search_problem import SearchProblem, Source
+from epigym.space.search_problem import SearchProblem, Source
 from search.heuristics.belief_relaxation import AdditiveCost, RelaxedPlan
 from search.heuristics.gnn import Gnn
 from search.heuristics.heuristic import Heuristic

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.relaxation import Relaxation, Relaxed
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from search.heuristics.heuristic import Evaluation, Heuristic
 from search.heuristics.open_goals import DividedGoals
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.config.values import Count
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from learn.model.runs import chosen, finished_runs, newest
 from learn.model.scoring import open_scorer
 from search.heuristics.heuristic import Heuristic

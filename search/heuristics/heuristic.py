@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.errors import UsageError
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 
 
 class Evaluation(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.growing import GrowingTable
 from epigym.relaxation import Relaxation
-from epigym.space import StateSpace
+from epigym.space.growing import GrowingTable
+from epigym.space.space import StateSpace
 from search.heuristics.heuristic import Evaluation, Heuristic
 
 Bools = NDArray[np.bool_]

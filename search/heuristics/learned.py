@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.feature_types import FeatureTypes
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from learn.model.linear import LinearScorer
 from learn.model.ranker import ActionRanker
 from learn.model.shipped import SHIPPED, fitting, ranking

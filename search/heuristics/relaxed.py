@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from search.heuristics.heuristic import Heuristic
 from search.heuristics.planning_graph import PlanningGraph
 

@@ -14,7 +14,7 @@ from epigym.config.values import AtLeast, Count, typed
 from epigym.errors import UsageError
 from epigym.io.files import read
 from epigym.names import unknown
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.agents import AGENTS, Agent, make_agent
 from search.agents.result import joined_label

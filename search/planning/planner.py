@@ -17,7 +17,7 @@ from epigym.errors import EpigymError, UsageError
 from epigym.io.files import write_json
 from epigym.names import unknown
 from epigym.reference.semantics import refuse_collapse, validate
-from epigym.search_problem import SearchProblem, Source
+from epigym.space.search_problem import SearchProblem, Source
 from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus

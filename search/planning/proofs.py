@@ -15,7 +15,7 @@ from time import perf_counter
 
 from epigym.errors import EpigymError
 from epigym.reference.semantics import CanonicalForm, applicable_actions, apply, canonical, collapsed, subgoals
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.task import Action, EState, Task
 
 SPARE = 1_000

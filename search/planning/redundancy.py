@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from epigym.errors import TaskError
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from search.agents.limits import Budget
 
 

@@ -18,8 +18,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from epigym.features import RelationalFeatures
 from epigym.problem import domain_problem
-from epigym.space import StateSpace
-from epigym.walks import breadth_first
+from epigym.space.space import StateSpace
+from epigym.space.traversal import breadth_first
 from tests.benchmarks.figures import printed
 from tests.helpers.features import random_tables
 

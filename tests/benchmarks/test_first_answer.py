@@ -21,7 +21,7 @@ from epigym.errors import ProblemWarning
 from epigym.feature_types import FeatureTypes
 from epigym.language.epddl import load_epddl
 from epigym.problem import load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from tests.helpers.benchmark_files import BENCHMARKS, ROOT
 from tests.helpers.epddl_files import competition_cases

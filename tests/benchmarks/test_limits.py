@@ -17,7 +17,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from epigym.problem import domain_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, fluent
 from epigym.task.task import Action, EState, Event, Task
 from tests.benchmarks.figures import printed

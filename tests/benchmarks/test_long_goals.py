@@ -15,7 +15,7 @@ import pytest
 
 import domains
 from epigym.feature_types import FeatureTypes
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from learn.training.drawing import validating
 from learn.training.searching import Scores, searched
 from search.heuristics import make_heuristic

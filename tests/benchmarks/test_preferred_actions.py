@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from epigym.relaxation import Relaxation
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from learn.data.distribution import draw
 from search.agents import make_agent
 from search.agents.limits import Limits

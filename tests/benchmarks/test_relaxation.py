@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from epigym.relaxation import Relaxation
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
+from epigym.space.traversal import breadth_first, random_walk
 from epigym.task.formula import TRUE, Formula, Op, and_, conjuncts, literal
 from epigym.task.task import Task
-from epigym.walks import breadth_first, random_walk
 from tests.benchmarks.figures import printed
 from tests.helpers.epddl_files import competition_cases
 

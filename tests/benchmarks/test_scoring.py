@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from epigym.problem import load_problem
-from epigym.space import StateSpace
-from epigym.walks import breadth_first
+from epigym.space.space import StateSpace
+from epigym.space.traversal import breadth_first
 from learn.model.checkpoints import Trained
 from learn.model.regressor import Regressor
 from learn.model.scorer import RegressorScorer

@@ -15,7 +15,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from epigym.language import load
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from search.agents import make_agent
 from tests.benchmarks.figures import show
 from tests.helpers.benchmark_files import mastar_files, table

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 
 from epigym.problem import domain_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.task import Task
 
 WORKLOADS: dict[str, tuple[Callable[[], Task], int]] = {

@@ -37,8 +37,8 @@ from epigym.envs.env import Snapshot
 from epigym.task.formula import believes, fluent
 from epigym.language import load, parse_formula, save
 from epigym.problem import domain_problem, load_problem
-from epigym.search_problem import SearchProblem
-from epigym.space import StateSpace
+from epigym.space.search_problem import SearchProblem
+from epigym.space.space import StateSpace
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import EState, Task
 from learn.model.linear import read_model

@@ -11,7 +11,7 @@ import domains
 from domains import DomainError
 from epigym.problem import domain_problem, vocabulary
 from epigym.reference.semantics import validate
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from search.agents.breadth_first import BreadthFirst
 from search.agents.result import SearchStatus
 

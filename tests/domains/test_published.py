@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import domains
 from domains.suites import SUITES
 from epigym.language import parse_mastar
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, Op, and_, fluent, or_
 from epigym.task.task import Task
 from tests.helpers.benchmark_files import mastar_files, table

@@ -11,7 +11,7 @@ import pytest
 import domains
 from domains.writing import mastar
 from epigym.language import parse_mastar
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 
 
 def breadth_first(problem: str, **parameters: object) -> tuple[int | None, StateSpace]:

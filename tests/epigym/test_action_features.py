@@ -13,9 +13,9 @@ from epigym.action_features import ActionFeatures
 from epigym.feature_types import FeatureTypes, short
 from epigym.features import FeatureRows
 from epigym.problem import load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
+from epigym.space.traversal import random_walk
 from epigym.task.task import Task
-from epigym.walks import random_walk
 from tests.helpers import strategies
 from tests.helpers.action_features import action_features
 from tests.helpers.renamed import renamed

@@ -25,7 +25,7 @@ from epigym.envs.aec import WAIT
 from epigym.envs.env import EpistemicEnv
 from epigym.errors import EpigymError
 from epigym.language import parse_mastar
-from epigym.model import KripkeModel
+from epigym.space.kripke_model import KripkeModel
 from epigym.task.formula import and_, believes, or_
 from epigym.task.task import Action
 

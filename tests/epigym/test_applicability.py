@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.reference import semantics as reference
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, Formula, and_, believes, literal, or_
 from epigym.task.task import Action, EState, Event, Task
 

@@ -14,11 +14,11 @@ from epigym.encoding import ENCODINGS, Encoder
 from epigym.feature_types import FeatureTypes
 from epigym.features import RelationalFeatures
 from epigym.relaxation import Relaxation
-from epigym.rows import Rows, goal_parts, refine, unroll, unroll_under
-from epigym.space import StateSpace, hold_each
+from epigym.space.rows import Rows, goal_parts, refine, unroll, unroll_under
+from epigym.space.space import StateSpace, hold_each
+from epigym.space.worlds import Worlds
 from epigym.task.formula import TRUE, fluent
 from epigym.task.packing import pack_formulas, pack_model, pack_task
-from epigym.worlds import Worlds
 from tests.helpers.tasks import coin
 
 TASK = coin()

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from epigym.drawing.beliefs import Standing, View, view
 from epigym.drawing.steps import walk
-from epigym.model import KripkeModel
 from epigym.problem import domain_problem, load_problem
-from epigym.space import StateSpace
+from epigym.space.kripke_model import KripkeModel
+from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, literal
 from epigym.task.task import EState
 from tests.helpers.strategies import AGENTS, FLUENTS, estates

@@ -19,11 +19,11 @@ from epigym.envs.domain_env import DomainEnv
 from epigym.envs.env import EpistemicEnv
 from epigym.errors import CollapseError, EpigymError, TaskError
 from epigym.reference import semantics as reference
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
+from epigym.space.traversal import breadth_first
 from epigym.task.formula import TRUE, considers_possible
 from epigym.task.reachability import may_reach_goal
 from epigym.task.task import EState, Task
-from epigym.walks import breadth_first
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus

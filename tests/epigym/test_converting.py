@@ -15,7 +15,7 @@ from epigym.errors import EpigymError, TaskError
 from epigym.language import Format, ground_json, load, parse_mastar, save
 from epigym.language.ground_json.doubles import in_preconditions
 from epigym.problem import domain_problem, load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, Op, and_, fluent
 from epigym.task.task import Action, EState, Event, Task
 from tests.helpers.strategies import tasks

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.reference import semantics as reference
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import Formula
 from epigym.task.task import EState, Task
 from tests.helpers import strategies

@@ -19,9 +19,9 @@ from epigym import drawing
 from epigym.drawing.fonts import without_font_warnings
 from epigym.drawing.steps import Change
 from epigym.errors import EpigymError
-from epigym.model import KripkeModel
 from epigym.problem import load_problem
-from epigym.space import StateSpace
+from epigym.space.kripke_model import KripkeModel
+from epigym.space.space import StateSpace
 from epigym.task.task import EState
 
 EMPTY: frozenset[str] = frozenset()

@@ -17,7 +17,7 @@ from torch_geometric.data import Batch
 from epigym.encoding import ENCODINGS, NODE_TYPES, Encoder, goal_graph, graph_instance, to_pyg
 from epigym.errors import EpigymError, LimitError
 from epigym.problem import load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, actually, and_, believes, common, everybody, fluent, not_, or_
 from epigym.task.task import EState, Task
 from tests.helpers.strategies import estates
@@ -131,7 +131,7 @@ def test_graphs_do_not_depend_on_the_numbering_of_worlds(state: EState, name: st
 def test_hash_is_the_same_in_other_processes() -> None:
     script = (
         "from epigym.encoding import Encoder; from epigym.problem import load_problem; import numpy as np, hashlib\n"
-        "from epigym.space import StateSpace\n"
+        "from epigym.space.space import StateSpace\n"
         "task = load_problem('coin_in_the_box/pl_3'); space = StateSpace(task); space.expand([0])\n"
         "bits = Encoder(space).graphs(np.arange(len(space))).node_bits\n"
         "print(hashlib.sha256(bits.tobytes()).hexdigest())"

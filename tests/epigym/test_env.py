@@ -20,7 +20,7 @@ from epigym.envs.env import EpistemicEnv
 from epigym.errors import EpigymError, ParseError, TaskError
 from epigym.language import parse_mastar
 from epigym.problem import Reading, load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent
 
 LANGUAGES = {f"epi/{domain.env_id_name}-v0": domain.language for domain in domains.DOMAINS.values()}

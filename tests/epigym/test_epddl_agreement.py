@@ -14,7 +14,7 @@ import pytest
 
 from epigym.language import ground_json
 from epigym.reference import semantics as reference
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import table
 from tests.helpers.comparison import Comparison, random_plan

@@ -9,7 +9,7 @@ import pytest
 
 from epigym.encoding import FIRST_AGENT_LABEL, Encoder
 from epigym.errors import LimitError
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from tests.helpers.epddl_files import competition_cases, toolkit_cases
 
 pytestmark = pytest.mark.reference

@@ -20,7 +20,7 @@ from epigym.encoding import graph_instance
 from epigym.envs.graph_space import GraphBatchSpace
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError
-from epigym.rows import GraphBatch, join
+from epigym.space.rows import GraphBatch, join
 
 DOMAINS = ("CoinInTheBox", "Grapevine", "Gossip")
 MODES = tuple(AutoresetMode)

@@ -14,9 +14,9 @@ from epigym.feature_texts import mentioned, names, texts
 from epigym.feature_types import FeatureTypes, short
 from epigym.features import RelationalFeatures
 from epigym.problem import load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
+from epigym.space.traversal import random_walk
 from epigym.task.task import Task
-from epigym.walks import random_walk
 from tests.helpers import features as twin
 from tests.helpers import strategies
 from tests.helpers.symmetric import muddy_children

@@ -18,11 +18,11 @@ from epigym.feature_types import FeatureTypes, word
 from epigym.features import RelationalFeatures
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
+from epigym.space.traversal import random_walk
 from epigym.task.formula import Formula, believes, common, fluent, not_, or_
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Task
-from epigym.walks import random_walk
 from tests.helpers import strategies
 from tests.helpers.features import LEVELS
 from tests.helpers.renamed import renamed

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from epigym.errors import TaskError
 from epigym.features import FeatureRows, FeatureTables, RelationalFeatures, join, mix, set_colour
 from epigym.problem import domain_problem, load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
+from epigym.space.traversal import random_walk
 from epigym.task.formula import fluent
 from epigym.task.task import EState, Task
-from epigym.walks import random_walk
 from tests.helpers import features as twin
 from tests.helpers import strategies
 from tests.helpers.tasks import coin, deluded

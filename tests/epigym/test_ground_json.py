@@ -16,7 +16,7 @@ from epigym.errors import EpigymError, LimitError, MissingError, TaskError
 from epigym.language import ground_json
 from epigym.language.ground_json.formulas import FormulaReader, FormulaWriter
 from epigym.reference import semantics as reference
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import (
     FALSE,
     TRUE,

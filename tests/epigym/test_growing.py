@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epigym.growing import GrowingTable
+from epigym.space.growing import GrowingTable
 
 
 @given(st.lists(st.integers(0, 9), max_size=8))

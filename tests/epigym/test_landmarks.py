@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
 from epigym.relaxation import Landmarks, Relaxation
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import Formula
 from epigym.task.task import Task
 from tests.helpers import landmarks as twin

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epigym.likeness import signature
 from epigym.problem import domain_problem, load_problem
+from epigym.space.signature import signature
 from epigym.task.task import EState, Task
 from tests.helpers.renamed import renamed
 from tests.helpers.strategies import tasks

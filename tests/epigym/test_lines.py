@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym.drawing.lines import LINES_PER_WORLD, Line, draw_lines
-from epigym.model import KripkeModel
+from epigym.space.kripke_model import KripkeModel
 from epigym.task.task import EState
 from tests.helpers.strategies import AGENTS, FLUENTS, estates
 

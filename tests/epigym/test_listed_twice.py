@@ -16,9 +16,9 @@ from epigym.errors import ParseError, TaskError
 from epigym.feature_types import FeatureTypes
 from epigym.features import RelationalFeatures
 from epigym.language import parse_epddl, parse_mastar
-from epigym.likeness import signature
 from epigym.relaxation import Relaxation
-from epigym.space import StateSpace
+from epigym.space.signature import signature
+from epigym.space.space import StateSpace
 from epigym.task.formula import common, everybody, fluent
 from epigym.task.symmetry import symmetries
 from epigym.task.task import Action, EState, Event, Task

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym.errors import ParseError, TaskError
-from epigym.model import KripkeModel
 from epigym.problem import load_problem
 from epigym.reference import semantics as reference
-from epigym.space import StateSpace
+from epigym.space.kripke_model import KripkeModel
+from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, believes, fluent
 from epigym.task.task import EState
 from tests.helpers.strategies import AGENTS, FLUENTS, estates, formulas

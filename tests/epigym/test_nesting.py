@@ -21,9 +21,10 @@ from epigym.feature_texts import texts
 from epigym.feature_types import FeatureTypes
 from epigym.features import RelationalFeatures
 from epigym.language import ground_json, load, parse_formula, parse_mastar, save
-from epigym.likeness import signature
 from epigym.relaxation import Relaxation
-from epigym.space import StateSpace
+from epigym.space.signature import signature
+from epigym.space.space import StateSpace
+from epigym.space.worlds import Worlds
 from epigym.task.formula import (
     MAX_LEVELS,
     SPARE_LEVELS,
@@ -44,7 +45,6 @@ from epigym.task.formula import (
 from epigym.task.reachability import may_reach_goal
 from epigym.task.symmetry import symmetries
 from epigym.task.task import Effect, Task
-from epigym.worlds import Worlds
 from tests.helpers import epddl_texts
 from tests.helpers.tasks import coin
 

@@ -17,7 +17,7 @@ from epigym.drawing.page import page, write_page
 from epigym.errors import UsageError
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import and_, believes, fluent
 from epigym.task.task import Action, EState, Event, Task
 from tests.helpers.html import Page

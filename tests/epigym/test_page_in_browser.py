@@ -11,7 +11,7 @@ import pytest
 from epigym.drawing.page import write_page
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from tests.helpers.tasks import COIN, DELUDED
 
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 800}

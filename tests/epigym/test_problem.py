@@ -17,7 +17,7 @@ from epigym.drawing import dot
 from epigym.errors import EpigymError, UsageError
 from epigym.io.files import read_plan
 from epigym.problem import Reading, domain_problem, load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from tests.helpers.epddl_problem import write_problem
 from tests.helpers.tasks import COIN
 

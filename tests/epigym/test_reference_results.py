@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from tests.helpers.benchmark_files import published_task, table
 
 COLUMNS = ("plan_length", "expanded", "generated", "distinct_states", "max_worlds")

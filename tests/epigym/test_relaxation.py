@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from epigym.errors import ProblemWarning, TaskError
 from epigym.problem import load_problem
 from epigym.relaxation import Relaxation
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import (
     FALSE,
     TRUE,

@@ -10,9 +10,9 @@ import pytest
 
 import domains
 from epigym.__main__ import main
-from epigym.model import KripkeModel
 from epigym.problem import domain_problem
-from epigym.space import StateSpace
+from epigym.space.kripke_model import KripkeModel
+from epigym.space.space import StateSpace
 from tests.helpers.benchmark_files import ROOT
 
 PICTURES = ROOT / "docs" / "pictures"

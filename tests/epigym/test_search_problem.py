@@ -11,8 +11,8 @@ import pytest
 
 from epigym.errors import EpigymError, MissingError, TaskError, UsageError
 from epigym.problem import load_problem
-from epigym.search_problem import SearchProblem
-from epigym.space import StateSpace
+from epigym.space.search_problem import SearchProblem
+from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.tasks import coin

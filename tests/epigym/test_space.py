@@ -14,8 +14,8 @@ import epigym._core
 from epigym import packing, reference
 from epigym.encoding import Encoder
 from epigym.errors import LimitError, TaskError
-from epigym.rows import refine
-from epigym.space import StateSpace, Transitions, hold_each
+from epigym.space.rows import refine
+from epigym.space.space import StateSpace, Transitions, hold_each
 from epigym.task.formula import TRUE, actually, believes, common, considers_possible, fluent, not_
 from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers.strategies import AGENTS, FLUENTS, estates, random_estate, random_formula, renumbered, tasks

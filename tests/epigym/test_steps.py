@@ -9,9 +9,9 @@ from hypothesis import given
 
 from epigym.drawing.steps import Change, Notice, change, notice, walk, witnesses
 from epigym.errors import UsageError
-from epigym.model import KripkeModel
 from epigym.problem import domain_problem, load_problem
-from epigym.space import StateSpace
+from epigym.space.kripke_model import KripkeModel
+from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE
 from epigym.task.task import Action, EState, Event
 from tests.helpers.strategies import AGENTS, FLUENTS, WATCHING, characteristic, estates, renumbered

@@ -10,7 +10,7 @@ import domains
 from epigym.errors import TaskError
 from epigym.language import parse_epddl, parse_mastar
 from epigym.problem import domain_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.structure import Lifted, Structure, actors, from_parentheses, from_words
 from epigym.task.task import Task
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from epigym.problem import load_problem
 from epigym.reference import semantics as reference
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, and_, believes, fluent, not_, or_
 from epigym.task.symmetry import Symmetry, symmetries
 from epigym.task.task import Action, Effect, EState, Event, Task

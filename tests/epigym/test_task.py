@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from epigym.errors import TaskError
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, fluent
 from epigym.task.packing import pack_task
 from epigym.task.task import Action, Effect, EState, Event, Task

@@ -16,9 +16,9 @@ from epigym.feature_types import FeatureTypes
 from epigym.features import RelationalFeatures
 from epigym.problem import load_problem
 from epigym.relaxation import Relaxation
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
+from epigym.space.worlds import Worlds
 from epigym.task.formula import Formula, believes, fluent, not_
-from epigym.worlds import Worlds
 
 T = TypeVar("T")
 THREADS = 8

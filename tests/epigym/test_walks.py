@@ -13,9 +13,18 @@ import domains
 from epigym.errors import TaskError
 from epigym.problem import domain_problem, load_problem, vocabulary
 from epigym.reference.semantics import validate
-from epigym.space import StateSpace, Transitions
+from epigym.space.space import StateSpace, Transitions
+from epigym.space.traversal import (
+    Found,
+    RandomGoal,
+    best_first,
+    breadth_first,
+    deferred,
+    narrow_walk,
+    random_goal,
+    random_walk,
+)
 from epigym.task.formula import FALSE, TRUE, considers_possible, fluent
-from epigym.walks import Found, RandomGoal, best_first, breadth_first, deferred, narrow_walk, random_goal, random_walk
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus

@@ -24,7 +24,7 @@ from epigym.language.mastar.recognising import Recogniser
 from epigym.language.mastar.writing import write_mastar
 from epigym.problem import load_problem
 from epigym.reference.semantics import canonical
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, Formula, Op, actually, and_, believes, fluent, not_, or_
 from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers import strategies

@@ -11,7 +11,7 @@ from epigym.errors import EpigymError, ParseError, ProblemWarning, TaskError
 from epigym.io.files import read_plan
 from epigym.language import load
 from epigym.reference import semantics as reference
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from tests.fuzz.mutation import damaged, mutated_json, mutated_text
 from tests.helpers.comparison import Comparison

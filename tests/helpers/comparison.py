@@ -8,7 +8,7 @@ import pytest
 
 from epigym.errors import TaskError
 from epigym.reference import semantics as reference
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, Formula, considers_possible
 from epigym.task.task import EState, Task
 

@@ -10,7 +10,7 @@ import pytest
 import domains
 from domains import DomainError
 from epigym.problem import domain_problem, vocabulary
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.agents.breadth_first import BreadthFirst
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym.errors import TaskError
-from epigym.space import StateSpace, Transitions
+from epigym.space.space import StateSpace, Transitions
 from epigym.task.formula import TRUE
 from epigym.task.task import Action, EState, Event, Task
 from search.heuristics.heuristic import Heuristic

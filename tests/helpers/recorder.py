@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epigym.space import StateSpace, Transitions
+from epigym.space.space import StateSpace, Transitions
 from epigym.task.task import Task
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from search.agents.agent import Agent
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun

@@ -11,8 +11,8 @@ import pytest
 import learn.assess as door
 from epigym.errors import EpigymError
 from epigym.problem import load_problem
-from epigym.space import StateSpace
-from epigym.walks import breadth_first
+from epigym.space.space import StateSpace
+from epigym.space.traversal import breadth_first
 from learn.data.dataset import DataSet
 from learn.model.checkpoints import Trained
 from learn.model.scorer import RegressorScorer

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from epigym.errors import CheckpointError, MissingCheckpointError
 from epigym.io.sealed import seal
 from epigym.problem import load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from learn.model.checkpoints import HYPERPARAMETER_VERSION, NETWORK, load, write
 from learn.model.export import export_onnx
 from learn.model.regressor import Regressor

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from learn.data import ragged
+from epigym.space import ragged
 from learn.training.loaders import MIN_STRATUM, balance, split
 
 labels = st.lists(st.integers(0, 6), min_size=1, max_size=80).map(lambda values: np.array(values, dtype=np.int32))

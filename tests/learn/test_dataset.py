@@ -13,7 +13,7 @@ from epigym.encoding import ENCODINGS, Encoder
 from epigym.errors import EpigymError
 from epigym.io.sealed import read_sealed, write_sealed
 from epigym.problem import Reading, load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from learn.data.dataset import DataSet, Samples, cached, load, make_samples, save
 from learn.data.explorers import ExplorerSettings, explore
 from learn.data.fingerprint import task_fingerprint

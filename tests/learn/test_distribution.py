@@ -15,12 +15,12 @@ import domains
 from domains.domain import SPLITS
 from domains.registry import counts as known_counts
 from epigym.errors import EpigymError, UsageError
-from epigym.likeness import signature
 from epigym.problem import domain_problem
-from epigym.space import StateSpace
+from epigym.space.signature import signature
+from epigym.space.space import StateSpace
+from epigym.space.traversal import RandomGoal, random_goal
 from epigym.task.formula import Op
 from epigym.task.task import Task
-from epigym.walks import RandomGoal, random_goal
 from learn.data import distribution, explorers
 from learn.data.distribution import MAX_STATES, MIN_DISTANCE, Drawn, draw
 from learn.data.fingerprint import task_fingerprint

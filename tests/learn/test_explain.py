@@ -10,7 +10,7 @@ from epigym.errors import CheckpointError, MissingError, UsageError
 from epigym.feature_types import FeatureTypes
 from epigym.io.sealed import write_sealed
 from epigym.problem import load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from learn.explain import Explain, explain
 from learn.model.explaining import Explanation
 from learn.model.explaining import explain as explained

@@ -14,7 +14,7 @@ import pytest
 from epigym.encoding import ENCODINGS
 from epigym.errors import EpigymError
 from epigym.problem import Reading, load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
 from epigym.task.task import Task
 from learn.data import explorers

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from epigym.problem import load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from learn.model.export import StepRegressor, export_onnx
 from learn.model.onnx_scorer import INPUTS, OnnxScorer
 from learn.model.scorer import RegressorScorer

@@ -16,7 +16,7 @@ from epigym.encoding import Encoder, to_pyg
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import and_
 from learn.graph_ppo import GraphPpo
 from learn.graph_ppo import train as command

@@ -18,9 +18,9 @@ import domains
 from epigym.errors import EpigymError, UsageError
 from epigym.feature_types import FeatureTypes, short
 from epigym.problem import domain_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
+from epigym.space.traversal import best_first
 from epigym.task.task import Task
-from epigym.walks import best_first
 from learn import train as command
 from learn.data.distribution import draw
 from learn.model.linear import LinearModel, LinearScorer, Representation, read_model

@@ -18,7 +18,7 @@ from epigym.feature_types import FeatureTypes
 from epigym.io.sealed import write_sealed
 from epigym.problem import domain_problem, load_problem
 from epigym.relaxation import Relaxation
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from learn.model import shipped
 from learn.model.linear import (
     FORMAT_VERSION,

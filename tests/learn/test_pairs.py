@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from epigym.problem import load_problem
-from epigym.space import StateSpace
-from epigym.walks import best_first, breadth_first
+from epigym.space.space import StateSpace
+from epigym.space.traversal import best_first, breadth_first
 from learn.data import explorers
 from learn.data.labels import UNREACHABLE
 from learn.data.pairs import ActionPairs, Pairs, action_pairs_of, pairs_of, pairs_of_plan

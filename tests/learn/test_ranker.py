@@ -18,7 +18,7 @@ from epigym.errors import CheckpointError, EpigymError, MissingError, UsageError
 from epigym.feature_types import FeatureTypes, short
 from epigym.problem import load_problem
 from epigym.relaxation import Relaxation
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from learn import train as command
 from learn.data.distribution import draw
 from learn.data.pairs import action_pairs_of

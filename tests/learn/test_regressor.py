@@ -5,8 +5,8 @@ import torch
 from torch import Tensor
 from torch_geometric.nn import GINEConv
 
-from epigym.rows import GoalPart, Rows
-from learn.data import ragged
+from epigym.space import ragged
+from epigym.space.rows import GoalPart, Rows
 from learn.data.rows import Encoded
 from learn.model.batches import make_batch
 from learn.model.regressor import Regressor

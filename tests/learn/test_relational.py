@@ -19,9 +19,9 @@ from torch.utils.data.distributed import DistributedSampler
 from epigym.errors import CheckpointError, EpigymError, UsageError
 from epigym.feature_types import FeatureTypes
 from epigym.problem import domain_problem, load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
+from epigym.space.traversal import best_first
 from epigym.task.task import Task
-from epigym.walks import best_first
 from learn import train as command
 from learn.data.pairs import Pairs
 from learn.model.checkpoints import load, read

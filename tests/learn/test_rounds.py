@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from epigym.feature_types import FeatureTypes
-from epigym.likeness import signature
-from epigym.space import StateSpace
-from epigym.walks import best_first
+from epigym.space.signature import signature
+from epigym.space.space import StateSpace
+from epigym.space.traversal import best_first
 from learn.data.distribution import MAX_STATES, Drawn, draw
 from learn.data.pairs import pairs_of
 from learn.model.linear import LinearModel, LinearScorer

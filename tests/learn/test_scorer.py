@@ -10,7 +10,7 @@ from torch import Tensor
 
 from epigym.encoding import ENCODINGS, Encoder
 from epigym.problem import load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, not_
 from epigym.task.task import EState, Task
 from learn.model.checkpoints import Trained

@@ -20,7 +20,7 @@ from omegaconf import OmegaConf
 from epigym.errors import EpigymError, MissingError
 from epigym.io.sealed import write_sealed
 from epigym.problem import domain_problem, load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from learn.assess import Assess
 from learn.data.dataset import DataSet
 from learn.data.dataset import load as load_set

@@ -13,7 +13,7 @@ from epigym.errors import CollapseError
 from epigym.language import load, parse_mastar
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from search.agents import AGENTS, make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus

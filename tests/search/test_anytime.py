@@ -17,7 +17,7 @@ from epigym.io.files import read_plan
 from epigym.problem import Reading, load_problem
 from epigym.reference import semantics as reference
 from epigym.reference.semantics import Validation
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.agents import Agent, limits
 from search.agents.limits import Limits

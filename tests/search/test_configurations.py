@@ -14,7 +14,7 @@ from omegaconf import OmegaConf
 
 from epigym.errors import UsageError
 from epigym.problem import domain_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from search.agents import AGENTS
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -263,7 +263,7 @@ import numpy as np
 from search.agents.depth_first import DepthFirst
 from search.heuristics import Heuristic
 if TYPE_CHECKING:
-    from epigym.space import StateSpace
+    from epigym.space.space import StateSpace
 
 class Mine(Heuristic):
     def __init__(self, space: StateSpace, scale: int, **more: float):

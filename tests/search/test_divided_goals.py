@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 
 from epigym.reference import semantics as reference
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, and_, believes, common, divided, everybody, fluent, not_, or_
 from epigym.task.task import EState
 from search.heuristics import make_heuristic

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from epigym.drawing.steps import walk
 from epigym.errors import TaskError, UsageError
 from epigym.language import parse_mastar
-from epigym.model import KripkeModel
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
-from epigym.space import StateSpace
+from epigym.space.kripke_model import KripkeModel
+from epigym.space.space import StateSpace
 from epigym.task.formula import fluent
 from epigym.task.task import EState, Task
 from search.exploring.exploration import Belief, BeliefChange, Exploration

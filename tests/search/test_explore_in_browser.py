@@ -12,7 +12,7 @@ import pytest
 
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from search.agents.limits import Limits
 from search.exploring.app import app_of
 from search.exploring.exploration import Exploration

@@ -23,7 +23,7 @@ from epigym.drawing.page import page
 from epigym.errors import UsageError
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import and_, fluent
 from epigym.task.task import Action, EState, Event, Task
 from search.agents.limits import Limits

@@ -16,7 +16,7 @@ from epigym.errors import EpigymError, MissingError
 from epigym.io.sealed import write_sealed
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from learn.model.checkpoints import load, write
 from learn.model.regressor import Regressor
 from learn.model.scoring import open_scorer

@@ -14,7 +14,7 @@ from domains.registry import LADDER
 from domains.suites import SUITES
 from epigym.errors import UsageError
 from epigym.language import parse_mastar
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
 from search import ladder as command
 from search.agents.breadth_first import BreadthFirst

@@ -14,7 +14,7 @@ from epigym.language import parse_mastar
 from epigym.problem import load_problem
 from epigym.reference.semantics import holds
 from epigym.relaxation import Relaxation
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.heuristics import make_heuristic
 from search.heuristics.heuristic import Heuristic

@@ -18,7 +18,7 @@ from epigym.io.sealed import write_sealed
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.relaxation import Relaxation
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import divided
 from learn.data.pairs import action_pairs_of
 from learn.model import shipped

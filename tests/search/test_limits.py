@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 from epigym.errors import LimitError
-from epigym.space import Transitions
+from epigym.space.space import Transitions
 from search.agents import limits, make_agent
 from search.agents.limits import Limits, memory_bytes, peak_bytes
 from search.agents.result import SearchStatus

@@ -15,7 +15,7 @@ from epigym.language import parse_mastar
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.relaxation import Relaxation, Relaxed
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.agents import make_agent, mix
 from search.agents.limits import Limits

@@ -9,7 +9,7 @@ import pytest
 
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, not_
 from search.agents import make_agent
 from search.agents.novelty import Novelty, Progress, atoms

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from epigym.language import parse_mastar
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, Formula, actually, and_, believes, fluent, not_
 from epigym.task.task import Action, Effect, EState, Event, Task
 from search.agents.result import SearchStatus

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from epigym.errors import UsageError
 from epigym.problem import load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus

@@ -12,7 +12,7 @@ import pytest
 
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem
-from epigym.space import StateSpace, Transitions
+from epigym.space.space import StateSpace, Transitions
 from epigym.task.formula import TRUE, fluent, not_
 from epigym.task.task import Action, EState, Event, Task
 from search.agents.limits import Limits

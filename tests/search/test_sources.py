@@ -20,8 +20,8 @@ from epigym.envs.wrappers import PaddedObservation
 from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
-from epigym.search_problem import SearchProblem
-from epigym.space import StateSpace
+from epigym.space.search_problem import SearchProblem
+from epigym.space.space import StateSpace
 from search.agents import make_agent
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics import Heuristic, make_heuristic

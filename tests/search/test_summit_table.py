@@ -11,7 +11,7 @@ from domains.registry import SUMMIT
 from domains.registry import counts as known_counts
 from domains.suites import suite
 from epigym.problem import domain_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from search.evaluation.rungs import stored
 from search.evaluation.summit import GIVEN_UP, Rung, searches
 from search.evaluation.summit_sizes import LINES

@@ -15,7 +15,7 @@ from epigym.problem import load_problem
 from epigym.reference import semantics as reference
 from epigym.reference.semantics import validate
 from epigym.relaxation import Relaxed
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, not_
 from epigym.task.task import Task
 from search.agents import AGENTS, make_agent, mix

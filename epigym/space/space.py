@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
 from epigym.errors import CollapseError, TaskError, UsageError
-from epigym.model import KripkeModel
+from epigym.space.kripke_model import KripkeModel
 from epigym.task.formula import Formula
 from epigym.task.packing import pack_formulas, pack_model, pack_task, unpack_model
 from epigym.task.symmetry import symmetries

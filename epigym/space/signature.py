@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.features import word
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, Op
 from epigym.task.task import Action, EState, Event, Task
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.errors import TaskError
-from epigym.space import Query, StateSpace, Transitions
+from epigym.space.space import Query, StateSpace, Transitions
 
 _CHUNK = 512  # e-states expanded in one call
 _WALKS = 100  # walks that may end where every formula of the vocabulary is as it was at the start

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
-from epigym.growing import GrowingTable
-from epigym.rows import Rows
-from epigym.space import StateSpace, as_ids
+from epigym.space.growing import GrowingTable
+from epigym.space.rows import Rows
+from epigym.space.space import StateSpace, as_ids
 from epigym.task.formula import Formula, Op
 
 Truth = NDArray[np.bool_]

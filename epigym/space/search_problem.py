@@ -11,7 +11,7 @@ import numpy as np
 
 from epigym.errors import UsageError
 from epigym.problem import load_problem
-from epigym.space import StateSpace
+from epigym.space.space import StateSpace
 from epigym.task.formula import Formula
 from epigym.task.task import Task
 

@@ -23,7 +23,7 @@ check_place("domains")
 import domains  # noqa: E402
 
 if TYPE_CHECKING:
-    from epigym.encoding import to_pyg
+    from epigym.encoding.encoder import to_pyg
     from epigym.envs.aec import EpistemicAECEnv
     from epigym.envs.env import EpistemicEnv
     from epigym.envs.wrappers import PaddedObservation, PaddedVectorObservation
@@ -70,7 +70,7 @@ _HOMES = {
     "StateSpace": "epigym.space.space",
     "Task": "epigym.task.task",
     "load_problem": "epigym.problem",
-    "to_pyg": "epigym.encoding",
+    "to_pyg": "epigym.encoding.encoder",
 }
 
 

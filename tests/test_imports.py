@@ -25,7 +25,7 @@ STATES = f"{BASICS} epigym.language epigym.task.packing epigym.space.kripke_mode
 # All that rooms of `learn` and `search` may import of `epigym`: everything but the command runner and the door.
 EPIGYM = (
     f"domains epigym {STATES} epigym.space.growing epigym.space.rows epigym.config.packages epigym.config.targets epigym.config.values epigym.reference.semantics "
-    "epigym.task.reachability epigym.problem epigym.drawing epigym.encoding epigym.relaxation epigym.features "
+    "epigym.task.reachability epigym.problem epigym.drawing epigym.encoding.encoder epigym.relaxation epigym.features "
     "epigym.feature_types epigym.feature_texts epigym.action_features epigym.space.signature epigym.space.traversal epigym.space.worlds "
     "epigym.envs epigym.space.search_problem epigym.io.sealed epigym.io.tables"
 )
@@ -58,7 +58,7 @@ TABLE = {
     "epigym.space.space": f"{BASICS} epigym.language epigym.task.packing epigym.space.kripke_model epigym.task.symmetry epigym._core",
     "epigym.problem": f"domains {BASICS} epigym.language",
     "epigym.space.search_problem": f"{STATES} epigym.problem",
-    "epigym.encoding": f"{STATES} epigym.config.packages epigym.space.growing epigym.space.rows epigym._core",
+    "epigym.encoding.encoder": f"{STATES} epigym.config.packages epigym.space.growing epigym.space.rows epigym._core",
     "epigym.space.traversal": STATES,
     "epigym.space.signature": f"{STATES} epigym.features",
     "epigym.relaxation": f"{STATES} epigym._core",
@@ -67,7 +67,7 @@ TABLE = {
     "epigym.feature_types": f"{STATES} epigym.features",
     "epigym.feature_texts": f"{STATES} epigym.reference.semantics epigym.features epigym.feature_types",
     "epigym.action_features": f"{STATES} epigym.features epigym.feature_types",
-    "epigym.envs": f"domains {STATES} epigym.config.packages epigym.config.values epigym.problem epigym.encoding epigym.space.rows "
+    "epigym.envs": f"domains {STATES} epigym.config.packages epigym.config.values epigym.problem epigym.encoding.encoder epigym.space.rows "
     "epigym.space.traversal epigym.space.search_problem",
     "epigym.command": f"{BASICS} epigym.config.packages epigym.language epigym.problem epigym.config.values",
     EPIGYM_DOOR: f"{EPIGYM} epigym.command",
@@ -91,12 +91,12 @@ AT_CALL = {
     "epigym.space.kripke_model": "epigym.drawing",
     "epigym.space.space": "epigym.reference.semantics",
     "epigym.envs": "epigym.drawing",
-    "epigym.encoding": "torch torch_geometric",
+    "epigym.encoding.encoder": "torch torch_geometric",
     "search": "search.planning",
 }
 # What type checkers alone read: the package finds its public names when they are asked for.
 FOR_TYPES = {
-    "epigym": "epigym.encoding epigym.envs epigym.space.kripke_model epigym.problem epigym.space.search_problem epigym.space.space epigym.task.task",
+    "epigym": "epigym.encoding.encoder epigym.envs epigym.space.kripke_model epigym.problem epigym.space.search_problem epigym.space.space epigym.task.task",
     "search": "search.planning",
 }
 # Libraries that `epigym` does not need; `domains` needs the standard library only.
@@ -278,8 +278,8 @@ def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for(
         ("epigym.space.space", "def f():\n    import torch", "epigym.space.space:2 imports torch at call"),
         ("epigym.space.space", "from epigym import _core", ""),
         ("epigym.space.traversal", "from epigym._core import Space", "epigym.space.traversal:1 imports epigym._core at import"),
-        ("epigym.encoding", "def f():\n    import torch", ""),
-        ("epigym.encoding", "import torch", "epigym.encoding:1 imports torch at import"),
+        ("epigym.encoding.encoder", "def f():\n    import torch", ""),
+        ("epigym.encoding.encoder", "import torch", "epigym.encoding.encoder:1 imports torch at import"),
         ("epigym.space.kripke_model", "class A:\n    def f(self):\n        from epigym import drawing", ""),
         ("epigym.space.kripke_model", "class A:\n    from epigym import drawing", "epigym.space.kripke_model:2 imports epigym.drawing at import"),
         ("epigym", "if TYPE_CHECKING:\n    from epigym.space.space import StateSpace", ""),

@@ -12,7 +12,7 @@ from gymnasium.spaces import Discrete, GraphInstance
 from numpy.typing import NDArray
 
 from epigym.config.values import typed
-from epigym.encoding import Encoder, graph_instance
+from epigym.encoding.encoder import Encoder, graph_instance
 from epigym.envs.graph_space import GraphSpace
 from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.language import Semantics, parse_formula
@@ -59,7 +59,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     episode; the attribute `action_names` names them all.
 
     ## Observation Space
-    A `gymnasium.spaces.Graph`: one node per world and the goal as a graph beside them, see `epigym.encoding`.
+    A `gymnasium.spaces.Graph`: one node per world and the goal as a graph beside them, see `epigym.encoding.encoder`.
 
     - `nodes`: uint8[n, 64], the bits of the node identifiers, least significant first.
     - `edges`: int64[m], labels from 1 to 255: to the goal root, to designated worlds, agents, subgoals.

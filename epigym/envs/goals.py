@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.encoding import Encoder, ManyGoals
+from epigym.encoding.encoder import Encoder, ManyGoals
 from epigym.space.rows import GraphBatch
 from epigym.space.space import BoundQuery, hold_each
 from epigym.task.formula import Formula

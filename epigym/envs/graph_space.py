@@ -21,7 +21,7 @@ from gymnasium.spaces import Box, Discrete, Graph, GraphInstance, Space
 from gymnasium.vector.utils import create_shared_memory, iterate, read_from_shared_memory, write_to_shared_memory
 from numpy.typing import NDArray
 
-from epigym.encoding import graph_instance
+from epigym.encoding.encoder import graph_instance
 from epigym.errors import ShapeError
 from epigym.space.rows import GraphBatch, join
 

@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from epigym.config.values import Count, typed
-from epigym.encoding import graph_instance
+from epigym.encoding.encoder import graph_instance
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.env import OPTIONS, EpistemicEnv, Info, ProblemEnv, check_options
 from epigym.envs.goals import Goals
@@ -37,7 +37,7 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
     ## Observation Space
     All graphs in one `epigym.space.rows.GraphBatch`, nothing padded: `node_bits` uint8[N, 64], `edge_index` int64[2, E],
     `edge_label` int64[E], and `node_ptr`, `edge_ptr` int64[num_envs + 1], where the nodes and edges of each environment
-    start. `epigym.encoding.graph_instance(batch, i)` is what environment `i` observes by itself, and
+    start. `epigym.encoding.encoder.graph_instance(batch, i)` is what environment `i` observes by itself, and
     `epigym.PaddedVectorObservation` makes arrays of fixed size.
 
     ## Action Space

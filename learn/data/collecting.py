@@ -24,7 +24,7 @@ def collect(
     Args:
         sources: the problems, see `SearchProblem.of`.
         explorer: how their state spaces are explored.
-        encoding: keyword arguments of `epigym.encoding.Encoder`.
+        encoding: keyword arguments of `epigym.encoding.encoder.Encoder`.
         outputs: the cache is the folder `rollouts` there.
 
     Raises:

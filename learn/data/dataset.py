@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from epigym.encoding import Encoder
+from epigym.encoding.encoder import Encoder
 from epigym.errors import DamagedError, EpigymError, MissingError
 from epigym.io.files import replacing
 from epigym.io.sealed import read_sealed, write_sealed
@@ -92,7 +92,7 @@ def make_samples(exploration: Exploration, settings: ExplorerSettings, encoding:
     Args:
         exploration: what was explored.
         settings: of the explorer.
-        encoding: keyword arguments of `epigym.encoding.Encoder`.
+        encoding: keyword arguments of `epigym.encoding.encoder.Encoder`.
 
     Raises:
         NoGoalError: when no visited e-state reaches a goal.
@@ -131,7 +131,7 @@ def cached(
     Args:
         source: the problem, see `SearchProblem.of`.
         settings: of the explorer; where the source's space forbids collapse, so do they.
-        encoding: keyword arguments of `epigym.encoding.Encoder`.
+        encoding: keyword arguments of `epigym.encoding.encoder.Encoder`.
         root: folder of the cache.
         on_visit: told how many e-states have been visited.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.encoding import Encoder
+from epigym.encoding.encoder import Encoder
 from epigym.space import ragged
 from epigym.space.rows import GoalPart, GraphBatch, Rows, unroll
 

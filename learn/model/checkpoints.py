@@ -36,7 +36,7 @@ class Trained:
         path: the file it was read from.
         regressor: in evaluation mode, on the CPU.
         target: from its output to steps.
-        encoding: keyword arguments of `epigym.encoding.Encoder`.
+        encoding: keyword arguments of `epigym.encoding.encoder.Encoder`.
         domains: domains that it was trained on.
     """
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.config.packages import extras
-from epigym.encoding import MAX_LABEL, Encoder
+from epigym.encoding.encoder import MAX_LABEL, Encoder
 from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
 from epigym.io.sealed import read_bytes
 from epigym.space import ragged
@@ -32,7 +32,7 @@ class OnnxScorer:
         threads: threads of ONNX Runtime; with more than one the order of additions, and so the rounding, varies.
 
     Attributes:
-        encoding: keyword arguments of `epigym.encoding.Encoder`.
+        encoding: keyword arguments of `epigym.encoding.encoder.Encoder`.
 
     Raises:
         CheckpointError: when it cannot be read or was not written by `learn.export`.

@@ -10,7 +10,7 @@ from torch.nn.functional import linear
 from torch_geometric.nn import GINEConv
 from torch_geometric.nn.aggr import Aggregation
 
-from epigym.encoding import DESIGNATED_LABEL, FIRST_AGENT_LABEL, MAX_LABEL
+from epigym.encoding.encoder import DESIGNATED_LABEL, FIRST_AGENT_LABEL, MAX_LABEL
 from learn.model.batches import Batch
 from learn.model.shared import Goals, States, Sums
 

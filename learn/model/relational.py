@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import scatter
 
+from epigym.encoding.relational import KIND_OF, KINDS, RELATIONS, GraphMaker, Graphs
 from epigym.feature_types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.model.checkpoints import Content, unfit
-from learn.model.relational_graph import KIND_OF, KINDS, RELATIONS, GraphMaker, Graphs
 from learn.model.scoring import chunks
 
 KIND = "relational"

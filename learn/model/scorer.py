@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 from torch.nn.utils.fusion import fuse_linear_bn_eval
 
-from epigym.encoding import Encoder
+from epigym.encoding.encoder import Encoder
 from epigym.space.growing import GrowingTable
 from epigym.space.space import StateSpace
 from learn.model.checkpoints import Trained

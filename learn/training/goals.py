@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.encoding import Encoder
+from epigym.encoding.encoder import Encoder
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.goals import Goal, Goals
 from epigym.errors import EpigymError

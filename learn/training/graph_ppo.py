@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.distributions import Categorical
 from torch_geometric.nn import global_mean_pool
 
-from epigym.encoding import GOAL_EDGE, NODE_TYPES, to_pyg
+from epigym.encoding.encoder import GOAL_EDGE, NODE_TYPES, to_pyg
 from epigym.envs.graph_space import as_batch
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError

@@ -72,7 +72,7 @@ class DistanceModule(LightningModule):
     needed to score an e-state.
 
     Args:
-        encoding: keyword arguments of `epigym.encoding.Encoder`.
+        encoding: keyword arguments of `epigym.encoding.encoder.Encoder`.
         network: keyword arguments of `Regressor`, less `width` and `margin`; or `_target_`, a class that is called
             and used like it (`forward_shared`, `start_at`), and its own.
         target: keyword arguments of `Target`.

@@ -22,6 +22,7 @@ from torch.nn.functional import mse_loss, softplus
 from torch.optim.lr_scheduler import LambdaLR
 from torch.utils.data import DataLoader, Dataset
 
+from epigym.encoding.relational import GraphMaker, side_by_side, vocabulary_of
 from epigym.errors import CheckpointError, EpigymError
 from epigym.feature_types import FeatureTypes
 from learn.data.pairs import Pairs
@@ -35,7 +36,6 @@ from learn.model.relational import (
     restore,
     tensors,
 )
-from learn.model.relational_graph import GraphMaker, side_by_side, vocabulary_of
 from learn.training.drawing import all_pairs, drawn, validating
 from learn.training.loaders import shuffled, whole_batches
 from learn.training.options import RelationalOptions, Training

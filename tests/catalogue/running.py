@@ -32,7 +32,7 @@ import gymnasium
 import domains, epigym, search
 from dataclasses import replace
 from epigym import EpistemicAECEnv, EpistemicEnv, PaddedObservation
-from epigym.encoding import Encoder
+from epigym.encoding.encoder import Encoder
 from epigym.envs.env import Snapshot
 from epigym.task.formula import believes, fluent
 from epigym.language import load, parse_formula, save

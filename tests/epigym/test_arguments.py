@@ -10,7 +10,7 @@ import pytest
 
 from epigym import _core
 from epigym.action_features import ActionFeatures
-from epigym.encoding import ENCODINGS, Encoder
+from epigym.encoding.encoder import ENCODINGS, Encoder
 from epigym.feature_types import FeatureTypes
 from epigym.features import RelationalFeatures
 from epigym.relaxation import Relaxation

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch_geometric.data import Batch
 
-from epigym.encoding import ENCODINGS, NODE_TYPES, Encoder, goal_graph, graph_instance, to_pyg
+from epigym.encoding.encoder import ENCODINGS, NODE_TYPES, Encoder, goal_graph, graph_instance, to_pyg
 from epigym.errors import EpigymError, LimitError
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
@@ -130,7 +130,7 @@ def test_graphs_do_not_depend_on_the_numbering_of_worlds(state: EState, name: st
 
 def test_hash_is_the_same_in_other_processes() -> None:
     script = (
-        "from epigym.encoding import Encoder; from epigym.problem import load_problem; import numpy as np, hashlib\n"
+        "from epigym.encoding.encoder import Encoder; from epigym.problem import load_problem; import numpy as np, hashlib\n"
         "from epigym.space.space import StateSpace\n"
         "task = load_problem('coin_in_the_box/pl_3'); space = StateSpace(task); space.expand([0])\n"
         "bits = Encoder(space).graphs(np.arange(len(space))).node_bits\n"

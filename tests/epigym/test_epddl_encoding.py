@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from epigym.encoding import FIRST_AGENT_LABEL, Encoder
+from epigym.encoding.encoder import FIRST_AGENT_LABEL, Encoder
 from epigym.errors import LimitError
 from epigym.space.space import StateSpace
 from tests.helpers.epddl_files import competition_cases, toolkit_cases

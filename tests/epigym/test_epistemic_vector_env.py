@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epigym
-from epigym.encoding import graph_instance
+from epigym.encoding.encoder import graph_instance
 from epigym.envs.graph_space import GraphBatchSpace
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError

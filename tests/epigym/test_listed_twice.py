@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from epigym.action_features import ActionFeatures
-from epigym.encoding import ENCODINGS, Encoder
+from epigym.encoding.encoder import ENCODINGS, Encoder
 from epigym.errors import ParseError, TaskError
 from epigym.feature_types import FeatureTypes
 from epigym.features import RelationalFeatures

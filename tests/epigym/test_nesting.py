@@ -15,7 +15,7 @@ import pytest
 from epigym import _core, reference
 from epigym.action_features import ActionFeatures
 from epigym.drawing.page import page
-from epigym.encoding import ENCODINGS, Encoder
+from epigym.encoding.encoder import ENCODINGS, Encoder
 from epigym.errors import EpigymError, NestingError, ParseError
 from epigym.feature_texts import texts
 from epigym.feature_types import FeatureTypes

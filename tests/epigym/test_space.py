@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import epigym._core
 from epigym import packing, reference
-from epigym.encoding import Encoder
+from epigym.encoding.encoder import Encoder
 from epigym.errors import LimitError, TaskError
 from epigym.space.rows import refine
 from epigym.space.space import StateSpace, Transitions, hold_each

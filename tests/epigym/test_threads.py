@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 
-from epigym.encoding import ENCODINGS, Encoder
+from epigym.encoding.encoder import ENCODINGS, Encoder
 from epigym.feature_types import FeatureTypes
 from epigym.features import RelationalFeatures
 from epigym.problem import load_problem

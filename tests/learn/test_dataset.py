@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epigym.encoding import ENCODINGS, Encoder
+from epigym.encoding.encoder import ENCODINGS, Encoder
 from epigym.errors import EpigymError
 from epigym.io.sealed import read_sealed, write_sealed
 from epigym.problem import Reading, load_problem

@@ -16,6 +16,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from torch.utils.data.distributed import DistributedSampler
 
+from epigym.encoding.relational import (
+    KIND_OF,
+    KINDS,
+    MAX_WORLDS,
+    RELATIONS,
+    GraphMaker,
+    Graphs,
+    side_by_side,
+    vocabulary_of,
+)
 from epigym.errors import CheckpointError, EpigymError, UsageError
 from epigym.feature_types import FeatureTypes
 from epigym.problem import domain_problem, load_problem
@@ -27,16 +37,6 @@ from learn.data.pairs import Pairs
 from learn.model.checkpoints import load, read
 from learn.model.checkpoints import write as save
 from learn.model.relational import RelationalModel, RelationalNetwork, RelationalScorer, restore, tensors
-from learn.model.relational_graph import (
-    KIND_OF,
-    KINDS,
-    MAX_WORLDS,
-    RELATIONS,
-    GraphMaker,
-    Graphs,
-    side_by_side,
-    vocabulary_of,
-)
 from learn.training import drawing, relational
 from learn.training.options import RelationalOptions
 from learn.training.ranking import target_of

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from epigym.encoding import ENCODINGS, Encoder
+from epigym.encoding.encoder import ENCODINGS, Encoder
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, not_

@@ -1,0 +1,1 @@
+"""E-states of a space as graphs under a goal."""

@@ -39,7 +39,7 @@ def explain(settings: Explain) -> None:
     """
     from rich.console import Console
 
-    from epigym.feature_types import FeatureTypes
+    from epigym.features.types import FeatureTypes
     from epigym.problem import load_problem
     from epigym.space.space import StateSpace
     from learn.model.explaining import explain
@@ -83,8 +83,8 @@ def _sum(found: Explanation, base: str) -> Iterator[str]:
 
 def _features(found: Explanation, top: int) -> Iterator[str]:
     """Those that add or subtract most, then what their texts mention."""
-    from epigym.feature_texts import mentioned
-    from epigym.feature_types import short
+    from epigym.features.texts import mentioned
+    from epigym.features.types import short
 
     shown = [part for part in found.parts[:top] if part.contribution]
     if not shown:

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 from omegaconf import OmegaConf
 
+from epigym.features.relaxation import Relaxation
 from epigym.language import parse_mastar
-from epigym.relaxation import Relaxation
 from epigym.space.space import StateSpace, Transitions
 from epigym.space.traversal import breadth_first
 from epigym.task.formula import Formula, believes, fluent, literal, not_

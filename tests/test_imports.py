@@ -25,8 +25,8 @@ STATES = f"{BASICS} epigym.language epigym.task.packing epigym.space.kripke_mode
 # All that rooms of `learn` and `search` may import of `epigym`: everything but the command runner and the door.
 EPIGYM = (
     f"domains epigym {STATES} epigym.space.growing epigym.space.rows epigym.config.packages epigym.config.targets epigym.config.values epigym.reference.semantics "
-    "epigym.task.reachability epigym.problem epigym.drawing epigym.encoding.encoder epigym.relaxation epigym.features "
-    "epigym.feature_types epigym.feature_texts epigym.action_features epigym.space.signature epigym.space.traversal epigym.space.worlds "
+    "epigym.task.reachability epigym.problem epigym.drawing epigym.encoding.encoder epigym.features.relaxation epigym.features.counts "
+    "epigym.features.types epigym.features.texts epigym.features.action_features epigym.space.signature epigym.space.traversal epigym.space.worlds "
     "epigym.envs epigym.space.search_problem epigym.io.sealed epigym.io.tables"
 )
 
@@ -60,13 +60,13 @@ TABLE = {
     "epigym.space.search_problem": f"{STATES} epigym.problem",
     "epigym.encoding.encoder": f"{STATES} epigym.config.packages epigym.space.growing epigym.space.rows epigym._core",
     "epigym.space.traversal": STATES,
-    "epigym.space.signature": f"{STATES} epigym.features",
-    "epigym.relaxation": f"{STATES} epigym._core",
-    "epigym.features": f"{STATES} epigym._core",
+    "epigym.space.signature": f"{STATES} epigym.features.counts",
+    "epigym.features.relaxation": f"{STATES} epigym._core",
+    "epigym.features.counts": f"{STATES} epigym._core",
     "epigym.space.worlds": f"{STATES} epigym.space.growing epigym.space.rows epigym._core",
-    "epigym.feature_types": f"{STATES} epigym.features",
-    "epigym.feature_texts": f"{STATES} epigym.reference.semantics epigym.features epigym.feature_types",
-    "epigym.action_features": f"{STATES} epigym.features epigym.feature_types",
+    "epigym.features.types": f"{STATES} epigym.features.counts",
+    "epigym.features.texts": f"{STATES} epigym.reference.semantics epigym.features.counts epigym.features.types",
+    "epigym.features.action_features": f"{STATES} epigym.features.counts epigym.features.types",
     "epigym.envs": f"domains {STATES} epigym.config.packages epigym.config.values epigym.problem epigym.encoding.encoder epigym.space.rows "
     "epigym.space.traversal epigym.space.search_problem",
     "epigym.command": f"{BASICS} epigym.config.packages epigym.language epigym.problem epigym.config.values",

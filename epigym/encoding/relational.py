@@ -3,7 +3,7 @@
 Nodes are the objects (agents among them), the subformulas of the goal and the static facts of a task, the fluents that
 are true in some world or that the goal speaks of, the beliefs that say something or that the goal speaks of, the
 worlds, and a *row* for every agent and list of worlds that it considers possible at one of them. What a node is like is
-its kind with its state, and the colours of its types (see `epigym.feature_types`), looked up in a vocabulary: nothing
+its kind with its state, and the colours of its types (see `epigym.features.types`), looked up in a vocabulary: nothing
 is made of names, and a graph means the same in every task.
 
 Beliefs lead to their agent and their fluent, subformulas to their children, the agents and the fluent that they name,
@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from epigym.feature_types import FeatureTypes
-from epigym.features import Edges, FeatureTables
+from epigym.features.counts import Edges, FeatureTables
+from epigym.features.types import FeatureTypes
 from epigym.space import ragged
 from epigym.space.space import StateSpace, as_ids
 from epigym.space.worlds import Worlds, WorldTable

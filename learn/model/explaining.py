@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from epigym.feature_texts import names, texts
-from epigym.feature_types import FeatureTypes
+from epigym.features.texts import names, texts
+from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.model.linear import LinearModel, Observed
 

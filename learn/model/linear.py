@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from epigym.config.values import make
 from epigym.errors import CheckpointError, DamagedError, UsageError
-from epigym.feature_types import FeatureTypes
-from epigym.features import RelationalFeatures
+from epigym.features.counts import RelationalFeatures
+from epigym.features.relaxation import Relaxation, Relaxed
+from epigym.features.types import FeatureTypes
 from epigym.io.files import write_text
 from epigym.io.sealed import read_sealed, sealed
-from epigym.relaxation import Relaxation, Relaxed
 from epigym.space.space import StateSpace
 
 FORMAT_VERSION = 1
@@ -35,7 +35,7 @@ class Representation:
     """What a model sees of an e-state, or of actions in it.
 
     Attributes:
-        level: 0 to 2, the rounds of refinement, see `epigym.features`; of actions 0.
+        level: 0 to 2, the rounds of refinement, see `epigym.features.counts`; of actions 0.
         worlds: whether the worlds are seen, too; of actions they are not.
         base: the cost of the relaxation that the model corrects; of actions, what it corrects is whether the relaxation
             holds them helpful.

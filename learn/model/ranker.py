@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.action_features import ActionFeatures
-from epigym.feature_types import FeatureTypes
-from epigym.relaxation import Relaxation, Relaxed
+from epigym.features.action_features import ActionFeatures
+from epigym.features.relaxation import Relaxation, Relaxed
+from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.model.linear import LinearModel, Representation
 

@@ -14,7 +14,7 @@ from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import scatter
 
 from epigym.encoding.relational import KIND_OF, KINDS, RELATIONS, GraphMaker, Graphs
-from epigym.feature_types import FeatureTypes
+from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.model.checkpoints import Content, unfit
 from learn.model.scoring import chunks

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from rich.progress import track
 
 from epigym.errors import UsageError
-from epigym.feature_texts import mentioned
-from epigym.feature_types import FeatureTypes
-from epigym.relaxation import Relaxation
+from epigym.features.relaxation import Relaxation
+from epigym.features.texts import mentioned
+from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from epigym.space.traversal import Found, deferred
 from learn.data.pairs import ActionPairs

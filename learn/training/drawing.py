@@ -10,7 +10,7 @@ from typing import TypeVar
 from rich.progress import track
 
 from epigym.errors import EpigymError
-from epigym.feature_types import FeatureTypes
+from epigym.features.types import FeatureTypes
 from epigym.task.task import Task
 from learn.data.distribution import GOALS, MAX_STATES, draw
 from learn.data.pairs import ActionPairs, Pairs, action_pairs_of, pairs_of

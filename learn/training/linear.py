@@ -19,8 +19,8 @@ import numpy as np
 from rich.progress import track
 
 from epigym.errors import UsageError
-from epigym.feature_texts import mentioned, texts
-from epigym.feature_types import FeatureTypes
+from epigym.features.texts import mentioned, texts
+from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from epigym.task.formula import parts_of
 from learn.data.pairs import Pairs

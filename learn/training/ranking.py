@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from epigym.feature_types import FeatureTypes
-from epigym.features import FeatureRows
+from epigym.features.counts import FeatureRows
+from epigym.features.types import FeatureTypes
 from learn.data.labels import UNREACHABLE
 from learn.data.pairs import ActionPairs, Pairs
 from learn.model.linear import LinearModel, Observed, Representation

@@ -24,7 +24,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from epigym.encoding.relational import GraphMaker, side_by_side, vocabulary_of
 from epigym.errors import CheckpointError, EpigymError
-from epigym.feature_types import FeatureTypes
+from epigym.features.types import FeatureTypes
 from learn.data.pairs import Pairs
 from learn.model.checkpoints import read
 from learn.model.relational import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from epigym.feature_types import FeatureTypes
+from epigym.features.types import FeatureTypes
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
 from epigym.space.traversal import best_first

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.feature_types import FeatureTypes
+from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from epigym.space.traversal import Found, best_first
 from epigym.task.task import Task

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from epigym.errors import UsageError
-from epigym.relaxation import Relaxation, Relaxed
+from epigym.features.relaxation import Relaxation, Relaxed
 from epigym.space.space import StateSpace
 from search.agents.agent import Agent
 from search.agents.best_first import given, scored, thousandths

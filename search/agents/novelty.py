@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.relaxation import Relaxation
+from epigym.features.relaxation import Relaxation
 from epigym.space.space import Query, StateSpace
 from epigym.task.formula import Formula, believes, literal
 from epigym.task.task import Task

@@ -7,14 +7,14 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.relaxation import Relaxation, Relaxed
+from epigym.features.relaxation import Relaxation, Relaxed
 from epigym.space.space import StateSpace
 from search.heuristics.heuristic import Evaluation, Heuristic
 from search.heuristics.open_goals import DividedGoals
 
 
 class _Relaxing(Heuristic):
-    """A heuristic that reads its scores off `epigym.relaxation`; infinite where that does not reach the goal.
+    """A heuristic that reads its scores off `epigym.features.relaxation`; infinite where that does not reach the goal.
 
     Where it does not reach the goal from the initial e-state, the relaxation is blind for the problem: then
     `divided_goals` scores in its place, and no action is preferred.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.relaxation import Relaxation
+from epigym.features.relaxation import Relaxation
 from epigym.space.growing import GrowingTable
 from epigym.space.space import StateSpace
 from search.heuristics.heuristic import Evaluation, Heuristic

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.feature_types import FeatureTypes
+from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.model.linear import LinearScorer
 from learn.model.ranker import ActionRanker

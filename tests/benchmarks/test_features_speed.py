@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from epigym.features import RelationalFeatures
+from epigym.features.counts import RelationalFeatures
 from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first

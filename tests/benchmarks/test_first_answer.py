@@ -18,7 +18,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from epigym.errors import ProblemWarning
-from epigym.feature_types import FeatureTypes
+from epigym.features.types import FeatureTypes
 from epigym.language.epddl import load_epddl
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import domains
-from epigym.feature_types import FeatureTypes
+from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.training.drawing import validating
 from learn.training.searching import Scores, searched

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from epigym.relaxation import Relaxation
+from epigym.features.relaxation import Relaxation
 from epigym.space.space import StateSpace
 from learn.data.distribution import draw
 from search.agents import make_agent

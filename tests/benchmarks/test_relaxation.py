@@ -23,7 +23,7 @@ from numpy.ctypeslib import ndpointer
 from numpy.typing import NDArray
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from epigym.relaxation import Relaxation
+from epigym.features.relaxation import Relaxation
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first, random_walk
 from epigym.task.formula import TRUE, Formula, Op, and_, conjuncts, literal

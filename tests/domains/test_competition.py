@@ -10,7 +10,7 @@ import pytest
 
 import domains
 from domains.suites import suite
-from epigym.feature_types import FeatureTypes
+from epigym.features.types import FeatureTypes
 from epigym.problem import domain_problem
 from tests.helpers.benchmark_files import BENCHMARKS
 from tests.helpers.epddl_files import Case, competition_cases

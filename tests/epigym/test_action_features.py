@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from epigym.action_features import ActionFeatures
-from epigym.feature_types import FeatureTypes, short
-from epigym.features import FeatureRows
+from epigym.features.action_features import ActionFeatures
+from epigym.features.counts import FeatureRows
+from epigym.features.types import FeatureTypes, short
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.space.traversal import random_walk

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from epigym import _core
-from epigym.action_features import ActionFeatures
 from epigym.encoding.encoder import ENCODINGS, Encoder
-from epigym.feature_types import FeatureTypes
-from epigym.features import RelationalFeatures
-from epigym.relaxation import Relaxation
+from epigym.features.action_features import ActionFeatures
+from epigym.features.counts import RelationalFeatures
+from epigym.features.relaxation import Relaxation
+from epigym.features.types import FeatureTypes
 from epigym.space.rows import Rows, goal_parts, refine, unroll, unroll_under
 from epigym.space.space import StateSpace, hold_each
 from epigym.space.worlds import Worlds

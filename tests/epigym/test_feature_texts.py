@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.errors import TaskError
-from epigym.feature_texts import mentioned, names, texts
-from epigym.feature_types import FeatureTypes, short
-from epigym.features import RelationalFeatures
+from epigym.features.counts import RelationalFeatures
+from epigym.features.texts import mentioned, names, texts
+from epigym.features.types import FeatureTypes, short
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.space.traversal import random_walk

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import domains
 from epigym.errors import TaskError
-from epigym.feature_types import FeatureTypes, word
-from epigym.features import RelationalFeatures
+from epigym.features.counts import RelationalFeatures
+from epigym.features.types import FeatureTypes, word
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from epigym.errors import TaskError
-from epigym.features import FeatureRows, FeatureTables, RelationalFeatures, join, mix, set_colour
+from epigym.features.counts import FeatureRows, FeatureTables, RelationalFeatures, join, mix, set_colour
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
 from epigym.space.traversal import random_walk

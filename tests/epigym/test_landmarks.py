@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from epigym.features.relaxation import Landmarks, Relaxation
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
-from epigym.relaxation import Landmarks, Relaxation
 from epigym.space.space import StateSpace
 from epigym.task.formula import Formula
 from epigym.task.task import Task

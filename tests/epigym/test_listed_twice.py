@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epigym.action_features import ActionFeatures
 from epigym.encoding.encoder import ENCODINGS, Encoder
 from epigym.errors import ParseError, TaskError
-from epigym.feature_types import FeatureTypes
-from epigym.features import RelationalFeatures
+from epigym.features.action_features import ActionFeatures
+from epigym.features.counts import RelationalFeatures
+from epigym.features.relaxation import Relaxation
+from epigym.features.types import FeatureTypes
 from epigym.language import parse_epddl, parse_mastar
-from epigym.relaxation import Relaxation
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
 from epigym.task.formula import common, everybody, fluent

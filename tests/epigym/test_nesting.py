@@ -13,15 +13,15 @@ from typing import TypeVar
 import pytest
 
 from epigym import _core, reference
-from epigym.action_features import ActionFeatures
 from epigym.drawing.page import page
 from epigym.encoding.encoder import ENCODINGS, Encoder
 from epigym.errors import EpigymError, NestingError, ParseError
-from epigym.feature_texts import texts
-from epigym.feature_types import FeatureTypes
-from epigym.features import RelationalFeatures
+from epigym.features.action_features import ActionFeatures
+from epigym.features.counts import RelationalFeatures
+from epigym.features.relaxation import Relaxation
+from epigym.features.texts import texts
+from epigym.features.types import FeatureTypes
 from epigym.language import ground_json, load, parse_formula, parse_mastar, save
-from epigym.relaxation import Relaxation
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
 from epigym.space.worlds import Worlds

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.errors import ProblemWarning, TaskError
+from epigym.features.relaxation import Relaxation
 from epigym.problem import load_problem
-from epigym.relaxation import Relaxation
 from epigym.space.space import StateSpace
 from epigym.task.formula import (
     FALSE,

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from epigym.encoding.encoder import ENCODINGS, Encoder
-from epigym.feature_types import FeatureTypes
-from epigym.features import RelationalFeatures
+from epigym.features.counts import RelationalFeatures
+from epigym.features.relaxation import Relaxation
+from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
-from epigym.relaxation import Relaxation
 from epigym.space.space import StateSpace
 from epigym.space.worlds import Worlds
 from epigym.task.formula import Formula, believes, fluent, not_

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from epigym.feature_types import FeatureTypes, short, uses, word
+from epigym.features.types import FeatureTypes, short, uses, word
 from epigym.reference.semantics import Evaluation
 from epigym.task.formula import TRUE, Formula, Op, parts_of
 from epigym.task.task import Action, EState, Task

@@ -10,7 +10,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.features import Edges, FeatureTables, Lists
+from epigym.features.counts import Edges, FeatureTables, Lists
 from epigym.reference.semantics import Evaluation
 from epigym.task.task import EState, Task
 

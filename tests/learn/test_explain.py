@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from epigym.errors import CheckpointError, MissingError, UsageError
-from epigym.feature_types import FeatureTypes
+from epigym.features.types import FeatureTypes
 from epigym.io.sealed import write_sealed
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace

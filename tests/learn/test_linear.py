@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import domains
 from epigym.errors import EpigymError, UsageError
-from epigym.feature_types import FeatureTypes, short
+from epigym.features.types import FeatureTypes, short
 from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
 from epigym.space.traversal import best_first

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from epigym.action_features import ActionFeatures
 from epigym.errors import CheckpointError, EpigymError, MissingError, UsageError
-from epigym.feature_types import FeatureTypes, short
+from epigym.features.action_features import ActionFeatures
+from epigym.features.relaxation import Relaxation
+from epigym.features.types import FeatureTypes, short
 from epigym.problem import load_problem
-from epigym.relaxation import Relaxation
 from epigym.space.space import StateSpace
 from learn import train as command
 from learn.data.distribution import draw

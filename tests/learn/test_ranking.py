@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import check_grad
 from scipy.sparse import csr_array
 
-from epigym.feature_types import FeatureTypes
+from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
 from learn.data.labels import UNREACHABLE
 from learn.data.pairs import Pairs, pairs_of

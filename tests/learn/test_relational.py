@@ -27,7 +27,7 @@ from epigym.encoding.relational import (
     vocabulary_of,
 )
 from epigym.errors import CheckpointError, EpigymError, UsageError
-from epigym.feature_types import FeatureTypes
+from epigym.features.types import FeatureTypes
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
 from epigym.space.traversal import best_first

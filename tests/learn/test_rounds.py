@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from epigym.feature_types import FeatureTypes
+from epigym.features.types import FeatureTypes
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
 from epigym.space.traversal import best_first

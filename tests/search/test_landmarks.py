@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.errors import TaskError
+from epigym.features.relaxation import Relaxation
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
 from epigym.reference.semantics import holds
-from epigym.relaxation import Relaxation
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.heuristics import make_heuristic

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from epigym.action_features import ActionFeatures
 from epigym.errors import CheckpointError, MissingError, UsageError
-from epigym.feature_types import FeatureTypes
-from epigym.features import join
+from epigym.features.action_features import ActionFeatures
+from epigym.features.counts import join
+from epigym.features.relaxation import Relaxation
+from epigym.features.types import FeatureTypes
 from epigym.io.sealed import write_sealed
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
-from epigym.relaxation import Relaxation
 from epigym.space.space import StateSpace
 from epigym.task.formula import divided
 from learn.data.pairs import action_pairs_of

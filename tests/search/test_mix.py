@@ -11,10 +11,10 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from epigym.errors import UsageError
+from epigym.features.relaxation import Relaxation, Relaxed
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
-from epigym.relaxation import Relaxation, Relaxed
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.agents import make_agent, mix

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from epigym.errors import UsageError
+from epigym.features.relaxation import Relaxed
 from epigym.problem import load_problem
 from epigym.reference import semantics as reference
 from epigym.reference.semantics import validate
-from epigym.relaxation import Relaxed
 from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, not_
 from epigym.task.task import Task

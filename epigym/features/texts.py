@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
-from epigym.feature_types import FeatureTypes, short
-from epigym.features import CHILD, WHO, Edges, FeatureTables, join, set_colour
+from epigym.features.counts import CHILD, WHO, Edges, FeatureTables, join, set_colour
+from epigym.features.types import FeatureTypes, short
 from epigym.reference.semantics import Evaluation
 from epigym.space.space import StateSpace, as_ids
 from epigym.task.task import EState, Task

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.features import WHO, FeatureTables, word
+from epigym.features.counts import WHO, FeatureTables, word
 from epigym.task.formula import TRUE, Formula, Op, parts_of
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Action, Task
@@ -123,7 +123,7 @@ class FeatureTypes:
         task: with its structure, where it has one.
 
     Attributes:
-        tables: what evaluates the features, see `epigym.features`.
+        tables: what evaluates the features, see `epigym.features.counts`.
         definitions: the text of each type by its colour.
         schema: the colours of the predicates and the action schemas, whatever the goal is.
     """

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import domains
-from epigym.command.codes import ExitCode, warning
-from epigym.command.help import doors, listing
+from epigym.cli.codes import ExitCode, warning
+from epigym.cli.help import doors, listing
 from epigym.config.packages import check_place
 from epigym.drawing import write
 from epigym.drawing.page import write_page

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from epigym.command.runner import run
-from epigym.command.settings import ProblemSettings
+from epigym.cli.runner import run
+from epigym.cli.settings import ProblemSettings
 from learn.data.explorers import ExplorerSettings
 
 logger = logging.getLogger(__name__)

@@ -16,8 +16,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 
 from domains.domain import SPLITS
-from epigym.command.runner import run
-from epigym.command.settings import RunSettings
+from epigym.cli.runner import run
+from epigym.cli.settings import RunSettings
 from epigym.config.values import AtLeast, Count
 from epigym.errors import UsageError
 from epigym.io.files import write_rows

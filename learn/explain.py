@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from epigym.command.runner import run
-from epigym.command.settings import ReadingSettings
+from epigym.cli.runner import run
+from epigym.cli.settings import ReadingSettings
 
 _SHOWN = 5  # names beside a feature
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from epigym.command.runner import run
-from epigym.command.settings import RunSettings
+from epigym.cli.runner import run
+from epigym.cli.settings import RunSettings
 from epigym.errors import UsageError
 from epigym.names import unknown
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from epigym.command.runner import run
-from epigym.command.settings import RunSettings
+from epigym.cli.runner import run
+from epigym.cli.settings import RunSettings
 
 logger = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal
 
-from epigym.command.runner import run
-from epigym.command.settings import ProblemSettings
+from epigym.cli.runner import run
+from epigym.cli.settings import ProblemSettings
 from epigym.config.values import AtLeast, Count
 from epigym.io.files import write_rows
 from epigym.io.sealed import write_sealed

@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from epigym.command.runner import run
-from epigym.command.settings import ProblemSettings
+from epigym.cli.runner import run
+from epigym.cli.settings import ProblemSettings
 from epigym.errors import UsageError
 from epigym.names import unknown
 from learn.data.explorers import ExplorerSettings

@@ -1,5 +1,5 @@
 """Lists the commands of this room."""
 
-from epigym.command.help import doors, listing
+from epigym.cli.help import doors, listing
 
 print(listing(doors("search"), "python -m "))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 
-from epigym.command.codes import ExitCode, line
+from epigym.cli.codes import ExitCode, line
 from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.io.files import check_writable
 from epigym.problem import load_problem

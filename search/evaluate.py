@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from epigym.command.codes import ExitCode
-from epigym.command.runner import run
-from epigym.command.settings import Settings
+from epigym.cli.codes import ExitCode
+from epigym.cli.runner import run
+from epigym.cli.settings import Settings
 from epigym.errors import UsageError
 from epigym.language import Semantics
 from search.evaluation.clusters import Local, Slurm

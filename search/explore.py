@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from epigym.command.runner import run
-from epigym.command.settings import ReadingSettings
+from epigym.cli.runner import run
+from epigym.cli.settings import ReadingSettings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from epigym.command.runner import run
-from epigym.command.settings import RunSettings
+from epigym.cli.runner import run
+from epigym.cli.settings import RunSettings
 
 logger = logging.getLogger("search.report")
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from epigym.command.codes import ExitCode
-from epigym.command.runner import run
-from epigym.command.settings import ReadingSettings
+from epigym.cli.codes import ExitCode
+from epigym.cli.runner import run
+from epigym.cli.settings import ReadingSettings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from epigym.command.runner import run
-from epigym.command.settings import Settings
+from epigym.cli.runner import run
+from epigym.cli.settings import Settings
 from epigym.errors import UsageError
 from epigym.names import unknown
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from epigym.command.codes import ExitCode
-from epigym.command.runner import run
-from epigym.command.settings import ReadingSettings
+from epigym.cli.codes import ExitCode
+from epigym.cli.runner import run
+from epigym.cli.settings import ReadingSettings
 
 
 @dataclass(frozen=True, kw_only=True)

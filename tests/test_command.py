@@ -19,11 +19,11 @@ from pathlib import Path
 import pytest
 
 from epigym.__main__ import main
-from epigym.command.codes import ExitCode, line
-from epigym.command.help import doors, page
-from epigym.command.logs import RunLog
-from epigym.command.runner import run
-from epigym.command.settings import Settings
+from epigym.cli.codes import ExitCode, line
+from epigym.cli.help import doors, page
+from epigym.cli.logs import RunLog
+from epigym.cli.runner import run
+from epigym.cli.settings import Settings
 from epigym.config.packages import PLACE, check_place
 from epigym.errors import EpigymError, MissingError
 from epigym.problem import Reading

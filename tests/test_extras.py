@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from epigym.command.codes import ExitCode
+from epigym.cli.codes import ExitCode
 from epigym.config.packages import EXTRAS, extras
 from tests.helpers import light
 from tests.helpers.benchmark_files import ROOT

@@ -69,13 +69,13 @@ TABLE = {
     "epigym.features.action_features": f"{STATES} epigym.features.counts epigym.features.types",
     "epigym.envs": f"domains {STATES} epigym.config.packages epigym.config.values epigym.problem epigym.encoding.encoder epigym.space.rows "
     "epigym.space.traversal epigym.space.search_problem",
-    "epigym.command": f"{BASICS} epigym.config.packages epigym.language epigym.problem epigym.config.values",
-    EPIGYM_DOOR: f"{EPIGYM} epigym.command",
+    "epigym.cli": f"{BASICS} epigym.config.packages epigym.language epigym.problem epigym.config.values",
+    EPIGYM_DOOR: f"{EPIGYM} epigym.cli",
     "learn": "",
     "learn.data": EPIGYM,
     "learn.model": f"{EPIGYM} learn.data",
     "learn.training": f"{EPIGYM} learn.data learn.model",
-    LEARN_DOOR: f"{EPIGYM} epigym.command learn.data learn.model learn.training",
+    LEARN_DOOR: f"{EPIGYM} epigym.cli learn.data learn.model learn.training",
     "search": "",
     "search.heuristics": f"{EPIGYM} learn.model",
     "search.agents": f"{EPIGYM} search.heuristics",
@@ -83,7 +83,7 @@ TABLE = {
     "search.evaluation": f"{EPIGYM} search.heuristics search.agents search.planning",
     "search.reports": f"{EPIGYM} search.heuristics search.agents search.planning",
     "search.exploring": f"{EPIGYM} search.heuristics search.agents search.planning",
-    SEARCH_DOOR: f"{EPIGYM} epigym.command search.heuristics search.agents search.planning search.evaluation "
+    SEARCH_DOOR: f"{EPIGYM} epigym.cli search.heuristics search.agents search.planning search.evaluation "
     "search.reports search.exploring",
 }
 # What is imported when a function is called, so that neither the other room nor its libraries are needed before.
@@ -286,14 +286,14 @@ def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for(
         ("epigym", "try:\n    import epigym.space.space\nfinally:\n    pass", "epigym:2 imports epigym.space.space at import"),
         ("epigym.reference.semantics", "from epigym import packing", "epigym.reference.semantics:1 imports epigym.task.packing at import"),
         ("learn.data.new", "from search.agents import x", "learn.data.new:1 imports search.agents at import"),
-        ("learn.model.new", "import epigym.command", "learn.model.new:1 imports epigym.command at import"),
-        ("learn.train", "import epigym.command", ""),
+        ("learn.model.new", "import epigym.cli", "learn.model.new:1 imports epigym.cli at import"),
+        ("learn.train", "import epigym.cli", ""),
         ("learn.train", "import learn.export", "learn.train:1 imports learn.export at import"),
         ("search.reports.new", "from search.evaluation import x", "search.reports.new:1 imports search.evaluation at"),
     ],
 )  # fmt: skip
 def test_a_forbidden_import_is_found(tmp_path: Path, module: str, text: str, violation: str) -> None:
-    rooms = ("domains.registry", "epigym.names", "epigym.space.space", "epigym.drawing", "epigym.task.packing", "epigym.command",
+    rooms = ("domains.registry", "epigym.names", "epigym.space.space", "epigym.drawing", "epigym.task.packing", "epigym.cli",
              "search.agents.run", "search.evaluation.grid", "search.reports.tables", "learn.data.rows",
              "learn.model.scorer", "learn.export", module)  # fmt: skip
     for name in rooms:

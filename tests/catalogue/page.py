@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from html import escape
 from itertools import groupby
 
-from epigym.command.codes import ExitCode
+from epigym.cli.codes import ExitCode
 from tests.catalogue.files import FILES
 from tests.catalogue.running import Outcome
 from tests.helpers.benchmark_files import ROOT

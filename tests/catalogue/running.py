@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from domains import DomainError
-from epigym.command.codes import ExitCode
+from epigym.cli.codes import ExitCode
 from epigym.errors import EpigymError
 from tests.catalogue.entries import CALLS, COMMANDS
 from tests.catalogue.files import FILES

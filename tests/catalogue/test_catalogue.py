@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from epigym.command.codes import ExitCode
+from epigym.cli.codes import ExitCode
 from tests.catalogue.entries import CALLS, COMMANDS
 from tests.catalogue.page import PAGE, row, run, text
 from tests.catalogue.running import Outcome

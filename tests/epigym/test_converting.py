@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from epigym.__main__ import main
-from epigym.command.codes import ExitCode
+from epigym.cli.codes import ExitCode
 from epigym.errors import EpigymError, TaskError
 from epigym.language import Format, ground_json, load, parse_mastar, save
 from epigym.language.ground_json.doubles import in_preconditions

@@ -12,7 +12,7 @@ import pytest
 
 import domains
 from epigym.__main__ import main
-from epigym.command.codes import ExitCode
+from epigym.cli.codes import ExitCode
 from epigym.drawing.page import page, write_page
 from epigym.errors import UsageError
 from epigym.language import parse_mastar

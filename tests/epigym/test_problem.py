@@ -12,7 +12,7 @@ import pytest
 import domains
 import epigym
 from epigym.__main__ import main
-from epigym.command.codes import ExitCode
+from epigym.cli.codes import ExitCode
 from epigym.drawing import dot
 from epigym.errors import EpigymError, UsageError
 from epigym.io.files import read_plan

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from epigym.command.codes import ExitCode
+from epigym.cli.codes import ExitCode
 from epigym.io.files import read_plan
 from epigym.reference import semantics as reference
 from search.agents.result import SearchStatus

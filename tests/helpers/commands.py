@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from hydra import compose, initialize_config_dir
 
-from epigym.command.settings import Settings, read
+from epigym.cli.settings import Settings, read
 from epigym.config.packages import PLACE
 
 S = TypeVar("S", bound=Settings)

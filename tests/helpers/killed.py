@@ -29,7 +29,7 @@ from typing import Any
 import torch.utils.tensorboard  # noqa: F401 - not in every process again
 
 import learn.train
-from epigym.command.codes import ExitCode
+from epigym.cli.codes import ExitCode
 from epigym.io.sealed import read_sealed
 from learn.model.checkpoints import read_all
 from learn.rollouts import Rollouts, rollouts

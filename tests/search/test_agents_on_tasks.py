@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from epigym.command.codes import ExitCode
+from epigym.cli.codes import ExitCode
 from epigym.errors import CollapseError
 from epigym.language import load, parse_mastar
 from epigym.problem import load_problem

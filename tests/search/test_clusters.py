@@ -22,7 +22,7 @@ from submitit.core.test_core import MockedSubprocess
 from submitit.core.utils import DelayedSubmission, FailedJobError
 from submitit.slurm.slurm import SlurmInfoWatcher, SlurmJob
 
-from epigym.command.codes import ExitCode
+from epigym.cli.codes import ExitCode
 from epigym.errors import EpigymError, MissingError, UsageError
 from search import evaluate
 from search.agents.limits import Limits

@@ -20,7 +20,7 @@ import pytest
 from rich.console import Console
 
 from epigym import _core, language, space
-from epigym.command.codes import ExitCode
+from epigym.cli.codes import ExitCode
 from epigym.errors import EpigymError, MissingError, ProblemWarning, UsageError
 from epigym.io.sealed import write_sealed
 from epigym.problem import Reading, load_problem

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from epigym.command.codes import ExitCode
+from epigym.cli.codes import ExitCode
 from epigym.errors import CollapseError, EpigymError, MissingError, UsageError
 from epigym.io.files import read_plan
 from epigym.reference.semantics import Validation

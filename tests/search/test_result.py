@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from epigym.command.codes import ExitCode
+from epigym.cli.codes import ExitCode
 from epigym.io.files import write_json
 from search.agents.result import SearchResult, SearchStatus
 

@@ -21,9 +21,9 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigTypeError, OmegaConfBaseException
 
-from epigym.command.codes import ExitCode, line, warning
-from epigym.command.help import page
-from epigym.command.settings import Settings, read
+from epigym.cli.codes import ExitCode, line, warning
+from epigym.cli.help import page
+from epigym.cli.settings import Settings, read
 from epigym.config.packages import EXTRAS, PLACE, check_place, extras, needs
 from epigym.errors import MissingError, UsageError
 from epigym.names import unknown

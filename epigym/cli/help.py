@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from omegaconf import OmegaConf
 
-from epigym.command.codes import ExitCode
+from epigym.cli.codes import ExitCode
 from epigym.config.packages import PLACE
 
 _CONF = PLACE / "conf"

@@ -18,7 +18,7 @@ _SHOWN = 5  # names beside a feature
 
 if TYPE_CHECKING:
     from epigym.space.space import StateSpace
-    from learn.model.explaining import Explanation
+    from learn.models.linear.explaining import Explanation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +42,8 @@ def explain(settings: Explain) -> None:
     from epigym.features.types import FeatureTypes
     from epigym.problem import load_problem
     from epigym.space.space import StateSpace
-    from learn.model.explaining import explain
-    from learn.model.shipped import fitting
+    from learn.models.linear.explaining import explain
+    from learn.models.linear.shipped import fitting
 
     space = StateSpace(load_problem(settings.problem, settings.reading), forbid_collapse=settings.forbid_collapse)
     state = _after(space, settings.after)

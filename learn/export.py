@@ -27,8 +27,8 @@ def export(settings: Export) -> None:
     Raises:
         EpigymError: when the checkpoint is wrong, or a package is missing.
     """
-    from learn.model.checkpoints import load
-    from learn.model.export import export_onnx
+    from learn.models.checkpoints import load
+    from learn.models.gine.export import export_onnx
 
     path = settings.path or settings.checkpoint.with_suffix(".onnx")
     export_onnx(load(settings.checkpoint), path)

@@ -73,7 +73,7 @@ def _linear(settings: Train, options: LinearOptions | ActionOptions) -> None:
 
     from rich.console import Console
 
-    from learn.model.linear import write_model
+    from learn.models.linear.model import write_model
     from learn.training.actions import train_actions
     from learn.training.linear import train_linear
     from learn.training.tables import write_table

@@ -73,11 +73,11 @@ TABLE = {
     EPIGYM_DOOR: f"{EPIGYM} epigym.cli",
     "learn": "",
     "learn.data": EPIGYM,
-    "learn.model": f"{EPIGYM} learn.data",
-    "learn.training": f"{EPIGYM} learn.data learn.model",
-    LEARN_DOOR: f"{EPIGYM} epigym.cli learn.data learn.model learn.training",
+    "learn.models": f"{EPIGYM} learn.data",
+    "learn.training": f"{EPIGYM} learn.data learn.models",
+    LEARN_DOOR: f"{EPIGYM} epigym.cli learn.data learn.models learn.training",
     "search": "",
-    "search.heuristics": f"{EPIGYM} learn.model",
+    "search.heuristics": f"{EPIGYM} learn.models",
     "search.agents": f"{EPIGYM} search.heuristics",
     "search.planning": f"{EPIGYM} search.heuristics search.agents",
     "search.evaluation": f"{EPIGYM} search.heuristics search.agents search.planning",
@@ -286,7 +286,7 @@ def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for(
         ("epigym", "try:\n    import epigym.space.space\nfinally:\n    pass", "epigym:2 imports epigym.space.space at import"),
         ("epigym.reference.semantics", "from epigym import packing", "epigym.reference.semantics:1 imports epigym.task.packing at import"),
         ("learn.data.new", "from search.agents import x", "learn.data.new:1 imports search.agents at import"),
-        ("learn.model.new", "import epigym.cli", "learn.model.new:1 imports epigym.cli at import"),
+        ("learn.models.new", "import epigym.cli", "learn.models.new:1 imports epigym.cli at import"),
         ("learn.train", "import epigym.cli", ""),
         ("learn.train", "import learn.export", "learn.train:1 imports learn.export at import"),
         ("search.reports.new", "from search.evaluation import x", "search.reports.new:1 imports search.evaluation at"),
@@ -295,7 +295,7 @@ def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for(
 def test_a_forbidden_import_is_found(tmp_path: Path, module: str, text: str, violation: str) -> None:
     rooms = ("domains.registry", "epigym.names", "epigym.space.space", "epigym.drawing", "epigym.task.packing", "epigym.cli",
              "search.agents.run", "search.evaluation.grid", "search.reports.tables", "learn.data.rows",
-             "learn.model.scorer", "learn.export", module)  # fmt: skip
+             "learn.models.gine.scorer", "learn.export", module)  # fmt: skip
     for name in rooms:
         write(tmp_path, name, text if name == module else "")
     found = Tree.read(tmp_path).violations()

@@ -26,9 +26,9 @@ from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from epigym.space.traversal import Found, deferred
 from learn.data.pairs import ActionPairs
-from learn.model.linear import LinearModel, LinearScorer, Representation
-from learn.model.ranker import ActionRanker, ObservedActions
-from learn.model.shipped import GENERAL, fitting
+from learn.models.linear.model import LinearModel, LinearScorer, Representation
+from learn.models.linear.ranker import ActionRanker, ObservedActions
+from learn.models.linear.shipped import GENERAL, fitting
 from learn.training.drawing import all_action_pairs, drawn, validating
 from learn.training.options import ActionOptions
 from learn.training.ranking import Compared, compared, fit_order

@@ -21,8 +21,8 @@ from epigym.problem import Reading, load_problem
 from learn.data.collecting import collect
 from learn.data.dataset import DataSet, NoGoalError
 from learn.data.explorers import ExplorerSettings
-from learn.model.checkpoints import Trained, load
-from learn.model.runs import chosen
+from learn.models.checkpoints import Trained, load
+from learn.models.runs import chosen
 from learn.training.loaders import Selection
 from learn.training.pictures import draw_errors, draw_predictions
 from learn.training.report import step_errors

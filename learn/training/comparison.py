@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from epigym.errors import MissingError
-from learn.model.runs import RUN_FILE, read_records
+from learn.models.runs import RUN_FILE, read_records
 
 COLUMNS = {
     "R²": "val/r2",

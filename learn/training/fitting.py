@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from epigym.errors import EpigymError
 from epigym.io.tables import ScreenTable
 from learn.data.dataset import DataSet
-from learn.model.checkpoints import Trained, load
-from learn.model.runs import RUN_FILE
+from learn.models.checkpoints import Trained, load
+from learn.models.runs import RUN_FILE
 from learn.training.loaders import RolloutData
 from learn.training.options import Training
 from learn.training.pictures import draw_curves, draw_errors, draw_predictions

@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
 from epigym.errors import EpigymError
 from learn.data.dataset import DataSet
-from learn.model.batches import Batch, make_batch
+from learn.models.gine.batches import Batch, make_batch
 
 logger = logging.getLogger(__name__)
 

@@ -17,10 +17,10 @@ from torchmetrics import Metric
 
 from epigym.config.targets import make
 from epigym.errors import EpigymError
-from learn.model.batches import Batch
-from learn.model.checkpoints import HYPERPARAMETER_VERSION
-from learn.model.regressor import Regressor
-from learn.model.target import Target
+from learn.models.checkpoints import HYPERPARAMETER_VERSION
+from learn.models.gine.batches import Batch
+from learn.models.gine.regressor import Regressor
+from learn.models.gine.target import Target
 
 
 class StepErrors(Metric):

@@ -15,7 +15,7 @@ from epigym.features.counts import FeatureRows
 from epigym.features.types import FeatureTypes
 from learn.data.labels import UNREACHABLE
 from learn.data.pairs import ActionPairs, Pairs
-from learn.model.linear import LinearModel, Observed, Representation
+from learn.models.linear.model import LinearModel, Observed, Representation
 
 Loss = Literal["ranking", "regression"]
 Floats = NDArray[np.float64]

@@ -26,8 +26,8 @@ from epigym.encoding.relational import GraphMaker, side_by_side, vocabulary_of
 from epigym.errors import CheckpointError, EpigymError
 from epigym.features.types import FeatureTypes
 from learn.data.pairs import Pairs
-from learn.model.checkpoints import read
-from learn.model.relational import (
+from learn.models.checkpoints import read
+from learn.models.gine.relational import (
     KIND,
     VERSION,
     GraphTensors,

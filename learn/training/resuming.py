@@ -18,8 +18,8 @@ from lightning.fabric.plugins import CheckpointIO
 
 from epigym.errors import CheckpointError, UsageError
 from epigym.io.files import AnyPath, write_rows
-from learn.model.checkpoints import read_all, write
-from learn.model.runs import RUN_FILE
+from learn.models.checkpoints import read_all, write
+from learn.models.runs import RUN_FILE
 from learn.training.options import Training
 
 CHECKPOINTS = "checkpoints"
@@ -64,7 +64,7 @@ def _require_end_of_epoch(path: Path) -> None:
 
 
 class SealedIO(CheckpointIO):
-    """Reads and writes checkpoints for Lightning as `learn.model.checkpoints` does."""
+    """Reads and writes checkpoints for Lightning as `learn.models.checkpoints` does."""
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: AnyPath, storage_options: Any = None) -> None:
         """Write one."""

@@ -11,7 +11,7 @@ from epigym.space.traversal import best_first
 from epigym.task.task import Task
 from learn.data.distribution import MAX_STATES
 from learn.data.pairs import Pairs, pairs_of, pairs_of_plan
-from learn.model.linear import LinearModel, LinearScorer
+from learn.models.linear.model import LinearModel, LinearScorer
 from learn.training.drawing import drawn
 
 

@@ -18,8 +18,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from epigym.config.targets import TARGET, make
 from epigym.errors import CheckpointError, UsageError
 from epigym.io.files import write_text
-from learn.model.checkpoints import load
-from learn.model.target import Target
+from learn.models.checkpoints import load
+from learn.models.gine.target import Target
 from learn.training.module import DistanceModule
 from learn.training.options import Training, as_yaml, given
 from learn.training.resuming import CHECKPOINTS, LAST, Continuation, SealedIO

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from epigym.config.values import Count
 from epigym.space.space import StateSpace
-from learn.model.runs import chosen, finished_runs, newest
-from learn.model.scoring import open_scorer
+from learn.models.runs import chosen, finished_runs, newest
+from learn.models.scoring import open_scorer
 from search.heuristics.heuristic import Heuristic
 
 

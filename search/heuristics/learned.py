@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
-from learn.model.linear import LinearScorer
-from learn.model.ranker import ActionRanker
-from learn.model.shipped import SHIPPED, fitting, ranking
+from learn.models.linear.model import LinearScorer
+from learn.models.linear.ranker import ActionRanker
+from learn.models.linear.shipped import SHIPPED, fitting, ranking
 from search.heuristics.heuristic import Evaluation, Heuristic
 
 

@@ -19,10 +19,10 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
-from learn.model.checkpoints import Trained
-from learn.model.regressor import Regressor
-from learn.model.scorer import RegressorScorer
-from learn.model.target import Target
+from learn.models.checkpoints import Trained
+from learn.models.gine.regressor import Regressor
+from learn.models.gine.scorer import RegressorScorer
+from learn.models.gine.target import Target
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 PLANNER_MS, SCORING_MS = 3.56, 10.73  # per node in the paper: its planner, and one evaluation

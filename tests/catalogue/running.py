@@ -41,7 +41,7 @@ from epigym.space.search_problem import SearchProblem
 from epigym.space.space import StateSpace
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import EState, Task
-from learn.model.linear import read_model
+from learn.models.linear.model import read_model
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.heuristics.open_goals import OpenGoals

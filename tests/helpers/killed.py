@@ -31,7 +31,7 @@ import torch.utils.tensorboard  # noqa: F401 - not in every process again
 import learn.train
 from epigym.cli.codes import ExitCode
 from epigym.io.sealed import read_sealed
-from learn.model.checkpoints import read_all
+from learn.models.checkpoints import read_all
 from learn.rollouts import Rollouts, rollouts
 from learn.train import Train, train
 from learn.training import fitting, pictures  # noqa: F401 - the same

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import torch
 
-from learn.model.checkpoints import Trained
-from learn.model.regressor import Regressor, ResidualBlock
-from learn.model.target import Target
+from learn.models.checkpoints import Trained
+from learn.models.gine.regressor import Regressor, ResidualBlock
+from learn.models.gine.target import Target
 
 
 def random_regressor(encoding: str = "hash") -> Trained:

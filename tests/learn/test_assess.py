@@ -14,8 +14,8 @@ from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
 from learn.data.dataset import DataSet
-from learn.model.checkpoints import Trained
-from learn.model.scorer import RegressorScorer
+from learn.models.checkpoints import Trained
+from learn.models.gine.scorer import RegressorScorer
 from learn.training import assessment
 from learn.training.assessment import predict
 from tests.helpers.commands import composed

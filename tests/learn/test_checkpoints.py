@@ -23,12 +23,12 @@ from epigym.errors import CheckpointError, MissingCheckpointError
 from epigym.io.sealed import seal
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
-from learn.model.checkpoints import HYPERPARAMETER_VERSION, NETWORK, load, write
-from learn.model.export import export_onnx
-from learn.model.regressor import Regressor
-from learn.model.relational import KIND, VERSION, RelationalNetwork
-from learn.model.scoring import open_scorer
-from learn.model.target import Target
+from learn.models.checkpoints import HYPERPARAMETER_VERSION, NETWORK, load, write
+from learn.models.gine.export import export_onnx
+from learn.models.gine.regressor import Regressor
+from learn.models.gine.relational import KIND, VERSION, RelationalNetwork
+from learn.models.gine.target import Target
+from learn.models.scoring import open_scorer
 
 SMALL = {"node_size": 4, "edge_size": 4, "hidden_size": 4, "head_size": 4, "blocks": 1}
 SPACE = StateSpace(load_problem("coin_in_the_box/pl_3"))

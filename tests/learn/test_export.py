@@ -8,9 +8,9 @@ import torch
 
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
-from learn.model.export import StepRegressor, export_onnx
-from learn.model.onnx_scorer import INPUTS, OnnxScorer
-from learn.model.scorer import RegressorScorer
+from learn.models.gine.export import StepRegressor, export_onnx
+from learn.models.gine.onnx_scorer import INPUTS, OnnxScorer
+from learn.models.gine.scorer import RegressorScorer
 from tests.helpers.trained import random_regressor
 
 onnxruntime = pytest.importorskip("onnxruntime")

@@ -23,7 +23,7 @@ from epigym.space.traversal import best_first
 from epigym.task.task import Task
 from learn import train as command
 from learn.data.distribution import draw
-from learn.model.linear import LinearModel, LinearScorer, Representation, read_model
+from learn.models.linear.model import LinearModel, LinearScorer, Representation, read_model
 from learn.training import drawing, linear
 from learn.training.linear import Candidate, Chosen, train_linear
 from learn.training.options import LinearOptions

@@ -19,8 +19,8 @@ from epigym.features.types import FeatureTypes
 from epigym.io.sealed import write_sealed
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
-from learn.model import shipped
-from learn.model.linear import (
+from learn.models import shipped
+from learn.models.linear.model import (
     FORMAT_VERSION,
     PENALTY,
     Base,
@@ -31,7 +31,7 @@ from learn.model.linear import (
     read_model,
     write_model,
 )
-from learn.model.shipped import fitting
+from learn.models.linear.shipped import fitting
 from tests.helpers.tasks import hopeless
 
 PROBLEM = "coin_in_the_box/pl_5"

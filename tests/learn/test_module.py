@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym.errors import EpigymError
-from learn.model.target import Target
+from learn.models.gine.target import Target
 from learn.training.module import StepErrors
 
 

@@ -17,7 +17,7 @@ from lightning import Trainer
 
 from epigym.errors import EpigymError, UsageError
 from learn.data.dataset import DataSet
-from learn.model.checkpoints import load
+from learn.models.checkpoints import load
 from learn.train import Train, main
 from learn.training.fitting import train
 from learn.training.options import TrainerOptions
@@ -31,7 +31,7 @@ from lightning import Callback
 from lightning.pytorch.loggers import CSVLogger
 from torch.optim import SGD
 
-from learn.model.regressor import Regressor
+from learn.models.gine.regressor import Regressor
 
 
 class Net(Regressor):

@@ -6,7 +6,7 @@ from torch_geometric.loader import DataLoader
 
 from learn.data.dataset import DataSet
 from learn.data.pyg import PygDataSet
-from learn.model.batches import make_batch
+from learn.models.gine.batches import make_batch
 from tests.helpers.trained import random_regressor
 
 

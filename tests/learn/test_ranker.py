@@ -22,9 +22,9 @@ from epigym.space.space import StateSpace
 from learn import train as command
 from learn.data.distribution import draw
 from learn.data.pairs import action_pairs_of
-from learn.model.linear import LinearModel, Representation, read_model, write_model
-from learn.model.ranker import MARGIN, MOST_PREFERRED, ActionRanker, ObservedActions
-from learn.model.shipped import fitting, ranking
+from learn.models.linear.model import LinearModel, Representation, read_model, write_model
+from learn.models.linear.ranker import MARGIN, MOST_PREFERRED, ActionRanker, ObservedActions
+from learn.models.linear.shipped import fitting, ranking
 from learn.training import actions, drawing
 from learn.training.actions import Chosen, observe, train_actions
 from learn.training.options import ActionOptions

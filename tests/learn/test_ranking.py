@@ -14,7 +14,7 @@ from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
 from learn.data.labels import UNREACHABLE
 from learn.data.pairs import Pairs, pairs_of
-from learn.model.linear import Base, LinearModel, LinearScorer, Observed, Representation
+from learn.models.linear.model import Base, LinearModel, LinearScorer, Observed, Representation
 from learn.training import ranking
 from learn.training.ranking import Loss, TrainingData, fit, observe
 

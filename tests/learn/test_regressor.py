@@ -8,8 +8,8 @@ from torch_geometric.nn import GINEConv
 from epigym.space import ragged
 from epigym.space.rows import GoalPart, Rows
 from learn.data.rows import Encoded
-from learn.model.batches import make_batch
-from learn.model.regressor import Regressor
+from learn.models.gine.batches import make_batch
+from learn.models.gine.regressor import Regressor
 
 WIDTH = 12
 

@@ -34,9 +34,9 @@ from epigym.space.traversal import best_first
 from epigym.task.task import Task
 from learn import train as command
 from learn.data.pairs import Pairs
-from learn.model.checkpoints import load, read
-from learn.model.checkpoints import write as save
-from learn.model.relational import RelationalModel, RelationalNetwork, RelationalScorer, restore, tensors
+from learn.models.checkpoints import load, read
+from learn.models.checkpoints import write as save
+from learn.models.gine.relational import RelationalModel, RelationalNetwork, RelationalScorer, restore, tensors
 from learn.training import drawing, relational
 from learn.training.options import RelationalOptions
 from learn.training.ranking import target_of

@@ -14,7 +14,7 @@ from lightning import Callback, LightningModule, Trainer
 from epigym.errors import CheckpointError, UsageError
 from epigym.io.sealed import read_sealed
 from learn import train as command
-from learn.model.checkpoints import read_all
+from learn.models.checkpoints import read_all
 from learn.training import relational
 from tests.helpers.commands import composed
 from tests.helpers.tasks import coin, counter

@@ -16,7 +16,7 @@ from epigym.space.space import StateSpace
 from epigym.space.traversal import best_first
 from learn.data.distribution import MAX_STATES, Drawn, draw
 from learn.data.pairs import pairs_of
-from learn.model.linear import LinearModel, LinearScorer
+from learn.models.linear.model import LinearModel, LinearScorer
 from learn.training import drawing, linear, ranking
 from learn.training.linear import Chosen, train_linear
 from learn.training.options import LinearOptions

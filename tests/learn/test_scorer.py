@@ -13,8 +13,8 @@ from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, not_
 from epigym.task.task import EState, Task
-from learn.model.checkpoints import Trained
-from learn.model.scorer import RegressorScorer, folded
+from learn.models.checkpoints import Trained
+from learn.models.gine.scorer import RegressorScorer, folded
 from tests.helpers.strategies import estates
 from tests.helpers.trained import random_regressor
 

@@ -4,8 +4,8 @@ import numpy as np
 import torch
 
 from learn.data.dataset import DataSet
-from learn.model.batches import make_batch
-from learn.model.regressor import Regressor
+from learn.models.gine.batches import make_batch
+from learn.models.gine.regressor import Regressor
 from learn.training.loaders import RolloutData
 
 

@@ -25,9 +25,9 @@ from learn.assess import Assess
 from learn.data.dataset import DataSet
 from learn.data.dataset import load as load_set
 from learn.data.problems import named
-from learn.model.checkpoints import load, write
-from learn.model.runs import newest
-from learn.model.scoring import open_scorer
+from learn.models.checkpoints import load, write
+from learn.models.runs import newest
+from learn.models.scoring import open_scorer
 from learn.rollouts import Rollouts, rollouts
 from learn.train import Train
 from learn.training.options import given

@@ -25,7 +25,7 @@ from epigym.errors import EpigymError, MissingError, ProblemWarning, UsageError
 from epigym.io.sealed import write_sealed
 from epigym.problem import Reading, load_problem
 from epigym.reference.semantics import Validation
-from learn.model import runs
+from learn.models import runs
 from search import evaluate
 from search.agents import best_first
 from search.agents.limits import Limits

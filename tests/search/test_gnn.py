@@ -17,10 +17,10 @@ from epigym.io.sealed import write_sealed
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
-from learn.model.checkpoints import load, write
-from learn.model.regressor import Regressor
-from learn.model.scoring import open_scorer
-from learn.model.target import Target
+from learn.models.checkpoints import load, write
+from learn.models.gine.regressor import Regressor
+from learn.models.gine.target import Target
+from learn.models.scoring import open_scorer
 from learn.training.module import HYPERPARAMETER_VERSION
 from search.agents import make_agent
 from search.agents.result import SearchStatus
@@ -146,7 +146,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """A checkpoint, and the same weights exported beside it."""
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
-    from learn.model.export import export_onnx
+    from learn.models.gine.export import export_onnx
 
     checkpoint = write_checkpoint(tmp_path_factory.mktemp("run") / "best.ckpt")
     export_onnx(load(checkpoint), checkpoint.with_suffix(".onnx"))

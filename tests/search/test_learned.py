@@ -21,9 +21,9 @@ from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
 from epigym.task.formula import divided
 from learn.data.pairs import action_pairs_of
-from learn.model import shipped
-from learn.model.linear import Base, LinearModel, LinearScorer, Observed, Representation, write_model
-from learn.model.ranker import ActionRanker
+from learn.models import shipped
+from learn.models.linear.model import Base, LinearModel, LinearScorer, Observed, Representation, write_model
+from learn.models.linear.ranker import ActionRanker
 from learn.training.actions import observe
 from learn.training.ranking import fit_order
 from search.agents import make_agent

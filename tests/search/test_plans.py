@@ -17,7 +17,7 @@ from epigym.cli.codes import ExitCode
 from epigym.errors import CollapseError, EpigymError, MissingError, UsageError
 from epigym.io.files import read_plan
 from epigym.reference.semantics import Validation
-from learn.model.shipped import SHIPPED
+from learn.models.linear.shipped import SHIPPED
 from search import competition
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus

@@ -1,7 +1,7 @@
 """Scoring e-states with a trained regressor, many at a time.
 
 The scorer computes what the plain network computes, with these exact savings: the shared computation of training (see
-`learn.model.shared`), the goal part and every world identifier embedded once, and batch normalisation folded into the
+`learn.models.gine.shared`), the goal part and every world identifier embedded once, and batch normalisation folded into the
 linear layers.
 """
 
@@ -20,10 +20,10 @@ from torch.nn.utils.fusion import fuse_linear_bn_eval
 from epigym.encoding.encoder import Encoder
 from epigym.space.growing import GrowingTable
 from epigym.space.space import StateSpace
-from learn.model.checkpoints import Trained
-from learn.model.regressor import Regressor
-from learn.model.scoring import chunks
-from learn.model.shared import make_goals, make_states
+from learn.models.checkpoints import Trained
+from learn.models.gine.regressor import Regressor
+from learn.models.gine.shared import make_goals, make_states
+from learn.models.scoring import chunks
 
 _CHUNK = 256  # e-states scored at once
 

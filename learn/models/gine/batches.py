@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from learn.data.rows import Encoded, join
-from learn.model.shared import Goals, States, make_goals, make_states
+from learn.models.gine.shared import Goals, States, make_goals, make_states
 
 
 class Batch(NamedTuple):

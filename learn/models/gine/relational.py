@@ -16,8 +16,8 @@ from torch_geometric.utils import scatter
 from epigym.encoding.relational import KIND_OF, KINDS, RELATIONS, GraphMaker, Graphs
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
-from learn.model.checkpoints import Content, unfit
-from learn.model.scoring import chunks
+from learn.models.checkpoints import Content, unfit
+from learn.models.scoring import chunks
 
 KIND = "relational"
 """What the hyper-parameters inside a checkpoint say of it."""

@@ -15,8 +15,8 @@ from torch.export import Dim
 from epigym.config.packages import extras
 from epigym.io.files import replacing
 from epigym.io.sealed import DIGITS, seal
-from learn.model.checkpoints import Trained
-from learn.model.onnx_scorer import INPUTS, METADATA_VERSION
+from learn.models.checkpoints import Trained
+from learn.models.gine.onnx_scorer import INPUTS, METADATA_VERSION
 
 
 class StepRegressor(nn.Module):

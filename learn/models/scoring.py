@@ -45,12 +45,12 @@ def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 
         MissingError: when ONNX Runtime or PyTorch is not installed.
     """
     if Path(path).suffix == ".onnx":
-        from learn.model.onnx_scorer import OnnxScorer
+        from learn.models.gine.onnx_scorer import OnnxScorer
 
         return OnnxScorer(path, space, threads)
     import torch  # takes seconds
 
-    from learn.model import checkpoints, relational, scorer
+    from learn.models import checkpoints, relational, scorer
 
     torch.set_num_threads(threads)
     content = checkpoints.read(path)

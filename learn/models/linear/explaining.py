@@ -11,7 +11,7 @@ import numpy as np
 from epigym.features.texts import names, texts
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
-from learn.model.linear import LinearModel, Observed
+from learn.models.linear.model import LinearModel, Observed
 
 
 class Part(NamedTuple):

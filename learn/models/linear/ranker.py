@@ -9,7 +9,7 @@ from epigym.features.action_features import ActionFeatures
 from epigym.features.relaxation import Relaxation, Relaxed
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
-from learn.model.linear import LinearModel, Representation
+from learn.models.linear.model import LinearModel, Representation
 
 MOST_PREFERRED = 3
 """Of an e-state at most so many actions are preferred."""

@@ -11,8 +11,8 @@ from torch_geometric.nn import GINEConv
 from torch_geometric.nn.aggr import Aggregation
 
 from epigym.encoding.encoder import DESIGNATED_LABEL, FIRST_AGENT_LABEL, MAX_LABEL
-from learn.model.batches import Batch
-from learn.model.shared import Goals, States, Sums
+from learn.models.gine.batches import Batch
+from learn.models.gine.shared import Goals, States, Sums
 
 
 class IndexAdd(Aggregation):  # type: ignore[misc]  # PyG is not typed

@@ -19,8 +19,8 @@ from epigym.config.targets import TARGET, find, make
 from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
 from epigym.io.files import AnyPath, replacing
 from epigym.io.sealed import DIGITS, read_bytes, seal
-from learn.model.regressor import Regressor
-from learn.model.target import Target
+from learn.models.gine.regressor import Regressor
+from learn.models.gine.target import Target
 
 HYPERPARAMETER_VERSION = 2
 """Raised whenever the hyper-parameters inside a checkpoint change their meaning."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from epigym.errors import CheckpointError, MissingError
-from learn.model.linear import LinearModel, Subject, read_model
+from learn.models.linear.model import LinearModel, Subject, read_model
 
 SHIPPED: Final = Path(__file__).with_name("shipped")
 """The folder of the models that come with epigym, `<domain>.json` and `general.json`."""

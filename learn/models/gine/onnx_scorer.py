@@ -18,7 +18,7 @@ from epigym.space import ragged
 from epigym.space.space import StateSpace
 
 INPUTS = ("x", "edge_index", "edge_attr", "graph", "graph_mask")
-"""Names of the inputs of an exported regressor, as `learn.model.regressor.Regressor.forward` describes them."""
+"""Names of the inputs of an exported regressor, as `learn.models.gine.regressor.Regressor.forward` describes them."""
 METADATA_VERSION = 2
 """Raised whenever the inputs or the metadata change."""
 

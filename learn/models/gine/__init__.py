@@ -1,0 +1,1 @@
+"""GINE networks: forward pass, batches, scorers, export."""

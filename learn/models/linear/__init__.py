@@ -1,0 +1,1 @@
+"""Linear models over relational features."""

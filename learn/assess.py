@@ -40,8 +40,8 @@ def assess(settings: Assess) -> None:
 
     from rich.console import Console
 
-    from learn.training.assessment import assess
-    from learn.training.tables import write_table
+    from learn.training.report.assessment import assess
+    from learn.training.report.tables import write_table
 
     rows = assess(
         problems, settings.reading, settings.explorer, settings.checkpoint, settings.outputs, settings.run_dir

@@ -28,8 +28,8 @@ def compare(settings: Compare) -> None:
     """
     from rich.console import Console
 
-    from learn.training.comparison import compare
-    from learn.training.tables import write_table
+    from learn.training.report.comparison import compare
+    from learn.training.report.tables import write_table
 
     stem = settings.run_dir / "comparison"
     Console().print(write_table(compare(settings.runs), stem, "errors in steps on the validation samples"))

@@ -57,7 +57,7 @@ def draw_problems(settings: Draw) -> None:
     from rich.progress import track
 
     from learn.data.distribution import COLUMNS, draw
-    from learn.training.tables import write_table
+    from learn.training.report.tables import write_table
 
     problems: list[Drawn] = []
     sizes: list[dict[str, Any]] = []

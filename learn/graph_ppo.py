@@ -55,9 +55,9 @@ def train(settings: GraphPpo) -> None:
     import torch
 
     from epigym.config.values import make
-    from learn.training.goal_reaching import experiment, summary
-    from learn.training.goals import GoalsEnv
-    from learn.training.graph_ppo import Hyperparameters
+    from learn.reinforcement.goal_reaching import experiment, summary
+    from learn.reinforcement.goals import GoalsEnv
+    from learn.reinforcement.graph_ppo import Hyperparameters
 
     torch.set_num_threads(1)
     env = GoalsEnv(

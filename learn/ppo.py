@@ -45,7 +45,7 @@ def train(settings: Ppo) -> None:
     import gymnasium
 
     from epigym import PaddedObservation
-    from learn.training.reinforcement import train
+    from learn.reinforcement.reinforcement import train
 
     result = train(
         lambda: PaddedObservation(

@@ -58,7 +58,7 @@ def rollouts(settings: Rollouts) -> None:
     from rich.console import Console
 
     from learn.data.collecting import collect, summary
-    from learn.training.pictures import draw_rollout
+    from learn.training.report.pictures import draw_rollout
 
     if drawn:
         write_rows(settings.run_dir / "problems.csv", COLUMNS, (problem.row() for problem in drawn))

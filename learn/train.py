@@ -75,8 +75,8 @@ def _linear(settings: Train, options: LinearOptions | ActionOptions) -> None:
 
     from learn.models.linear.model import write_model
     from learn.training.actions import train_actions
-    from learn.training.linear import train_linear
-    from learn.training.tables import write_table
+    from learn.training.linear.trials import train_linear
+    from learn.training.report.tables import write_table
 
     chosen = (
         train_linear(domains, options, settings.seed)
@@ -126,7 +126,7 @@ def _relational(settings: Train, options: RelationalOptions) -> None:
     from rich.console import Console
 
     from learn.training.relational import train_relational
-    from learn.training.tables import write_table
+    from learn.training.report.tables import write_table
 
     rows = train_relational(settings, options, domains)
     title = (

@@ -30,9 +30,9 @@ from learn.models.linear.model import LinearModel, LinearScorer, Representation
 from learn.models.linear.ranker import ActionRanker, ObservedActions
 from learn.models.linear.shipped import GENERAL, fitting
 from learn.training.drawing import all_action_pairs, drawn, validating
+from learn.training.linear.fit import Compared, compared, fit_order
 from learn.training.options import ActionOptions
-from learn.training.ranking import Compared, compared, fit_order
-from learn.training.searching import Problems, Searched, walked
+from learn.training.selection import Problems, Searched, walked
 
 logger = logging.getLogger(__name__)
 
@@ -178,7 +178,7 @@ def _candidate(
 def _searched(
     problems: Problems, options: ActionOptions, preferring: Preferring, most: tuple[int, int] | None = None
 ) -> Searched:
-    """How search with deferred evaluation does with preferences; `most` as in `learn.training.searching`."""
+    """How search with deferred evaluation does with preferences; `most` as in `learn.training.selection`."""
 
     def walk(space: StateSpace, types: FeatureTypes) -> Found:
         scorer = LinearScorer(space, fitting(options.checkpoint, space.task.domain, types.schema)[1], types)

@@ -14,7 +14,7 @@ from epigym.features.types import FeatureTypes
 from epigym.task.task import Task
 from learn.data.distribution import GOALS, MAX_STATES, draw
 from learn.data.pairs import ActionPairs, Pairs, action_pairs_of, pairs_of
-from learn.training.searching import Problems
+from learn.training.selection import Problems
 
 P = TypeVar("P")
 

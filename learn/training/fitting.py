@@ -19,8 +19,8 @@ from learn.models.checkpoints import Trained, load
 from learn.models.runs import RUN_FILE
 from learn.training.loaders import RolloutData
 from learn.training.options import Training
-from learn.training.pictures import draw_curves, draw_errors, draw_predictions
-from learn.training.report import baselines, column, write_record
+from learn.training.report.pictures import draw_curves, draw_errors, draw_predictions
+from learn.training.report.report import baselines, column, write_record
 from learn.training.resuming import CHECKPOINTS, History, begin, row_of
 from learn.training.trainer import WaitingTime, fit, make_module, make_trainer, write_settings
 

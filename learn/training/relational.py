@@ -37,12 +37,12 @@ from learn.models.gine.relational import (
     tensors,
 )
 from learn.training.drawing import all_pairs, drawn, validating
+from learn.training.linear.fit import Loss, target_of
 from learn.training.loaders import shuffled, whole_batches
 from learn.training.options import RelationalOptions, Training
-from learn.training.pictures import draw_search_curves
-from learn.training.ranking import Loss, target_of
+from learn.training.report.pictures import draw_search_curves
 from learn.training.resuming import CHECKPOINTS, History, begin, row_of
-from learn.training.searching import Problems, searched
+from learn.training.selection import Problems, searched
 from learn.training.trainer import fit, make_trainer, write_settings
 
 logger = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ import domains
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.training.drawing import validating
-from learn.training.searching import Scores, searched
+from learn.training.selection import Scores, searched
 from search.heuristics import make_heuristic
 from tests.benchmarks.figures import show
 

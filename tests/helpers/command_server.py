@@ -15,7 +15,7 @@ from typing import Any
 
 from search import evaluate
 
-SLOW = ("learn.training.fitting", "learn.training.assessment", "search.reports.writing")
+SLOW = ("learn.training.fitting", "learn.training.report.assessment", "search.reports.writing")
 OWN_PROCESSES = {"hydra/launcher=local", "trainer.strategy=ddp"}
 """With these a command starts processes that wait for the end of a whole interpreter, or start it anew."""
 

@@ -16,8 +16,8 @@ from epigym.space.traversal import breadth_first
 from learn.data.dataset import DataSet
 from learn.models.checkpoints import Trained
 from learn.models.gine.scorer import RegressorScorer
-from learn.training import assessment
-from learn.training.assessment import predict
+from learn.training.report import assessment
+from learn.training.report.assessment import predict
 from tests.helpers.commands import composed
 from tests.helpers.trained import random_regressor
 from tests.learn.conftest import PROBLEM

@@ -8,8 +8,8 @@ import pytest
 from epigym.errors import MissingError
 from epigym.io.sealed import read_sealed, write_sealed
 from learn.compare import Compare, compare
-from learn.training.comparison import COLUMNS
-from learn.training.comparison import compare as rows
+from learn.training.report.comparison import COLUMNS
+from learn.training.report.comparison import compare as rows
 
 
 def finish(folder: Path, domain: str, encoding: str, r2: float) -> None:

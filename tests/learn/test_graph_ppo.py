@@ -20,9 +20,9 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import and_
 from learn.graph_ppo import GraphPpo
 from learn.graph_ppo import train as command
-from learn.training.goal_reaching import summary
-from learn.training.goals import GoalsEnv, draw_goals, play, shortest, split_goals
-from learn.training.graph_ppo import GraphPolicy, Hyperparameters, advantages, masked, train
+from learn.reinforcement.goal_reaching import summary
+from learn.reinforcement.goals import GoalsEnv, draw_goals, play, shortest, split_goals
+from learn.reinforcement.graph_ppo import GraphPolicy, Hyperparameters, advantages, masked, train
 from learn.training.seeds import over_seeds
 from tests.helpers.commands import composed
 

@@ -25,9 +25,9 @@ from learn import train as command
 from learn.data.distribution import draw
 from learn.models.linear.model import LinearModel, LinearScorer, Representation, read_model
 from learn.training import drawing, linear
-from learn.training.linear import Candidate, Chosen, train_linear
+from learn.training.linear.trials import Candidate, Chosen, train_linear
 from learn.training.options import LinearOptions
-from learn.training.searching import Searched, searched
+from learn.training.selection import Searched, searched
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus

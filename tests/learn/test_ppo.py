@@ -14,7 +14,7 @@ import epigym
 from learn.ppo import Ppo, train
 from tests.helpers.commands import composed
 
-ppo = pytest.importorskip("learn.training.reinforcement", exc_type=ModuleNotFoundError)
+ppo = pytest.importorskip("learn.reinforcement.reinforcement", exc_type=ModuleNotFoundError)
 
 
 def test_the_trained_agent_plays_a_shortest_plan(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

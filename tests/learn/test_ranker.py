@@ -27,8 +27,8 @@ from learn.models.linear.ranker import MARGIN, MOST_PREFERRED, ActionRanker, Obs
 from learn.models.linear.shipped import fitting, ranking
 from learn.training import actions, drawing
 from learn.training.actions import Chosen, observe, train_actions
+from learn.training.linear.fit import fit_order
 from learn.training.options import ActionOptions
-from learn.training.ranking import fit_order
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus

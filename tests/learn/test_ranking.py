@@ -15,8 +15,8 @@ from epigym.problem import load_problem
 from learn.data.labels import UNREACHABLE
 from learn.data.pairs import Pairs, pairs_of
 from learn.models.linear.model import Base, LinearModel, LinearScorer, Observed, Representation
-from learn.training import ranking
-from learn.training.ranking import Loss, TrainingData, fit, observe
+from learn.training.linear import fit as ranking
+from learn.training.linear.fit import Loss, TrainingData, fit, observe
 
 TRUTH = np.array([2.0, -1.0, 0.5, 0.0, 3.0])
 

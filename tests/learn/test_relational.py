@@ -38,9 +38,9 @@ from learn.models.checkpoints import load, read
 from learn.models.checkpoints import write as save
 from learn.models.gine.relational import RelationalModel, RelationalNetwork, RelationalScorer, restore, tensors
 from learn.training import drawing, relational
+from learn.training.linear.fit import target_of
 from learn.training.options import RelationalOptions
-from learn.training.ranking import target_of
-from learn.training.searching import searched
+from learn.training.selection import searched
 from search.heuristics import make_heuristic
 from tests.epigym.test_feature_types import structured, walk
 from tests.helpers import strategies

@@ -18,11 +18,11 @@ from learn.data.distribution import MAX_STATES, Drawn, draw
 from learn.data.pairs import pairs_of
 from learn.models.linear.model import LinearModel, LinearScorer
 from learn.training import drawing, linear, ranking
-from learn.training.linear import Chosen, train_linear
+from learn.training.linear.aggregation import larger, lessons
+from learn.training.linear.fit import TrainingData
+from learn.training.linear.trials import Chosen, train_linear
 from learn.training.options import LinearOptions
-from learn.training.ranking import TrainingData
-from learn.training.rounds import larger, lessons
-from learn.training.searching import Searched
+from learn.training.selection import Searched
 
 DOMAIN = "gossip"
 LEAST = LinearOptions(

@@ -25,7 +25,7 @@ from learn.models import shipped
 from learn.models.linear.model import Base, LinearModel, LinearScorer, Observed, Representation, write_model
 from learn.models.linear.ranker import ActionRanker
 from learn.training.actions import observe
-from learn.training.ranking import fit_order
+from learn.training.linear.fit import fit_order
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus

@@ -14,9 +14,9 @@ from gymnasium.vector import AutoresetMode
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.io.files import replacing, write_rows
 from epigym.task.formula import and_
-from learn.training.goals import GoalsEnv, play, shortest, split_goals
-from learn.training.graph_ppo import Hyperparameters, train
-from learn.training.pictures import draw_reached
+from learn.reinforcement.goals import GoalsEnv, play, shortest, split_goals
+from learn.reinforcement.graph_ppo import Hyperparameters, train
+from learn.training.report.pictures import draw_reached
 from learn.training.seeds import over_seeds
 
 logger = logging.getLogger(__name__)

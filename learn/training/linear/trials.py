@@ -27,10 +27,10 @@ from learn.data.pairs import Pairs
 from learn.models.linear.model import Base, LinearModel, LinearScorer, Observed, Representation
 from learn.models.linear.shipped import GENERAL
 from learn.training.drawing import all_pairs, drawn, validating
+from learn.training.linear.aggregation import larger, lessons
+from learn.training.linear.fit import Loss, TrainingData, fit, observe
 from learn.training.options import LinearOptions
-from learn.training.ranking import Loss, TrainingData, fit, observe
-from learn.training.rounds import larger, lessons
-from learn.training.searching import Problems, Scores, Searched, searched
+from learn.training.selection import Problems, Scores, Searched, searched
 
 logger = logging.getLogger(__name__)
 

@@ -24,8 +24,8 @@ from learn.data.explorers import ExplorerSettings
 from learn.models.checkpoints import Trained, load
 from learn.models.runs import chosen
 from learn.training.loaders import Selection
-from learn.training.pictures import draw_errors, draw_predictions
-from learn.training.report import step_errors
+from learn.training.report.pictures import draw_errors, draw_predictions
+from learn.training.report.report import step_errors
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
 from search.planning.planner import GRACE_MEMORY, find_plan_here
 from search.planning.plans import check_plan_file, unverified
-from search.planning.processes import Job, supervise
+from search.processes.processes import Job, supervise
 
 DESCRIPTION = """
 Search for a plan with the portfolio agent and write it as a JSON array of ground action names. The plan file

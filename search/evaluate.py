@@ -16,7 +16,7 @@ from epigym.cli.runner import run
 from epigym.cli.settings import Settings
 from epigym.errors import UsageError
 from epigym.language import Semantics
-from search.evaluation.clusters import Local, Slurm
+from search.evaluation.cluster.clusters import Local, Slurm
 
 if TYPE_CHECKING:
     from search.evaluation.cell import Cell

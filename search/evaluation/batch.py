@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from search.agents.result import SearchResult
 from search.evaluation.cell import Cell
 from search.planning.planner import late
-from search.planning.processes import Job, supervise
 from search.planning.single import outcome
+from search.processes.processes import Job, supervise
 
 if TYPE_CHECKING:
     from submitit.core.utils import DelayedSubmission

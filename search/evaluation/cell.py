@@ -21,7 +21,7 @@ from search.evaluation.kept import kept
 from search.evaluation.suites import Problem
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan_here
-from search.planning.watched import NOBODY, Watcher
+from search.processes.watched import NOBODY, Watcher
 
 _INNER_SHARE = 0.95  # of the memory limit: a search that ends by itself knows how far it came
 _SHOWN = 8  # digits of a key in the name of a file

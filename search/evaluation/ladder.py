@@ -37,7 +37,7 @@ from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.evaluation.ladder_sizes import SIZES
 from search.evaluation.rungs import Source, store, stored
-from search.planning.processes import Job, supervise
+from search.processes.processes import Job, supervise
 
 _FIRST_EFFORT = 1000
 _GROWTH = 2.5

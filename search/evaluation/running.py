@@ -9,11 +9,11 @@ from contextlib import closing
 from rich.console import Console
 
 from search.agents.result import SearchResult, SearchStatus
-from search.evaluation import array
 from search.evaluation.batch import Batch
 from search.evaluation.board import Board
 from search.evaluation.cell import Cell
-from search.evaluation.clusters import Local, Slurm
+from search.evaluation.cluster import array
+from search.evaluation.cluster.clusters import Local, Slurm
 from search.evaluation.grid import write_table
 from search.heuristics.gnn import Gnn, require_checkpoint
 

@@ -37,8 +37,8 @@ from search.evaluation.rungs import Source, store, stored
 from search.evaluation.summit_sizes import LINES
 from search.planning.configuration import Choice, Configuration
 from search.planning.planner import late
-from search.planning.processes import Job, supervise
 from search.planning.single import outcome
+from search.processes.processes import Job, supervise
 
 GIVEN_UP: Final = "given_up"
 """The status of a search that is not run, as it failed on two lower steps in a row."""

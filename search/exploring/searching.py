@@ -11,8 +11,8 @@ from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
 from search.planning.planner import GRACE_MEMORY, find_plan_here, late
-from search.planning.processes import Ending, Job, watch
 from search.planning.single import outcome
+from search.processes.processes import Ending, Job, watch
 
 
 def searched(

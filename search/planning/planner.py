@@ -25,10 +25,10 @@ from search.planning.configuration import PORTFOLIO, Choice, Configuration
 from search.planning.improving import improved
 from search.planning.plans import remove_plans, unverified
 from search.planning.portfolio import decisive, search_in_portfolio
-from search.planning.processes import Ending, Job, watch
 from search.planning.proofs import SLOW_SECONDS, RefutedError, confirm_unsolvable
 from search.planning.single import outcome, search_alone
-from search.planning.watched import NOBODY, Told, Watcher, may_be_copied
+from search.processes.processes import Ending, Job, watch
+from search.processes.watched import NOBODY, Told, Watcher, may_be_copied
 
 GRACE_SECONDS = 0.2
 """From its time limit on, for a search to end by itself, which knows best how far it came."""

@@ -16,9 +16,9 @@ from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics.gnn import Gnn, good_checkpoints
 from search.planning.configuration import Configuration
-from search.planning.processes import Job, supervise
 from search.planning.single import announce, outcome, search_alone, search_or_fail
-from search.planning.watched import NOBODY, Watcher, may_be_copied
+from search.processes.processes import Job, supervise
+from search.processes.watched import NOBODY, Watcher, may_be_copied
 
 _GRACE_SECONDS = 0.1  # for a member to notice its own time limit
 

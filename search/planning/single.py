@@ -11,8 +11,8 @@ from search.agents.limits import Limits, peak_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.agents.run import Counts
 from search.planning.configuration import Configuration
-from search.planning.processes import Ending
-from search.planning.watched import NOBODY, Watcher
+from search.processes.processes import Ending
+from search.processes.watched import NOBODY, Watcher
 
 
 def search_alone(

@@ -14,7 +14,7 @@ from time import monotonic
 
 import psutil
 
-from search.planning.watched import Watcher
+from search.processes.watched import Watcher
 
 
 def double(number: int) -> int:

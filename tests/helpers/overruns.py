@@ -28,7 +28,7 @@ from search.agents.limits import Limits, memory_bytes
 from search.heuristics import HEURISTICS
 from search.planning.configuration import PORTFOLIO, Configuration
 from search.planning.planner import find_plan
-from search.planning.processes import Job, supervise
+from search.processes.processes import Job, supervise
 from tests.helpers.epddl_files import competition_cases
 
 TABLE = Path("outputs/bench/overruns.csv")

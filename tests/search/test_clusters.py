@@ -30,7 +30,7 @@ from search.agents.result import SearchStatus
 from search.evaluate import Evaluate
 from search.evaluation import array, running
 from search.evaluation.batch import Batch
-from search.evaluation.clusters import Local, Slurm
+from search.evaluation.cluster.clusters import Local, Slurm
 from search.evaluation.grid import cells_of, configurations_of
 from search.evaluation.suites import named_problems
 from tests.helpers.commands import composed

@@ -41,8 +41,8 @@ from search.evaluation.suites import Problem, named_problems
 from search.heuristics import gnn, learned
 from search.planning import planner
 from search.planning.configuration import Configuration
-from search.planning.processes import Ending, Job
 from search.planning.single import outcome
+from search.processes.processes import Ending, Job
 from tests.helpers.commands import composed
 from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem
 from tests.helpers.tasks import COIN, COUNTER, DELUDED

@@ -9,10 +9,10 @@ import pytest
 
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
-from search.evaluation import array
 from search.evaluation.batch import Batch
 from search.evaluation.cell import Cell
-from search.evaluation.clusters import Local
+from search.evaluation.cluster import array
+from search.evaluation.cluster.clusters import Local
 from search.evaluation.grid import cells_of, configurations_of
 from search.evaluation.running import evaluate
 from search.evaluation.suites import named_problems

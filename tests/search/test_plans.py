@@ -25,7 +25,7 @@ from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from search.planning.plans import unverified
-from search.planning.processes import Ending, Job
+from search.processes.processes import Ending, Job
 from search.solve import Solve
 from tests.helpers.commands import composed
 from tests.helpers.epddl_problem import PLANS, write_problem

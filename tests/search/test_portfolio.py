@@ -16,7 +16,7 @@ from search.planning import portfolio
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from search.planning.portfolio import search_in_portfolio
-from search.planning.processes import Ending, Job, supervise
+from search.processes.processes import Ending, Job, supervise
 from tests.helpers.tasks import coin, deluded, done, hopeless
 
 MEMBERS = ({"agent": "bfs"}, {"agent": "hfs", "heuristic": "open_goals"})

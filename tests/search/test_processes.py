@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from search.agents.result import SearchStatus
-from search.planning.processes import Job, supervise, watch
+from search.processes.processes import Job, supervise, watch
 from tests.helpers import jobs
 from tests.helpers.benchmark_files import ROOT
 
@@ -130,8 +130,8 @@ import sys
 sys.path.insert(0, {folder!r})
 from tests.helpers import jobs
 from tests.helpers.benchmark_files import ROOT
-from search.planning.family import Family
-from search.planning.processes import Job, supervise
+from search.processes.family import Family
+from search.processes.processes import Job, supervise
 if __name__ == "__main__":
     for ending in supervise([Job("waits", jobs.wait_forever, ({fifo!r},))], parallel=1):
         pass
@@ -153,8 +153,8 @@ def test_processes_die_with_their_parent_even_when_it_is_killed(tmp_path: Path) 
 
 SERVED = """
 from tests.helpers import jobs
-from search.planning.family import Family
-from search.planning.processes import Job, supervise
+from search.processes.family import Family
+from search.processes.processes import Job, supervise
 if __name__ == "__main__":
     for ending in supervise([Job("double", jobs.double, (21,))], parallel=1, preload=["interrupted"]):
         print(ending.value)

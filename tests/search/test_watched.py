@@ -25,8 +25,8 @@ from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.planner import GRACE_MEMORY, GRACE_SECONDS, find_plan
 from search.planning.portfolio import search_in_portfolio
-from search.planning.processes import Job, supervise
-from search.planning.watched import Told, may_be_copied
+from search.processes.processes import Job, supervise
+from search.processes.watched import Told, may_be_copied
 from tests.helpers import jobs, overruns
 from tests.helpers.stuck import BLOCK
 from tests.helpers.tasks import COIN, coin, done

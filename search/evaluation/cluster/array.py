@@ -14,7 +14,7 @@ from epigym.io.sealed import write_sealed
 from search.agents.result import SearchResult
 from search.evaluation.batch import Batch
 from search.evaluation.cell import Cell
-from search.evaluation.clusters import Local, Slurm
+from search.evaluation.cluster.clusters import Local, Slurm
 from search.evaluation.kept import kept
 
 if TYPE_CHECKING:

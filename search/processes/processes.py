@@ -17,8 +17,8 @@ from time import monotonic
 from typing import Any
 
 from search.agents.result import SearchStatus
-from search.planning.family import Family
-from search.planning.watched import Begun, Ended, Paused, Resumed, Told, enter
+from search.processes.family import Family
+from search.processes.watched import Begun, Ended, Paused, Resumed, Told, enter
 
 _LONGEST_POLL, _SHORTEST_POLL = 0.1, 0.005  # seconds
 _FILLED_PER_SECOND = 4 << 30  # bytes: a process that fills memory is not faster
@@ -36,7 +36,7 @@ class Job:
         key: names the job; any value.
         call: a function of a module, so that another process can import it.
         arguments: its arguments; they and the value it returns are pickled.
-        tells: whether it takes a `watcher` too, see `search.planning.watched.Watcher`.
+        tells: whether it takes a `watcher` too, see `search.processes.watched.Watcher`.
         time_limit: seconds of its own clock until it is killed, which the watcher stops when it is told to.
     """
 

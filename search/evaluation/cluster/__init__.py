@@ -1,0 +1,1 @@
+"""Evaluations as array tasks of a cluster."""

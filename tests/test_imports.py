@@ -1,10 +1,11 @@
-"""Who may import whom. The tables below are the design of the house; one test holds every import against them."""
+"""Which package may import which. One order of packages decides; one test compares every import with it."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -17,90 +18,60 @@ from tests.helpers.benchmark_files import ROOT
 
 PACKAGES = ("domains", "epigym", "learn", "search")
 
-# Modules at the root of `learn` and `search` are doors, and so is `epigym.__main__`: nobody imports a door.
-LEARN_DOOR, SEARCH_DOOR, EPIGYM_DOOR = "a door of learn", "a door of search", "the door of epigym"
-
-BASICS = "epigym.errors epigym.names epigym.io.files epigym.task.formula epigym.task.structure epigym.task.task"
-STATES = f"{BASICS} epigym.language epigym.task.packing epigym.space.kripke_model epigym.space.space"
-# All that rooms of `learn` and `search` may import of `epigym`: everything but the command runner and the door.
-EPIGYM = (
-    f"domains epigym {STATES} epigym.space.growing epigym.space.rows epigym.config.packages epigym.config.targets epigym.config.values epigym.reference.semantics "
-    "epigym.task.reachability epigym.problem epigym.drawing epigym.encoding.encoder epigym.features.relaxation epigym.features.counts "
-    "epigym.features.types epigym.features.texts epigym.features.action_features epigym.space.signature epigym.space.traversal epigym.space.worlds "
-    "epigym.envs epigym.space.search_problem epigym.io.sealed epigym.io.tables"
-)
-
-# Each room with the rooms that it may import. `epigym` is the package itself, `epigym._core` the extension.
-TABLE = {
-    "domains": "",
-    "epigym": "domains epigym.errors epigym.config.packages",
-    "epigym.errors": "",
-    "epigym.names": "domains",
-    "epigym.io.files": "epigym.errors epigym.names",
-    "epigym.io.sealed": "epigym.errors epigym.io.files",
-    "epigym.config.packages": "epigym.errors",
-    "epigym.config.targets": "epigym.errors",
-    "epigym.io.tables": "",
-    "epigym.config.values": "epigym.errors epigym.names epigym.io.files",
-    "epigym.task.formula": "epigym.errors epigym.names",
-    "epigym.task.structure": "epigym.errors",
-    "epigym.task.task": "epigym.errors epigym.names epigym.task.formula epigym.task.structure",
-    "epigym.language": f"{BASICS} epigym.reference.dense_model epigym.reference.semantics",
-    "epigym.reference.semantics": f"{BASICS} epigym.reference.dense_model",
-    "epigym.reference.dense_model": BASICS,
-    "epigym.task.reachability": BASICS,
-    "epigym.task.packing": BASICS,
-    "epigym.task.symmetry": BASICS,
-    "epigym.space.growing": "",
-    "epigym.space.rows": "epigym._core",
-    "epigym.space.kripke_model": f"{BASICS} epigym.language epigym.task.packing epigym._core",
-    "epigym.drawing": f"{STATES} epigym.config.packages epigym.reference.dense_model epigym.reference.semantics",
-    "epigym.space.space": f"{BASICS} epigym.language epigym.task.packing epigym.space.kripke_model epigym.task.symmetry epigym._core",
-    "epigym.problem": f"domains {BASICS} epigym.language",
-    "epigym.space.search_problem": f"{STATES} epigym.problem",
-    "epigym.encoding.encoder": f"{STATES} epigym.config.packages epigym.space.growing epigym.space.rows epigym._core",
-    "epigym.space.traversal": STATES,
-    "epigym.space.signature": f"{STATES} epigym.features.counts",
-    "epigym.features.relaxation": f"{STATES} epigym._core",
-    "epigym.features.counts": f"{STATES} epigym._core",
-    "epigym.space.worlds": f"{STATES} epigym.space.growing epigym.space.rows epigym._core",
-    "epigym.features.types": f"{STATES} epigym.features.counts",
-    "epigym.features.texts": f"{STATES} epigym.reference.semantics epigym.features.counts epigym.features.types",
-    "epigym.features.action_features": f"{STATES} epigym.features.counts epigym.features.types",
-    "epigym.envs": f"domains {STATES} epigym.config.packages epigym.config.values epigym.problem epigym.encoding.encoder epigym.space.rows "
-    "epigym.space.traversal epigym.space.search_problem",
-    "epigym.cli": f"{BASICS} epigym.config.packages epigym.language epigym.problem epigym.config.values",
-    EPIGYM_DOOR: f"{EPIGYM} epigym.cli",
-    "learn": "",
-    "learn.data": EPIGYM,
-    "learn.models": f"{EPIGYM} learn.data",
-    "learn.training": f"{EPIGYM} learn.data learn.models",
-    LEARN_DOOR: f"{EPIGYM} epigym.cli learn.data learn.models learn.training",
-    "search": "",
-    "search.heuristics": f"{EPIGYM} learn.models",
-    "search.agents": f"{EPIGYM} search.heuristics",
-    "search.planning": f"{EPIGYM} search.heuristics search.agents",
-    "search.evaluation": f"{EPIGYM} search.heuristics search.agents search.planning",
-    "search.reports": f"{EPIGYM} search.heuristics search.agents search.planning",
-    "search.exploring": f"{EPIGYM} search.heuristics search.agents search.planning",
-    SEARCH_DOOR: f"{EPIGYM} epigym.cli search.heuristics search.agents search.planning search.evaluation "
-    "search.reports search.exploring",
+# A package may import those to its left. `commands` are the modules at the root of `learn` and `search`.
+ORDER = [
+    "domains",
+    "epigym.errors",
+    "epigym.names",
+    "epigym.io",
+    "epigym.config",
+    "epigym.task",
+    "epigym.reference",
+    "epigym.language",
+    "epigym.problem",
+    "epigym._core",
+    "epigym.space",
+    "epigym.features",
+    "epigym.encoding",
+    "epigym.drawing",
+    "epigym.envs",
+    "epigym",
+    "epigym.cli",
+    "epigym.__main__",
+    "learn.data",
+    "learn.models",
+    "search.heuristics",
+    "search.agents",
+    "search.processes",
+    "search.planning",
+    "search",
+    "learn",
+    "learn.training",
+    "learn.reinforcement",
+    "search.evaluation",
+    "search.reports",
+    "search.exploring",
+    "commands",
+]
+# Exceptions: the command line is for commands only, and those that use a planner do not use each other.
+NEVER = {
+    ("domains", "epigym"),
+    *((package, "epigym.cli") for package in ORDER if package not in ("epigym.__main__", "commands")),
+    *((package, "epigym.__main__") for package in ORDER),
+    *((package, "commands") for package in ORDER),
+    ("search.reports", "search.evaluation"),
+    ("search.exploring", "search.evaluation"),
+    ("search.exploring", "search.reports"),
 }
-# What is imported when a function is called, so that neither the other room nor its libraries are needed before.
+# Imported when a function is called: a model draws itself, graphs become tensors, and `search.plan` is imported lazily.
 AT_CALL = {
-    "epigym.space.kripke_model": "epigym.drawing",
-    "epigym.space.space": "epigym.reference.semantics",
-    "epigym.envs": "epigym.drawing",
-    "epigym.encoding.encoder": "torch torch_geometric",
-    "search": "search.planning",
-}
-# What type checkers alone read: the package finds its public names when they are asked for.
-FOR_TYPES = {
-    "epigym": "epigym.encoding.encoder epigym.envs epigym.space.kripke_model epigym.problem epigym.space.search_problem epigym.space.space epigym.task.task",
-    "search": "search.planning",
+    ("epigym.space", "epigym.drawing"),
+    ("epigym.encoding", "torch"),
+    ("epigym.encoding", "torch_geometric"),
 }
 # Libraries that `epigym` does not need; `domains` needs the standard library only.
 NEVER_IN_EPIGYM = {"torch", "torch_geometric", "torchmetrics", "lightning", "onnx", "onnxruntime"}
+MOST_MODULES, MOST_AT_ROOT = 12, 8  # `__init__` and `__main__` not counted
 
 Moment = Literal["at import", "at call", "for types"]
 
@@ -134,17 +105,15 @@ class Tree:
                     found.append(Import(module, target, moment, node.lineno))
         return cls(files, found)
 
-    def room(self, module: str) -> str:
-        """The room that a module belongs to; foreign modules are rooms of their own."""
-        package, *rest = module.split(".")
-        if package in ("learn", "search") and rest and self.files[f"{package}.{rest[0]}"].name != "__init__.py":
-            return LEARN_DOOR if package == "learn" else SEARCH_DOOR
-        if module == "epigym.__main__":
-            return EPIGYM_DOOR
-        return package if package not in ("epigym", "learn", "search") else ".".join([package, *rest[:1]])
+    def package(self, module: str) -> str:
+        """The package of `ORDER` that a module belongs to, or the library."""
+        root, *rest = module.split(".")
+        if root in ("learn", "search") and rest and self.files[f"{root}.{rest[0]}"].name != "__init__.py":
+            return "commands"
+        return root if root not in PACKAGES or root == "domains" else ".".join([root, *rest[:1]])
 
     def violations(self) -> list[str]:
-        """One line for every import that the tables do not allow."""
+        """One line for every import that the order does not allow."""
         return [
             f"{found.module}:{found.line} imports {found.target} {found.moment}"
             for found in self.imports
@@ -152,14 +121,15 @@ class Tree:
         ]
 
     def is_allowed(self, found: Import) -> bool:
-        room, other = self.room(found.module), self.room(found.target)
-        later = {"at import": {}, "at call": AT_CALL, "for types": FOR_TYPES}[found.moment].get(room, "").split()
-        if found.target.split(".")[0] not in PACKAGES:
-            is_foreign = room == "domains" and found.target not in sys.stdlib_module_names
-            is_heavy = room.partition(".")[0] == "epigym" and found.target in NEVER_IN_EPIGYM
-            return found.target in later or not (is_foreign or is_heavy)
-        is_door = other in (LEARN_DOOR, SEARCH_DOOR, EPIGYM_DOOR)
-        return (room == other and not is_door) or other in (*TABLE[room].split(), *later)
+        package, other = self.package(found.module), self.package(found.target)
+        if found.moment == "for types" or (found.moment == "at call" and (package, other) in AT_CALL):
+            return True
+        if other not in ORDER:
+            is_foreign = package == "domains" and other not in sys.stdlib_module_names
+            return not (is_foreign or (package.startswith("epigym") and other in NEVER_IN_EPIGYM))
+        if package == other:
+            return package != "commands"
+        return ORDER.index(other) < ORDER.index(package) and (package, other) not in NEVER
 
     def circle(self) -> list[str]:
         """Modules that import each other when they are imported; empty when there are none."""
@@ -212,7 +182,7 @@ def tree() -> Tree:
     return Tree.read(ROOT)
 
 
-def test_every_import_is_in_the_table(tree: Tree) -> None:
+def test_every_import_is_allowed(tree: Tree) -> None:
     assert tree.violations() == []
 
 
@@ -220,19 +190,22 @@ def test_no_module_needs_itself_to_be_imported(tree: Tree) -> None:
     assert tree.circle() == []
 
 
-def test_the_table_names_every_room_and_no_other(tree: Tree) -> None:
-    assert {tree.room(module) for module in tree.files} == set(TABLE)
+def test_the_order_names_every_package_and_no_other(tree: Tree) -> None:
+    assert {*map(tree.package, tree.files), "epigym._core"} == set(ORDER)
 
 
-def test_the_table_has_no_circle() -> None:
-    assert circle((room, other) for room, others in TABLE.items() for other in others.split()) == []
+def test_no_folder_holds_too_many_modules(tree: Tree) -> None:
+    modules = [path for path in tree.files.values() if path.stem not in ("__init__", "__main__")]
+    counts = Counter(path.parent.relative_to(ROOT) for path in modules)
+    most = {folder: MOST_MODULES if len(folder.parts) > 1 else MOST_AT_ROOT for folder in counts}
+    assert {folder: n for folder, n in counts.items() if n > most[folder] and folder != Path("domains")} == {}
 
 
 def test_two_heuristics_know_learning(tree: Tree) -> None:
     importers = {
         found.module
         for found in tree.imports
-        if tree.room(found.module) == "search.heuristics" and found.target.startswith("learn")
+        if tree.package(found.module) == "search.heuristics" and found.target.startswith("learn")
     }
     assert importers == {"search.heuristics.gnn", "search.heuristics.learned"}
 
@@ -273,18 +246,18 @@ def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for(
         ("domains.new", "import numpy as np", "domains.new:1 imports numpy at import"),
         ("domains.new", "import json\nfrom epigym import names", "domains.new:2 imports epigym.names at import"),
         ("epigym.names", "import domains.registry", ""),
-        ("epigym.task.task", "from epigym.space.space import StateSpace", "epigym.task.task:1 imports epigym.space.space at import"),
+        ("epigym.task.task", "import epigym.space.space", "epigym.task.task:1 imports epigym.space.space at import"),
         ("epigym.space.space", "import torch.nn", "epigym.space.space:1 imports torch at import"),
-        ("epigym.space.space", "def f():\n    import torch", "epigym.space.space:2 imports torch at call"),
+        ("epigym.space.space", "def f():\n    import torch", "epigym.space.space:2 imports torch"),
         ("epigym.space.space", "from epigym import _core", ""),
-        ("epigym.space.traversal", "from epigym._core import Space", "epigym.space.traversal:1 imports epigym._core at import"),
+        ("epigym.task.packing", "import epigym._core", "epigym.task.packing:1 imports epigym._core at import"),
         ("epigym.encoding.encoder", "def f():\n    import torch", ""),
         ("epigym.encoding.encoder", "import torch", "epigym.encoding.encoder:1 imports torch at import"),
         ("epigym.space.kripke_model", "class A:\n    def f(self):\n        from epigym import drawing", ""),
-        ("epigym.space.kripke_model", "class A:\n    from epigym import drawing", "epigym.space.kripke_model:2 imports epigym.drawing at import"),
+        ("epigym.space.rows", "class A:\n    import epigym.drawing", "epigym.space.rows:2 imports epigym.drawing"),
         ("epigym", "if TYPE_CHECKING:\n    from epigym.space.space import StateSpace", ""),
-        ("epigym", "try:\n    import epigym.space.space\nfinally:\n    pass", "epigym:2 imports epigym.space.space at import"),
-        ("epigym.reference.semantics", "from epigym import packing", "epigym.reference.semantics:1 imports epigym.task.packing at import"),
+        ("epigym.names", "try:\n    import epigym.task.task\nfinally:\n    pass", "epigym.names:2 imports epigym.task"),
+        ("epigym.reference.semantics", "import epigym.language", "epigym.reference.semantics:1 imports epigym"),
         ("learn.data.new", "from search.agents import x", "learn.data.new:1 imports search.agents at import"),
         ("learn.models.new", "import epigym.cli", "learn.models.new:1 imports epigym.cli at import"),
         ("learn.train", "import epigym.cli", ""),
@@ -293,10 +266,12 @@ def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for(
     ],
 )  # fmt: skip
 def test_a_forbidden_import_is_found(tmp_path: Path, module: str, text: str, violation: str) -> None:
-    rooms = ("domains.registry", "epigym.names", "epigym.space.space", "epigym.drawing", "epigym.task.packing", "epigym.cli",
-             "search.agents.run", "search.evaluation.grid", "search.reports.tables", "learn.data.rows",
-             "learn.models.gine.scorer", "learn.export", module)  # fmt: skip
-    for name in rooms:
+    names = (
+        *("domains.registry", "epigym.names", "epigym.space.space", "epigym.drawing.page", "epigym.task.task"),
+        *("epigym.language.source", "epigym.cli.codes", "search.agents.run", "search.evaluation.grid"),
+        *("search.reports.tables", "learn.data.rows", "learn.models.gine.scorer", "learn.export", module),
+    )
+    for name in names:
         write(tmp_path, name, text if name == module else "")
     found = Tree.read(tmp_path).violations()
     assert len(found) == bool(violation)

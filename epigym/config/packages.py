@@ -9,7 +9,7 @@ from pathlib import Path
 
 from epigym.errors import EpigymError, MissingError
 
-PLACE = Path(__file__).resolve().parents[1]
+PLACE = Path(__file__).resolve().parents[2]
 """The folder of `epigym`, beside which `conf`, `domains`, `learn` and `search` lie."""
 
 EXTRAS = {

@@ -1,7 +1,7 @@
 """Relational features of actions in e-states: what an action does, to what, and what is so of that now.
 
-A feature is a colour, as in `epigym.features.counts`, and an action has it in an e-state or has not. It is made of types,
-never of names. The features of an action are
+A feature is a colour, as in `epigym.features.counts`, and an action has it in an e-state or has not. It is made of
+types, never of names. The features of an action are
 
 - what it does;
 - each fluent that it makes true or false, tells or senses: what is so of that fluent, and whether the condition of the
@@ -24,8 +24,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from epigym.features.counts import FeatureRows, join, word
+from epigym.features.counts import FeatureRows, join
 from epigym.features.types import FeatureTypes, short, uses
+from epigym.space.signature import word
 from epigym.space.space import StateSpace, as_ids
 from epigym.task.formula import TRUE, Formula, Op, and_, believes, fluent, not_, parts_of
 from epigym.task.task import Action, Task

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,11 +44,6 @@ _MASK = (1 << 64) - 1
 
 
 @cache
-def word(text: str) -> int:
-    """The colour of a text: 64 bits, the same on every machine."""
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
-
-
 def mix(colour: int) -> int:
     """The finaliser of splitmix64."""
     colour ^= colour >> 30

@@ -18,7 +18,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.features.counts import WHO, FeatureTables, word
+from epigym.features.counts import WHO, FeatureTables
+from epigym.space.signature import word
 from epigym.task.formula import TRUE, Formula, Op, parts_of
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Action, Task

@@ -15,12 +15,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.features.counts import word
 from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, Op
 from epigym.task.task import Action, EState, Event, Task
 
 _MAX_ROUNDS: Final = 64
+
+
+def word(text: str) -> int:
+    """The colour of a text: 64 bits, the same on every machine."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 def signature(task: Task) -> str:

@@ -50,7 +50,8 @@ def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 
         return OnnxScorer(path, space, threads)
     import torch  # takes seconds
 
-    from learn.models import checkpoints, relational, scorer
+    from learn.models import checkpoints
+    from learn.models.gine import relational, scorer
 
     torch.set_num_threads(threads)
     content = checkpoints.read(path)

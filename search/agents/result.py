@@ -46,7 +46,7 @@ class SearchResult:
         checkpoint: file of a learned heuristic, empty for any other.
         load_seconds: to read and ground the problem.
         build_seconds: to build the state space and to load the heuristic.
-        validation_seconds: to re-execute the plan with `epigym.reference.semantics`, or to look again that there is none.
+        validation_seconds: to re-execute the plan with the reference, or to look again that there is none.
         peak_bytes: peak resident memory of the process, its children's included where it was watched from outside.
         cpu_seconds: of the process and its children, where it was watched from outside.
         collapsed_agents: agents that believe everything in the plan's final e-state.

@@ -130,7 +130,8 @@ def test_graphs_do_not_depend_on_the_numbering_of_worlds(state: EState, name: st
 
 def test_hash_is_the_same_in_other_processes() -> None:
     script = (
-        "from epigym.encoding.encoder import Encoder; from epigym.problem import load_problem; import numpy as np, hashlib\n"
+        "import numpy as np, hashlib; from epigym.encoding.encoder import Encoder\n"
+        "from epigym.problem import load_problem\n"
         "from epigym.space.space import StateSpace\n"
         "task = load_problem('coin_in_the_box/pl_3'); space = StateSpace(task); space.expand([0])\n"
         "bits = Encoder(space).graphs(np.arange(len(space))).node_bits\n"

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 import domains
 from epigym.errors import TaskError
 from epigym.features.counts import RelationalFeatures
-from epigym.features.types import FeatureTypes, word
+from epigym.features.types import FeatureTypes
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
+from epigym.space.signature import word
 from epigym.space.space import StateSpace
 from epigym.space.traversal import random_walk
 from epigym.task.formula import Formula, believes, common, fluent, not_, or_

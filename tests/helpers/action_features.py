@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from epigym.features.types import FeatureTypes, short, uses, word
+from epigym.features.types import FeatureTypes, short, uses
 from epigym.reference.semantics import Evaluation
+from epigym.space.signature import word
 from epigym.task.formula import TRUE, Formula, Op, parts_of
 from epigym.task.task import Action, EState, Task
 from tests.helpers.features import Atoms, join

@@ -1,4 +1,4 @@
-"""Truth, update and bisimilarity in sets, world by world, as they are defined: what `epigym.reference.semantics` has to equal."""
+"""Truth, update and bisimilarity in sets, world by world, as they are defined: the reference has to equal them."""
 
 from __future__ import annotations
 

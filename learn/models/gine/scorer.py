@@ -1,8 +1,8 @@
 """Scoring e-states with a trained regressor, many at a time.
 
 The scorer computes what the plain network computes, with these exact savings: the shared computation of training (see
-`learn.models.gine.shared`), the goal part and every world identifier embedded once, and batch normalisation folded into the
-linear layers.
+`learn.models.gine.shared`), the goal part and every world identifier embedded once, and batch normalisation folded into
+the linear layers.
 """
 
 from __future__ import annotations

@@ -147,7 +147,9 @@ def ranked(path: Path, seed: int = 0) -> LinearModel:
     place, number = np.nonzero(space.applicable(near(space)))
     colours = np.unique(ActionFeatures(space, FeatureTypes(space.task))(place, number).colour)
     weights = np.random.default_rng(seed).normal(size=len(colours))
-    model = LinearModel("", Representation(0, base="h_ff", of="actions"), colours, weights, np.ones(len(colours)), 1.0)
+    model = LinearModel(
+        "", Representation(0, base="h_ff", of="actions"), colours, weights, np.ones(len(colours), np.int64), 1.0
+    )
     write_model(model, path)
     return model
 

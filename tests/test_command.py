@@ -97,6 +97,7 @@ def test_a_full_disk_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch) ->
         ),
         ("search.solve", ("problem=coin.txt", "plan_file="), "cannot write '': the name of the file is empty"),
         ("search.solve", ("problem=coin.txt", "run_dir="), "run_dir is empty: name a file or folder"),
+        ("search.evaluate", ("problems=.",), ". is a folder: name a problem file in it"),
         ("search.evaluate", ("folder=",), "folder is empty: name a file or folder"),
         (
             "search.evaluate",

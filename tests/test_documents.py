@@ -103,7 +103,7 @@ PUBLIC = ("../shared", "experiment=competition", "outputs/train/rescue")  # in c
 GROUPS = [
     ["README.md"],
     ["docs/reference/commands.md"],
-    ["docs/index.md", "docs/domains.md"],
+    ["docs/index.md", "docs/domains.md", "CHANGELOG.md"],
     ["docs/tutorials/first_plan.md"],
     ["docs/tutorials/own_domain_mastar.md"],
     ["docs/tutorials/own_domain_epddl.md"],

@@ -22,7 +22,8 @@ from tests.helpers.benchmark_files import ROOT, SHARED
 
 KINDS = (
     "-m",
-    "data=distribution",
+    "data=published",
+    "recipe=paper",
     "model=linear",
     "model=actions",
     "model=relational",
@@ -39,17 +40,17 @@ SHORT = {
     "learn.graph_ppo": "steps=64 envs=4 seeds=[0] goals=8 held_out=4 larger=8",
     "learn.ppo": "steps=1024",
     "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=500 draws=2",
-    "learn.train": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64 trainer.max_steps=100"
-    " trainer.val_check_interval=50 trainer.check_val_every_n_epoch=null",
-    "learn.train -m": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200 data.batch_size=32"
-    " trainer.max_steps=1 trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
-    "learn.train data=distribution": "data.draws=2 explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2"
-    " trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
+    "learn.train": "explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2 trainer.limit_train_batches=1",
+    "learn.train data=published": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"
+    " trainer.max_steps=100 trainer.limit_train_batches=50",
+    "learn.train recipe=paper": "explorer.max_visited=20000 explorer.max_kept=3000 trainer.max_epochs=1",
     "learn.train model=linear": "model.draws=3 model.validation=2 model.nodes=50 model.levels=[0] model.larger=2",
     "learn.train model=actions": "model.draws=3 model.validation=2 model.nodes=50",
     "learn.train model=relational": "model.draws=2 model.validation=1 model.nodes=50 trainer.max_epochs=2",
-    "learn.train -m data=distribution": "data.draws=2 explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2"
-    " trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
+    "learn.train -m": "data.draws=2 explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2"
+    " trainer.limit_train_batches=1",
+    "learn.train -m data=published": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200"
+    " data.batch_size=32 trainer.max_steps=1 trainer.limit_train_batches=1",
     "learn.train -m model=linear": "model.draws=1 model.validation=1 model.nodes=20 model.larger=1",
     "learn.train -m model=actions": "model.draws=1 model.validation=1 model.nodes=20",
     "learn.train -m model=relational": "model.draws=2 model.validation=1 model.nodes=20 trainer.max_epochs=2",
@@ -78,7 +79,6 @@ PROMISED = {
     "learn.train": "outputs/**/checkpoints/best.ckpt",
     "learn.train model=linear": "outputs/train/*/model.json",
     "learn.train -m model=linear": "outputs/models/*/*.json",
-    "learn.train -m data=distribution": "outputs/models/*/*/checkpoints/best.ckpt",
     "learn.train -m model=relational": "outputs/models/*/*/checkpoints/best.ckpt",
     "learn.train model=actions": "outputs/train/*/model.json",
     "learn.train -m model=actions": "outputs/actions/*.json",

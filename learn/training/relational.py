@@ -36,14 +36,15 @@ from learn.models.gine.relational import (
     restore,
     tensors,
 )
+from learn.models.runs import CHECKPOINTS
 from learn.training.drawing import all_pairs, drawn, validating
 from learn.training.linear.fit import Loss, target_of
 from learn.training.loaders import shuffled, whole_batches
 from learn.training.options import RelationalOptions, Training
 from learn.training.report.pictures import draw_search_curves
-from learn.training.resuming import CHECKPOINTS, History, begin, row_of
+from learn.training.resuming import History, begin, row_of
 from learn.training.selection import Problems, searched
-from learn.training.trainer import fit, make_trainer, write_settings
+from learn.training.trainer import describe_end, fit, make_trainer, write_settings
 
 logger = logging.getLogger(__name__)
 
@@ -302,6 +303,7 @@ def train_relational(settings: Training, options: RelationalOptions, domains: Se
             f"training ended after {trainer.current_epoch} epochs, before the first validation: give it more, or "
             "validate earlier with trainer.check_val_every_n_epoch"
         )
+    logger.info("%s", describe_end(trainer, int(history.rows[-1]["epoch"]) + 1, "search on the validation problems"))
     row = row_of(best, history)
     draw_search_curves(history.rows, row, len(validation), run_dir / "curves.png")
     return _curve(history.rows, row)

@@ -279,9 +279,11 @@ def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (["domain=grapevine", "problem=coin_in_the_box/pl_3"], "model=linear learns from distributions: give domain="),
-        (["problem=coin_in_the_box/pl_3"], "model=linear learns from distributions: give domain="),
-        ([], "model=linear learns from distributions: give domain="),
+        (
+            ["problem=coin_in_the_box/pl_3"],
+            "problem=coin_in_the_box/pl_3: model=linear does not use it, only ",
+        ),
+        (["domain=[]"], "no domain is left to learn from: give domain="),
         (["domain=grapevin"], "unknown domain 'grapevin': did you mean 'grapevine'?"),
         (["domain=[grapevine,all]"], "unknown domain 'all'"),
     ],

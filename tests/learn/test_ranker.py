@@ -276,13 +276,13 @@ def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None
     assert int(rows[-1]["built"]) == model.card["validation"]["built"]
 
 
-@pytest.mark.parametrize("overrides", [[], ["problem=coin_in_the_box/pl_3"], ["domain=grapevin"]])
+@pytest.mark.parametrize("overrides", [["domain=[]"], ["problem=coin_in_the_box/pl_3"], ["domain=grapevin"]])
 def test_the_command_wants_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overrides: Sequence[str]) -> None:
     def refuse(*arguments: object) -> Chosen:
         raise AssertionError("training has begun")
 
     monkeypatch.setattr(actions, "train_actions", refuse)
-    with pytest.raises(UsageError, match=r"^(model=actions learns from distributions|unknown domain)[^\n]+$"):
+    with pytest.raises(UsageError, match=r"^(no domain is left|problem=.*: model=actions|unknown domain)[^\n]+$"):
         command.train(settings(tmp_path, *overrides))
 
 

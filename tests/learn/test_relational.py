@@ -373,8 +373,11 @@ def test_training_goes_on_from_a_checkpoint_of_the_same_network_only(
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (["domain=gossip", "problem=coin_in_the_box/pl_3"], "model=relational learns from distributions: give domain="),
-        ([], "model=relational learns from distributions: give domain="),
+        (
+            ["problem=coin_in_the_box/pl_3"],
+            "problem=coin_in_the_box/pl_3: model=relational does not use it, only",
+        ),
+        (["domain=[]"], "no domain is left to learn from: give domain="),
         (["domain=grapevin"], "unknown domain 'grapevin': did you mean 'grapevine'?"),
     ],
 )

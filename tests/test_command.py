@@ -122,7 +122,7 @@ def test_wrong_values_are_refused_in_one_line_and_leave_nothing(
 
 @pytest.mark.parametrize("door", DOORS)
 def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, door: str) -> None:
-    code, _, errors = call(door, "nonsense=1")
+    code, _, errors = call(door, "debug=7")  # refused by the settings, after Hydra has composed them
     assert (code, errors.count("\n")) == (ExitCode.USAGE, 1)
     assert [path.name for path in tmp_path.iterdir()] == ["coin.txt"]
 

@@ -74,9 +74,10 @@ def test_it_samples_problems_of_grapevine_and_takes_minutes() -> None:
 def test_it_ends_with_a_command_that_solves_a_larger_problem(tmp_path: Path) -> None:
     lines = ended(tmp_path, "learn.train", "encoding=hash", *FEW)
     [run] = tmp_path.glob("outputs/train/*")
-    assert f"problem={run.relative_to(tmp_path)}/grapevine_" in lines[-1].replace(f"{tmp_path}/", "")
+    run = run.relative_to(tmp_path)
+    assert f" problem={run}/grapevine_" in lines[-1]
     assert lines[-1].endswith(f"agent=hfs heuristic=gnn heuristic.checkpoint={run}/checkpoints/best.ckpt")
-    result = solves(tmp_path, lines[-1])
+    result, run = solves(tmp_path, lines[-1]), tmp_path / run
     assert result["plan_length"]
 
     record = json.loads((run / "run.json").read_text())
@@ -93,7 +94,7 @@ def test_it_ends_with_a_command_that_solves_a_larger_problem(tmp_path: Path) -> 
         assert record["metrics"][f"val/{name}"] == pytest.approx(value, rel=1e-4), name
     kept = f"kept is the checkpoint of epoch {best['epoch'] + 1}, step {best['global_step']}"
     assert any(line.endswith(f"step limit: 20 steps, epoch 3; {kept}") for line in lines)
-    assert any(re.search(rf"regressor +{anew['mae']:.3f} ", line) for line in lines)
+    assert any(re.search(rf"regressor +│ +{anew['mae']:.3f} ", line) for line in lines)
 
 
 def test_every_encoding_has_a_folder_of_its_own(tmp_path: Path) -> None:

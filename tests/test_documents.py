@@ -98,7 +98,8 @@ ABSTRACT = "SPECFILE"  # stands for any file
 LOCAL = {"cluster=slurm": "cluster=local", "hydra/launcher=slurm": "hydra/launcher=local"}
 """What stands for a cluster, whose own settings are left out."""
 OF_CLUSTERS = ("cluster.", "hydra.launcher.")
-PUBLIC = ("../shared", "experiment=competition", "outputs/train/rescue")  # in commands that need the public files
+PUBLIC = ("../shared", "experiment=competition", "suite=ipc", "outputs/train/rescue")
+"""In commands that need the public files."""
 
 GROUPS = [
     ["README.md"],

@@ -137,7 +137,7 @@ def fit(
         KeyboardInterrupt: when it was interrupted; the message says how to go on.
     """
     try:
-        trainer.fit(module, data, ckpt_path=checkpoint and str(checkpoint), weights_only=True)
+        trainer.fit(module, data, ckpt_path=checkpoint and str(checkpoint))
     except SystemExit:  # how Lightning ends after a KeyboardInterrupt
         if not trainer.is_global_zero:
             raise
@@ -201,8 +201,12 @@ class TrainingProgress(Callback):
             epoch = f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}"
             self._progress.update(task, description=f"{epoch}: {self._shown.format_map(metrics)}")
 
+    def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:
+        """Leave the bar as it is after an error, too, after which Lightning does not tear down."""
+        self._progress.stop()
+
     def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
-        """Leave the bar as it is, also after an error."""
+        """Leave the bar as it is."""
         self._progress.stop()
 
 

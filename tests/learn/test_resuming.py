@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,12 @@ def test_an_interrupted_regressor_becomes_what_it_would_have_been(
     assert metrics_of(tmp_path / "whole") == metrics_of(tmp_path / "run")
     best = read_all(tmp_path / "run" / "checkpoints" / "best.ckpt")
     assert metrics_of(tmp_path / "run")["step"] == best["global_step"] - 1
+
+
+def test_an_error_ends_the_progress_bar(fit: Fit) -> None:
+    with pytest.raises(InterruptedError):
+        fit(*GINE, cut(1))
+    assert "rich.live" not in {type(thread).__module__ for thread in threading.enumerate()}
 
 
 def test_a_training_that_stopped_early_is_not_gone_on_with(fit: Fit, tmp_path: Path) -> None:

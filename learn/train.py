@@ -3,9 +3,8 @@
 Everything goes into the folder of the run. Of a regressor: checkpoints, metrics, pictures, the settings, and run.json
 at the end; the last line is a command that searches with it. It learns from problems sampled from the distributions of
 domains (domain=all: of all together), as all others do, from their published problems (data=published), or from
-problem=. Of a linear model (model=linear of e-states, model=actions of
-actions): model.json, which heuristic=learned reads, and candidates.csv, from which it was chosen. Of model=relational:
-checkpoints/best.ckpt, which heuristic=gnn reads when it is named, and the curve of the training.
+problem=. Of model=linear: model.json, which heuristic=learned reads, and candidates.csv, from which it was chosen. Of
+model=relational: checkpoints/best.ckpt, which heuristic=gnn reads when it is named, and the curve of the training.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from epigym.names import unknown
 from learn.data.explorers import ExplorerSettings
 from learn.models.runs import CHECKPOINTS, LINEAR_FILE
 from learn.training.options import (
-    ActionOptions,
     DistributionOptions,
     LinearOptions,
     ModelOptions,
@@ -100,22 +98,17 @@ def train(settings: Train) -> None:
         _linear(settings, settings.model)
 
 
-def _linear(settings: Train, options: LinearOptions | ActionOptions) -> None:
+def _linear(settings: Train, options: LinearOptions) -> None:
     """Draw, exhaust, fit candidates, choose one by search, and write it."""
     domains = _distributions(settings)
 
     from rich.console import Console
 
     from learn.models.linear.model import write_model
-    from learn.training.actions import train_actions
     from learn.training.linear.trials import train_linear
     from learn.training.report.tables import write_table
 
-    chosen = (
-        train_linear(domains, options, settings.seed)
-        if isinstance(options, LinearOptions)
-        else train_actions(domains, options, settings.seed)
-    )
+    chosen = train_linear(domains, options, settings.seed)
     rows = [candidate.row() for candidate in chosen.candidates]
     title = f"greedy search on {chosen.validation} validation problems, at most {options.nodes} nodes each"
     Console().print(write_table(rows, settings.run_dir / "candidates", title))

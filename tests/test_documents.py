@@ -25,10 +25,8 @@ KINDS = (
     "data=published",
     "recipe=paper",
     "model=linear",
-    "model=actions",
     "model=relational",
     "experiment=ablation",
-    "experiment=actions",
     "experiment=messages",
     "experiment=queues",
 )
@@ -45,17 +43,14 @@ SHORT = {
     " trainer.max_steps=100 trainer.limit_train_batches=50",
     "learn.train recipe=paper": "explorer.max_visited=20000 explorer.max_kept=3000 trainer.max_epochs=1",
     "learn.train model=linear": "model.draws=3 model.validation=2 model.nodes=50 model.levels=[0] model.larger=2",
-    "learn.train model=actions": "model.draws=3 model.validation=2 model.nodes=50",
     "learn.train model=relational": "model.draws=2 model.validation=1 model.nodes=50 trainer.max_epochs=2",
     "learn.train -m": "data.draws=2 explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2"
     " trainer.limit_train_batches=1",
     "learn.train -m data=published": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200"
     " data.batch_size=32 trainer.max_steps=1 trainer.limit_train_batches=1",
     "learn.train -m model=linear": "model.draws=1 model.validation=1 model.nodes=20 model.larger=1",
-    "learn.train -m model=actions": "model.draws=1 model.validation=1 model.nodes=20",
     "learn.train -m model=relational": "model.draws=2 model.validation=1 model.nodes=20 trainer.max_epochs=2",
     "search.evaluate experiment=ablation": "per_domain=1 heuristics=[h_ff] max_expanded=1",  # few models were made
-    "search.evaluate experiment=actions": "per_domain=1 heuristics=[h_ff] max_expanded=1",
     "search.evaluate experiment=queues": "problems=[grapevine/3_pl_4] max_expanded=1",  # whose model prefers actions
     "search.evaluate experiment=messages": "per_domain=1 heuristics=[h_ff] max_expanded=1",
     "search.evaluate": "per_domain=1 time_limit=1",
@@ -80,8 +75,6 @@ PROMISED = {
     "learn.train model=linear": "outputs/train/*/model.json",
     "learn.train -m model=linear": "outputs/models/*/*.json",
     "learn.train -m model=relational": "outputs/models/*/*/checkpoints/best.ckpt",
-    "learn.train model=actions": "outputs/train/*/model.json",
-    "learn.train -m model=actions": "outputs/actions/*.json",
     "search.competition": "plan.json",
     "search.evaluate": "outputs/evaluate/*/results.csv",
     "search.ladder": "outputs/ladder/scaling.csv",

@@ -166,23 +166,6 @@ class LinearOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ActionOptions:
-    """What linear models of actions are made of, and how one is chosen, see `conf/model/actions.yaml`."""
-
-    kind: Literal["actions"]
-    folder: str | None
-    checkpoint: str | None
-    draws: int = field(metadata={"minimum": 1})
-    validation: int = field(metadata={"minimum": 1})
-    expansions: int = field(metadata={"minimum": 1})
-    nodes: int = field(metadata={"minimum": 1})
-    features: int = field(metadata={"minimum": 1})
-    l2: float = field(metadata={"minimum": 0})
-    bases: list[Literal["none", "h_ff"]]
-    margins: list[float]
-
-
-@dataclass(frozen=True, kw_only=True)
 class RelationalOptions:
     """A message-passing network, what it learns from and how the best is chosen, see `conf/model/relational.yaml`."""
 
@@ -225,7 +208,7 @@ class Training:
 
     run_dir: Path
     encoding: EncodingOptions
-    model: ModelOptions | LinearOptions | ActionOptions | RelationalOptions
+    model: ModelOptions | LinearOptions | RelationalOptions
     trainer: TrainerOptions
     data: DataOptions | DistributionOptions
     seed: int = field(metadata={"minimum": 0, "maximum": 2**32 - 1})  # NumPy's seeds

@@ -24,7 +24,8 @@ from epigym.task.task import Task
 from learn import train as command
 from learn.data.distribution import draw
 from learn.models.linear.model import LinearModel, LinearScorer, Representation, read_model
-from learn.training import drawing, linear
+from learn.training import drawing
+from learn.training.linear import trials
 from learn.training.linear.trials import Candidate, Chosen, train_linear
 from learn.training.options import LinearOptions
 from learn.training.selection import Searched, searched
@@ -83,8 +84,8 @@ def test_the_simplest_of_the_best_by_search_is_chosen(chosen: Chosen) -> None:
 
 
 def test_what_falls_behind_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    choices = linear._choices
-    monkeypatch.setattr(linear, "_choices", lambda options: choices(options)[::-1])  # what corrects h_ff comes first
+    choices = trials._choices
+    monkeypatch.setattr(trials, "_choices", lambda options: choices(options)[::-1])  # what corrects h_ff comes first
     found = train_linear([DOMAIN], replace(TINY, levels=[0]), 1)
     best = (2, 2 * TINY.nodes)
     stopped = 0
@@ -196,19 +197,19 @@ def candidate(unsolved: int, expanded: int, name: str = "", *, stopped: bool = F
     ],
 )
 def test_what_decides(candidates: list[Candidate], expected: int) -> None:
-    assert linear._best(candidates) is candidates[expected]
+    assert trials._best(candidates) is candidates[expected]
 
 
 def test_a_search_is_stopped_when_it_cannot_be_the_best(validation: Sequence[Task]) -> None:
     problems = [(task, FeatureTypes(task)) for task in validation]
 
     def search(nodes: int, most: tuple[int, int] | None) -> tuple[int, int, tuple[str, ...], bool]:
-        return astuple(searched(problems, nodes, linear._open_parts, most))
+        return astuple(searched(problems, nodes, trials._open_parts, most))
 
     names = tuple(task.name for task in validation)
     solved, expanded, unsolved, stopped = search(100, None)
     assert (solved, unsolved, stopped) == (2, (), False)
-    counts = [best_first(space := StateSpace(task), linear._open_parts(space, types), max_expanded=100).expanded
+    counts = [best_first(space := StateSpace(task), trials._open_parts(space, types), max_expanded=100).expanded
               for task, types in problems]  # fmt: skip
     assert expanded == sum(counts)
     assert search(100, (0, counts[0] // 2 - 1)) == (1, counts[0], (), True)
@@ -220,7 +221,7 @@ def test_a_search_is_stopped_when_it_cannot_be_the_best(validation: Sequence[Tas
 
 def test_what_is_not_solved_counts_as_if_all_nodes_were_expanded() -> None:
     problems = [(task, FeatureTypes(task)) for task in (hopeless(), coin())]
-    found = searched(problems, 50, linear._open_parts)
+    found = searched(problems, 50, trials._open_parts)
     assert (found.solved, found.expanded, len(found.unsolved), found.stopped) == (1, 50 + 3, 1, False)
     assert found.merit == (1, 50 + 3)
 
@@ -294,7 +295,7 @@ def test_the_command_wants_domains(
     def refuse(*arguments: object) -> Chosen:
         raise AssertionError("training has begun")
 
-    monkeypatch.setattr(linear, "train_linear", refuse)
+    monkeypatch.setattr(trials, "train_linear", refuse)
     with pytest.raises(UsageError, match=rf"^{re.escape(message)}[^\n]*$"):
         command.train(settings(tmp_path, *overrides))
     assert not (tmp_path / "run").exists()
@@ -316,7 +317,7 @@ def test_all_are_all_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         asked.append((names, options, seed))
         return Chosen(model, (candidate(0, 1),), 1)
 
-    monkeypatch.setattr(linear, "train_linear", record)
+    monkeypatch.setattr(trials, "train_linear", record)
     command.train(settings(tmp_path, "domain=all", "seed=5", f"model.folder={tmp_path}"))
     [(names, options, seed)] = asked
     assert names == list(domains.DOMAINS)

@@ -17,7 +17,9 @@ from epigym.space.traversal import best_first
 from learn.data.distribution import MAX_STATES, Drawn, draw
 from learn.data.pairs import pairs_of
 from learn.models.linear.model import LinearModel, LinearScorer
-from learn.training import drawing, linear, ranking
+from learn.training import drawing
+from learn.training.linear import fit as fitting
+from learn.training.linear import trials
 from learn.training.linear.aggregation import larger, lessons
 from learn.training.linear.fit import TrainingData
 from learn.training.linear.trials import Chosen, train_linear
@@ -43,12 +45,12 @@ def test_rounds_go_on_while_they_gain(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def fit(data: TrainingData, *arguments: Any, **options: Any) -> LinearModel:
         fitted.append(len(data.target))
-        return ranking.fit(data, *arguments, **options)
+        return fitting.fit(data, *arguments, **options)
 
     unlearned = [one.found for one in plain().candidates[:3]]
     ends = iter([*unlearned, *(Searched(1, expanded, (), False) for expanded in (40, 30, 30))])
-    monkeypatch.setattr(linear, "fit", fit)
-    monkeypatch.setattr(linear, "searched", lambda *arguments, **options: next(ends))
+    monkeypatch.setattr(trials, "fit", fit)
+    monkeypatch.setattr(trials, "searched", lambda *arguments, **options: next(ends))
     chosen = train_linear([DOMAIN], replace(LEAST, rounds=5), 0)
     assert [one.rounds for one in chosen.candidates[3:]] == [0, 1, 2]
     assert fitted[0] < fitted[1] < fitted[2]

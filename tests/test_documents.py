@@ -36,7 +36,6 @@ SHORT = {
     "learn.assess": "explorer.max_visited=60",
     "learn.draw": "draws=1 domain=[epistemic_gossip]",
     "learn.graph_ppo": "steps=64 envs=4 seeds=[0] goals=8 held_out=4 larger=8",
-    "learn.ppo": "steps=1024",
     "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=500 draws=2",
     "learn.train": "explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2 trainer.limit_train_batches=1",
     "learn.train data=published": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"
@@ -69,7 +68,6 @@ PROMISED = {
     "learn.draw": "outputs/draw/*/problems.csv",
     "learn.export": "outputs/train/**/best.onnx",
     "learn.graph_ppo": "outputs/graph_ppo/*/policy_0.pt",
-    "learn.ppo": "outputs/ppo/*/agent.zip",
     "learn.rollouts": "outputs/explored/*/*.png",
     "learn.train": "outputs/**/checkpoints/best.ckpt",
     "learn.train model=linear": "outputs/train/*/model.json",
@@ -103,7 +101,6 @@ GROUPS = [
     ["docs/tutorials/own_domain_epddl.md"],
     ["docs/tutorials/own_heuristic.md"],
     ["docs/tutorials/train_and_use.md"],
-    ["docs/tutorials/reinforcement.md"],
     ["docs/tutorials/cluster.md"],
     ["docs/guidance.md"],
     ["docs/reinforcement.md"],

@@ -246,7 +246,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "learn.export": ("", "checkpoint=gone.ckpt", "checkpoint=broken.ckpt path=coin.txt/x.onnx"),
     "learn.compare": ("runs=gone", "runs=folder"),
     "learn.draw": ("domain=grapvine", "split=[tset]", "draws=0", "domain=gossip seed=-1"),
-    "learn.ppo": ("padding.max_nodes=0", "steps=-1", "envs=0"),
     "learn.graph_ppo": (
         "domain=grapvine",
         "held_out=-1",

@@ -1,9 +1,8 @@
-"""Walks through a state space: breadth first, best first, and at random to goals that are known to be reachable."""
+"""Walks through a state space: breadth first, and at random to goals that are known to be reachable."""
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -55,113 +54,6 @@ def breadth_first(space: StateSpace, *, threads: int = 1) -> Iterator[Wave]:
             found.append(step.target[fresh])
             yield Wave(depth, len(chunk), step, fresh)
         layer, depth = np.concatenate(found), depth + 1
-
-
-class Found(NamedTuple):
-    """How a best-first walk ended.
-
-    Attributes:
-        solved: whether a goal was reached.
-        expanded: e-states expanded; where evaluation is deferred, successors built.
-        path: of `best_first`, the e-states from the initial one to the goal; empty where none was reached.
-    """
-
-    solved: bool
-    expanded: int
-    path: tuple[int, ...] = ()
-
-
-def best_first(
-    space: StateSpace, score: Callable[[NDArray[np.int32]], NDArray[np.float64]], *, max_expanded: int
-) -> Found:
-    """Greedy best-first search: expand the e-state of the lowest score, then of the lowest id, until a goal is met.
-
-    It is what `hfs` of the search agents does, without a plan: the yardstick of models that are being made.
-
-    Args:
-        space: it holds no e-state but the initial one yet.
-        score: of e-states, int32[k] to float64[k]; ordered in thousandths.
-        max_expanded: most e-states to expand.
-    """
-    if space.is_goal([space.initial])[0]:
-        return Found(True, 0, (space.initial,))
-    frontier: list[tuple[float, int]] = [(0.0, space.initial)]
-    reached_from: dict[int, int] = {}
-    expanded = 0
-    while frontier and expanded < max_expanded:
-        _, state = heapq.heappop(frontier)
-        step = space.expand([state], stop_at_goal=True)
-        expanded += 1
-        fresh = step.target[step.is_new]
-        reached_from.update(dict.fromkeys(fresh.tolist(), state))
-        if len(step.target) and space.is_goal(step.target[-1:])[0]:
-            return Found(True, expanded, _path(reached_from, int(step.target[-1])))
-        if len(fresh):
-            for entry in zip(np.rint(score(fresh) * 1000).tolist(), fresh.tolist(), strict=True):
-                heapq.heappush(frontier, entry)
-    return Found(False, expanded)
-
-
-def _path(reached_from: Mapping[int, int], state: int) -> tuple[int, ...]:
-    """The e-states from the initial one to another."""
-    path = [state]
-    while path[-1] in reached_from:
-        path.append(reached_from[path[-1]])
-    return tuple(reversed(path))
-
-
-def deferred(space: StateSpace, evaluate: Callable[[int], tuple[float, Sequence[int]]], *, max_built: int) -> Found:
-    """Greedy best-first search that builds a successor when its turn comes, in turn of all and of preferred actions.
-
-    It is what `lazy` of the search agents does, without a plan.
-
-    Args:
-        space: it holds no e-state but the initial one yet.
-        evaluate: the score of an e-state, ordered in thousandths, and which actions are preferred there.
-        max_built: most successors to build.
-    """
-    if space.is_goal([space.initial])[0]:
-        return Found(True, 0)
-    queues: tuple[list[_Branch], list[_Branch]] = ([], [])
-    taken = [0, 0]
-    tried: set[tuple[int, int]] = set()
-    met = {space.initial}
-    fresh: int | None = space.initial
-    while len(tried) < max_built:
-        if fresh is not None:
-            score, preferred = evaluate(fresh)
-            can = space.applicable([fresh])[0]
-            for queue, actions in zip(queues, (preferred, np.flatnonzero(can).tolist()), strict=True):
-                if last_first := [action for action in reversed(actions) if can[action]]:
-                    heapq.heappush(queue, (np.rint(score * 1000), len(met), fresh, last_first))
-        turns = [turn for turn in range(2) if queues[turn]]
-        if not turns:
-            break
-        turn = min(turns, key=taken.__getitem__)
-        taken[turn] += 1
-        state, action = _next(queues[turn])
-        fresh = None
-        if (state, action) not in tried:
-            tried.add((state, action))
-            target = space.successor(state, action)
-            if space.is_goal([target])[0]:
-                return Found(True, len(tried))
-            fresh = None if target in met else target
-            met.add(target)
-    return Found(False, len(tried))
-
-
-_Branch = tuple[float, int, int, list[int]]
-"""The score of an e-state, when it was met, and its actions that are still to be tried, the next one last."""
-
-
-def _next(queue: list[_Branch]) -> tuple[int, int]:
-    """The best e-state of a queue and its next action."""
-    _, _, state, actions = queue[0]
-    action = actions.pop()
-    if not actions:
-        heapq.heappop(queue)
-    return state, action
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from epigym.errors import EpigymError, UsageError
 from epigym.features.types import FeatureTypes, short
 from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
-from epigym.space.traversal import best_first
 from epigym.task.task import Task
 from learn import train as command
 from learn.data.distribution import draw
@@ -28,7 +27,7 @@ from learn.training import drawing
 from learn.training.linear import trials
 from learn.training.linear.trials import Candidate, Chosen, train_linear
 from learn.training.options import LinearOptions
-from learn.training.selection import Searched, searched
+from learn.training.selection import ValidationResult, search_greedily, validate_by_search
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -184,7 +183,7 @@ def test_a_model_is_chosen_even_where_what_is_not_learned_does_better() -> None:
 
 
 def candidate(unsolved: int, expanded: int, name: str = "", *, stopped: bool = False) -> Candidate:
-    return Candidate(name, "ranking", 0.0, 1.0, Searched(9 - unsolved, expanded, ("x",) * unsolved, stopped))
+    return Candidate(name, "ranking", 0.0, 1.0, ValidationResult(9 - unsolved, expanded, ("x",) * unsolved, stopped))
 
 
 @pytest.mark.parametrize(
@@ -204,12 +203,12 @@ def test_a_search_is_stopped_when_it_cannot_be_the_best(validation: Sequence[Tas
     problems = [(task, FeatureTypes(task)) for task in validation]
 
     def search(nodes: int, most: tuple[int, int] | None) -> tuple[int, int, tuple[str, ...], bool]:
-        return astuple(searched(problems, nodes, trials._open_parts, most))
+        return astuple(validate_by_search(problems, nodes, trials._open_parts, most))
 
     names = tuple(task.name for task in validation)
     solved, expanded, unsolved, stopped = search(100, None)
     assert (solved, unsolved, stopped) == (2, (), False)
-    counts = [best_first(space := StateSpace(task), trials._open_parts(space, types), max_expanded=100).expanded
+    counts = [search_greedily(space := StateSpace(task), trials._open_parts(space, types), 100).expanded
               for task, types in problems]  # fmt: skip
     assert expanded == sum(counts)
     assert search(100, (0, counts[0] // 2 - 1)) == (1, counts[0], (), True)
@@ -221,9 +220,9 @@ def test_a_search_is_stopped_when_it_cannot_be_the_best(validation: Sequence[Tas
 
 def test_what_is_not_solved_counts_as_if_all_nodes_were_expanded() -> None:
     problems = [(task, FeatureTypes(task)) for task in (hopeless(), coin())]
-    found = searched(problems, 50, trials._open_parts)
+    found = validate_by_search(problems, 50, trials._open_parts)
     assert (found.solved, found.expanded, len(found.unsolved), found.stopped) == (1, 50 + 3, 1, False)
-    assert found.merit == (1, 50 + 3)
+    assert found.score == (1, 50 + 3)
 
 
 def test_nothing_to_learn_from_or_to_choose_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,11 @@ import pytest
 
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
-from epigym.space.traversal import best_first
 from learn.data import explorers
 from learn.data.labels import UNREACHABLE
 from learn.data.pairs import Pairs, pairs_of, pairs_of_plan
+from learn.training.linear.aggregation import states_along
+from search.agents import make_agent
 from search.heuristics import make_heuristic
 from tests.helpers.tasks import coin, done, hopeless
 
@@ -220,22 +221,22 @@ def test_the_coin_by_hand(seed: int) -> None:
 
 def test_a_plan_is_preferred_to_what_it_leaves_aside() -> None:
     space = StateSpace(load_problem("gossip"))
-    search = best_first(space, make_heuristic("h_ff", space).score, max_expanded=100)
-    assert search.solved
-    steps = len(search.path) - 1
+    plan = make_agent("hfs").search(space, make_heuristic("h_ff", space)).plan
+    assert plan is not None
+    path, steps = states_along(space, plan), len(plan)
     assert steps > 2
-    pairs = pairs_of_plan(space, search.path, seed=0)
+    pairs = pairs_of_plan(space, path, seed=0)
     groups = list(expansions_of(pairs, steps))
     distance = dict(zip(pairs.ids.tolist(), pairs.distance.tolist(), strict=True))
     for number, (state, group) in enumerate(groups):
         after = set(space.expand([state]).target.tolist()) - {state}
-        assert state == search.path[number]
-        assert {one for one, _ in group} == {search.path[number + 1]}
+        assert state == path[number]
+        assert {one for one, _ in group} == {path[number + 1]}
         others = {other for _, other in group[:-1]}
-        assert others <= after - {search.path[number + 1]}
+        assert others <= after - {path[number + 1]}
         assert len(others) == min(12, len(after) - 1)
         assert distance[state] == steps - number
-        off_the_plan = others - set(search.path)
+        off_the_plan = others - set(path)
         first_met = {other for other in off_the_plan if all(other not in dict(g).values() for _, g in groups[:number])}
         assert all(distance[other] == steps - number for other in first_met)
-    assert distance[search.path[-1]] == 0
+    assert distance[path[-1]] == 0

@@ -18,9 +18,9 @@ from epigym.features.counts import RelationalFeatures
 from epigym.features.types import FeatureTypes
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
+from epigym.space.sampling import random_walk
 from epigym.space.signature import word
 from epigym.space.space import StateSpace
-from epigym.space.traversal import random_walk
 from epigym.task.formula import Formula, believes, common, fluent, not_, or_
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Task

@@ -12,8 +12,9 @@ import domains
 from epigym.errors import TaskError
 from epigym.problem import domain_problem, load_problem, vocabulary
 from epigym.reference.semantics import validate
+from epigym.space.sampling import RandomGoal, narrow_walk, random_goal, random_walk
 from epigym.space.space import StateSpace
-from epigym.space.traversal import RandomGoal, breadth_first, narrow_walk, random_goal, random_walk
+from epigym.space.traversal import breadth_first
 from epigym.task.formula import FALSE, TRUE, considers_possible, fluent
 
 DOMAINS = list(domains.DOMAINS)

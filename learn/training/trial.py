@@ -12,10 +12,11 @@ from domains import text as text_of
 from epigym.errors import LimitError
 from epigym.io.files import write_text
 from epigym.space.space import StateSpace
-from epigym.space.traversal import best_first
 from epigym.task.task import Task
 from learn.data.distribution import draw
 from learn.models.scoring import open_scorer
+from learn.training.selection import search_greedily
+from search.agents.result import SearchStatus
 
 _PROBLEMS = 10  # of each split
 _EXPANSIONS = 500  # for each problem
@@ -52,8 +53,8 @@ def find_solved(checkpoint: Path, problems: Iterable[tuple[str, Task]], *, forbi
             score = open_scorer(checkpoint, space).score
         except LimitError:
             continue
-        found = best_first(space, score, max_expanded=_EXPANSIONS)
-        if found.solved:
+        found = search_greedily(space, score, _EXPANSIONS)
+        if found.status is SearchStatus.SOLVED:
             logger.info("greedy search solves %s with this checkpoint in %d expansions:", task.name, found.expanded)
             return name
         logger.info("greedy search does not solve %s with this checkpoint in %d expansions", task.name, _EXPANSIONS)

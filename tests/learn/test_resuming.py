@@ -174,8 +174,7 @@ def test_a_damaged_checkpoint_is_not_gone_on_from(fit: Fit, tmp_path: Path) -> N
         fit(*GINE, "resume=true")
 
 
-@pytest.mark.parametrize("kind", ["linear", "actions"])
-def test_what_takes_minutes_starts_anew(tmp_path: Path, kind: str) -> None:
+def test_what_takes_minutes_starts_anew(tmp_path: Path) -> None:
     given = f"ckpt_path={tmp_path}"
-    with pytest.raises(UsageError, match=rf"^{given}: model={kind} does not use it, only model=gine and model=relat"):
-        composed(command.Train, "train", f"model={kind}", "domain=gossip", f"run_dir={tmp_path}", given)
+    with pytest.raises(UsageError, match=rf"^{given}: model=linear does not use it, only model=gine and model=relat"):
+        composed(command.Train, "train", "model=linear", "domain=gossip", f"run_dir={tmp_path}", given)

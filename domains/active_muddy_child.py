@@ -113,7 +113,6 @@ _INSTANCES = {
 
 DOMAIN = Domain(
     name="active_muddy_child",
-    env_id_name="ActiveMuddyChild",
     language="EPDDL",
     problem=problem,
     vocabulary=vocabulary,

@@ -155,7 +155,6 @@ _INSTANCES = {f"{name}_pl_5": {"depth": depth} for name, depth in _DEPTHS.items(
 
 DOMAIN = Domain(
     name="assembly_line",
-    env_id_name="AssemblyLine",
     problem=problem,
     vocabulary=vocabulary,
     scene=Scene(

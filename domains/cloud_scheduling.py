@@ -150,7 +150,6 @@ _INSTANCES = {
 
 DOMAIN = Domain(
     name="cloud_scheduling",
-    env_id_name="CloudScheduling",
     language="EPDDL",
     problem=problem,
     vocabulary=vocabulary,

@@ -179,7 +179,6 @@ _B_FOOLS_A = believes("b", ignorant("a", "tail"))
 
 DOMAIN = Domain(
     name="coin_in_the_box",
-    env_id_name="CoinInTheBox",
     problem=problem,
     vocabulary=vocabulary,
     scene=Scene(

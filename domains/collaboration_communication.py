@@ -258,7 +258,6 @@ _TRAIN = (
 
 DOMAIN = Domain(
     name="collaboration_communication",
-    env_id_name="CollaborationCommunication",
     problem=problem,
     vocabulary=vocabulary,
     scene=Scene(

@@ -221,7 +221,6 @@ _VALIDATION = {"g_cn_2_16_b8", "g_cn_3_08_k1", "g_cn_3_17_k4"}
 
 DOMAIN = Domain(
     name="consecutive_numbers",
-    env_id_name="ConsecutiveNumbers",
     language="EPDDL",
     problem=problem,
     vocabulary=vocabulary,

@@ -38,7 +38,6 @@ class Domain:
 
     Attributes:
         name: the name of its module or package, such as `coin_in_the_box`.
-        env_id_name: its name in an environment id, such as `CoinInTheBox`.
         problem: writes the text of the problem with the given parameters, all of them keywords; one of them is
             `goals`, a list of formulas that replace the goal.
         vocabulary: formulas about a problem with the given parameters, which random goals are made of, each of them
@@ -56,7 +55,6 @@ class Domain:
     """
 
     name: str
-    env_id_name: str
     problem: Callable[..., str]
     vocabulary: Callable[..., Sequence[str]]
     scene: Scene

@@ -131,7 +131,6 @@ _SIZES = ((2, 2), (2, 1), (2, 3), (1, 2), (1, 1), (1, 3), (3, 2), (3, 1), (3, 3)
 
 DOMAIN = Domain(
     name="epistemic_gossip",
-    env_id_name="EpistemicGossip",
     problem=problem,
     vocabulary=vocabulary,
     scene=Scene(

@@ -229,7 +229,6 @@ _VALIDATION = {"g_gos_04_single_tB", "g_gos_06_all", "g_gos_03_single_tC_private
 
 DOMAIN = Domain(
     name="gossip",
-    env_id_name="Gossip",
     language="EPDDL",
     problem=problem,
     vocabulary=vocabulary,

@@ -175,7 +175,6 @@ _INSTANCES = {
 
 DOMAIN = Domain(
     name="grapevine",
-    env_id_name="Grapevine",
     problem=problem,
     vocabulary=vocabulary,
     scene=Scene(

@@ -8,26 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
-from domains import (
-    active_muddy_child,
-    assembly_line,
-    cloud_scheduling,
-    coin_in_the_box,
-    collaboration_communication,
-    consecutive_numbers,
-    epistemic_gossip,
-    gossip,
-    grapevine,
-    room_messages,
-    search_and_rescue,
-    selective_communication,
-    selective_communication_enriched,
-)
-from domains.blocks_world import problem as blocks_world
 from domains.domain import Domain, Parameters
 
 # Written by `python -m search.ladder`: one row per rung, with what breadth-first search needed.
@@ -45,20 +30,20 @@ problems drawn from the ranges of the split `test`.
 """
 
 _MODULES = (
-    active_muddy_child,
-    assembly_line,
-    blocks_world,
-    cloud_scheduling,
-    coin_in_the_box,
-    collaboration_communication,
-    consecutive_numbers,
-    epistemic_gossip,
-    gossip,
-    grapevine,
-    room_messages,
-    search_and_rescue,
-    selective_communication,
-    selective_communication_enriched,
+    "active_muddy_child",
+    "assembly_line",
+    "blocks_world",
+    "cloud_scheduling",
+    "coin_in_the_box",
+    "collaboration_communication",
+    "consecutive_numbers",
+    "epistemic_gossip",
+    "gossip",
+    "grapevine",
+    "room_messages",
+    "search_and_rescue",
+    "selective_communication",
+    "selective_communication_enriched",
 )
 
 
@@ -125,7 +110,29 @@ class _Instances(Mapping[str, Parameters]):
         return dict(chain(self._domain.instances.items(), *(table.items() for table in tables)))
 
 
-DOMAINS: Mapping[str, Domain] = MappingProxyType(
-    {module.DOMAIN.name: replace(module.DOMAIN, instances=_Instances(module.DOMAIN)) for module in _MODULES}
-)
+@cache
+def _domain(name: str) -> Domain:
+    domain: Domain = import_module(f"domains.{name}").DOMAIN
+    return replace(domain, instances=_Instances(domain))
+
+
+class _Domains(Mapping[str, Domain]):
+    """The domains by name; a module is imported when its domain is first needed."""
+
+    def __getitem__(self, name: str) -> Domain:
+        if name not in _MODULES:
+            raise KeyError(name)
+        return _domain(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _MODULES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MODULES)
+
+    def __len__(self) -> int:
+        return len(_MODULES)
+
+
+DOMAINS: Mapping[str, Domain] = _Domains()
 """The domains by name, with the instances of all kinds among theirs."""

@@ -176,7 +176,6 @@ _TEST = {
 
 DOMAIN = Domain(
     name="room_messages",
-    env_id_name="RoomMessages",
     language="EPDDL",
     problem=problem,
     vocabulary=vocabulary,

@@ -191,7 +191,6 @@ _TRAIN = ("g_sar_03_n2_nofire", "g_sar_13_n2_fire", "g_sar_21_n2_fire")
 
 DOMAIN = Domain(
     name="search_and_rescue",
-    env_id_name="SearchAndRescue",
     language="EPDDL",
     problem=problem,
     vocabulary=vocabulary,

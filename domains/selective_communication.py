@@ -298,7 +298,6 @@ _TRAIN = (
 
 DOMAIN = Domain(
     name="selective_communication",
-    env_id_name="SelectiveCommunication",
     problem=problem,
     vocabulary=vocabulary,
     scene=Scene(

@@ -130,7 +130,6 @@ _TRAIN = ("10_10_pl_10", "10_10_pl_6", "10_10_pl_7")
 
 DOMAIN = Domain(
     name="selective_communication_enriched",
-    env_id_name="SelectiveCommunicationEnriched",
     problem=problem,
     vocabulary=selective_communication.vocabulary,
     scene=Scene(

@@ -1,6 +1,6 @@
 """Multi-agent epistemic planning as Gymnasium environments.
 
-Importing this package registers the environments `epi/Problem-v0` and `epi/<Domain>-v0`, see
+Gymnasium finds the environments `epi/Problem-v0` and `epi/<Domain>-v0` where this package is installed, see
 `epigym.envs.env.EpistemicEnv`.
 
     >>> import gymnasium, epigym
@@ -14,13 +14,10 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from gymnasium import register
-
 from epigym.config.packages import check_place
 from epigym.errors import CheckpointError, EpigymError, LimitError, ParseError, TaskError
 
 check_place("domains")
-import domains  # noqa: E402
 
 if TYPE_CHECKING:
     from epigym.encoding.encoder import to_pyg
@@ -55,8 +52,6 @@ __all__ = [
     "to_pyg",
 ]
 
-MAX_EPISODE_STEPS = 100
-
 # Imported when first asked for: the core and the front ends are not needed to list environments.
 _HOMES = {
     "EState": "epigym.task.task",
@@ -81,19 +76,3 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'epigym' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
-
-
-register(
-    "epi/Problem-v0",
-    entry_point="epigym.envs.env:ProblemEnv",
-    vector_entry_point="epigym.envs.vector:problem_envs",
-    max_episode_steps=MAX_EPISODE_STEPS,
-)
-for _domain in domains.DOMAINS.values():
-    register(
-        f"epi/{_domain.env_id_name}-v0",
-        entry_point="epigym.envs.domain_env:DomainEnv",
-        vector_entry_point="epigym.envs.vector:domain_envs",
-        max_episode_steps=MAX_EPISODE_STEPS,
-        kwargs={"domain": _domain.name},
-    )

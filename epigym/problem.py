@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import domains
+from epigym import language
 from epigym.errors import MissingError, UsageError
 from epigym.io.files import is_file
-from epigym.language import Semantics, load, parse_epddl, parse_mastar
+from epigym.language import Semantics
 from epigym.task.formula import Formula
 from epigym.task.structure import Structure, actors, from_words
 from epigym.task.task import Task
@@ -58,7 +59,7 @@ def load_problem(problem: str, reading: Reading = Reading()) -> Task:
         raise UsageError(f"expected a problem file, or domain/instance such as {_EXAMPLE}, got {problem!r}")
     path = Path(problem)
     if is_file(path):
-        return load(path, **asdict(reading))
+        return language.load(path, **asdict(reading))
     folder = UsageError(f"{path} is a folder: name a problem file in it")
     if path.suffix or path.is_absolute() or len(path.parts) > 2:
         raise folder if path.is_dir() else MissingError(f"no such problem file: {path}")
@@ -93,9 +94,9 @@ def domain_problem(name: str, semantics: Semantics = "default", **parameters: An
     except domains.DomainError as error:
         raise UsageError(str(error)) from None
     if known.language == "mA*":
-        task = parse_mastar(text, file=name, semantics=semantics)
+        task = language.parse_mastar(text, file=name, semantics=semantics)
     elif semantics == "default":
-        task = parse_epddl(text, file=name)
+        task = language.parse_epddl(text, file=name)
     else:
         raise UsageError(f"{name} is written in EPDDL: semantics={semantics} does not apply to it")
     domain, _, instance = name.partition("/")

@@ -1,1 +1,5 @@
-"""Blocks World of one robot or of several agents."""
+"""Blocks world of one or several robots."""
+
+from domains.blocks_world.problem import DOMAIN
+
+__all__ = ["DOMAIN"]

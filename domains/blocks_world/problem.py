@@ -322,7 +322,6 @@ def _wishes(
 
 DOMAIN = Domain(
     name="blocks_world",
-    env_id_name="BlocksWorld",
     language="EPDDL",
     problem=problem,
     vocabulary=vocabulary,

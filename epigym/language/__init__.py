@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from epigym.errors import EpigymError, UsageError
 from epigym.io.files import read, read_json, write_text
-from epigym.language import ground_json
-from epigym.language.epddl import load_epddl, load_spec, parse_epddl
-from epigym.language.mastar import parse_formula, parse_mastar
-from epigym.language.mastar.event_models import SEMANTICS, Semantics
-from epigym.language.mastar.writing import write_mastar
 from epigym.names import unknown
 from epigym.task.task import Task
+
+if TYPE_CHECKING:
+    from epigym.language.epddl import parse_epddl
+    from epigym.language.mastar import parse_formula, parse_mastar
 
 __all__ = [
     "SEMANTICS",
@@ -29,7 +29,23 @@ __all__ = [
 ]
 Format = Literal["json", "compact", "mastar"]
 _EXTENSIONS: dict[Format, str] = {"json": ".json", "compact": ".json", "mastar": ".txt"}
+Semantics = Literal["default", "efp", "update_model"]
+SEMANTICS: tuple[Semantics, ...] = ("default", "efp", "update_model")
 _DEFAULT: Semantics = "default"
+
+# Imported when first used: a parser takes longer to import than most problems to solve.
+_HOMES = {
+    "parse_epddl": "epigym.language.epddl",
+    "parse_formula": "epigym.language.mastar",
+    "parse_mastar": "epigym.language.mastar",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its module."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def load(
@@ -73,9 +89,13 @@ def load(
     for name in (name for name in _FOREIGN[path.suffix] if given[name]):
         raise UsageError(f"{path}: {name} does not apply to {_LANGUAGES[path.suffix]}: leave it out")
     if path.suffix == ".txt":
+        from epigym.language.mastar import parse_mastar
+
         return parse_mastar(read(path), file=str(path), semantics=semantics)
     if path.suffix == ".json":
         return _load_json(path, plank_compat)
+    from epigym.language.epddl import load_epddl
+
     return load_epddl(path, domain_file, libraries, plank_compat=plank_compat)
 
 
@@ -101,8 +121,12 @@ def save(task: Task, path: str | Path, form: Format | None = None) -> Semantics:
     """
     form = check_format(path, form)
     if form != "mastar":
+        from epigym.language import ground_json
+
         ground_json.dump(ground_json.bare(task), path, compact=form == "compact")
         return _DEFAULT
+    from epigym.language.mastar.writing import write_mastar
+
     text, semantics = write_mastar(task)
     write_text(path, text)
     return semantics
@@ -136,5 +160,9 @@ _FOREIGN = {
 def _load_json(path: Path, plank_compat: bool) -> Task:
     content = read_json(path)
     if isinstance(content, dict) and "planning-task-info" in content:
+        from epigym.language import ground_json
+
         return ground_json.checked(content, str(path), plank_compat=plank_compat)
+    from epigym.language.epddl import load_spec
+
     return load_spec(path, plank_compat=plank_compat)

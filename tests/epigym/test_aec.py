@@ -23,6 +23,7 @@ import epigym
 from epigym import EpistemicAECEnv, reference
 from epigym.envs.aec import WAIT
 from epigym.envs.env import EpistemicEnv
+from epigym.envs.registration import camel_case
 from epigym.errors import EpigymError
 from epigym.language import parse_mastar
 from epigym.space.kripke_model import KripkeModel
@@ -90,7 +91,7 @@ def is_same(first: Any, second: Any) -> bool:
 turns = st.lists(st.integers(0, 50), max_size=12)
 
 
-@pytest.mark.parametrize("domain", [domain.env_id_name for domain in domains.DOMAINS.values()])
+@pytest.mark.parametrize("domain", [camel_case(name) for name in domains.DOMAINS])
 def test_the_test_of_pettingzoo_passes_with_the_documented_warnings(domain: str) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

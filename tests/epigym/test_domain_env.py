@@ -11,6 +11,7 @@ import pytest
 import domains
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.env import EpistemicEnv
+from epigym.envs.registration import camel_case
 from epigym.errors import EpigymError
 from epigym.problem import domain_problem, vocabulary
 from epigym.task.formula import and_
@@ -37,7 +38,7 @@ def reachable_within(env: EpistemicEnv, steps: int) -> list[int]:
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_task_is_that_of_the_domain(domain: str) -> None:
     instance = domains.DOMAINS[domain].test[0]
-    env = gymnasium.make(f"epi/{domains.DOMAINS[domain].env_id_name}-v0", instance=instance)
+    env = gymnasium.make(f"epi/{camel_case(domain)}-v0", instance=instance)
     assert env.unwrapped.task == domain_problem(f"{domain}/{instance}")
 
 
@@ -71,7 +72,7 @@ def test_wrong_arguments_are_explained(arguments: dict[str, Any], message: str) 
 @pytest.mark.parametrize("domain", [name for name in DOMAINS if domains.DOMAINS[name].language == "EPDDL"])
 def test_a_reading_of_mastar_is_refused_by_domains_in_epddl(domain: str) -> None:
     with pytest.raises(EpigymError) as caught:
-        gymnasium.make(f"epi/{domains.DOMAINS[domain].env_id_name}-v0", semantics="efp")
+        gymnasium.make(f"epi/{camel_case(domain)}-v0", semantics="efp")
     assert str(caught.value) == f"{domain} is written in EPDDL: semantics=efp does not apply to it"
 
 

@@ -17,13 +17,14 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 import domains
 from epigym import drawing
 from epigym.envs.env import EpistemicEnv
+from epigym.envs.registration import camel_case
 from epigym.errors import EpigymError, ParseError, TaskError
 from epigym.language import parse_mastar
 from epigym.problem import Reading, load_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent
 
-LANGUAGES = {f"epi/{domain.env_id_name}-v0": domain.language for domain in domains.DOMAINS.values()}
+LANGUAGES = {f"epi/{camel_case(domain.name)}-v0": domain.language for domain in domains.DOMAINS.values()}
 DOMAIN_IDS = list(LANGUAGES)
 IDS = [name for name in gymnasium.registry if name.startswith("epi/")]
 PLAN = ["signal_a_b", "open_a", "peek_b"]  # coin_in_the_box/pl_3: B(b, tail)

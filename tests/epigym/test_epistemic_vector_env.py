@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import epigym
 from epigym.encoding.encoder import graph_instance
 from epigym.envs.graph_space import GraphBatchSpace
+from epigym.envs.registration import MAX_EPISODE_STEPS
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError
 from epigym.space.rows import GraphBatch, join
@@ -162,7 +163,7 @@ def test_whatever_the_arguments(
 def test_make_vec_takes_it_by_default_and_describes_it() -> None:
     envs = gymnasium.make_vec("epi/Problem-v0", num_envs=3, path="coin_in_the_box/pl_3")
     assert isinstance(envs, EpistemicVectorEnv)
-    assert (envs.num_envs, envs.max_episode_steps) == (3, epigym.MAX_EPISODE_STEPS)
+    assert (envs.num_envs, envs.max_episode_steps) == (3, MAX_EPISODE_STEPS)
     assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     assert native(autoreset_mode="SameStep").metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
     assert EpistemicVectorEnv.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from epigym.language import SEMANTICS, parse_formula, parse_mastar
-from epigym.language.mastar.event_models import Semantics
+from epigym.language import SEMANTICS, Semantics, parse_formula, parse_mastar
 from epigym.reference import semantics as reference
 from epigym.task.formula import (
     TRUE,

@@ -10,6 +10,7 @@ import pytest
 
 import domains
 from epigym.__main__ import main
+from epigym.envs.registration import camel_case
 from epigym.problem import domain_problem
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
@@ -173,9 +174,9 @@ def test_no_two_pictures_are_alike_and_all_are_shown() -> None:
 @pytest.mark.parametrize("domain", domains.DOMAINS.values(), ids=lambda domain: domain.name)
 def test_the_page_of_the_domains_shows_the_scene_of_every_domain(domain: domains.Domain) -> None:
     page = (ROOT / "docs" / "domains.md").read_text(encoding="utf-8")
-    [section] = [section for section in page.split("\n## ") if f"`epi/{domain.env_id_name}-v0`" in section]
+    [section] = [section for section in page.split("\n## ") if f"`epi/{camel_case(domain.name)}-v0`" in section]
     language = domain.language.replace("*", "\\*")
-    assert section.splitlines()[2].startswith(f"`{domain.name}`, `epi/{domain.env_id_name}-v0`, in {language};")
+    assert section.splitlines()[2].startswith(f"`{domain.name}`, `epi/{camel_case(domain.name)}-v0`, in {language};")
     assert f"(pictures/{domain.name}.svg)" in section
     assert domain.scene.caption in " ".join(section.split())
     assert domain.scene.caption.endswith(".")

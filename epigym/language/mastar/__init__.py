@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from epigym.language import Semantics
 from epigym.language.mastar.actions import ActionStatements
-from epigym.language.mastar.event_models import Semantics, check_semantics
+from epigym.language.mastar.event_models import check_semantics
 from epigym.language.mastar.initial import InitialStatements
 from epigym.language.mastar.syntax import Names, Node, parse, subtrees
 from epigym.language.source import Source

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from epigym.errors import UsageError
+from epigym.language import SEMANTICS, Semantics
 from epigym.names import unknown
 from epigym.task.formula import TRUE, Formula, actually, and_, implies, literal, not_
 from epigym.task.task import Action, Effect, Event
-
-Semantics = Literal["default", "efp", "update_model"]
-SEMANTICS: tuple[Semantics, ...] = ("default", "efp", "update_model")
 
 SIGMA, TAU, EPSILON = frozenset({0}), frozenset({1}), frozenset({2})
 SENSING_RELATIONS = {

@@ -8,8 +8,9 @@ from itertools import permutations
 from typing import NamedTuple, TypeAlias
 
 from epigym.errors import TaskError
+from epigym.language import Semantics
 from epigym.language.ground_json import Chain, exclusive, values
-from epigym.language.mastar.event_models import ONTIC_RELATIONS, SENSING_RELATIONS, Description, Semantics
+from epigym.language.mastar.event_models import ONTIC_RELATIONS, SENSING_RELATIONS, Description
 from epigym.task.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, or_
 from epigym.task.task import Action, Effect
 

@@ -8,8 +8,9 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 
 from epigym.errors import EpigymError, LimitError, ParseError, ProblemWarning, TaskError
+from epigym.language import Semantics
 from epigym.language.mastar import parse_mastar
-from epigym.language.mastar.event_models import Description, Semantics
+from epigym.language.mastar.event_models import Description
 from epigym.language.mastar.recognising import Recogniser, has_actually
 from epigym.language.mastar.theory import theory
 from epigym.reference.semantics import canonical, contract

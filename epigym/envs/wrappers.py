@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -17,6 +17,11 @@ from epigym.errors import LimitError
 from epigym.space.rows import GraphBatch
 
 Arrays = dict[str, NDArray[Any]]
+
+if TYPE_CHECKING:
+    _VectorWrapper = VectorWrapper[Arrays, NDArray[np.int64], GraphBatch, NDArray[np.int64], NDArray[Any]]
+else:
+    _VectorWrapper = VectorWrapper  # takes no types before Gymnasium 1.4
 
 
 class PaddedObservation(
@@ -66,10 +71,7 @@ class PaddedObservation(
         return {name: array[0] for name, array in arrays.items()}
 
 
-class PaddedVectorObservation(
-    VectorWrapper[Arrays, NDArray[np.int64], GraphBatch, NDArray[np.int64], NDArray[Any]],
-    gymnasium.utils.RecordConstructorArgs,
-):
+class PaddedVectorObservation(_VectorWrapper, gymnasium.utils.RecordConstructorArgs):
     """Pads the graphs of a vector environment to the same size: those of `PaddedObservation`, stacked.
 
     Observations that `SameStep` autoreset leaves in `infos["final_obs"]` are padded too, one by one.

@@ -54,7 +54,7 @@ def app_of(exploration: Exploration, configuration: Configuration, limits: Limit
 
     @app.before_request
     def refuse_strangers() -> None:
-        name = urlsplit(f"//{request.host}").hostname or "nothing"
+        name = _name_in(request.host) or "nothing"
         if name not in (host, "localhost") and not _is_address(name):
             abort(400, f"served as {host}, not as {name}: open the address that the command printed")
 
@@ -127,6 +127,14 @@ def app_of(exploration: Exploration, configuration: Configuration, limits: Limit
 def _names(parameter: str) -> list[str]:
     """The names in a parameter of the address, between commas; a name has its own as `%2C`."""
     return [unquote(name) for name in request.args.get(parameter, "").split(",") if name]
+
+
+def _name_in(host: str) -> str | None:
+    """The name or address in a Host header, if it is well-formed."""
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
 
 
 def _is_address(name: str) -> bool:

@@ -53,7 +53,7 @@ def export_onnx(trained: Trained, path: Path) -> None:
     import onnx
     import onnxscript  # noqa: F401 - the exporter needs it
 
-    nodes, edges, graphs = Dim("nodes"), Dim("edges"), Dim("graphs")
+    nodes, edges, graphs = (Dim(name, max=2**31) for name in ("nodes", "edges", "graphs"))
     example = (
         torch.zeros(5, trained.encoding["width"]),
         torch.tensor([[0, 1, 2, 3], [1, 2, 1, 4]]),

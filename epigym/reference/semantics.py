@@ -328,7 +328,7 @@ def _valuations(
     """The valuations of (world, event) pairs, each once, and the number of each pair's."""
     number: dict[frozenset[str], int] = {}
     label = np.empty(len(world), np.int64)
-    for happening in np.unique(event).tolist():
+    for happening in sorted(set(event.tolist())):
         here = np.flatnonzero(event == happening)
         what, worlds = action.events[happening], world[here]
         # What is true afterwards depends on what was, and on which effects happen.

@@ -59,8 +59,7 @@ SHORT = {
     "search.evaluate experiment=messages": "per_domain=1 heuristics=[h_ff] max_expanded=1",
     "search.evaluate": "per_domain=1 time_limit=1",
     "search.explore": "port=0",
-    "search.summit": "time_limit=0",
-    "search.ladder": "draw=false domain=assembly_line time_limit=0.05",  # drawing the goals of one domain takes minutes
+    "tests.benchmarks.suites": "--time-limit 0",
 }
 """What is added to the end of a command to make it short."""
 
@@ -84,9 +83,8 @@ PROMISED = {
     "learn.train -m model=actions": "outputs/actions/*.json",
     "search.competition": "plan.json",
     "search.evaluate": "outputs/evaluate/*/results.csv",
-    "search.ladder": "outputs/ladder/scaling.csv",
     "search.report": "outputs/report/*/*.md",
-    "search.summit": "outputs/summit/summit.csv",
+    "tests.benchmarks.suites": "outputs/suites/*.csv",
 }
 """What a command writes, beside the files that its arguments name."""
 

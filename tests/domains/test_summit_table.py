@@ -12,9 +12,9 @@ from domains.registry import counts as known_counts
 from domains.suites import suite
 from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
-from search.evaluation.rungs import stored
-from search.evaluation.summit import GIVEN_UP, Rung, searches
-from search.evaluation.summit_sizes import LINES
+from tests.benchmarks.suites.summit import GIVEN_UP, Rung, searches
+from tests.benchmarks.suites.summit_sizes import LINES
+from tests.benchmarks.suites.tables import stored
 
 RUNGS = stored(SUMMIT, Rung.read)
 LEFT_OUT = {"consecutive_numbers"}  # every search solves every step of its line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -12,18 +13,19 @@ import domains
 from domains import registry
 from domains.registry import LADDER
 from domains.suites import SUITES
-from epigym.errors import UsageError
 from epigym.language import parse_mastar
 from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
-from search import ladder as command
 from search.agents.breadth_first import BreadthFirst
-from search.evaluation import ladder
-from search.evaluation.ladder import Quarry, Rung
-from search.evaluation.ladder_sizes import SIZES, Sizes
-from tests.helpers.commands import composed
+from search.agents.limits import Limits
+from tests.benchmarks.suites import scaling
+from tests.benchmarks.suites.__main__ import main
+from tests.benchmarks.suites.scaling import Quarry, Rung
+from tests.benchmarks.suites.scaling_sizes import SIZES, Sizes
+from tests.benchmarks.suites.tables import store
 
-RUNGS = ladder.read(LADDER)
+RUNGS = scaling.read(LADDER)
+LIMITS = Limits(time_limit=60.0, memory_limit="8GiB")
 
 
 @pytest.mark.parametrize("domain", ["assembly_line", "coin_in_the_box", "grapevine"])
@@ -46,7 +48,7 @@ def test_effort_in_sight_is_what_breadth_first_search_generates(domain: str) -> 
 def test_a_lower_rung_is_the_drawn_goal_nearest_to_its_target() -> None:
     quarry = Quarry("grapevine", {}, 2000)
     drawn = quarry.draws(2, 60, 12)
-    seed, goal = ladder._nearest(quarry, drawn, 700)
+    seed, goal = scaling._nearest(quarry, drawn, 700)
     assert (seed, goal) in drawn
     assert goal == quarry.draw(seed, 12)
     distances = [max(effort / 700, 700 / effort) for _, one in drawn if (effort := quarry.effort(one))]
@@ -62,11 +64,11 @@ def test_drawing_again_gives_the_same_rungs(monkeypatch: pytest.MonkeyPatch) -> 
         most_steps=8,
         look_ahead=2000,
     )
-    monkeypatch.setattr(ladder, "SIZES", {"coin_in_the_box": sizes})
-    monkeypatch.setattr(ladder, "_FIRST_EFFORT", 50)
-    monkeypatch.setattr(ladder, "_LOWER_DRAWS", 30)
-    rungs = ladder.draw("coin_in_the_box")
-    assert ladder.draw("coin_in_the_box") == rungs
+    monkeypatch.setattr(scaling, "SIZES", {"coin_in_the_box": sizes})
+    monkeypatch.setattr(scaling, "_FIRST_EFFORT", 50)
+    monkeypatch.setattr(scaling, "_LOWER_DRAWS", 30)
+    rungs = scaling.draw("coin_in_the_box")
+    assert scaling.draw("coin_in_the_box") == rungs
     assert [rung.instance for rung in rungs[:3]] == ["scaling_01", "scaling_02", "scaling_03"]
     assert sorted(rung.instance for rung in rungs[3:]) == ["scaling_04", "scaling_05"]
     assert [json.loads(rung.parameters)["agents"] for rung in rungs] == [2, 3, 3, 4, 4]
@@ -81,49 +83,65 @@ def _rung(number: int, *goals: str) -> Rung:
 
 
 def test_measuring_fills_in_the_row_and_the_table_keeps_it(tmp_path: Path) -> None:
-    [measured] = ladder.measure([_rung(1, "B(b, tail)")], 60.0, "8GiB")
+    [measured] = scaling.measure([_rung(1, "B(b, tail)")], LIMITS)
     assert (measured.status, measured.plan_length, measured.expanded, measured.generated) == ("solved", 3, 8, 37)
     assert (measured.time_limit_s, measured.memory_limit) == (60.0, "8GiB")
     assert measured.walk_length == 2
-    [hard] = ladder.measure([_rung(2, "B(a, -tail)")], 0.0, "8GiB")
+    [hard] = scaling.measure([_rung(2, "B(a, -tail)")], replace(LIMITS, time_limit=0.0))
     assert (hard.status, hard.plan_length) == ("time_limit", "")
     path = tmp_path / "table.csv"
-    ladder.write([measured, hard], path)
-    again = ladder.read(path)
+    store(map(asdict, [measured, hard]), path)
+    again = scaling.read(path)
     assert [str(vars_of(rung)) for rung in again] == [str(vars_of(rung)) for rung in (measured, hard)]
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_search_without_a_plan_decides_the_rungs_whose_goals_it_has_not_met() -> None:
     impossible, easy, vain = _rung(1, "B(a, -tail)"), _rung(2, "B(b, tail)"), _rung(3, "B(a, -tail)", "B(b, tail)")
-    alone = [ladder.measure([rung], 60.0, "8GiB")[0] for rung in (impossible, easy, vain)]
+    alone = [scaling.measure([rung], LIMITS)[0] for rung in (impossible, easy, vain)]
     assert [rung.status for rung in alone] == ["unsolvable", "solved", "unsolvable"]
-    together = ladder.measure([impossible, easy, vain], 60.0, "8GiB")
+    together = scaling.measure([impossible, easy, vain], LIMITS)
     assert [rung.instance for rung in together] == ["scaling_01", "scaling_03"]
     counts = [(rung.expanded, rung.generated, rung.distinct) for rung in alone]
     assert [(rung.expanded, rung.generated, rung.distinct) for rung in together] == [counts[0], counts[2]]
-    assert [rung.instance for rung in ladder.measure([easy, vain], 60.0, "8GiB")] == ["scaling_02"]
+    assert [rung.instance for rung in scaling.measure([easy, vain], LIMITS)] == ["scaling_02"]
 
 
 def test_every_rung_of_a_table_is_measured_there(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     rungs = [_rung(1, "B(b, tail)"), _rung(2, "B(a, -tail)"), _rung(3, "B(c, tail)"), _rung(4, "B(b, -tail)")]
-    ladder.write(rungs, path)
-    ladder.climb(["coin_in_the_box"], path, fresh=False, time_limit=60.0, memory_limit="8GiB", parallel=1)
-    measured = ladder.read(path)
+    store(map(asdict, rungs), path)
+    scaling.climb(["coin_in_the_box"], path, LIMITS)
+    measured = scaling.read(path)
     assert [rung.instance for rung in measured] == [rung.instance for rung in rungs]
     assert [rung.status for rung in measured] == ["solved", "unsolvable", "solved", "unsolvable"]
 
 
-def test_the_command_writes_a_table_of_its_own(tmp_path: Path) -> None:
-    before, out = LADDER.read_bytes(), tmp_path / "ladder" / "scaling.csv"
-    command.ladder(composed(command.Ladder, "ladder", "domain=grapevine", f"out={out}", "time_limit=0"))
-    table = ladder.read(out)
+def test_the_program_writes_a_table_of_its_own(tmp_path: Path) -> None:
+    before, out = LADDER.read_bytes(), tmp_path / "suites" / "scaling.csv"
+    main(["scaling", "--domain", "grapevine", "--out", str(out), "--time-limit", "0"])
+    table = scaling.read(out)
     assert [rung.instance for rung in table] == [rung.instance for rung in RUNGS]
     assert {rung.status for rung in table if rung.domain == "grapevine"} == {"time_limit"}
     assert LADDER.read_bytes() == before
-    with pytest.raises(UsageError, match="did you mean 'grapevine'"):
-        command.ladder(composed(command.Ladder, "ladder", "domain=grapevin"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--domain", "grapevin"], "choose from"),
+        (["--memory-limit", "much"], "not an amount of memory"),
+        (["--parallel", "0"], "choose from"),
+        (["--out", __file__], "lacks the column"),
+    ],
+)
+def test_wrong_arguments_end_the_program_with_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["scaling", *arguments])
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err.splitlines()[-1]
 
 
 def vars_of(rung: Rung) -> dict[str, str]:
@@ -179,11 +197,15 @@ def test_the_suite_is_the_table() -> None:
     assert not set(SUITES["scaling"].test) & set(SUITES["scaling"].train)
 
 
-def test_an_interrupted_measurement_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_measurement_says_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def interrupted(*arguments: object, **options: object) -> Iterator[None]:
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr(ladder, "supervise", interrupted)
-    with pytest.raises(KeyboardInterrupt, match=rf"until now are in {tmp_path}/table\.csv"):
-        command.ladder(composed(command.Ladder, "ladder", "domain=grapevine", f"out={tmp_path}/table.csv"))
+    monkeypatch.setattr(scaling, "supervise", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main(["scaling", "--domain", "grapevine", "--out", f"{tmp_path}/table.csv"])
+    assert ended.value.code == 130
+    assert f"until now are in {tmp_path}/table.csv" in capsys.readouterr().err

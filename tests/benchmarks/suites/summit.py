@@ -33,12 +33,12 @@ from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.cell import search_from
-from search.evaluation.rungs import Source, store, stored
-from search.evaluation.summit_sizes import LINES
 from search.planning.configuration import Choice, Configuration
 from search.planning.planner import late
 from search.planning.single import outcome
 from search.processes.processes import Job, supervise
+from tests.benchmarks.suites.summit_sizes import LINES
+from tests.benchmarks.suites.tables import Source, store, stored
 
 GIVEN_UP: Final = "given_up"
 """The status of a search that is not run, as it failed on two lower steps in a row."""
@@ -211,8 +211,8 @@ def _require(limits: Limits, rungs: Iterable[Rung], table: Path) -> None:
     """The table has the same limits, or there are no rungs."""
     for rung in rungs:
         if (float(rung.time_limit_s), rung.memory_limit) != (limits.time_limit, str(limits.memory_limit)):
-            within = f"time_limit={rung.time_limit_s} memory_limit={rung.memory_limit}"
-            raise UsageError(f"{table} was measured with {within}: give these limits, or another out=")
+            within = f"--time-limit {rung.time_limit_s} --memory-limit {rung.memory_limit}"
+            raise UsageError(f"{table} was measured with {within}: give these limits, or another --out")
 
 
 def _is_over(rungs: Sequence[Rung]) -> bool:
@@ -307,7 +307,7 @@ def _outcomes(rung: Rung, labels: Iterable[str], limits: Limits, parallel: int) 
         parallel=parallel,
         wall_limit=(limits.time_limit or 0.0) + _GRACE,
         memory_limit=memory_bytes(limits.memory_limit),
-        preload=["search.evaluation.summit"],
+        preload=[__name__],
     )
     with closing(running) as endings:
         return {ending.job.key: Outcome.of(outcome(ending, chosen[ending.job.key], rung.domain)) for ending in endings}

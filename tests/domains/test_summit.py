@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,12 @@ from domains import registry
 from epigym.errors import UsageError
 from epigym.problem import domain_problem
 from epigym.reference.semantics import subgoals, validate
-from search import summit as command
 from search.agents.limits import Limits
-from search.evaluation import summit
-from search.evaluation.rungs import store, stored
-from search.evaluation.summit import GIVEN_UP, Outcome, Rung
-from search.evaluation.summit_sizes import LINES, Line
-from tests.helpers.commands import composed
+from tests.benchmarks.suites import summit
+from tests.benchmarks.suites.__main__ import main
+from tests.benchmarks.suites.summit import GIVEN_UP, Outcome, Rung
+from tests.benchmarks.suites.summit_sizes import LINES, Line
+from tests.benchmarks.suites.tables import store, stored
 
 SIZES = {domain: line.sizes for domain, line in LINES.items()}
 DOMAIN = "coin_in_the_box"
@@ -151,16 +149,16 @@ def test_started_again_it_goes_on_where_it_was(tmp_path: Path, measured: list[tu
 
 def test_tables_of_other_limits_are_refused(tmp_path: Path, measured: list[tuple[int, str]]) -> None:
     climbed(tmp_path / "table.csv")
-    with pytest.raises(UsageError, match=r"measured with time_limit=30\.0 memory_limit=4GiB: give these limits"):
+    with pytest.raises(UsageError, match=r"measured with --time-limit 30\.0 --memory-limit 4GiB: give these limits"):
         summit.climb(DOMAIN, tmp_path / "table.csv", replace(LIMITS, time_limit=31.0))
 
 
-def test_the_command_searches_in_fact_and_equally_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_program_searches_in_fact_and_equally_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(LINES, DOMAIN, Line(({"agents": 2}, {"agents": 3}), walk=(4, 8), subgoals=(3, 6)))
     tables = []
     for name in ("one", "two"):
         out = tmp_path / name / "summit.csv"
-        command.summit(composed(command.Summit, "summit", f"domain={DOMAIN}", f"out={out}", "parallel=2"))
+        main(["summit", "--domain", DOMAIN, "--out", str(out), "--parallel", "2"])
         tables.append([{key: row[key] for key in row if not key.endswith(".seconds")} for row in stored(out, dict)])
         [first, second] = stored(out, Rung.read)
         assert (first.instance, second.instance) == ("below_01", "below_02")
@@ -194,19 +192,6 @@ def test_rungs_and_control_are_instances_of_their_domains(tmp_path: Path, measur
     for kind, rungs in (("summit", kept), ("control", control)):
         assert registry._numbered(table, kind) == {DOMAIN: {one.instance: json.loads(one.parameters) for one in rungs}}
     assert registry._numbered(tmp_path / "none.csv", "summit") == {}
-
-
-def test_wrong_domains_and_interruptions_are_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match="did you mean 'grapevine'"):
-        command.summit(composed(command.Summit, "summit", "domain=grapevin"))
-
-    def interrupted(*arguments: object, **options: object) -> Iterator[None]:
-        raise KeyboardInterrupt
-        yield
-
-    monkeypatch.setattr(summit, "supervise", interrupted)
-    with pytest.raises(KeyboardInterrupt, match=rf"until now are in {tmp_path}/table\.csv: start the command again"):
-        command.summit(composed(command.Summit, "summit", f"domain={DOMAIN}", f"out={tmp_path}/table.csv"))
 
 
 def test_every_domain_has_a_line() -> None:

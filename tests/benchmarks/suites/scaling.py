@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,6 @@ from rich.progress import Progress
 
 from domains.registry import LADDER
 from epigym.errors import EpigymError
-from epigym.io.files import write_rows
 from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
 from epigym.space.traversal import RandomGoal, breadth_first, random_goal
@@ -35,9 +34,9 @@ from epigym.task.task import Task
 from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
-from search.evaluation.ladder_sizes import SIZES
-from search.evaluation.rungs import Source, store, stored
 from search.processes.processes import Job, supervise
+from tests.benchmarks.suites.scaling_sizes import SIZES
+from tests.benchmarks.suites.tables import Source, store, stored
 
 _FIRST_EFFORT = 1000
 _GROWTH = 2.5
@@ -149,7 +148,7 @@ def draw(domain: str) -> list[Rung]:
     return rungs
 
 
-def measure(rungs: Sequence[Rung], time_limit: float, memory_limit: str) -> list[Rung]:
+def measure(rungs: Sequence[Rung], limits: Limits) -> list[Rung]:
     """Run breadth-first search on the first of some rungs that differ in their goals alone.
 
     Breadth-first search does the same whatever its goal is, until it meets it. So where it ends without a plan,
@@ -160,7 +159,7 @@ def measure(rungs: Sequence[Rung], time_limit: float, memory_limit: str) -> list
     """
     first, *others = rungs
     space = StateSpace(_task(first))
-    result = BreadthFirst().search(space, limits=Limits(time_limit=time_limit, memory_limit=memory_limit))
+    result = BreadthFirst().search(space, limits=limits)
     outcome: dict[str, Any] = {
         "status": result.status.value,
         "plan_length": "" if result.plan_length is None else result.plan_length,
@@ -169,8 +168,8 @@ def measure(rungs: Sequence[Rung], time_limit: float, memory_limit: str) -> list
         "distinct": result.distinct,
         "seconds": round(result.search_seconds, 2),
         "memory_mib": psutil.Process().memory_info().rss >> 20,
-        "time_limit_s": time_limit,
-        "memory_limit": memory_limit,
+        "time_limit_s": limits.time_limit,
+        "memory_limit": limits.memory_limit,
     }
     alike = [] if result.status is SearchStatus.SOLVED else [rung for rung in others if not _meets(space, rung)]
     return [replace(rung, **outcome) for rung in (first, *alike)]
@@ -179,11 +178,6 @@ def measure(rungs: Sequence[Rung], time_limit: float, memory_limit: str) -> list
 def read(path: Path) -> list[Rung]:
     """The rungs of a table."""
     return stored(path, lambda row: Rung(**row))  # type: ignore[arg-type]
-
-
-def write(rungs: Iterable[Rung], path: Path) -> None:
-    """Write the table; readers see the old one or the whole new one."""
-    write_rows(path, [field.name for field in fields(Rung)], (asdict(rung) for rung in rungs))
 
 
 def _task(rung: Rung) -> Task:
@@ -237,24 +231,21 @@ def _rung(quarry: Quarry, number: int, seed: int, goal: RandomGoal) -> Rung:
     )
 
 
-def climb(
-    chosen: Sequence[str], table: Path, *, fresh: bool, time_limit: float, memory_limit: str, parallel: int
-) -> None:
+def climb(chosen: Sequence[str], table: Path, limits: Limits, *, fresh: bool = False, parallel: int = 1) -> None:
     """Measure the rungs of some domains and keep them in a table.
 
     Args:
         chosen: names of the domains.
         table: where the rungs are kept; those that are not there yet are those of the suite.
+        limits: of time and memory, per rung.
         fresh: whether to draw the rungs anew.
-        time_limit: seconds of search per rung.
-        memory_limit: of the process per rung.
         parallel: rungs measured at the same time.
 
     Raises:
         EpigymError: when the process of a search dies.
     """
     if not table.exists():
-        write(read(LADDER), table)
+        store(map(asdict, read(LADDER)), table)
     with Progress() as progress:
         for domain in chosen:
             if fresh:
@@ -263,7 +254,7 @@ def climb(
             bar = progress.add_task(domain, total=len(rungs))
             groups = [list(group) for _, group in groupby(rungs, key=_same_problem)]
             while groups:
-                jobs = [Job(group, measure, (group, time_limit, memory_limit)) for group in groups]
+                jobs = [Job(group, measure, (group, limits)) for group in groups]
                 groups = []
                 with closing(supervise(jobs, parallel=parallel)) as endings:
                     for ending in endings:

@@ -1,4 +1,4 @@
-"""What the ladder and the summit share: problems to draw goals for, and the table that keeps the rungs."""
+"""What both suites share: problems to draw goals for, and the table that keeps the rungs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def stored(path: Path, read: Callable[[dict[str, str]], R]) -> list[R]:
     try:
         return [read(row) for row in read_rows(path, ("domain", "instance"))]
     except (KeyError, TypeError, ValueError) as error:
-        raise EpigymError(f"{path} is no table of rungs: {error}: give another out=") from None
+        raise EpigymError(f"{path} is no table of rungs: {error}: give another --out") from None
 
 
 def store(rows: Iterable[Mapping[str, Any]], path: Path) -> None:

@@ -30,11 +30,11 @@ core: .venv/installed
 sanitize: addresses races
 
 addresses: .venv/installed
-	.ci/sanitize $(BIN)/python address,undefined tests/epigym/test_arguments.py tests/epigym/test_worlds.py \
-	  tests/epigym/test_core_agreement.py -m 'not reference'
+	.ci/sanitize $(BIN)/python address,undefined tests/epigym/core/test_arguments.py tests/epigym/space/test_worlds.py \
+	  tests/epigym/core/test_core_agreement.py -m 'not reference'
 
 races: .venv/installed
-	.ci/sanitize $(BIN)/python thread tests/epigym/test_threads.py
+	.ci/sanitize $(BIN)/python thread tests/epigym/core/test_threads.py
 
 # Speed is reported, never asserted: see tests/benchmarks.
 bench: .venv/installed

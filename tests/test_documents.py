@@ -218,7 +218,7 @@ Serve = Callable[[Command, Path, Path], int]
 def serve() -> Iterator[Serve]:
     """Whatever takes long to import is imported once; every command is a process forked from there."""
     server = subprocess.Popen(
-        [sys.executable, "-m", "tests.helpers.command_server"],
+        [sys.executable, "-m", "tests.tools.command_server"],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

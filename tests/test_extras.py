@@ -13,13 +13,15 @@ import pytest
 
 from epigym.cli.codes import ExitCode
 from epigym.config.packages import EXTRAS, extras
-from tests.helpers import light
 from tests.helpers.benchmark_files import ROOT
-from tests.test_imports import PACKAGES, Tree, name_of
+from tests.helpers.imports import PACKAGES, Tree, name_of
+from tests.tools import light
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TOOLS = ("all", "dev")  # extras of which the packages import nothing
-IN_LEARN = {f"learn.models.{name}" for name in ("linear", "ranker", "runs", "scoring", "shipped")}  # what searches read
+IN_LEARN = {
+    f"learn.models.{name}" for name in ("linear", "linear.ranker", "linear.shipped", "runs", "scoring")
+}  # what searches read
 PICTURES = {"search.reports.figures", "search.reports.writing"}
 AGENTS = {"epigym.envs.aec"}
 SERVED = {"search.exploring.app", "search.exploring.serving"}

@@ -1,0 +1,104 @@
+"""Rounds of training on what a search met: what they learn from, and when they are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from epigym.features.types import FeatureTypes
+from epigym.space.signature import signature
+from epigym.space.space import StateSpace
+from epigym.space.traversal import best_first
+from learn.data.distribution import MAX_STATES, Drawn, draw
+from learn.data.pairs import pairs_of
+from learn.models.linear.model import LinearModel, LinearScorer
+from learn.training import drawing
+from learn.training.linear import fit as ranking
+from learn.training.linear import trials as linear
+from learn.training.linear.aggregation import larger, lessons
+from learn.training.linear.fit import TrainingData
+from learn.training.linear.trials import Chosen, train_linear
+from learn.training.options import LinearOptions
+from learn.training.selection import Searched
+
+DOMAIN = "gossip"
+LEAST = LinearOptions(
+    kind="linear", folder=None, draws=2, goals=4, in_sight=False, long_goals=False, validation=1, expansions=10,
+    nodes=100, features=40, levels=[0], worlds=[False], losses=["ranking"], l2=[1e-3], bases=[], residual_l2=[1e-1],
+    rounds=0, larger=2,
+)  # fmt: skip
+
+
+@cache
+def plain() -> Chosen:
+    return train_linear([DOMAIN], LEAST, 0)
+
+
+def test_rounds_go_on_while_they_gain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is fitted to what was there and to what the last met; the first that gains nothing is not kept."""
+    fitted: list[int] = []
+
+    def fit(data: TrainingData, *arguments: Any, **options: Any) -> LinearModel:
+        fitted.append(len(data.target))
+        return ranking.fit(data, *arguments, **options)
+
+    unlearned = [one.found for one in plain().candidates[:3]]
+    ends = iter([*unlearned, *(Searched(1, expanded, (), False) for expanded in (40, 30, 30))])
+    monkeypatch.setattr(linear, "fit", fit)
+    monkeypatch.setattr(linear, "searched", lambda *arguments, **options: next(ends))
+    chosen = train_linear([DOMAIN], replace(LEAST, rounds=5), 0)
+    assert [one.rounds for one in chosen.candidates[3:]] == [0, 1, 2]
+    assert fitted[0] < fitted[1] < fitted[2]
+    assert (chosen.model.card["rounds"], chosen.model.card["states"]) == (1, fitted[1])
+    kept = chosen.candidates[4].model
+    assert kept is not None
+    assert chosen.model.weights.tolist() == kept.weights.tolist()
+    assert set(chosen.model.definitions) >= set(kept.colours.tolist())
+
+
+def test_larger_problems_are_others_than_those_to_validate_on() -> None:
+    validation = [one.task for one in islice(draw(DOMAIN, "validation", 7), 3)]
+    assert larger([DOMAIN], 3, 7, validation) == []
+    others = larger([DOMAIN], 3, 8, validation)
+    assert len(others) == 3
+    assert {signature(task) for task in others}.isdisjoint(map(signature, validation))
+
+
+def test_larger_problems_have_long_goals_where_these_are_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So have those to learn from and to validate on."""
+    asked: list[tuple[str, bool]] = []
+
+    def record(domain: str, split: str, *arguments: Any, long_goals: bool, **options: Any) -> Iterator[Drawn]:
+        asked.append((split, long_goals))
+        return draw(domain, split, *arguments, long_goals=long_goals, **options)
+
+    monkeypatch.setattr(drawing, "draw", record)
+    for long_goals in (False, True):
+        chosen = train_linear([DOMAIN], replace(LEAST, rounds=1, long_goals=long_goals), 0)
+        assert asked == [(split, long_goals) for split in ("train", "validation", "validation")]
+        assert chosen.model.card["long_goals"] is long_goals
+        asked.clear()
+
+
+def test_what_can_be_exhausted_is_labelled_exactly_and_of_the_rest_the_plan_is_learned() -> None:
+    model = plain().model
+    small, large = next(draw(DOMAIN, "train", 5)).task, next(draw(DOMAIN, "validation", 5)).task
+    exact, planned = lessons([small, large], model, nodes=1000, expansions=5, seed=3)
+    expected = pairs_of(small, expansions=5, max_states=MAX_STATES, seed=3)
+    assert expected is not None
+    assert (exact.ids.tolist(), exact.distance.tolist()) == (expected.ids.tolist(), expected.distance.tolist())
+    assert pairs_of(large, expansions=5, max_states=MAX_STATES, seed=4) is None
+    space = StateSpace(large)
+    path = best_first(space, LinearScorer(space, model, FeatureTypes(large)).score, max_expanded=1000).path
+    assert {*planned.ids[planned.better].tolist()} == {*path[1:]}
+    assert planned.distance.max() == len(path) - 1
+
+
+def test_what_is_not_solved_teaches_nothing() -> None:
+    large = next(draw(DOMAIN, "validation", 5)).task
+    assert lessons([large], plain().model, nodes=1, expansions=5, seed=0) == []

@@ -1,0 +1,273 @@
+"""Search with a linear model: its scores, the helpful actions of the relaxation it corrects, and no heavy library."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from epigym.errors import CheckpointError, MissingError, UsageError
+from epigym.features.action_features import ActionFeatures
+from epigym.features.counts import join
+from epigym.features.relaxation import Relaxation
+from epigym.features.types import FeatureTypes
+from epigym.io.sealed import write_sealed
+from epigym.problem import load_problem
+from epigym.reference.semantics import validate
+from epigym.space.space import StateSpace
+from epigym.task.formula import divided
+from learn.data.pairs import action_pairs_of
+from learn.models.linear import shipped
+from learn.models.linear.model import Base, LinearModel, LinearScorer, Observed, Representation, write_model
+from learn.models.linear.ranker import ActionRanker
+from learn.training.actions import observe
+from learn.training.linear.fit import fit_order
+from search.agents import make_agent
+from search.agents.limits import Limits
+from search.agents.result import SearchStatus
+from search.heuristics import make_heuristic
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
+from tests.helpers.tasks import SOLVABLE, hopeless
+
+PROBLEM = "coin_in_the_box/pl_5"
+
+
+def written(path: Path, base: Base, seed: int = 0, *, base_weight: float = 1.0) -> LinearModel:
+    """A model of random weights for what occurs near the start."""
+    space = StateSpace(load_problem(PROBLEM))
+    space.expand([0])
+    representation, types = Representation(1, True, base), FeatureTypes(space.task)
+    rows = Observed(space, representation, types).features(np.arange(len(space), dtype=np.int32))
+    colours, seen = np.unique(rows.colour, return_counts=True)
+    weights = np.random.default_rng(seed).normal(size=len(colours)) / 10
+    model = LinearModel(
+        "coin_in_the_box", representation, colours, weights, seen, base_weight, 0.25, schema=types.schema
+    )
+    write_model(model, path)
+    return model
+
+
+@pytest.fixture(params=["none", "h_ff", "h_add"])
+def base(request: pytest.FixtureRequest) -> Base:
+    found: Base = request.param
+    return found
+
+
+def near(space: StateSpace) -> np.ndarray:
+    space.expand(space.expand([0]).target)
+    return np.arange(len(space), dtype=np.int32)
+
+
+def test_scores_are_those_of_the_model(base: Base, tmp_path: Path) -> None:
+    model = written(tmp_path / "model.json", base)
+    space = StateSpace(load_problem(PROBLEM))
+    ids = near(space)
+    heuristic = make_heuristic("learned", space, checkpoint=str(tmp_path / "model.json"))
+    expected = LinearScorer(space, model).score(ids)
+    assert heuristic.score(ids).dtype == np.float64
+    assert heuristic.score(ids).tolist() == expected.tolist()
+    ways = np.full(len(ids), -1)
+    assert heuristic.evaluate(ids, ways, ways).scores.tolist() == expected.tolist()
+    assert len(set(expected.tolist())) > 5
+
+
+def test_what_corrects_the_relaxation_prefers_its_helpful_actions(base: Base, tmp_path: Path) -> None:
+    written(tmp_path / "model.json", base)
+    space = StateSpace(load_problem(PROBLEM))
+    ids = near(space)
+    heuristic = make_heuristic("learned", space, checkpoint=str(tmp_path / "model.json"))
+    ways = np.full(len(ids), -1)
+    found = heuristic.evaluate(ids, ways, ways)
+    if base == "none":
+        assert not heuristic.prefers
+        assert (found.preferred_ptr.tolist(), found.preferred.tolist()) == ([0] * (len(ids) + 1), [])
+    else:
+        relaxed = Relaxation(space)(ids)
+        assert heuristic.prefers
+        assert found.preferred_ptr.tolist() == relaxed.helpful_ptr.tolist()
+        assert found.preferred.tolist() == relaxed.helpful.tolist() != []
+
+
+@pytest.mark.parametrize("agent", ["hfs_preferred", "lazy"])
+def test_agents_that_ask_for_preferences_take_what_has_them(agent: str, base: Base, tmp_path: Path) -> None:
+    written(tmp_path / "model.json", base)
+    configuration = Configuration.of(agent, {"name": "learned", "checkpoint": str(tmp_path / "model.json")})
+    if base == "none":
+        with pytest.raises(UsageError, match="needs a heuristic that prefers actions"):
+            find_plan(load_problem(PROBLEM), configuration)
+    else:
+        assert find_plan(load_problem(PROBLEM), configuration).status is SearchStatus.SOLVED
+
+
+@pytest.mark.parametrize("agent", ["hfs", "mix"])
+@pytest.mark.parametrize("name", [PROBLEM, *sorted(SOLVABLE)])
+def test_plans_are_valid(agent: str, name: str, base: Base, tmp_path: Path) -> None:
+    written(tmp_path / "model.json", base)
+    task = SOLVABLE[name]() if name in SOLVABLE else load_problem(name)
+    file = str(tmp_path / "model.json")
+    result = find_plan(task, Configuration.of(agent, {"name": "learned", "checkpoint": file}))
+    assert result.status is SearchStatus.SOLVED
+    assert result.plan is not None
+    assert validate(task, result.plan).valid
+    assert (result.heuristic, result.checkpoint) == ("learned", file)
+
+
+def test_a_task_without_a_plan_is_exhausted(base: Base, tmp_path: Path) -> None:
+    written(tmp_path / "model.json", base)
+    heuristic = {"name": "learned", "checkpoint": str(tmp_path / "model.json")}
+    for agent in ("hfs", "mix"):
+        assert find_plan(hopeless(), Configuration.of(agent, heuristic)).status is SearchStatus.UNSOLVABLE
+
+
+def test_weights_decide_what_is_expanded(tmp_path: Path) -> None:
+    """A model that counts open parts of the goal searches like the heuristic that does, turned round it does not."""
+    task = load_problem("cloud_scheduling")
+    types, space = FeatureTypes(task), StateSpace(task)
+    parts = {part for goal in task.goal for part in divided(goal.negation_normal_form())}
+    kinds = zip(types.tables.goal_fine.tolist(), types.tables.goal, strict=True)
+    colours = np.unique(np.array([join(colour, 0) for colour, node in kinds if node in parts], dtype=np.uint64))
+    ones = np.ones(len(colours))
+    counts = []
+    for sign in (1, -1):
+        model = LinearModel("", Representation(0), colours, sign * ones, ones.astype(np.int64), constant=3)
+        write_model(model, tmp_path / f"{sign}.json")
+        heuristic = make_heuristic("learned", space, checkpoint=str(tmp_path / f"{sign}.json"))
+        counts.append(make_agent("hfs").search(space, heuristic, Limits(max_expanded=5000)).expanded)
+    assert counts[0] == make_agent("hfs").search(space, make_heuristic("divided_goals", space)).expanded < counts[1]
+
+
+def ranked(path: Path, seed: int = 0) -> LinearModel:
+    """A model of random weights for what the actions near the start are."""
+    space = StateSpace(load_problem(PROBLEM))
+    place, number = np.nonzero(space.applicable(near(space)))
+    colours = np.unique(ActionFeatures(space, FeatureTypes(space.task))(place, number).colour)
+    weights = np.random.default_rng(seed).normal(size=len(colours))
+    model = LinearModel("", Representation(0, base="h_ff", of="actions"), colours, weights, np.ones(len(colours)), 1.0)
+    write_model(model, path)
+    return model
+
+
+def test_what_a_model_of_actions_prefers_is_preferred(base: Base, tmp_path: Path) -> None:
+    written(tmp_path / "model.json", base)
+    model = ranked(tmp_path / "coin_in_the_box.json")
+    space = StateSpace(load_problem(PROBLEM))
+    ids = near(space)
+    files = {"checkpoint": str(tmp_path / "model.json"), "actions": str(tmp_path / "{domain}.json")}
+    heuristic = make_heuristic("learned", space, **files)
+    plain = make_heuristic("learned", space, checkpoint=files["checkpoint"])
+    ways = np.full(len(ids), -1)
+    found = heuristic.evaluate(ids, ways, ways)
+    ptr, preferred = ActionRanker(space, model, FeatureTypes(space.task)).preferred(ids)
+    assert heuristic.prefers
+    assert heuristic.checkpoint == files["checkpoint"]
+    assert found.scores.tolist() == heuristic.score(ids).tolist() == plain.score(ids).tolist()
+    assert (found.preferred_ptr.tolist(), found.preferred.tolist()) == (ptr.tolist(), preferred.tolist())
+    assert found.preferred.tolist() != plain.evaluate(ids, ways, ways).preferred.tolist()
+
+
+@pytest.mark.parametrize("agent", ["hfs_preferred", "lazy"])
+def test_agents_that_ask_for_preferences_take_those_of_a_model_of_actions(
+    agent: str, base: Base, tmp_path: Path
+) -> None:
+    written(tmp_path / "model.json", base)
+    ranked(tmp_path / "actions.json")
+    heuristic = {
+        "name": "learned",
+        "checkpoint": str(tmp_path / "model.json"),
+        "actions": str(tmp_path / "actions.json"),
+    }
+    task = load_problem(PROBLEM)
+    result = find_plan(task, Configuration.of(agent, heuristic))
+    assert result.status is SearchStatus.SOLVED
+    assert result.plan is not None
+    assert validate(task, result.plan).valid
+
+
+@pytest.mark.parametrize("problem", ["coin_in_the_box/pl_3", "collaboration_communication/2_2_3_pl_6"])
+def test_with_a_model_of_a_problem_lazy_builds_less_than_with_helpful_actions(problem: str, tmp_path: Path) -> None:
+    pairs = action_pairs_of(load_problem(problem), expansions=200, max_states=20_000, seed=0)
+    assert pairs is not None
+    data = observe([pairs], [FeatureTypes(pairs.space.task)], Representation(0, base="h_ff", of="actions"))
+    write_model(fit_order(data, 1e-4, 400), tmp_path / "actions.json")
+    none = np.empty(0)
+    same = LinearModel(
+        "", Representation(0, base="h_ff"), none.astype(np.uint64), none, none.astype(np.int64), base_weight=1.0
+    )
+    write_model(same, tmp_path / "h_ff.json")
+    scores = {"name": "learned", "checkpoint": str(tmp_path / "h_ff.json")}
+    actions = {"actions": str(tmp_path / "actions.json")}
+    choices = (Configuration.of("lazy", one) for one in (scores, scores | actions))
+    helpful, learned = (find_plan(load_problem(problem), choice) for choice in choices)
+    assert learned.status is SearchStatus.SOLVED
+    assert learned.generated < helpful.generated
+
+
+def test_the_file_of_the_model_of_actions_is_checked(tmp_path: Path) -> None:
+    written(tmp_path / "model.json", "h_ff")
+
+    def plan(file: str) -> None:
+        find_plan(load_problem(PROBLEM), Configuration.of("lazy", {"name": "learned", "actions": file}))
+
+    with pytest.raises(MissingError, match=r"^there is no model gone\.json: make one with [^\n]+$"):
+        plan("gone.json")
+    with pytest.raises(CheckpointError, match=r"model\.json: scores states, not actions: make one with [^\n]+$"):
+        plan(str(tmp_path / "model.json"))
+
+
+def test_the_domain_of_the_task_chooses_the_file(tmp_path: Path) -> None:
+    written(tmp_path / "coin_in_the_box.json", "none")
+    heuristic = {"name": "learned", "checkpoint": str(tmp_path / "{domain}.json")}
+    task = replace(load_problem(PROBLEM), name="grapevine/of people")
+    result = find_plan(task, Configuration.of("hfs", heuristic))
+    assert result.checkpoint == str(tmp_path / "coin_in_the_box.json")
+
+
+def test_without_a_file_it_is_a_model_that_comes_with_epigym(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shipped, "SHIPPED", tmp_path)
+    model = written(tmp_path / "coin_in_the_box.json", "none", 1)
+    general = written(tmp_path / "general.json", "h_add", 2)
+    own, other = StateSpace(load_problem(PROBLEM)), StateSpace(hopeless())
+    for space, expected, file in ((own, model, "coin_in_the_box"), (other, general, "general")):
+        heuristic = make_heuristic("learned", space)
+        ids = near(space)
+        assert heuristic.checkpoint == str(tmp_path / f"{file}.json")
+        assert heuristic.score(ids).tolist() == LinearScorer(space, expected).score(ids).tolist()
+
+
+def test_a_missing_or_damaged_file_is_one_clear_error(tmp_path: Path) -> None:
+    def plan(file: str) -> None:
+        find_plan(load_problem(PROBLEM), Configuration.of("hfs", {"name": "learned", "checkpoint": file}))
+
+    with pytest.raises(MissingError, match=r"^there is no model gone\.json: make one with [^\n]+$"):
+        plan("gone.json")
+    write_sealed(tmp_path / "text.json", {})
+    with pytest.raises(CheckpointError, match=r"^[^\n]+text\.json: no linear model: [^\n]+$"):
+        plan(str(tmp_path / "text.json"))
+
+
+def test_it_needs_neither_torch_nor_scipy(tmp_path: Path) -> None:
+    written(tmp_path / "model.json", "h_ff")
+    ranked(tmp_path / "actions.json")
+    script = (
+        "import sys; sys.modules['torch'] = sys.modules['scipy'] = None\n"
+        "from epigym import load_problem\n"
+        "from search.planning.configuration import Configuration\n"
+        "from search.planning.planner import find_plan\n"
+        "heuristic = {'name': 'learned', 'checkpoint': sys.argv[2]}\n"
+        "for agent, more in (('mix', {}), ('lazy', {'actions': sys.argv[3]})):\n"
+        "    configuration = Configuration.of(agent, heuristic | more)\n"
+        "    assert find_plan(load_problem(sys.argv[1]), configuration).plan\n"
+        "print(*{'torch', 'scipy', 'lightning'} & {name for name, found in sys.modules.items() if found})\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, PROBLEM, str(tmp_path / "model.json"), str(tmp_path / "actions.json")],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "\n"

@@ -294,12 +294,21 @@ def examples(file: Path) -> list[str]:
 EXAMPLES = [command for file in sorted((ROOT / "conf").rglob("*.yaml")) for command in examples(file)]
 
 
-@pytest.mark.parametrize("documents", GROUPS, ids=" ".join)
+@pytest.mark.parametrize(
+    "documents",
+    [
+        pytest.param(
+            group, id=" ".join(group), marks=[pytest.mark.slow] if group[0].startswith("docs/results/") else []
+        )
+        for group in GROUPS
+    ],
+)
 def test_commands_run(documents: list[str], tmp_path: Path, serve: Serve) -> None:
     shown = [command for name in documents for command in commands(name) if not is_public(command)]
     run_all(shown, tmp_path, serve, {key: lines for name in documents for key, lines in outputs(name).items()})
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize("document", [name for name in DOCUMENTS if any(map(is_public, commands(name)))])
 def test_commands_on_public_files_run(document: str, tmp_path: Path, serve: Serve) -> None:

@@ -78,6 +78,7 @@ def test_every_library_that_is_imported_is_declared() -> None:
     assert {name for name in libraries if declared.isdisjoint(required(distributions.get(name, [])))} == set()
 
 
+@pytest.mark.slow
 def test_what_is_not_about_learning_or_pictures_is_imported_without_extras(tmp_path: Path) -> None:
     modules = {name_of(path.relative_to(ROOT)) for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
     doors = {name for name in modules if name.startswith("learn.") and name.count(".") == 1}
@@ -88,18 +89,21 @@ def test_what_is_not_about_learning_or_pictures_is_imported_without_extras(tmp_p
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_environments_and_searches_need_no_extra(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(WITHOUT_EXTRAS)
     ended = lightly("script", cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_the_planner_of_the_competition_needs_no_extra(tmp_path: Path) -> None:
     ended = lightly("search.competition", str(ROOT / "docs/epddl/coin-1.json"), "plan.json", cwd=tmp_path)
     assert ended.returncode == ExitCode.SUCCESS
     assert (tmp_path / "plan.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "package", "extra"),
     [
@@ -125,6 +129,7 @@ def test_what_needs_an_extra_says_so_in_one_line(tmp_path: Path, command: str, p
     assert ended.returncode == ExitCode.NO_INPUT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("expression", "package", "extra"),
     [

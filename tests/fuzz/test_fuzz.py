@@ -17,6 +17,7 @@ from tests.tools import fuzz
 EXECUTIONS = 2000
 
 
+@pytest.mark.slow
 def test_random_files(tmp_path: Path) -> None:
     outcome = fuzz.fuzz(range(EXECUTIONS), 0, tmp_path)
     assert outcome.findings == ()

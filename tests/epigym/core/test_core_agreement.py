@@ -102,6 +102,7 @@ def test_different_ids_are_told_apart_by_a_formula(left: EState, right: EState) 
     assert (mine.tolist() != its.tolist()) == (other != space.initial)
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize("row", table("expected_mastar"), ids=lambda row: row["instance"])
 def test_random_plans_of_published_problems(row: dict[str, str]) -> None:

@@ -278,6 +278,7 @@ def regressed(tmp_path_factory: pytest.TempPathFactory) -> Learned:
     return learned(tmp_path_factory.mktemp("regressed"), coin(), "regression")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "plan"), [("ranked", 4), ("regressed", 3)])
 def test_what_it_was_trained_on_is_solved_without_a_detour(
     name: str, plan: int, request: pytest.FixtureRequest
@@ -288,6 +289,7 @@ def test_what_it_was_trained_on_is_solved_without_a_detour(
     assert (found.solved, found.expanded) == (True, plan)
 
 
+@pytest.mark.slow
 def test_a_step_is_the_unit_of_a_ranking(ranked: Learned) -> None:
     margins = ranked.scores[ranked.pairs.worse] - ranked.scores[ranked.pairs.better]
     assert (margins > 0).all()
@@ -295,12 +297,14 @@ def test_a_step_is_the_unit_of_a_ranking(ranked: Learned) -> None:
     assert float(ranked.model.network.unit) > 2  # the loss drives pairs farther apart
 
 
+@pytest.mark.slow
 def test_a_regression_learns_distances(regressed: Learned) -> None:
     assert len(set(regressed.pairs.distance.tolist())) > 3
     assert np.abs(regressed.scores - target_of(regressed.pairs.distance)).max() < 0.5
     assert float(regressed.model.network.unit) == 1
 
 
+@pytest.mark.slow
 def test_the_command_keeps_what_searches_best(tmp_path: Path) -> None:
     given = composed_settings(tmp_path, f"domain={DOMAIN}", "model.validation=2", "trainer.max_epochs=3",
                               "trainer.check_val_every_n_epoch=1")  # fmt: skip
@@ -342,6 +346,7 @@ def test_every_process_of_a_distributed_run_validates_by_all_problems() -> None:
         assert problems[own].tolist() == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_networks(tmp_path: Path) -> None:
     def weights(name: str, seed: int) -> list[float]:
         command.train(composed_settings(tmp_path / name, "domain=gossip", f"seed={seed}"))
@@ -353,6 +358,7 @@ def test_equal_seeds_give_equal_networks(tmp_path: Path) -> None:
     assert first != weights("three", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tiny_tasks")
 def test_training_goes_on_from_a_checkpoint_of_the_same_network_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -16,6 +16,8 @@ from lightning import Callback, Trainer
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.runs import GINE, Fit, check_same
 
+pytestmark = pytest.mark.slow
+
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
 
 

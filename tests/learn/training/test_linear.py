@@ -83,6 +83,7 @@ def test_the_simplest_of_the_best_by_search_is_chosen(chosen: Chosen) -> None:
     assert chosen.model.card["validation"] == {"problems": 2, "solved": most, "expanded": first.found.expanded}
 
 
+@pytest.mark.slow
 def test_what_falls_behind_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     choices = linear._choices
     monkeypatch.setattr(linear, "_choices", lambda options: choices(options)[::-1])  # what corrects h_ff comes first
@@ -153,6 +154,7 @@ def test_every_feature_has_a_definition_and_so_has_what_it_mentions(chosen: Chos
     assert {digits for digits in inside if digits in map(short, types.definitions)} <= known
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_models() -> None:
     def weights(seed: int) -> dict[int, float]:
         model = train_linear(["epistemic_gossip"], LEAST, seed).model
@@ -162,6 +164,7 @@ def test_equal_seeds_give_equal_models() -> None:
     assert weights(0) != weights(1)
 
 
+@pytest.mark.slow
 def test_a_model_of_several_domains_is_general() -> None:
     names = ["epistemic_gossip", "gossip"]
     model = train_linear(names, LEAST, 0).model
@@ -171,6 +174,7 @@ def test_a_model_of_several_domains_is_general() -> None:
     assert (model.card["domains"], model.card["problems"]) == (names, 4)
 
 
+@pytest.mark.slow
 def test_a_model_is_chosen_even_where_what_is_not_learned_does_better() -> None:
     found = train_linear([DOMAIN], replace(TINY, levels=[0], bases=[]), 1)
     first, *others = found.candidates[3:]
@@ -252,6 +256,7 @@ def settings(tmp_path: Path, *overrides: str) -> command.Train:
                     *(f"model.{one}" for one in tiny), *overrides)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None:
     command.train(settings(tmp_path, "domain=epistemic_gossip", f"model.folder={tmp_path}", "seed=3"))
     model = read_model(tmp_path / "run" / "model.json")

@@ -53,6 +53,7 @@ def metrics_of(run: Path) -> dict[str, float]:
     return {name: value for name, value in metrics.items() if name not in ("seconds", "train/waiting_share")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("overrides", "steps"),
     [
@@ -79,6 +80,7 @@ def test_an_interrupted_regressor_becomes_what_it_would_have_been(
     assert metrics_of(tmp_path / "run")["step"] == best["global_step"] - 1
 
 
+@pytest.mark.slow
 def test_a_training_that_stopped_early_is_not_gone_on_with(fit: Fit, tmp_path: Path) -> None:
     still = (*GINE, "trainer.max_epochs=50", "patience=1", "model.optimizer.lr=0.0", "model.network.dropout=0.0")
     metrics = fit(*still)
@@ -89,6 +91,7 @@ def test_a_training_that_stopped_early_is_not_gone_on_with(fit: Fit, tmp_path: P
     assert again == metrics
 
 
+@pytest.mark.slow
 def test_longer_than_it_was_to_be(fit: Fit, tmp_path: Path) -> None:
     fit(*GINE, run="whole")
     fit(*GINE, "trainer.max_epochs=2")
@@ -96,6 +99,7 @@ def test_longer_than_it_was_to_be(fit: Fit, tmp_path: Path) -> None:
     check_same(tmp_path / "whole", tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_an_interrupted_relational_network_becomes_what_it_would_have_been(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,6 +144,7 @@ def test_a_damaged_checkpoint_is_not_gone_on_from(fit: Fit, tmp_path: Path) -> N
         fit(*GINE, "resume=true")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["linear", "actions"])
 def test_what_takes_minutes_starts_anew(tmp_path: Path, kind: str) -> None:
     settings = composed(

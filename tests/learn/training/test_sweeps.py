@@ -15,6 +15,7 @@ from epigym.config.packages import PLACE
 PROBLEM = "collaboration_communication/2_2_3_pl_6"
 
 
+@pytest.mark.slow
 def test_submitit_trains_in_a_process_of_its_own(tmp_path: Path) -> None:
     pytest.importorskip("submitit")
     command = [

@@ -80,6 +80,7 @@ def test_a_run_leaves_everything_in_its_folder(fit: Fit, tmp_path: Path) -> None
     assert 0 < metrics["train/waiting_share"] < 1
 
 
+@pytest.mark.slow
 def test_training_fits_better_than_any_constant(fit: Fit, tmp_path: Path) -> None:
     settings = ("trainer.max_epochs=40", "data.batch_size=32", "model.network.dropout=0.0")
     fit(*SHORT, *settings)
@@ -156,6 +157,7 @@ def test_a_training_without_validation_says_what_to_do(fit: Fit) -> None:
         fit(*SHORT, "data.batch_size=32", "trainer.max_steps=2")
 
 
+@pytest.mark.slow
 def test_training_stops_early(fit: Fit, tmp_path: Path) -> None:
     still = ("model.optimizer.lr=0.0", "patience=2")
     metrics = fit(f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=50", *still)
@@ -169,6 +171,7 @@ def test_training_stops_early(fit: Fit, tmp_path: Path) -> None:
     assert epochs == {"best": losses.index(min(losses)), "last": len(losses) - 1}
 
 
+@pytest.mark.slow
 def test_several_processes_train_one_regressor(tmp_path: Path) -> None:
     command = [
         *(sys.executable, "-m", "learn.train", f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=1"),
@@ -181,6 +184,7 @@ def test_several_processes_train_one_regressor(tmp_path: Path) -> None:
     assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").domains == ("collaboration_communication",)
 
 
+@pytest.mark.slow
 def test_processes_that_a_scheduler_starts_at_once_write_one_run(tmp_path: Path) -> None:
     """They have no folder in common but that of the data sets, and each would name its run after its own time."""
     with socket() as free:

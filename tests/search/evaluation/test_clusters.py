@@ -336,6 +336,7 @@ def start(folder: Path, name: str, labels: int, cluster: str) -> subprocess.Pope
         return subprocess.Popen([*command, *limits], cwd=folder, stdout=log, stderr=subprocess.STDOUT)
 
 
+@pytest.mark.slow
 def test_a_table_does_not_depend_on_who_was_killed(coin: str, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     """Workers and the one that submits them are killed in turn at random moments, and it is started until all is done.
 

@@ -34,7 +34,8 @@ from epigym.io.sealed import read_sealed
 from learn.models.checkpoints import read_all
 from learn.rollouts import Rollouts, rollouts
 from learn.train import Train, train
-from learn.training import fitting, pictures  # noqa: F401 - the same
+from learn.training import fitting  # noqa: F401 - the same
+from learn.training.report import pictures
 from search.evaluate import Evaluate, evaluate
 from search.evaluation.cell import MEASURED
 from tests.helpers.commands import composed

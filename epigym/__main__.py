@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(import_module("domains.__main__").main(rest))
     try:
         if name not in commands:
-            raise EpigymError(unknown("command", name, [*commands, *others, *_HELP, "--version"]))
+            raise EpigymError(unknown("command", name, [*commands, *others, "--version"]))
         check_place("learn", "search")
     except EpigymError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -1,28 +1,29 @@
 """Train what guides a search: a regressor on labelled e-states, linear models, or a network over typed graphs.
 
 Everything goes into the folder of the run. Of a regressor: checkpoints, metrics, pictures, the settings, and run.json
-at the end. It learns from published problems, or with data=distribution from problems drawn from the distributions of
-domains (domain=all: of all together), as all others do. Of a linear model (model=linear of e-states, model=actions of
-actions): model.json, which heuristic=learned reads, and candidates.csv, from which it was chosen. Of model=relational:
-checkpoints/best.ckpt, which heuristic=gnn reads when it is named, and the curve of the training.
+at the end; the last line is a command that searches with it. It learns from problems sampled from the distributions of
+domains (domain=all: of all together), as all others do, from their published problems (data=published), or from
+problem=. Of model=linear: model.json, which heuristic=learned reads, and candidates.csv, from which it was chosen. Of
+model=relational: checkpoints/best.ckpt, which heuristic=gnn reads when it is named, and the curve of the training.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from epigym.cli.runner import run
-from epigym.cli.settings import ProblemSettings
+from epigym.cli.settings import ProblemSettings, write_override
 from epigym.errors import UsageError
 from epigym.names import unknown
 from learn.data.explorers import ExplorerSettings
+from learn.models.runs import CHECKPOINTS, LINEAR_FILE
 from learn.training.options import (
-    ActionOptions,
     DistributionOptions,
     LinearOptions,
     ModelOptions,
@@ -35,6 +36,14 @@ if TYPE_CHECKING:
     from epigym.task.task import Task
     from learn.data.dataset import DataSet
 
+REGRESSOR = "gine"
+USED_BY = {
+    **dict.fromkeys(("encoding", "explorer", "data", "problem", "outputs"), (REGRESSOR,)),
+    **dict.fromkeys(("semantics", "domain_file", "libraries", "plank_compat", "forbid_collapse"), (REGRESSOR,)),
+    **dict.fromkeys(("trainer", "patience", "callbacks", "loggers", "ckpt_path", "resume"), (REGRESSOR, "relational")),
+}
+"""The models that use a setting, where these are not all of them."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -45,8 +54,34 @@ class Train(ProblemSettings, Training):
     domain: list[str]
     without: list[str]
     problem: list[str]
+    recipe_for: str | None
     explorer: ExplorerSettings
     outputs: Path = field(metadata={"written": "folder"})
+
+    @classmethod
+    def find_unused(cls, values: Mapping[str, Any]) -> dict[str, str]:
+        """What the model does not use, what does not fit the problems it learns from, and a recipe for another model.
+
+        Args:
+            values: as composed, not checked yet.
+        """
+        kind = dict(values["model"]).get("kind", REGRESSOR)
+        unused = {
+            name: f"model={kind} does not use it, only model={' and model='.join(kinds)}: leave it out"
+            for name, kinds in USED_BY.items()
+            if kind not in kinds
+        }
+        if values["recipe_for"] not in (None, kind):
+            unused["recipe"] = f"it is for model={values['recipe_for']}, not for model={kind}"
+        if kind == REGRESSOR and values["problem"]:
+            reason = "problem= names all that is learned from: leave one of them out"
+            unused |= dict.fromkeys(("domain", "without", "data=distribution", "data.draws", "data.goals"), reason)
+        elif kind == REGRESSOR and "draws" in values["data"]:
+            reason = "problems are sampled, not read: give it with data=published or problem="
+            unused |= dict.fromkeys(("semantics", "domain_file", "libraries", "plank_compat"), reason)
+        elif kind == REGRESSOR:
+            unused["without"] = "it leaves out sampled problems only: give it with data=distribution"
+        return unused
 
 
 def train(settings: Train) -> None:
@@ -63,65 +98,43 @@ def train(settings: Train) -> None:
         _linear(settings, settings.model)
 
 
-def _linear(settings: Train, options: LinearOptions | ActionOptions) -> None:
+def _linear(settings: Train, options: LinearOptions) -> None:
     """Draw, exhaust, fit candidates, choose one by search, and write it."""
-    domains = _always_drawn(settings, options.kind)
-    if settings.ckpt_path is not None:
-        raise UsageError(f"model={options.kind} takes minutes and starts anew: leave ckpt_path= out")
-    if settings.resume:
-        logger.info("model=%s takes minutes and starts anew", options.kind)
+    domains = _distributions(settings)
 
     from rich.console import Console
 
     from learn.models.linear.model import write_model
-    from learn.training.actions import train_actions
     from learn.training.linear.trials import train_linear
     from learn.training.report.tables import write_table
 
-    chosen = (
-        train_linear(domains, options, settings.seed)
-        if isinstance(options, LinearOptions)
-        else train_actions(domains, options, settings.seed)
-    )
+    chosen = train_linear(domains, options, settings.seed)
     rows = [candidate.row() for candidate in chosen.candidates]
     title = f"greedy search on {chosen.validation} validation problems, at most {options.nodes} nodes each"
     Console().print(write_table(rows, settings.run_dir / "candidates", title))
-    write_model(chosen.model, settings.run_dir / "model.json")
+    write_model(chosen.model, settings.run_dir / LINEAR_FILE)
     if options.folder is not None:
         write_model(chosen.model, Path(options.folder, f"{chosen.model.domain}.json"))
-    logger.info("%s: %s", chosen.model.representation, settings.run_dir / "model.json")
+    logger.info("%s: %s", chosen.model.representation, settings.run_dir / LINEAR_FILE)
 
 
-def _always_drawn(settings: Train, kind: str) -> list[str]:
-    """The domains from which a kind of model that knows no published problems draws."""
-    choice = f"model={kind}"
-    if isinstance(settings.data, DistributionOptions):
-        raise UsageError(f"{choice} always draws its problems: leave data= out")
-    return _distributions(settings, choice)
-
-
-def _distributions(settings: Train, choice: str) -> list[str]:
-    """The domains from which a choice draws."""
+def _distributions(settings: Train) -> list[str]:
+    """The domains whose problems are sampled."""
     from domains import DOMAINS
-    from epigym.problem import Reading
 
-    if settings.problem or not settings.domain:
-        raise UsageError(f"{choice} learns from distributions: give domain=<domain, list or all>, and no problem=")
     domains = list(DOMAINS) if settings.domain == ["all"] else settings.domain
     for name in (*domains, *settings.without):
         if name not in DOMAINS:
             raise UsageError(unknown("domain", name, [*DOMAINS, "all"]))
     domains = [name for name in domains if name not in settings.without]
     if not domains:
-        raise UsageError("without: it names every domain that is learned from")
-    if settings.reading != Reading():
-        raise UsageError(f"{choice} draws problems that are read in one way: leave out what says how to read a file")
+        raise UsageError("no domain is left to learn from: give domain=<domain, list or all>, and leave fewer out")
     return domains
 
 
 def _relational(settings: Train, options: RelationalOptions) -> None:
     """Draw, exhaust, train, and keep what searches best."""
-    domains = _always_drawn(settings, options.kind)
+    domains = _distributions(settings)
 
     from rich.console import Console
 
@@ -138,7 +151,9 @@ def _relational(settings: Train, options: RelationalOptions) -> None:
 
 
 def _regressor(settings: Train) -> None:
-    """Make the data sets, train, and show how well the regressor predicts."""
+    """Make the data sets, train, show how well the regressor predicts, and how to search with it."""
+    if settings.problem:
+        settings = replace(settings, data=settings.data.of_batches())
     if isinstance(settings.data, DistributionOptions):
         domains, problems, tasks = _drawn(settings, settings.data)
     else:
@@ -148,6 +163,7 @@ def _regressor(settings: Train) -> None:
 
     from learn.data.collecting import collect, summary
     from learn.training.fitting import metrics_table, train
+    from learn.training.trial import find_solved, sampled
 
     def data_sets() -> list[DataSet]:
         sets = collect(tasks(), settings.explorer, given(settings.encoding), settings.outputs)
@@ -155,19 +171,33 @@ def _regressor(settings: Train) -> None:
         return sets
 
     metrics = train(settings, data_sets, domains, problems, settings.semantics)
-    if metrics:
-        Console().print(metrics_table(metrics))
-        logger.info("checkpoint, metrics and pictures: %s", settings.run_dir)
+    if not metrics:
+        return
+    Console().print(metrics_table(metrics))
+    run_dir = settings.run_dir
+    logger.info("checkpoint, metrics and pictures: %s", run_dir)
+    checkpoint = run_dir / CHECKPOINTS / "best.ckpt"
+    named = zip(problems, tasks(), strict=True) if settings.problem else sampled(domains[0], settings.seed, run_dir)
+    problem = find_solved(checkpoint, named, forbid_collapse=settings.forbid_collapse)
+    if problem is not None:
+        print(_search_command(settings, problem, checkpoint))
+
+
+def _search_command(settings: Train, problem: str, checkpoint: Path) -> str:
+    """The command line that searches a problem with a regressor."""
+    chosen = {"problem": problem, "agent": "hfs", "heuristic": "gnn", "heuristic.checkpoint": checkpoint}
+    reading = ("semantics", "domain_file", "libraries", "plank_compat") if settings.problem else ()
+    given = {name: getattr(settings, name) for name in (*reading, "forbid_collapse")}
+    chosen |= {name: value for name, value in given.items() if value not in ("default", None, [], False)}
+    return shlex.join(["python", "-m", "search.solve", *map(write_override, chosen, chosen.values())])
 
 
 def _published(settings: Train) -> tuple[list[str], list[str], Callable[[], list[Task]]]:
-    """Domains, names and tasks of published problems."""
+    """Domains, names and tasks of the problems named, or else of the published ones."""
     from epigym.problem import load_problem
     from learn.data.problems import named
 
-    if settings.without:
-        raise UsageError("without leaves out what is drawn: give it with data=distribution")
-    problems = named("train", settings.domain, settings.problem)
+    problems = settings.problem or named("train", settings.domain, [])
     tasks = [load_problem(problem, settings.reading) for problem in problems]
     return list(dict.fromkeys(task.domain for task in tasks if task.domain)), problems, lambda: tasks
 
@@ -176,7 +206,7 @@ def _drawn(settings: Train, options: DistributionOptions) -> tuple[list[str], li
     """Domains and tasks of problems that are drawn when they are asked for; they have no names to load them by."""
     from learn.training.drawing import drawn
 
-    domains = _distributions(settings, "data=distribution")
+    domains = _distributions(settings)
     return domains, [], lambda: drawn(domains, "train", options.draws, settings.seed, options.goals)
 
 

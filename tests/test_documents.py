@@ -22,12 +22,11 @@ from tests.helpers.benchmark_files import ROOT, SHARED
 
 KINDS = (
     "-m",
-    "data=distribution",
+    "data=published",
+    "recipe=paper",
     "model=linear",
-    "model=actions",
     "model=relational",
     "experiment=ablation",
-    "experiment=actions",
     "experiment=messages",
     "experiment=queues",
 )
@@ -37,24 +36,20 @@ SHORT = {
     "learn.assess": "explorer.max_visited=60",
     "learn.draw": "draws=1 domain=[epistemic_gossip]",
     "learn.graph_ppo": "steps=64 envs=4 seeds=[0] goals=8 held_out=4 larger=8",
-    "learn.ppo": "steps=1024",
     "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=500 draws=2",
-    "learn.train": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64 trainer.max_steps=100"
-    " trainer.val_check_interval=50 trainer.check_val_every_n_epoch=null",
-    "learn.train -m": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200 data.batch_size=32"
-    " trainer.max_steps=1 trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
-    "learn.train data=distribution": "data.draws=2 explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2"
-    " trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
+    "learn.train": "explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2 trainer.limit_train_batches=1",
+    "learn.train data=published": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"
+    " trainer.max_steps=100 trainer.limit_train_batches=50",
+    "learn.train recipe=paper": "explorer.max_visited=20000 explorer.max_kept=3000 trainer.max_epochs=1",
     "learn.train model=linear": "model.draws=3 model.validation=2 model.nodes=50 model.levels=[0] model.larger=2",
-    "learn.train model=actions": "model.draws=3 model.validation=2 model.nodes=50",
     "learn.train model=relational": "model.draws=2 model.validation=1 model.nodes=50 trainer.max_epochs=2",
-    "learn.train -m data=distribution": "data.draws=2 explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2"
-    " trainer.val_check_interval=1 trainer.check_val_every_n_epoch=null",
+    "learn.train -m": "data.draws=2 explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2"
+    " trainer.limit_train_batches=1",
+    "learn.train -m data=published": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200"
+    " data.batch_size=32 trainer.max_steps=1 trainer.limit_train_batches=1",
     "learn.train -m model=linear": "model.draws=1 model.validation=1 model.nodes=20 model.larger=1",
-    "learn.train -m model=actions": "model.draws=1 model.validation=1 model.nodes=20",
     "learn.train -m model=relational": "model.draws=2 model.validation=1 model.nodes=20 trainer.max_epochs=2",
     "search.evaluate experiment=ablation": "per_domain=1 heuristics=[h_ff] max_expanded=1",  # few models were made
-    "search.evaluate experiment=actions": "per_domain=1 heuristics=[h_ff] max_expanded=1",
     "search.evaluate experiment=queues": "problems=[grapevine/3_pl_4] max_expanded=1",  # whose model prefers actions
     "search.evaluate experiment=messages": "per_domain=1 heuristics=[h_ff] max_expanded=1",
     "search.evaluate": "per_domain=1 time_limit=1",
@@ -72,15 +67,11 @@ PROMISED = {
     "learn.draw": "outputs/draw/*/problems.csv",
     "learn.export": "outputs/train/**/best.onnx",
     "learn.graph_ppo": "outputs/graph_ppo/*/policy_0.pt",
-    "learn.ppo": "outputs/ppo/*/agent.zip",
     "learn.rollouts": "outputs/explored/*/*.png",
     "learn.train": "outputs/**/checkpoints/best.ckpt",
     "learn.train model=linear": "outputs/train/*/model.json",
     "learn.train -m model=linear": "outputs/models/*/*.json",
-    "learn.train -m data=distribution": "outputs/models/*/*/checkpoints/best.ckpt",
     "learn.train -m model=relational": "outputs/models/*/*/checkpoints/best.ckpt",
-    "learn.train model=actions": "outputs/train/*/model.json",
-    "learn.train -m model=actions": "outputs/actions/*.json",
     "search.competition": "plan.json",
     "search.evaluate": "outputs/evaluate/*/results.csv",
     "search.report": "outputs/report/*/*.md",
@@ -96,18 +87,18 @@ ABSTRACT = "SPECFILE"  # stands for any file
 LOCAL = {"cluster=slurm": "cluster=local", "hydra/launcher=slurm": "hydra/launcher=local"}
 """What stands for a cluster, whose own settings are left out."""
 OF_CLUSTERS = ("cluster.", "hydra.launcher.")
-PUBLIC = ("../shared", "experiment=competition", "outputs/train/rescue")  # in commands that need the public files
+PUBLIC = ("../shared", "experiment=competition", "suite=ipc", "outputs/train/rescue")
+"""In commands that need the public files."""
 
 GROUPS = [
     ["README.md"],
     ["docs/reference/commands.md"],
-    ["docs/index.md", "docs/domains.md"],
+    ["docs/index.md", "docs/domains.md", "CHANGELOG.md"],
     ["docs/tutorials/first_plan.md"],
     ["docs/tutorials/own_domain_mastar.md"],
     ["docs/tutorials/own_domain_epddl.md"],
     ["docs/tutorials/own_heuristic.md"],
     ["docs/tutorials/train_and_use.md"],
-    ["docs/tutorials/reinforcement.md"],
     ["docs/tutorials/cluster.md"],
     ["docs/guidance.md"],
     ["docs/reinforcement.md"],

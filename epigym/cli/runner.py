@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import sys
 import warnings
@@ -11,6 +12,7 @@ from argparse import ArgumentError
 from collections.abc import Callable
 from dataclasses import fields
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, NoReturn, TypeVar
 
 import hydra
@@ -29,6 +31,7 @@ from epigym.errors import MissingError, UsageError
 from epigym.names import unknown
 
 S = TypeVar("S", bound=Settings)
+SLURM, LOCAL = "hydra/launcher=slurm", "hydra/launcher=local"
 
 
 def run(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> NoReturn:
@@ -85,6 +88,15 @@ def _check_options(arguments: list[str]) -> None:
         raise UsageError(str(error)) from None
     if others:
         raise UsageError(unknown("option", others[0], parser._option_string_actions))
+    if SLURM in arguments and _has_plugin("submitit") and shutil.which("sbatch") is None:
+        raise UsageError(f"{SLURM}: there is no sbatch: start it on a machine that can submit, or give {LOCAL}")
+
+
+def _has_plugin(launcher: str) -> bool:
+    try:
+        return find_spec(f"hydra_plugins.hydra_{launcher}_launcher") is not None
+    except ModuleNotFoundError:  # no plugin is installed
+        return False
 
 
 def _composed(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> ExitCode:
@@ -94,10 +106,11 @@ def _composed(task: Callable[[S], ExitCode | None], settings: type[S], door: str
 
     def job(config: DictConfig) -> Any:
         nonlocal code, failure
+        overrides = HydraConfig.get().overrides.task
         if HydraConfig.get().mode is RunMode.MULTIRUN:  # Hydra runs the other jobs before it raises an error
-            return task(read(config, settings))
+            return task(read(config, settings, overrides))
         try:
-            code = task(read(config, settings))
+            code = task(read(config, settings, overrides))
         except Exception as error:
             failure = error
         return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -17,14 +18,17 @@ from epigym.errors import UsageError
 from epigym.language import Semantics
 from epigym.problem import Reading
 
-C = TypeVar("C")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """What every command has, see `conf/command.yaml`."""
 
     debug: bool
+
+    @classmethod
+    def find_unused(cls, values: Mapping[str, Any]) -> dict[str, str]:
+        """Settings without effect beside the composed values, by name or as `name=value`, each with the reason."""
+        return {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +69,30 @@ def _job_folder(alone: str | None) -> str | None:
 OmegaConf.register_new_resolver("job_folder", _job_folder, replace=True)
 
 
-def read(config: DictConfig, kind: type[C]) -> C:
+def write_override(name: str, value: Any) -> str:
+    """A setting as a command line gives it, `name=value`, before the quotes of a shell."""
+
+    def quoted(one: Any) -> str:
+        text = str(one).lower() if isinstance(one, bool) else str(one)
+        return text if re.fullmatch(r"[\w/.+-]+", text) else "'{}'".format(text.replace("'", "\\'"))
+
+    return f"{name}=[{','.join(map(quoted, value))}]" if isinstance(value, list) else f"{name}={quoted(value)}"
+
+
+S = TypeVar("S", bound=Settings)
+
+
+def read(config: DictConfig, kind: type[S], overrides: Sequence[str] = ()) -> S:
     """The settings in a composed configuration.
 
+    Args:
+        config: the configuration.
+        kind: the dataclass of the settings.
+        overrides: what the user gave, as `name=value`.
+
     Raises:
-        UsageError: when a value is missing, unknown, of the wrong type or out of range; the message names it.
+        UsageError: when a value is missing, unknown, of the wrong type or out of range, or the user gave a setting
+            without effect; the message names it.
         MissingError: when a file that must be there is not.
         OSError: when a file or folder cannot be written.
     """
@@ -77,4 +100,9 @@ def read(config: DictConfig, kind: type[C]) -> C:
         values = OmegaConf.to_container(config, resolve=True)
     except OmegaConfBaseException as error:
         raise UsageError(f"{error.full_key}: {str(error).splitlines()[0]}") from None
-    return make(kind, cast(Mapping[str, Any], values))
+    values = cast(dict[str, Any], values)
+    for name, reason in kind.find_unused(values).items():
+        for given in (override.lstrip("+~") for override in overrides):
+            if given == name or given.startswith((f"{name}=", f"{name}.", f"{name}@")):
+                raise UsageError(f"{given}: {reason}")
+    return make(kind, values)

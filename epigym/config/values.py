@@ -5,6 +5,7 @@ Beside its type, the metadata of a field may hold rules for a value that is not 
 - `minimum` and `maximum` of a number;
 - `exists`: the value names a file or folder that must be there, or is a list of such names;
 - `written`: it names a `file` or a `folder` that will be written;
+- `own`: a dataclass that a mapping is checked against, unless it names a class of the user's as `_target_`;
 - `check`: a function, as `module:name`, that raises an `EpigymError` for a wrong value.
 """
 
@@ -19,6 +20,7 @@ from pkgutil import resolve_name
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from epigym.config.targets import TARGET
 from epigym.errors import EpigymError, MissingError, UsageError
 from epigym.io.files import check_writable
 from epigym.names import unknown
@@ -73,7 +75,7 @@ def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
     try:
         return kind(**made)
     except EpigymError as error:
-        raise UsageError(f"{prefix.rstrip('.')}: {error}") from None
+        raise UsageError(f"{prefix.rstrip('.')}: {error}" if prefix else str(error)) from None
 
 
 def typed(value: Any, kind: Any, place: str) -> Any:
@@ -155,6 +157,8 @@ def _check(value: Any, rules: Mapping[str, Any], place: str, shown: str) -> None
             raise MissingError(f"{place}={name}: there is no such file or folder")
     if "written" in rules:
         check_writable(value, is_folder=rules["written"] == "folder")
+    if "own" in rules and value.get(TARGET) is None:
+        make(rules["own"], {name: one for name, one in value.items() if name != TARGET}, f"{place}.")
     if check is not None:
         try:
             resolve_name(check)(value)

@@ -11,8 +11,8 @@ from epigym.config.values import Count, typed
 from epigym.envs.env import EpistemicEnv
 from epigym.language import Semantics
 from epigym.problem import domain_problem, vocabulary
+from epigym.space.sampling import random_goal
 from epigym.space.space import Query
-from epigym.space.traversal import random_goal
 from epigym.task.formula import Formula, and_, conjuncts
 
 RANDOM = "random"

@@ -186,10 +186,6 @@ class FeatureTypes:
             goal_children=_lists([number[child] for child in node.children] for node in goal),
         )
 
-    def action(self, number: int) -> str:
-        """The type of an action: what it does, by predicate; no part of `definitions`."""
-        return self._kinds.action(self._structure.actions[number], self._task.actions[number])
-
     def _zipped(self, fluents: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Lifted, tuple[str, str]]]:
         return zip(self._task.fluents, self._structure.fluents, fluents, strict=True)
 
@@ -330,10 +326,6 @@ class _Kinds:
     def schema(self, lifted: Lifted) -> str:
         """The type of an action's schema, as the digits of its colour."""
         return _short(self._rough_schema[_symbol(lifted)])
-
-    def action(self, lifted: Lifted, action: Action) -> str:
-        """The type of one action, whatever others of its schema do."""
-        return _text("action", len(lifted.arguments), _listed(self._done(action)))
 
     def texts(self) -> Iterator[str]:
         """The types of all predicates and schemas."""

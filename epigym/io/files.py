@@ -10,6 +10,7 @@ import os
 import shutil
 import stat
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -132,8 +133,10 @@ def check_writable(path: AnyPath, *, is_folder: bool = False) -> None:
         raise IsADirectoryError(errno.EISDIR, f"{there.name} is a folder", str(path))
     if is_folder and not there.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, f"{there.name} is not a folder", str(path))
-    if not os.access(there, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    try:  # asks the file system, whose answer `os.access` may not know
+        os.rmdir(tempfile.mkdtemp(prefix=".", dir=there if there.is_dir() else there.parent))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def write_text(path: AnyPath, text: str) -> None:

@@ -22,9 +22,9 @@ from domains.registry import counts as known_counts
 from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.names import unknown
 from epigym.problem import domain_problem, vocabulary
+from epigym.space.sampling import narrow_walk, random_goal, random_walk
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
-from epigym.space.traversal import narrow_walk, random_goal, random_walk
 from epigym.task.formula import Formula, and_, conjuncts
 from epigym.task.task import Task
 from learn.data.explorers import ExplorerSettings, explore

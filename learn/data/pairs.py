@@ -48,27 +48,6 @@ class Pairs:
     weight: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class ActionPairs:
-    """Actions in e-states of one problem, and pairs of actions in the same e-state.
-
-    Attributes:
-        space: where the e-states live; its task has the goal.
-        ids: int32[n], of each action the e-state.
-        actions: int32[n], the actions.
-        better: int64[p], positions in `actions`, of what leads to an e-state nearest to a goal.
-        worse: int64[p], positions in `actions`, of what does not.
-        weight: float64[p]; the pairs of an expansion together weigh as much as those of any other, in all 1.
-    """
-
-    space: StateSpace
-    ids: NDArray[np.int32]
-    actions: NDArray[np.int32]
-    better: NDArray[np.int64]
-    worse: NDArray[np.int64]
-    weight: NDArray[np.float64]
-
-
 def pairs_of(task: Task, *, expansions: int, max_states: int, seed: int, in_sight: bool = False) -> Pairs | None:
     """Pairs of a problem, or None when it has more e-states, or nothing to choose.
 
@@ -83,7 +62,7 @@ def pairs_of(task: Task, *, expansions: int, max_states: int, seed: int, in_sigh
         in_sight: whether the problem may have more, if its nearest goal is among these.
     """
     rng = np.random.default_rng(seed)
-    explored = _explored(task, expansions, max_states, rng, in_sight)
+    explored = _explored(task, expansions, max_states, rng, in_sight=in_sight)
     if explored is None:
         return None
     exploration, distance, chosen = explored
@@ -94,31 +73,6 @@ def pairs_of(task: Task, *, expansions: int, max_states: int, seed: int, in_sigh
     numbers, better, worse, weight = found
     space, ids = _walked_to(exploration, numbers)
     return Pairs(space, ids, distance[numbers], better, worse, weight)
-
-
-def action_pairs_of(task: Task, *, expansions: int, max_states: int, seed: int) -> ActionPairs | None:
-    """Pairs of actions of a problem, or None as `pairs_of`, whose arguments these are.
-
-    What leads nowhere is worse than what leads to an e-state nearest to a goal, as is what leads to any other one.
-    """
-    rng = np.random.default_rng(seed)
-    explored = _explored(task, expansions, max_states, rng)
-    if explored is None:
-        return None
-    exploration, distance, chosen = explored
-    ids, actions, targets, _ = exploration.space.expand(chosen)
-    is_best = distance[targets] == distance[ids] - 1
-    compared = []
-    for state in chosen:
-        best, others = (np.flatnonzero((ids == state) & own) for own in (is_best, ~is_best))
-        compared.append(_crossed(rng.permutation(best)[:_BEST].tolist(), others, rng))
-    found = _joined(compared)
-    if found is None:
-        return None
-    kept, better, worse, weight = found
-    states, place = np.unique(ids[kept], return_inverse=True)
-    space, own = _walked_to(exploration, states)
-    return ActionPairs(space, own[place], actions[kept], better, worse, weight)
 
 
 def pairs_of_plan(space: StateSpace, states: Sequence[int], *, seed: int) -> Pairs:
@@ -147,7 +101,7 @@ def pairs_of_plan(space: StateSpace, states: Sequence[int], *, seed: int) -> Pai
 
 
 def _explored(
-    task: Task, expansions: int, max_states: int, rng: np.random.Generator, in_sight: bool = False
+    task: Task, expansions: int, max_states: int, rng: np.random.Generator, *, in_sight: bool
 ) -> tuple[Exploration, NDArray[np.int32], list[int]] | None:
     """The e-states of a problem, their distances, and those to expand; None when there are too many."""
     exploration = explore(task, ExplorerSettings("exhaustive", max_visited=max_states))

@@ -16,6 +16,11 @@ R = TypeVar("R")
 
 RUN_FILE = "run.json"
 """Written into the folder of a run when it is finished."""
+CHECKPOINTS = "checkpoints"
+"""Folder of `best.ckpt` and `last.ckpt` in the folder of a run."""
+LAST = "last"
+LINEAR_FILE = "model.json"
+"""What a training of a linear model writes into the folder of its run."""
 
 logger = logging.getLogger(__name__)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from itertools import islice
-from typing import TypeVar
 
 from rich.progress import track
 
@@ -13,10 +11,8 @@ from epigym.errors import EpigymError
 from epigym.features.types import FeatureTypes
 from epigym.task.task import Task
 from learn.data.distribution import GOALS, MAX_STATES, draw
-from learn.data.pairs import ActionPairs, Pairs, action_pairs_of, pairs_of
+from learn.data.pairs import Pairs, pairs_of
 from learn.training.selection import Problems
-
-P = TypeVar("P")
 
 
 def drawn(
@@ -53,17 +49,8 @@ def all_pairs(tasks: Sequence[Task], expansions: int, seed: int, *, in_sight: bo
     Raises:
         EpigymError: when no problem has any.
     """
-    return _made(partial(pairs_of, in_sight=in_sight), tasks, expansions, seed)
-
-
-def all_action_pairs(tasks: Sequence[Task], expansions: int, seed: int) -> list[ActionPairs]:
-    """The pairs of actions of problems, without those that have none; as `all_pairs`, see `action_pairs_of`."""
-    return _made(action_pairs_of, tasks, expansions, seed)
-
-
-def _made(pairs: Callable[..., P | None], tasks: Sequence[Task], expansions: int, seed: int) -> list[P]:
     found = [
-        pairs(task, expansions=expansions, max_states=MAX_STATES, seed=seed + number)
+        pairs_of(task, expansions=expansions, max_states=MAX_STATES, seed=seed + number, in_sight=in_sight)
         for number, task in enumerate(track(tasks, "exhausting them", transient=True))
     ]
     kept = [one for one in found if one is not None]

@@ -16,13 +16,13 @@ from epigym.errors import EpigymError
 from epigym.io.tables import ScreenTable
 from learn.data.dataset import DataSet
 from learn.models.checkpoints import Trained, load
-from learn.models.runs import RUN_FILE
+from learn.models.runs import CHECKPOINTS, RUN_FILE
 from learn.training.loaders import RolloutData
 from learn.training.options import Training
 from learn.training.report.pictures import draw_curves, draw_errors, draw_predictions
 from learn.training.report.report import baselines, column, write_record
-from learn.training.resuming import CHECKPOINTS, History, begin, row_of
-from learn.training.trainer import WaitingTime, fit, make_module, make_trainer, write_settings
+from learn.training.resuming import History, begin, row_of
+from learn.training.trainer import WaitingTime, describe_end, fit, make_module, make_trainer, write_settings
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +88,9 @@ def train(
     draw_curves(history.rows, row, run_dir / "curves.png")
     counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
     metrics = row | counts | baselines(data.train, data.validation)
-    metrics |= {"epochs": history.rows[-1]["epoch"] + 1, "train/waiting_share": waiting.share}
+    epochs = int(history.rows[-1]["epoch"]) + 1
+    metrics |= {"epochs": float(epochs), "train/waiting_share": waiting.share}
+    stopped = describe_end(trainer, epochs)
     record = {
         "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
         "checkpoint": f"{CHECKPOINTS}/best.ckpt",
@@ -98,10 +100,12 @@ def train(
         "encoding": settings.encoding.name,
         "seed": settings.seed,
         "seconds": time.perf_counter() - start + history.earlier,
+        "stopped": stopped,
         "metrics": metrics,
         "data_sets": [str(item.folder) for item in sets],
     }
     write_record(record, run_dir / RUN_FILE)
+    logger.info("%s; kept is the checkpoint of epoch %d, step %s", stopped, row["epoch"] + 1, f"{row['step'] + 1:,.0f}")
     logger.info("%.0f s, %.0f %% of the steps waiting for data", record["seconds"], 100 * waiting.share)
     return metrics
 
@@ -115,7 +119,7 @@ def _predicted(trained: Trained, data: RolloutData) -> tuple[NDArray[np.float32]
 
 
 def metrics_table(metrics: dict[str, float]) -> ScreenTable:
-    """The regressor beside the baselines."""
+    """The regressor of the checkpoint that is kept, beside the baselines."""
     rows = []
     for key, name in (("val", "regressor"), ("median", "median distance"), ("open_goals", "open goals")):
         mae, rmse, r2, near = (metrics[f"{key}/{metric}"] for metric in ("mae", "rmse", "r2", "within_half"))

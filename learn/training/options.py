@@ -1,25 +1,40 @@
-"""What a training can be told, without PyTorch."""
+"""What a training can be told, checked without PyTorch."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict, dataclass, field, fields
+from glob import glob
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
-from epigym.config.values import UNSET
+from epigym.config.values import UNSET, AtLeast, Count
 from epigym.errors import UsageError
+from learn.models.runs import CHECKPOINTS, LAST, LINEAR_FILE, RUN_FILE
 
+GPU_FILES = ("/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap", "/dev/kfd", "/dev/dxg")
+"""What Linux shows of a GPU: NVIDIA's, also on its boards, AMD's, and that of Windows below it."""
 _CLASS = {"check": "epigym.config.targets:check"}
+
+
+def require_gpu(accelerator: str) -> None:
+    """Refuse an accelerator that is certainly not there; of one that may be there Lightning knows more.
+
+    Raises:
+        UsageError: when a GPU is asked for, and Linux shows none.
+    """
+    if accelerator in ("gpu", "cuda") and sys.platform == "linux" and not any(map(glob, GPU_FILES)):
+        raise UsageError(f"this machine has no GPU for {accelerator!r}: give trainer=auto or trainer=cpu")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainerOptions:
     """The options of `lightning.Trainer` but callbacks and loggers; only those that are given reach it."""
 
-    accelerator: str = UNSET
+    accelerator: str = field(default=UNSET, metadata={"check": "learn.training.options:require_gpu"})
     strategy: str = UNSET
     devices: int | str | list[int] = UNSET
     num_nodes: int = field(default=UNSET, metadata={"minimum": 1})
@@ -84,12 +99,45 @@ class TargetOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NetworkOptions:
+    """The arguments of `Regressor`."""
+
+    node_size: Count = UNSET
+    edge_size: Count = UNSET
+    hidden_size: Count = UNSET
+    head_size: Count = UNSET
+    blocks: Annotated[int, AtLeast(0)] = UNSET
+    dropout: float = field(default=UNSET, metadata={"minimum": 0, "maximum": 1})
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimizerOptions:
+    """The arguments of `torch.optim.AdamW`."""
+
+    lr: Annotated[float, AtLeast(0)] = UNSET
+    betas: list[float] = UNSET
+    eps: Annotated[float, AtLeast(0)] = UNSET
+    weight_decay: Annotated[float, AtLeast(0)] = UNSET
+    amsgrad: bool = UNSET
+    maximize: bool = UNSET
+    foreach: bool | None = UNSET
+    capturable: bool = UNSET
+    differentiable: bool = UNSET
+    fused: bool | None = UNSET
+
+    def __post_init__(self) -> None:
+        """Check the betas."""
+        if self.betas != UNSET and not (len(self.betas) == 2 and all(0 <= beta < 1 for beta in self.betas)):
+            raise UsageError(f"betas={self.betas}: expected two numbers from 0 to below 1")
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelOptions:
     """Network, target, optimizer and schedule, see `conf/model`."""
 
-    network: dict[str, Any] = field(metadata=_CLASS)
+    network: dict[str, Any] = field(metadata={**_CLASS, "own": NetworkOptions})
     target: TargetOptions
-    optimizer: dict[str, Any] = field(metadata=_CLASS)
+    optimizer: dict[str, Any] = field(metadata={**_CLASS, "own": OptimizerOptions})
     schedule: Literal["constant", "cosine"]
 
 
@@ -118,23 +166,6 @@ class LinearOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ActionOptions:
-    """What linear models of actions are made of, and how one is chosen, see `conf/model/actions.yaml`."""
-
-    kind: Literal["actions"]
-    folder: str | None
-    checkpoint: str | None
-    draws: int = field(metadata={"minimum": 1})
-    validation: int = field(metadata={"minimum": 1})
-    expansions: int = field(metadata={"minimum": 1})
-    nodes: int = field(metadata={"minimum": 1})
-    features: int = field(metadata={"minimum": 1})
-    l2: float = field(metadata={"minimum": 0})
-    bases: list[Literal["none", "h_ff"]]
-    margins: list[float]
-
-
-@dataclass(frozen=True, kw_only=True)
 class RelationalOptions:
     """A message-passing network, what it learns from and how the best is chosen, see `conf/model/relational.yaml`."""
 
@@ -158,6 +189,10 @@ class DataOptions:
     max_class_share: float = field(metadata={"minimum": 0, "maximum": 1})
     validation_share: float = field(metadata={"minimum": 0, "maximum": 1})
 
+    def of_batches(self) -> DataOptions:
+        """These alone, for problems that are named."""
+        return DataOptions(**{entry.name: getattr(self, entry.name) for entry in fields(DataOptions)})
+
 
 @dataclass(frozen=True, kw_only=True)
 class DistributionOptions(DataOptions):
@@ -173,7 +208,7 @@ class Training:
 
     run_dir: Path
     encoding: EncodingOptions
-    model: ModelOptions | LinearOptions | ActionOptions | RelationalOptions
+    model: ModelOptions | LinearOptions | RelationalOptions
     trainer: TrainerOptions
     data: DataOptions | DistributionOptions
     seed: int = field(metadata={"minimum": 0, "maximum": 2**32 - 1})  # NumPy's seeds
@@ -182,6 +217,15 @@ class Training:
     patience: int = field(metadata={"minimum": 1})
     callbacks: list[dict[str, Any]] = field(metadata=_CLASS)
     loggers: list[dict[str, Any]] = field(metadata=_CLASS)
+
+    def __post_init__(self) -> None:
+        """Refuse to overwrite another training."""
+        last = self.run_dir / CHECKPOINTS / f"{LAST}.ckpt"
+        goes_on = self.resume or (self.ckpt_path is not None and Path(self.ckpt_path).resolve() == last.resolve())
+        if not goes_on and any(path.exists() for path in (last, self.run_dir / RUN_FILE, self.run_dir / LINEAR_FILE)):
+            is_resumable = isinstance(self.model, ModelOptions | RelationalOptions)
+            remedy = "go on with resume=true, or name another" if is_resumable else "name another"
+            raise UsageError(f"run_dir={self.run_dir}: there is a training: {remedy}")
 
     @property
     def regressor(self) -> ModelOptions:

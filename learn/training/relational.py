@@ -36,14 +36,15 @@ from learn.models.gine.relational import (
     restore,
     tensors,
 )
+from learn.models.runs import CHECKPOINTS
 from learn.training.drawing import all_pairs, drawn, validating
 from learn.training.linear.fit import Loss, target_of
 from learn.training.loaders import shuffled, whole_batches
 from learn.training.options import RelationalOptions, Training
 from learn.training.report.pictures import draw_search_curves
-from learn.training.resuming import CHECKPOINTS, History, begin, row_of
-from learn.training.selection import Problems, searched
-from learn.training.trainer import fit, make_trainer, write_settings
+from learn.training.resuming import History, begin, row_of
+from learn.training.selection import Problems, validate_by_search
+from learn.training.trainer import describe_end, fit, make_trainer, write_settings
 
 logger = logging.getLogger(__name__)
 
@@ -223,14 +224,14 @@ class RelationalModule(LightningModule):
             return RelationalScorer(space, self.regressor, self._vocabulary, types).score
 
         problems = [self._problems[number] for number in numbers.tolist()]
-        found = searched(problems, self._nodes, scores, most=self._best)
-        self._best = min(self._best or found.merit, found.merit)
-        missed, expanded = found.merit
+        found = validate_by_search(problems, self._nodes, scores, bound=self._best)
+        self._best = min(self._best or found.score, found.score)
+        missed, expanded = found.score
         metrics = {
             "val/solved": found.solved,
             "val/expanded": expanded,
             "val/stopped": found.stopped,
-            "val/merit": missed + expanded / (1 + self._nodes * len(problems)),
+            "val/score": missed + expanded / (1 + self._nodes * len(problems)),
         }
         self.log_dict({name: float(value) for name, value in metrics.items()}, batch_size=1, sync_dist=True)
 
@@ -269,7 +270,7 @@ def train_relational(settings: Training, options: RelationalOptions, domains: Se
     checkpoint = begin(settings)
     history = History(run_dir / "metrics.csv")
     shown = "{val/solved:.0f} solved, {val/expanded:.0f} expanded"
-    trainer = make_trainer(settings, history, monitor="val/merit", shown=shown)
+    trainer = make_trainer(settings, history, monitor="val/score", shown=shown)
     tasks = drawn(domains, "train", options.draws, settings.seed)
     validation = validating(domains, options.validation, settings.seed)
     problems = all_pairs(tasks, options.expansions, settings.seed)
@@ -302,6 +303,7 @@ def train_relational(settings: Training, options: RelationalOptions, domains: Se
             f"training ended after {trainer.current_epoch} epochs, before the first validation: give it more, or "
             "validate earlier with trainer.check_val_every_n_epoch"
         )
+    logger.info("%s", describe_end(trainer, int(history.rows[-1]["epoch"]) + 1, "search on the validation problems"))
     row = row_of(best, history)
     draw_search_curves(history.rows, row, len(validation), run_dir / "curves.png")
     return _curve(history.rows, row)
@@ -309,7 +311,7 @@ def train_relational(settings: Training, options: RelationalOptions, domains: Se
 
 def _curve(history: Sequence[dict[str, float]], best: dict[str, float]) -> list[dict[str, Any]]:
     """What a table says of the epochs that were validated."""
-    rows = [row for row in history if "val/merit" in row]
+    rows = [row for row in history if "val/score" in row]
     return [
         {
             "epoch": int(row["epoch"]) + 1,

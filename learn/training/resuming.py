@@ -16,15 +16,12 @@ import torch
 from lightning import Callback, LightningModule, Trainer
 from lightning.fabric.plugins import CheckpointIO
 
-from epigym.errors import CheckpointError, UsageError
+from epigym.errors import CheckpointError
 from epigym.io.files import AnyPath, write_rows
 from learn.models.checkpoints import read_all, write
-from learn.models.runs import RUN_FILE
+from learn.models.runs import CHECKPOINTS, LAST, RUN_FILE
 from learn.training.options import Training
 
-CHECKPOINTS = "checkpoints"
-"""Folder of `best.ckpt` and `last.ckpt` in the folder of a run."""
-LAST = "last"
 _STATE = "continuation"
 
 
@@ -35,14 +32,11 @@ def begin(settings: Training) -> Path | None:
         settings: of the training.
 
     Raises:
-        UsageError: when the training would overwrite another one in the folder of the run.
         CheckpointError: when the checkpoint cannot be gone on from.
     """
     folder = settings.run_dir / CHECKPOINTS
     own = folder / f"{LAST}.ckpt"
     given = None if settings.ckpt_path is None else Path(settings.ckpt_path)
-    if own.exists() and not settings.resume and (given is None or given.resolve() != own.resolve()):
-        raise UsageError(f"run_dir={settings.run_dir}: there is a training: go on with resume=true, or name another")
     path = own if own.exists() else given
     if path is not None:
         _require_end_of_epoch(path)

@@ -1,17 +1,22 @@
-"""How well greedy search does with a score: what models are chosen by."""
+"""Validation by search: how well greedy best-first search does with a score, by which models are chosen."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from epigym.errors import EpigymError
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
-from epigym.space.traversal import Found, best_first
 from epigym.task.task import Task
+from search.agents.best_first import hfs
+from search.agents.limits import Limits
+from search.agents.result import SearchResult, SearchStatus
+from search.heuristics.heuristic import Heuristic
 
 _FAR = 2  # so many times more nodes are far more
 
@@ -20,15 +25,14 @@ Problems = Sequence[tuple[Task, FeatureTypes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
-    """How greedy search did on some problems.
+class ValidationResult:
+    """How greedy search did on the validation problems.
 
     Attributes:
         solved: problems solved within the limit of nodes.
-        expanded: nodes expanded over all of them, or built by a walk that defers; where a problem is not solved, the
-            limit.
+        expanded: nodes expanded over all of them; where a problem is not solved, the limit.
         unsolved: names of the others.
-        stopped: whether it was stopped before its end.
+        stopped: whether validation was stopped before its end.
     """
 
     solved: int
@@ -37,45 +41,69 @@ class Searched:
     stopped: bool
 
     @property
-    def merit(self) -> tuple[int, int]:
+    def score(self) -> tuple[int, int]:
         """What is compared, the less the better: problems not solved, nodes expanded."""
         return len(self.unsolved), self.expanded
 
 
-def searched(
+def validate_by_search(
     problems: Problems,
     nodes: int,
     scores: Callable[[StateSpace, FeatureTypes], Scores],
-    most: tuple[int, int] | None = None,
-) -> Searched:
-    """Search greedily, one expansion at a time.
+    bound: tuple[int, int] | None = None,
+) -> ValidationResult:
+    """Search greedily on each problem, one expansion at a time.
 
     Args:
         problems: the problems, with the types of their tasks.
         nodes: most expansions for each.
         scores: makes the score of a problem.
-        most: a merit; search stops once it has missed more problems than this, or as many and expanded far more nodes.
+        bound: a validation score; stop once more problems are unsolved than this allows, or as many with far more nodes
+            expanded.
+
+    Raises:
+        EpigymError: when a score is not a number, or a search runs out of memory.
     """
-    return walked(
-        problems, nodes, lambda space, types: best_first(space, scores(space, types), max_expanded=nodes), most
-    )
-
-
-def walked(
-    problems: Problems,
-    nodes: int,
-    walk: Callable[[StateSpace, FeatureTypes], Found],
-    most: tuple[int, int] | None = None,
-) -> Searched:
-    """Walk in any way through problems, with at most so many nodes for each; `most` as in `searched`."""
-    missed, fewest = most or (len(problems), nodes * len(problems))
+    missed, fewest = bound or (len(problems), nodes * len(problems))
     solved, expanded, unsolved = 0, 0, list[str]()
     for task, types in problems:
-        found = walk(StateSpace(task), types)
-        expanded += found.expanded if found.solved else nodes
-        solved += found.solved
-        if not found.solved:
+        space = StateSpace(task)
+        found = search_greedily(space, scores(space, types), nodes)
+        is_solved = found.status is SearchStatus.SOLVED
+        expanded += found.expanded if is_solved else nodes
+        solved += is_solved
+        if not is_solved:
             unsolved.append(task.name)
         if len(unsolved) > missed or (len(unsolved) == missed and expanded > _FAR * fewest):
             break
-    return Searched(solved, expanded, tuple(unsolved), solved + len(unsolved) < len(problems))
+    return ValidationResult(solved, expanded, tuple(unsolved), solved + len(unsolved) < len(problems))
+
+
+def search_greedily(space: StateSpace, score: Scores, nodes: int) -> SearchResult:
+    """The result of the agent `hfs` with a score, which no limit but the number of expansions ends.
+
+    Args:
+        space: where to search.
+        score: of e-states, int32[k] to float64[k].
+        nodes: most expansions.
+
+    Raises:
+        EpigymError: when a score is not a number, or the search runs out of memory.
+    """
+    limits = Limits(max_expanded=nodes, time_limit=None, memory_limit=sys.maxsize)
+    found = hfs().search(space, _Scored(space, score), limits)
+    if found.status is SearchStatus.MEMORY_LIMIT:
+        raise EpigymError(f"greedy search on {space.task.name} runs out of memory: lower model.nodes")
+    return found
+
+
+class _Scored(Heuristic):
+    """A score as a heuristic."""
+
+    name = "score"
+
+    def __init__(self, space: StateSpace, score: Scores) -> None:
+        self._score = score
+
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        return self._score(ids)

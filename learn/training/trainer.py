@@ -12,6 +12,7 @@ from typing import Any
 from lightning import Callback, LightningDataModule, LightningModule, Trainer
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
+from lightning.pytorch.callbacks.early_stopping import EarlyStoppingReason
 from lightning.pytorch.loggers import Logger, TensorBoardLogger
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -20,9 +21,10 @@ from epigym.errors import CheckpointError, UsageError
 from epigym.io.files import write_text
 from learn.models.checkpoints import load
 from learn.models.gine.target import Target
+from learn.models.runs import CHECKPOINTS, LAST
 from learn.training.module import DistanceModule
 from learn.training.options import Training, as_yaml, given
-from learn.training.resuming import CHECKPOINTS, LAST, Continuation, SealedIO
+from learn.training.resuming import Continuation, SealedIO
 
 
 def make_module(
@@ -135,13 +137,36 @@ def fit(
         KeyboardInterrupt: when it was interrupted; the message says how to go on.
     """
     try:
-        trainer.fit(module, data, ckpt_path=checkpoint and str(checkpoint), weights_only=True)
+        trainer.fit(module, data, ckpt_path=checkpoint and str(checkpoint))
     except SystemExit:  # how Lightning ends after a KeyboardInterrupt
         if not trainer.is_global_zero:
             raise
         is_kept = (run_dir / CHECKPOINTS / f"{LAST}.ckpt").exists()
         remedy = f"go on with resume=true run_dir={run_dir}" if is_kept else "no epoch was finished, nothing is kept"
         raise KeyboardInterrupt(remedy) from None
+
+
+def describe_end(trainer: Trainer, epochs: int, measure: str = "validation loss") -> str:
+    """When and why a training stopped, in one line.
+
+    Args:
+        trainer: its trainer.
+        epochs: how many it began.
+        measure: what the best checkpoint is chosen by.
+    """
+    early = next(one for one in trainer.early_stopping_callbacks if isinstance(one, EarlyStopping))
+    interval = trainer.val_check_interval  # a share of an epoch, or a number of steps
+    is_once = trainer.check_val_every_n_epoch == 1 and isinstance(interval, float) and interval == 1
+    unit = "epochs" if is_once else "validations"
+    if early.stopping_reason is EarlyStoppingReason.PATIENCE_EXHAUSTED:
+        return f"early stopping after epoch {epochs}: no better {measure} for {early.patience} {unit}"
+    if early.stopping_reason is EarlyStoppingReason.NON_FINITE_METRIC:
+        return f"stopped after epoch {epochs}: the {measure} is no finite number"
+    if 0 <= trainer.max_steps <= trainer.global_step:
+        return f"step limit: {trainer.max_steps:,} steps, epoch {epochs}"
+    if trainer.max_epochs is not None and 0 <= trainer.max_epochs <= trainer.current_epoch:
+        return f"epoch limit: {trainer.max_epochs:,} epochs, {trainer.global_step:,} steps"
+    return f"stopped by a callback after {trainer.global_step:,} steps, epoch {epochs}"
 
 
 class TrainingProgress(Callback):
@@ -176,8 +201,12 @@ class TrainingProgress(Callback):
             epoch = f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}"
             self._progress.update(task, description=f"{epoch}: {self._shown.format_map(metrics)}")
 
+    def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:
+        """Leave the bar as it is after an error, too, after which Lightning does not tear down."""
+        self._progress.stop()
+
     def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
-        """Leave the bar as it is, also after an error."""
+        """Leave the bar as it is."""
         self._progress.stop()
 
 

@@ -61,6 +61,8 @@ class Problem:
         try:
             return [path.read_bytes() for path in self._files()] or [domains.text(self.source).encode()]
         except domains.DomainError as error:
+            if Path(self.source).is_dir():
+                raise UsageError(f"{self.source} is a folder: name a problem file in it") from None
             raise MissingError(f"no such problem file as {self.source!r}, and {error}") from None
         except OSError as error:
             raise MissingError(f"{self.name}: cannot read {error.filename}: {error.strerror}") from None

@@ -66,8 +66,9 @@ class _Server(ThreadedWSGIServer):
 def _listener(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except socket.gaierror as error:
-        raise UsageError(f"host={host}: {error.strerror}: name an address of this machine") from None
     except OSError as error:
-        why = error.strerror or os.strerror(error.errno or 0)
+        code = error.errno or 0
+        if code < 0:  # of looking the host up: `create_server` passes only its number on
+            raise UsageError(f"host={host} is unknown: name an address of this machine") from None
+        why = os.strerror(code)
         raise UsageError(f"host={host} port={port}: {why}: take another port, or port=0 for any that is free") from None

@@ -19,8 +19,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from epigym.io.files import write_rows
 from epigym.problem import domain_problem
+from epigym.space.sampling import random_walk
 from epigym.space.space import StateSpace
-from epigym.space.traversal import random_walk
 from epigym.task.task import Task
 from tests.benchmarks.figures import printed
 from tests.helpers.benchmark_files import SHARED

@@ -17,7 +17,7 @@ import domains
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.training.drawing import validating
-from learn.training.selection import Scores, searched
+from learn.training.selection import Scores, validate_by_search
 from search.heuristics import make_heuristic
 from tests.benchmarks.figures import show
 
@@ -37,7 +37,7 @@ def test_greedy_search(domain: str, pytestconfig: pytest.Config) -> None:
     goals = [validating([domain], PROBLEMS, SEED, long_goals=long_goals) for long_goals in (False, True)]
     lines = ["", f"{domain}: {PROBLEMS} problems with short goals, {PROBLEMS} with long ones: solved, expanded"]
     for label, how in HOW.items():
-        short, long = (searched(problems, NODES, partial(_scores, how)) for problems in goals)
+        short, long = (validate_by_search(problems, NODES, partial(_scores, how)) for problems in goals)
         lines.append(f"    {label:6s} {short.solved:3d} {short.expanded:7,d}   {long.solved:3d} {long.expanded:7,d}")
     show(pytestconfig, "\n".join(lines))
 

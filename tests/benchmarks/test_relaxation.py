@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from epigym.features.relaxation import Relaxation
+from epigym.space.sampling import random_walk
 from epigym.space.space import StateSpace
-from epigym.space.traversal import breadth_first, random_walk
+from epigym.space.traversal import breadth_first
 from epigym.task.formula import TRUE, Formula, Op, and_, conjuncts, literal
 from epigym.task.task import Task
 from tests.benchmarks.figures import printed

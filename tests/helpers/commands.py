@@ -17,4 +17,4 @@ def composed(kind: type[S], name: str, *overrides: str) -> S:
     """The settings of `conf/<name>.yaml` with overrides."""
     with initialize_config_dir(str(PLACE / "conf"), version_base="1.3"):
         folder = ["run_dir=outputs"] if "run_dir" in {entry.name for entry in fields(kind)} else []
-        return read(compose(name, [*folder, *overrides]), kind)
+        return read(compose(name, [*folder, *overrides]), kind, overrides)

@@ -13,7 +13,7 @@ from learn.models.checkpoints import read_all
 
 PROBLEM = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
 HASH = {"name": "hash", "width": 64}
-GINE = (f"problem={PROBLEM}", "trainer=cpu", "data.batch_size=40", "trainer.max_epochs=4")
+GINE = (f"problem={PROBLEM}", "trainer=cpu", "data.batch_size=40", "trainer.max_epochs=4", "model.schedule=constant")
 
 Fit = Callable[..., dict[str, float]]
 

@@ -8,8 +8,8 @@ from random import Random
 import numpy as np
 
 from epigym.errors import TaskError
+from epigym.space.sampling import random_walk
 from epigym.space.space import StateSpace
-from epigym.space.traversal import random_walk
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Task
 

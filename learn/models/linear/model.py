@@ -27,30 +27,25 @@ PENALTY = 8
 """What a subgoal that the relaxation does not reach counts, in actions."""
 
 Base = Literal["none", "h_ff", "h_add"]
-Subject = Literal["states", "actions"]
 
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """What a model sees of an e-state, or of actions in it.
+    """What a model sees of an e-state.
 
     Attributes:
-        level: 0 to 2, the rounds of refinement, see `epigym.features.counts`; of actions 0.
-        worlds: whether the worlds are seen, too; of actions they are not.
-        base: the cost of the relaxation that the model corrects; of actions, what it corrects is whether the relaxation
-            holds them helpful.
-        of: what is scored.
+        level: 0 to 2, the rounds of refinement, see `epigym.features.counts`.
+        worlds: whether the worlds are seen, too.
+        base: the cost of the relaxation that the model corrects.
     """
 
     level: Literal[0, 1, 2]
     worlds: bool = False
     base: Base = "none"
-    of: Subject = "states"
 
     def __str__(self) -> str:
         """Short, for tables."""
-        seen = f"L{self.level}{'W' if self.worlds else ''}" if self.of == "states" else self.of
-        return seen + ("" if self.base == "none" else f"+{self.base}")
+        return f"L{self.level}{'W' if self.worlds else ''}{'' if self.base == 'none' else f'+{self.base}'}"
 
 
 class Observed:
@@ -207,7 +202,7 @@ def read_model(path: str | os.PathLike[str]) -> LinearModel:
         )
         return LinearModel(
             domain=str(data["domain"]),
-            representation=make(Representation, data["representation"], "representation."),
+            representation=_representation(data["representation"]),
             colours=np.array([row[0] for row in rows], dtype=np.uint64),
             weights=np.array([row[1] for row in rows], dtype=np.float64),
             seen=np.array([row[2] for row in rows], dtype=np.int64),
@@ -222,6 +217,14 @@ def read_model(path: str | os.PathLike[str]) -> LinearModel:
         raise CheckpointError(f"{path}: no linear model: {error}: train it again") from None
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path}: no linear model: {error!r}") from None
+
+
+def _representation(values: Mapping[str, Any]) -> Representation:
+    """The representation of a file, which may name e-states, and nothing else, as what is scored."""
+    seen = dict(values)
+    if (of := seen.pop("of", "states")) != "states":
+        raise UsageError(f"it scores {of}, not e-states")
+    return make(Representation, seen, "representation.")
 
 
 def _finite(value: Any, entry: str) -> float:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from epigym.errors import CheckpointError, MissingError
-from learn.models.linear.model import LinearModel, Subject, read_model
+from learn.models.linear.model import LinearModel, read_model
 
 SHIPPED: Final = Path(__file__).with_name("shipped")
 """The folder of the models that come with epigym, `<domain>.json` and `general.json`."""
@@ -14,7 +14,7 @@ GENERAL: Final = "general"
 
 
 def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str, LinearModel]:
-    """The model of e-states for a task, and where it was read from.
+    """The model for a task, and where it was read from.
 
     Args:
         file: its file, in which `{domain}` stands for the domain; None takes the one that comes with epigym for the
@@ -25,10 +25,10 @@ def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str,
 
     Raises:
         MissingError: when there is no such file.
-        CheckpointError: when it cannot be read, or scores actions.
+        CheckpointError: when it cannot be read.
     """
     if file is not None:
-        return _named(file, domain, "states")
+        return _named(file, domain)
     own = (path for path in SHIPPED.glob("*.json") if path.stem != GENERAL)
     for path in sorted(own, key=lambda path: (path.stem != domain, path.stem)):
         if schema <= (model := _read(path)).schema:
@@ -37,21 +37,11 @@ def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str,
     return str(path), _read(path)
 
 
-def ranking(file: str, domain: str) -> LinearModel:
-    """The model of actions in a file, in which `{domain}` stands for the domain; errors as `fitting`."""
-    return _named(file, domain, "actions")[1]
-
-
-def _named(file: str, domain: str, of: Subject) -> tuple[str, LinearModel]:
+def _named(file: str, domain: str) -> tuple[str, LinearModel]:
     file = file.replace("{domain}", domain)
     if file.endswith((".ckpt", ".onnx")):
         raise CheckpointError(f"{file}: a network, no linear model (.json): the heuristic 'gnn' reads it")
-    model = _read(Path(file))
-    if model.representation.of != of:
-        kind = {"states": "linear", "actions": "actions"}[of]
-        message = f"{file}: scores {model.representation.of}, not {of}: make one with"
-        raise CheckpointError(f"{message} `python -m learn.train model={kind} domain=…`")
-    return file, model
+    return file, _read(Path(file))
 
 
 def _read(path: Path) -> LinearModel:

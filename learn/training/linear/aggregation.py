@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from epigym.features.types import FeatureTypes
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
-from epigym.space.traversal import best_first
 from epigym.task.task import Task
 from learn.data.distribution import MAX_STATES
 from learn.data.pairs import Pairs, pairs_of, pairs_of_plan
 from learn.models.linear.model import LinearModel, LinearScorer
 from learn.training.drawing import drawn
+from learn.training.selection import search_greedily
 
 
 def larger(
@@ -37,8 +38,14 @@ def lessons(tasks: Sequence[Task], model: LinearModel, *, nodes: int, expansions
     found: list[Pairs] = []
     for number, task in enumerate(tasks):
         space = StateSpace(task)
-        search = best_first(space, LinearScorer(space, model, FeatureTypes(task)).score, max_expanded=nodes)
-        if len(search.path) > 1:
+        plan = search_greedily(space, LinearScorer(space, model, FeatureTypes(task)).score, nodes).plan
+        if plan:
             exact = pairs_of(task, expansions=expansions, max_states=MAX_STATES, seed=seed + number)
-            found.append(exact or pairs_of_plan(space, search.path, seed=seed + number))
+            found.append(exact or pairs_of_plan(space, states_along(space, plan), seed=seed + number))
     return found
+
+
+def states_along(space: StateSpace, plan: Sequence[str]) -> list[int]:
+    """The e-states that a plan, names of actions, leads through from the initial one on."""
+    number = {action.name: place for place, action in enumerate(space.task.actions)}
+    return list(accumulate(map(number.__getitem__, plan), space.successor, initial=space.initial))

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from epigym.features.counts import FeatureRows
 from epigym.features.types import FeatureTypes
 from learn.data.labels import UNREACHABLE
-from learn.data.pairs import ActionPairs, Pairs
+from learn.data.pairs import Pairs
 from learn.models.linear.model import LinearModel, Observed, Representation
 
 Loss = Literal["ranking", "regression"]
@@ -26,17 +25,19 @@ _ITERATIONS = 200
 
 
 @dataclass(frozen=True)
-class Compared:
-    """Pairs of many problems, as a model sees what is compared: e-states, or actions in e-states.
+class TrainingData:
+    """Pairs of e-states of many problems as a model sees them, and the distances of these e-states.
 
     Attributes:
         representation: what it sees.
         colours: uint64[n], the features that occur in several problems, ascending.
-        table: float64[k, n], how often each occurs in what is compared.
+        table: float64[k, n], how often each occurs in an e-state.
         base: float64[k], what the relaxation says of each.
-        better: int64[p], of each pair what is preferred.
+        better: int64[p], of each pair the e-state that is preferred.
         worse: int64[p], the other.
         weight: float64[p], of each pair, together 1: each problem counts the same, and each expansion in it.
+        target: float64[k], actions to the nearest goal; what has none is farther than all others of its problem.
+        importance: float64[k], of each e-state: each problem counts the same.
     """
 
     representation: Representation
@@ -46,6 +47,8 @@ class Compared:
     better: NDArray[np.int64]
     worse: NDArray[np.int64]
     weight: Floats
+    target: Floats
+    importance: Floats
 
     def scores(self, model: LinearModel) -> Floats:
         """float64[k]: what a model that sees the same says."""
@@ -60,51 +63,29 @@ class Compared:
         return float(self.weight @ (scores[self.worse] > scores[self.better]))
 
 
-@dataclass(frozen=True)
-class TrainingData(Compared):
-    """E-states that are compared, with their distances.
-
-    Attributes:
-        target: float64[k], actions to the nearest goal; what has none is farther than all others of its problem.
-        importance: float64[k], of each e-state: each problem counts the same.
-    """
-
-    target: Floats
-    importance: Floats
-
-
 def observe(problems: Sequence[Pairs], types: Sequence[FeatureTypes], representation: Representation) -> TrainingData:
     """What a model of a representation sees of problems, whose types are given."""
     observed = [Observed(pairs.space, representation, own) for pairs, own in zip(problems, types, strict=True)]
-    seen = [(one.features(pairs.ids), one.base(pairs.ids)) for one, pairs in zip(observed, problems, strict=True)]
+    rows = [one.features(pairs.ids) for one, pairs in zip(observed, problems, strict=True)]
+    bases = [one.base(pairs.ids) for one, pairs in zip(observed, problems, strict=True)]
     counts = [len(pairs.ids) for pairs in problems]
-    return TrainingData(
-        **vars(compared(representation, problems, seen)),
-        target=np.concatenate([target_of(pairs.distance) for pairs in problems]),
-        importance=np.concatenate([np.full(count, 1 / count / len(counts)) for count in counts]),
-    )
-
-
-def compared(
-    representation: Representation, problems: Sequence[Pairs | ActionPairs], seen: Sequence[tuple[FeatureRows, Floats]]
-) -> Compared:
-    """Problems together, of each of which the features and the base are given."""
-    rows = [features for features, _ in seen]
     colours, column = np.unique(np.concatenate([one.colour for one in rows]), return_inverse=True)
     problem = np.repeat(np.arange(len(rows)), [len(one.colour) for one in rows])
     occurs = np.bincount(np.unique(column * len(rows) + problem) // len(rows), minlength=len(colours))
     kept = np.flatnonzero(occurs >= min(_LEAST_PROBLEMS, len(rows)))
     ptr = np.cumsum([0, *np.concatenate([np.diff(one.ptr) for one in rows])])
     values = np.concatenate([one.value for one in rows]).astype(np.float64)
-    starts = np.cumsum([0, *(len(pairs.ids) for pairs in problems)])
-    return Compared(
+    starts = np.cumsum([0, *counts])
+    return TrainingData(
         representation,
         colours[kept],
         csr_array((values, column, ptr), shape=(int(starts[-1]), len(colours)))[:, kept],
-        np.concatenate([base for _, base in seen]),
+        np.concatenate(bases),
         np.concatenate([pairs.better + start for pairs, start in zip(problems, starts[:-1], strict=True)]),
         np.concatenate([pairs.worse + start for pairs, start in zip(problems, starts[:-1], strict=True)]),
         np.concatenate([pairs.weight / len(problems) for pairs in problems]),
+        np.concatenate([target_of(pairs.distance) for pairs in problems]),
+        np.concatenate([np.full(count, 1 / count / len(counts)) for count in counts]),
     )
 
 
@@ -114,7 +95,7 @@ def target_of(distance: NDArray[np.int32]) -> Floats:
 
 
 def fit(data: TrainingData, loss: Loss, l2: float, most: int) -> LinearModel:
-    """The linear model of e-states with the least loss.
+    """The linear model with the least loss.
 
     Args:
         data: what to fit.
@@ -123,13 +104,13 @@ def fit(data: TrainingData, loss: Loss, l2: float, most: int) -> LinearModel:
         most: features that the model may have; where it has more, those that weigh most are fitted again.
     """
     if loss == "ranking":
-        return fit_order(data, l2, most)
+        return _fit_order(data, l2, most)
     table, base = data.table, data.base
     kept, weights = _fitted(table, base, 1.0, data.importance, _squares(data.target), l2, most)
     return _model(data, kept, weights)
 
 
-def fit_order(data: Compared, l2: float, most: int) -> LinearModel:
+def _fit_order(data: TrainingData, l2: float, most: int) -> LinearModel:
     """The linear model with the least logistic loss of pairs, arguments as those of `fit`.
 
     Its scores are scaled so that half of the pairs are one step apart or more.
@@ -140,7 +121,7 @@ def fit_order(data: Compared, l2: float, most: int) -> LinearModel:
     return _model(data, kept, weights / max(unit, 1e-9))
 
 
-def _model(data: Compared, kept: NDArray[np.int64], weights: Floats) -> LinearModel:
+def _model(data: TrainingData, kept: NDArray[np.int64], weights: Floats) -> LinearModel:
     return LinearModel(
         domain="",
         representation=data.representation,

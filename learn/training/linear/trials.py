@@ -30,7 +30,7 @@ from learn.training.drawing import all_pairs, drawn, validating
 from learn.training.linear.aggregation import larger, lessons
 from learn.training.linear.fit import Loss, TrainingData, fit, observe
 from learn.training.options import LinearOptions
-from learn.training.selection import Problems, Scores, Searched, searched
+from learn.training.selection import Problems, Scores, ValidationResult, validate_by_search
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class Candidate:
     loss: str
     l2: float
     accuracy: float
-    found: Searched
+    found: ValidationResult
     model: LinearModel | None = None
     rounds: int = 0
 
@@ -162,8 +162,8 @@ def _fitted(
     for representation, loss, l2 in track(choices, "candidates", transient=True):
         if representation not in seen:
             seen = {representation: observe(problems, types, representation)}
-        passing = min((one.found.merit for one in found), default=None)
-        found.append(_candidate(seen[representation], loss, l2, validation, options, passing))
+        bound = min((one.found.score for one in found), default=None)
+        found.append(_candidate(seen[representation], loss, l2, validation, options, bound))
     return found
 
 
@@ -185,7 +185,7 @@ def _improved(
         met = lessons(tasks, model, nodes=options.nodes, expansions=options.expansions, seed=seed)
         known, own = [*problems, *met], [*types, *_types(met)]
         found.append(_again(best, known, own, validation, options))
-        if found[-1].found.stopped or found[-1].found.merit >= best.found.merit:
+        if found[-1].found.stopped or found[-1].found.score >= best.found.score:
             break
         best, problems, types = found[-1], known, own
     return best, problems, found
@@ -205,14 +205,14 @@ def _again(
     """The same, fitted to more."""
     model = cast(LinearModel, best.model)
     data = observe(problems, types, model.representation)
-    again = _candidate(data, cast(Loss, best.loss), best.l2, validation, options, best.found.merit)
+    again = _candidate(data, cast(Loss, best.loss), best.l2, validation, options, best.found.score)
     return replace(again, rounds=best.rounds + 1)
 
 
 def _best(candidates: Sequence[Candidate]) -> Candidate:
     """The simplest of those that solve the most and expand about as few e-states as the best of these."""
     ended = [one for one in candidates if not one.found.stopped]
-    missed, fewest = min(one.found.merit for one in ended)
+    missed, fewest = min(one.found.score for one in ended)
     return next(one for one in ended if len(one.found.unsolved) == missed and one.found.expanded <= _ABOUT * fewest)
 
 
@@ -255,11 +255,11 @@ def _candidate(
     l2: float,
     validation: Problems,
     options: LinearOptions,
-    passing: tuple[int, int] | None,
+    bound: tuple[int, int] | None,
 ) -> Candidate:
     model = fit(data, loss, l2, most=options.features)
-    found = searched(
-        validation, options.nodes, lambda space, types: LinearScorer(space, model, types).score, most=passing
+    found = validate_by_search(
+        validation, options.nodes, lambda space, types: LinearScorer(space, model, types).score, bound=bound
     )
     return Candidate(str(data.representation), loss, l2, data.accuracy(model), found, model)
 
@@ -272,7 +272,7 @@ def _unlearned(problems: Problems, nodes: int) -> Iterator[Candidate]:
         "h_add": lambda space, types: LinearScorer(space, _relaxed("h_add"), types).score,
     }
     for name, scores in kinds.items():
-        yield Candidate(name, "", 0.0, float("nan"), searched(problems, nodes, scores))
+        yield Candidate(name, "", 0.0, float("nan"), validate_by_search(problems, nodes, scores))
 
 
 def _relaxed(base: Base) -> LinearModel:

@@ -28,8 +28,9 @@ from rich.progress import Progress
 from domains.registry import LADDER
 from epigym.errors import EpigymError
 from epigym.problem import domain_problem
+from epigym.space.sampling import RandomGoal, random_goal
 from epigym.space.space import StateSpace
-from epigym.space.traversal import RandomGoal, breadth_first, random_goal
+from epigym.space.traversal import breadth_first
 from epigym.task.task import Task
 from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits

@@ -27,8 +27,8 @@ from rich.progress import Progress
 from epigym.errors import EpigymError, UsageError
 from epigym.problem import domain_problem
 from epigym.reference.semantics import validate
+from epigym.space.sampling import narrow_walk, random_goal
 from epigym.space.space import StateSpace
-from epigym.space.traversal import narrow_walk, random_goal
 from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus

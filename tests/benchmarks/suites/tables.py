@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from epigym.errors import EpigymError
 from epigym.io.files import read_rows, write_rows
 from epigym.problem import domain_problem, vocabulary
+from epigym.space.sampling import RandomGoal
 from epigym.space.space import StateSpace
-from epigym.space.traversal import RandomGoal
 
 R = TypeVar("R")
 

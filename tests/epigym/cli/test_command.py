@@ -97,6 +97,7 @@ def test_a_full_disk_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch) ->
         ),
         ("search.solve", ("problem=coin.txt", "plan_file="), "cannot write '': the name of the file is empty"),
         ("search.solve", ("problem=coin.txt", "run_dir="), "run_dir is empty: name a file or folder"),
+        ("search.evaluate", ("problems=.",), ". is a folder: name a problem file in it"),
         ("search.evaluate", ("folder=",), "folder is empty: name a file or folder"),
         (
             "search.evaluate",
@@ -105,7 +106,7 @@ def test_a_full_disk_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch) ->
         ),
         ("learn.graph_ppo", ("seeds=[]",), "seeds=[]: expected one at least"),
         ("learn.graph_ppo", ("problem.encoding=hsah",), "unknown encoding 'hsah': did you mean 'hash'?"),
-        ("learn.train", ("problem=hopeless.txt", "recipe=short"), "no goal of 'hopeless' is among the"),
+        ("learn.train", ("problem=hopeless.txt",), "no goal of 'hopeless' is among the"),
     ],
 )
 def test_wrong_values_are_refused_in_one_line_and_leave_nothing(
@@ -121,7 +122,7 @@ def test_wrong_values_are_refused_in_one_line_and_leave_nothing(
 
 @pytest.mark.parametrize("door", DOORS)
 def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, door: str) -> None:
-    code, _, errors = call(door, "nonsense=1")
+    code, _, errors = call(door, "debug=7")  # refused by the settings, after Hydra has composed them
     assert (code, errors.count("\n")) == (ExitCode.USAGE, 1)
     assert [path.name for path in tmp_path.iterdir()] == ["coin.txt"]
 
@@ -225,7 +226,7 @@ def test_help_tells_everything_about_a_command(door: str) -> None:
 def test_help_lists_the_groups_of_its_command_only() -> None:
     groups = page("learn.train").partition("Groups")[2]
     assert "\n  encoding: bitmask, hash, map (default hash)\n" in groups
-    assert "\n  recipe: L0, L1, L2, alone, no_rounds, no_worlds, ranking, regression, short\n" in groups
+    assert "\n  recipe: L0, L1, L2, alone, no_rounds, no_worlds, paper, ranking, regression\n" in groups
     assert "agent" not in groups
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from epigym import _core
 from epigym.encoding.encoder import ENCODINGS, Encoder
-from epigym.features.action_features import ActionFeatures
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
@@ -27,7 +26,6 @@ TASK = coin()
 def batches(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
     """What is asked of many e-states, or actions, at a time."""
     types = FeatureTypes(TASK)
-    of_actions = ActionFeatures(space, types)
     return {
         "expand": space.expand,
         "successors of": lambda ids: space.successors(ids, [0]),
@@ -42,8 +40,6 @@ def batches(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
         "questions": lambda ids: hold_each([space.bind([TRUE])], ids, [0]),
         "relaxation": Relaxation(space),
         "features": RelationalFeatures(space, types.tables, 1, True),
-        "action features": lambda ids: of_actions(ids, [0]),
-        "actions": lambda ids: of_actions([0], ids),
         "worlds": Worlds(space, [TRUE]),
         **{f"rows of {name}": Encoder(space, name).rows for name in ENCODINGS},
         "graphs": Encoder(space).graphs,

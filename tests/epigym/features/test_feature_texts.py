@@ -14,8 +14,8 @@ from epigym.features.counts import RelationalFeatures
 from epigym.features.texts import mentioned, names, texts
 from epigym.features.types import FeatureTypes, short
 from epigym.problem import load_problem
+from epigym.space.sampling import random_walk
 from epigym.space.space import StateSpace
-from epigym.space.traversal import random_walk
 from epigym.task.task import Task
 from tests.helpers import strategies
 from tests.helpers.tasks import deluded

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from epigym.errors import TaskError
 from epigym.features.counts import FeatureRows, FeatureTables, RelationalFeatures, join, mix, set_colour
 from epigym.problem import domain_problem, load_problem
+from epigym.space.sampling import random_walk
 from epigym.space.space import StateSpace
-from epigym.space.traversal import random_walk
 from epigym.task.formula import fluent
 from epigym.task.task import EState, Task
 from tests.helpers import strategies

@@ -12,7 +12,6 @@ import pytest
 
 from epigym.encoding.encoder import ENCODINGS, Encoder
 from epigym.errors import ParseError, TaskError
-from epigym.features.action_features import ActionFeatures
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
@@ -37,11 +36,7 @@ def _meaning(task: Task) -> list[Any]:
     transitions.append(space.expand(np.unique(transitions[0].target)))
     ids, types, relaxation = np.arange(min(len(space), 20)), FeatureTypes(task), Relaxation(space)
     landmarks = relaxation.landmarks(0)
-    parts = [
-        *transitions,
-        RelationalFeatures(space, types.tables, 2, True)(ids),
-        ActionFeatures(space, types)([0], [0]),
-    ]
+    parts = [*transitions, RelationalFeatures(space, types.tables, 2, True)(ids)]
     parts += [relaxation(ids), relaxation.facts, landmarks, space.is_goal(ids), symmetries(task), signature(task)]
     parts += [Encoder(space, encoding, goal_bits=32, width=128).graphs(ids) for encoding in ENCODINGS]
     return [len(space), *map(repr, parts)]

@@ -1,4 +1,4 @@
-"""Random goals are reachable by their own walk; walks breadth first and best first do what searches do."""
+"""Random goals are reachable by their own walk; walks breadth first meet every e-state once."""
 
 from __future__ import annotations
 
@@ -7,30 +7,15 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike
 
 import domains
 from epigym.errors import TaskError
 from epigym.problem import domain_problem, load_problem, vocabulary
 from epigym.reference.semantics import validate
-from epigym.space.space import StateSpace, Transitions
-from epigym.space.traversal import (
-    Found,
-    RandomGoal,
-    best_first,
-    breadth_first,
-    deferred,
-    narrow_walk,
-    random_goal,
-    random_walk,
-)
+from epigym.space.sampling import RandomGoal, narrow_walk, random_goal, random_walk
+from epigym.space.space import StateSpace
+from epigym.space.traversal import breadth_first
 from epigym.task.formula import FALSE, TRUE, considers_possible, fluent
-from search.agents import make_agent
-from search.agents.limits import Limits
-from search.agents.result import SearchStatus
-from search.heuristics import make_heuristic
-from tests.helpers.graph_space import GraphSpace, TableHeuristic
-from tests.helpers.tasks import done, hopeless
 
 DOMAINS = list(domains.DOMAINS)
 
@@ -142,108 +127,3 @@ def test_a_narrow_walk_is_a_walk_among_small_new_states_that_builds_few_others()
     wide = StateSpace(space.task)
     assert max(wide.world_counts(narrow_walk(wide, np.random.default_rng(0), steps=6, max_worlds=1000)[0])) > 40
     assert len(wide) < 1 + 6 * len(space.task.actions)
-
-
-def greedy(problem: str, heuristic: str, most: int) -> tuple[Found, Found]:
-    """How the walk ends, and how `hfs` does with the same scores."""
-    task = load_problem(problem)
-    walked, searched = StateSpace(task), StateSpace(task)
-    found = best_first(walked, make_heuristic(heuristic, walked).score, max_expanded=most)
-    limits = Limits(max_expanded=most)
-    result = make_agent("hfs").search(searched, make_heuristic(heuristic, searched), limits)
-    assert len(walked) == len(searched)
-    solved = result.status is SearchStatus.SOLVED
-    names = [action.name for action in task.actions]
-    states = [searched.initial]
-    for name in result.plan or ():
-        states.append(searched.successor(states[-1], names.index(name)))
-    return found, Found(solved, result.expanded, tuple(states) if solved else ())
-
-
-@pytest.mark.parametrize("heuristic", ["open_goals", "divided_goals", "h_add", "h_ff", "c_pg"])
-@pytest.mark.parametrize(
-    "problem",
-    ["coin_in_the_box/pl_5", "grapevine/3_pl_4", "collaboration_communication/2_2_3_pl_6", "assembly_line/b5_pl_5",
-     "gossip", "blocks_world", "consecutive_numbers"],
-)  # fmt: skip
-def test_a_best_first_walk_is_the_greedy_search_of_the_agents(problem: str, heuristic: str) -> None:
-    whole, expected = greedy(problem, heuristic, 300)
-    assert whole == expected
-    for most in {whole.expanded, *(max(1, some) for some in (whole.expanded - 1, whole.expanded // 2))}:
-        cut, expected = greedy(problem, heuristic, most)
-        assert cut == expected == (whole if most == whole.expanded else Found(False, most))
-
-
-def test_a_best_first_walk_of_what_is_reached_or_cannot_be() -> None:
-    space = StateSpace(done())
-    assert best_first(space, make_heuristic("open_goals", space).score, max_expanded=10) == Found(True, 0, (0,))
-    space = StateSpace(hopeless())
-    assert best_first(space, make_heuristic("open_goals", space).score, max_expanded=10) == Found(False, 3)
-    assert len(space) == 3
-
-
-class FreshSpace(GraphSpace):
-    """Says which e-states are new, as long as each of them has one way to it."""
-
-    def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int = 1) -> Transitions:
-        step = super().expand(ids, stop_at_goal=stop_at_goal, threads=threads)
-        return step._replace(is_new=np.ones(len(step.target), dtype=np.bool_))
-
-
-def test_scores_are_ordered_in_thousandths_and_then_by_id() -> None:
-    edges = {0: [("a", 1), ("b", 2), ("c", 3)], 1: [("a", 9)]}
-    order = {
-        (1.0, 1.0, 1.0): [0, 1],
-        (1.0001, 1.0, 1.0): [0, 1],
-        (1.001, 1.0, 1.0): [0, 2, 3, 1],
-        (np.inf, 1.0, 2.0): [0, 2, 3, 1],
-    }
-    for scores, expanded in order.items():
-        space = FreshSpace(edges, [9])
-        table = TableHeuristic(dict(zip((1, 2, 3), scores, strict=True)))
-        assert best_first(space, table.score, max_expanded=10) == Found(True, len(expanded), (0, 1, 9))
-        assert space.expanded == expanded
-
-
-def lazily(problem: str, heuristic: str, most: int) -> tuple[Found, Found]:
-    """How the walk ends that defers evaluation, and how `lazy` does with the same scores and preferences."""
-    task = load_problem(problem)
-    walked, searched = StateSpace(task), StateSpace(task)
-    own = make_heuristic(heuristic, walked)
-
-    def evaluate(state: int) -> tuple[float, list[int]]:
-        none = np.array([-1])
-        scores, _, preferred = own.evaluate(np.array([state], dtype=np.int32), none, none)
-        return float(scores[0]), preferred.tolist()
-
-    found = deferred(walked, evaluate, max_built=most)
-    result = make_agent("lazy").search(searched, make_heuristic(heuristic, searched), Limits(max_expanded=2000))
-    return found, Found(result.status is SearchStatus.SOLVED, result.generated)
-
-
-@pytest.mark.parametrize("heuristic", ["h_add", "h_ff"])
-@pytest.mark.parametrize(
-    "problem",
-    ["coin_in_the_box/pl_5", "grapevine/3_pl_4", "collaboration_communication/2_2_3_pl_6", "gossip", "blocks_world"],
-)
-def test_a_deferred_walk_is_the_lazy_search_of_the_agents(problem: str, heuristic: str) -> None:
-    whole, expected = lazily(problem, heuristic, 5000)
-    assert whole == expected
-    assert whole.solved
-    assert lazily(problem, heuristic, whole.expanded)[0] == whole
-    assert lazily(problem, heuristic, whole.expanded - 1)[0] == Found(False, whole.expanded - 1)
-
-
-def test_a_deferred_walk_of_what_is_reached_or_cannot_be() -> None:
-    assert deferred(StateSpace(done()), lambda state: (0.0, []), max_built=10) == Found(True, 0)
-    space = StateSpace(hopeless())
-    assert deferred(space, lambda state: (0.0, []), max_built=100).solved is False
-    assert len(space) == 3
-
-
-def test_a_deferred_walk_builds_what_is_preferred_in_its_order_and_in_turn_with_the_rest() -> None:
-    edges = {0: [("a", 1), ("b", 2), ("c", 3)], 1: [("a", 4)], 2: [("a", 5)], 3: [("a", 9)]}
-    space = GraphSpace(edges, [9])
-    liked = {0: [2, 1], 3: [1]}  # of 3 b is no applicable action
-    assert deferred(space, lambda state: (float(state == 3), liked.get(state, [])), max_built=10) == Found(True, 6)
-    assert space.built == [3, 1, 2, 4, 5, 9]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from epigym.errors import TaskError
 from epigym.problem import load_problem
 from epigym.reference.semantics import Evaluation
+from epigym.space.sampling import random_walk
 from epigym.space.space import StateSpace
-from epigym.space.traversal import random_walk
 from epigym.space.worlds import Worlds
 from epigym.task.formula import actually, believes, common, everybody, fluent, not_
 from epigym.task.task import Task

@@ -12,16 +12,16 @@ from typing import TypeVar
 
 import pytest
 
-from epigym import _core, reference
+from epigym import _core
 from epigym.drawing.page import page
 from epigym.encoding.encoder import ENCODINGS, Encoder
 from epigym.errors import EpigymError, NestingError, ParseError
-from epigym.features.action_features import ActionFeatures
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
 from epigym.features.texts import texts
 from epigym.features.types import FeatureTypes
 from epigym.language import ground_json, load, parse_formula, parse_mastar, save
+from epigym.reference.semantics import holds
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
 from epigym.space.worlds import Worlds
@@ -136,14 +136,13 @@ def test_a_task_with_all_levels(name: str, make: Callable[[Formula], Task], tmp_
         assert pickle.loads(pickle.dumps(task)) == task
         space = StateSpace(task, symmetry=True)
         space.expand([0])
-        holds = space.query(task.goal)([0])[0].tolist()
-        assert holds == [reference.holds(task.initial, task.agents, subgoal) for subgoal in task.goal]
+        answers = space.query(task.goal)([0])[0].tolist()
+        assert answers == [holds(task.initial, task.agents, subgoal) for subgoal in task.goal]
         assert Worlds(space, task.goal)([0]).truth.shape[1] == len(task.goal)
         for encoding in ENCODINGS:
             Encoder(space, encoding, goal_bits=32, width=128).graphs([0])
         types = FeatureTypes(task)
         RelationalFeatures(space, types.tables, 2, True)([0])
-        ActionFeatures(space, types)([0], [0])
         texts(space, types, 2, True, [0])
         signature(task)
         may_reach_goal(task)

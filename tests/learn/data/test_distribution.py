@@ -16,9 +16,9 @@ from domains.domain import SPLITS
 from domains.registry import counts as known_counts
 from epigym.errors import EpigymError, UsageError
 from epigym.problem import domain_problem
+from epigym.space.sampling import RandomGoal, random_goal
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
-from epigym.space.traversal import RandomGoal, random_goal
 from epigym.task.formula import Op
 from epigym.task.task import Task
 from learn.data import distribution, explorers

@@ -13,10 +13,11 @@ import pytest
 
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
-from epigym.space.traversal import best_first, breadth_first
 from learn.data import explorers
 from learn.data.labels import UNREACHABLE
-from learn.data.pairs import ActionPairs, Pairs, action_pairs_of, pairs_of, pairs_of_plan
+from learn.data.pairs import Pairs, pairs_of, pairs_of_plan
+from learn.training.linear.aggregation import states_along
+from search.agents import make_agent
 from search.heuristics import make_heuristic
 from tests.helpers.tasks import coin, done, hopeless
 
@@ -220,109 +221,22 @@ def test_the_coin_by_hand(seed: int) -> None:
 
 def test_a_plan_is_preferred_to_what_it_leaves_aside() -> None:
     space = StateSpace(load_problem("gossip"))
-    search = best_first(space, make_heuristic("h_ff", space).score, max_expanded=100)
-    assert search.solved
-    steps = len(search.path) - 1
+    plan = make_agent("hfs").search(space, make_heuristic("h_ff", space)).plan
+    assert plan is not None
+    path, steps = states_along(space, plan), len(plan)
     assert steps > 2
-    pairs = pairs_of_plan(space, search.path, seed=0)
+    pairs = pairs_of_plan(space, path, seed=0)
     groups = list(expansions_of(pairs, steps))
     distance = dict(zip(pairs.ids.tolist(), pairs.distance.tolist(), strict=True))
     for number, (state, group) in enumerate(groups):
         after = set(space.expand([state]).target.tolist()) - {state}
-        assert state == search.path[number]
-        assert {one for one, _ in group} == {search.path[number + 1]}
+        assert state == path[number]
+        assert {one for one, _ in group} == {path[number + 1]}
         others = {other for _, other in group[:-1]}
-        assert others <= after - {search.path[number + 1]}
+        assert others <= after - {path[number + 1]}
         assert len(others) == min(12, len(after) - 1)
         assert distance[state] == steps - number
-        off_the_plan = others - set(search.path)
+        off_the_plan = others - set(path)
         first_met = {other for other in off_the_plan if all(other not in dict(g).values() for _, g in groups[:number])}
         assert all(distance[other] == steps - number for other in first_met)
-    assert distance[search.path[-1]] == 0
-
-
-CHOICES = [problem for problem in PROBLEMS if problem != "gossip"]
-
-
-@cache
-def made_of_actions(problem: str, expansions: int = 20, seed: int = 0) -> ActionPairs:
-    found = action_pairs_of(load_problem(problem), expansions=expansions, max_states=MOST, seed=seed)
-    assert found is not None
-    return found
-
-
-@pytest.mark.parametrize("problem", CHOICES)
-def test_the_better_action_leads_a_step_nearer_and_the_worse_does_not(problem: str) -> None:
-    pairs = made_of_actions(problem)
-    known = steps_from_all(pairs.space)
-    leads = [known[pairs.space.successor(*way)] for way in zip(pairs.ids.tolist(), pairs.actions.tolist(), strict=True)]
-    here = [known[state] for state in pairs.ids.tolist()]
-    assert pairs.ids[pairs.better].tolist() == pairs.ids[pairs.worse].tolist()
-    for better, worse in zip(pairs.better.tolist(), pairs.worse.tolist(), strict=True):
-        assert leads[better] == here[better] - 1
-        assert leads[worse] >= here[worse] or leads[worse] == UNREACHABLE
-    assert sorted({*pairs.better.tolist(), *pairs.worse.tolist()}) == list(range(len(pairs.ids)))
-
-
-def steps_from_all(space: StateSpace) -> dict[int, int]:
-    """The distance of every e-state, backwards from the goals."""
-    for _ in breadth_first(space):
-        pass
-    source, _, target, _ = space.expand(range(len(space)))
-    before: dict[int, list[int]] = {}
-    for one, other in zip(source.tolist(), target.tolist(), strict=True):
-        before.setdefault(other, []).append(one)
-    found = dict.fromkeys(range(len(space)), UNREACHABLE)
-    queue = deque(np.flatnonzero(space.is_goal(range(len(space)))).tolist())
-    found |= dict.fromkeys(queue, 0)
-    while queue:
-        state = queue.popleft()
-        for one in before.get(state, []):
-            if found[one] == UNREACHABLE:
-                found[one] = found[state] + 1
-                queue.append(one)
-    return found
-
-
-@pytest.mark.parametrize("problem", CHOICES)
-def test_each_expansion_of_actions_weighs_the_same(problem: str) -> None:
-    pairs = made_of_actions(problem, 5)
-    assert pairs.weight.sum() == pytest.approx(1)
-    states = pairs.ids[pairs.better]
-    shares = [pairs.weight[states == state].sum() for state in np.unique(states)]
-    assert shares == pytest.approx([1 / len(shares)] * len(shares))
-    for state in np.unique(states):
-        own = states == state
-        assert len(set(zip(pairs.better[own].tolist(), pairs.worse[own].tolist(), strict=True))) == own.sum()
-        assert len(set(pairs.better[own].tolist())) <= 2
-
-
-def test_which_actions_are_drawn_depends_on_the_seed_alone() -> None:
-    def arrays(seed: int) -> list[list[float]]:
-        pairs = made_of_actions(PROBLEMS[0], 6, seed)
-        return [getattr(pairs, name).tolist() for name in ("ids", "actions", "better", "worse", "weight")]
-
-    assert arrays(1) == arrays(1)
-    assert arrays(1) != arrays(2)
-
-
-def test_actions_of_what_is_too_large_or_leaves_nothing_to_choose() -> None:
-    task = load_problem("selective_communication/4_2_pl_5")  # of 24 e-states
-    assert action_pairs_of(task, expansions=5, max_states=24, seed=0) is not None
-    assert action_pairs_of(task, expansions=5, max_states=23, seed=0) is None
-    gossip = load_problem("gossip")  # in which all that can be done helps
-    assert action_pairs_of(gossip, expansions=5, max_states=MOST, seed=0) is None
-    assert action_pairs_of(hopeless(), expansions=5, max_states=MOST, seed=0) is None
-    assert action_pairs_of(done(), expansions=0, max_states=MOST, seed=0) is None
-
-
-def test_the_actions_of_the_coin_by_hand() -> None:
-    """Of lift, look, shout each is the best once; what else can be done then leaves things as they are."""
-    pairs = action_pairs_of(coin(), expansions=10, max_states=MOST, seed=0)
-    assert pairs is not None
-    states = [0]
-    for action in range(2):
-        states.append(pairs.space.successor(states[-1], action))
-    ways = list(zip(pairs.ids.tolist(), pairs.actions.tolist(), strict=True))
-    found = {(ways[one], ways[other]) for one, other in zip(pairs.better.tolist(), pairs.worse.tolist(), strict=True)}
-    assert found == {((states[2], 2), (states[2], 1))}
+    assert distance[path[-1]] == 0

@@ -30,7 +30,6 @@ from epigym.errors import CheckpointError, EpigymError, UsageError
 from epigym.features.types import FeatureTypes
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
-from epigym.space.traversal import best_first
 from epigym.task.task import Task
 from learn import train as command
 from learn.data.pairs import Pairs
@@ -40,7 +39,8 @@ from learn.models.gine.relational import RelationalModel, RelationalNetwork, Rel
 from learn.training import drawing, relational
 from learn.training.linear.fit import target_of
 from learn.training.options import RelationalOptions
-from learn.training.selection import searched
+from learn.training.selection import search_greedily, validate_by_search
+from search.agents.result import SearchStatus
 from search.heuristics import make_heuristic
 from tests.helpers import strategies
 from tests.helpers.commands import composed
@@ -285,8 +285,8 @@ def test_what_it_was_trained_on_is_solved_without_a_detour(
 ) -> None:
     result = request.getfixturevalue(name)
     space = StateSpace(result.task)
-    found = best_first(space, make_heuristic("gnn", space, checkpoint=result.best).score, max_expanded=20)
-    assert (found.solved, found.expanded) == (True, plan)
+    found = search_greedily(space, make_heuristic("gnn", space, checkpoint=result.best).score, 20)
+    assert (found.status, found.expanded) == (SearchStatus.SOLVED, plan)
 
 
 @pytest.mark.slow
@@ -320,7 +320,9 @@ def test_the_command_keeps_what_searches_best(tmp_path: Path) -> None:
     assert (-int(best["solved"]), int(best["expanded"])) == min(ended)
     model = restore(read(run / "checkpoints" / "best.ckpt"))
     problems = [(task, FeatureTypes(task)) for task in drawing.drawn([DOMAIN], "validation", 2, given.seed)]
-    found = searched(problems, 20, lambda space, types: RelationalScorer(space, model.network, model.vocabulary).score)
+    found = validate_by_search(
+        problems, 20, lambda space, types: RelationalScorer(space, model.network, model.vocabulary).score
+    )
     assert (found.solved, found.expanded) == (int(best["solved"]), int(best["expanded"]))
     assert model.domains == (DOMAIN,)
     assert (run / "curves.png").stat().st_size > 1000
@@ -379,8 +381,11 @@ def test_training_goes_on_from_a_checkpoint_of_the_same_network_only(
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (["domain=gossip", "problem=coin_in_the_box/pl_3"], "model=relational learns from distributions: give domain="),
-        ([], "model=relational learns from distributions: give domain="),
+        (
+            ["problem=coin_in_the_box/pl_3"],
+            "problem=coin_in_the_box/pl_3: model=relational does not use it, only",
+        ),
+        (["domain=[]"], "no domain is left to learn from: give domain="),
         (["domain=grapevin"], "unknown domain 'grapevin': did you mean 'grapevine'?"),
     ],
 )

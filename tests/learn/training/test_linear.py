@@ -19,16 +19,15 @@ from epigym.errors import EpigymError, UsageError
 from epigym.features.types import FeatureTypes, short
 from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
-from epigym.space.traversal import best_first
 from epigym.task.task import Task
 from learn import train as command
 from learn.data.distribution import draw
 from learn.models.linear.model import LinearModel, LinearScorer, Representation, read_model
 from learn.training import drawing
-from learn.training.linear import trials as linear
+from learn.training.linear import trials
 from learn.training.linear.trials import Candidate, Chosen, train_linear
 from learn.training.options import LinearOptions
-from learn.training.selection import Searched, searched
+from learn.training.selection import ValidationResult, search_greedily, validate_by_search
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -85,8 +84,8 @@ def test_the_simplest_of_the_best_by_search_is_chosen(chosen: Chosen) -> None:
 
 @pytest.mark.slow
 def test_what_falls_behind_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    choices = linear._choices
-    monkeypatch.setattr(linear, "_choices", lambda options: choices(options)[::-1])  # what corrects h_ff comes first
+    choices = trials._choices
+    monkeypatch.setattr(trials, "_choices", lambda options: choices(options)[::-1])  # what corrects h_ff comes first
     found = train_linear([DOMAIN], replace(TINY, levels=[0]), 1)
     best = (2, 2 * TINY.nodes)
     stopped = 0
@@ -188,7 +187,7 @@ def test_a_model_is_chosen_even_where_what_is_not_learned_does_better() -> None:
 
 
 def candidate(unsolved: int, expanded: int, name: str = "", *, stopped: bool = False) -> Candidate:
-    return Candidate(name, "ranking", 0.0, 1.0, Searched(9 - unsolved, expanded, ("x",) * unsolved, stopped))
+    return Candidate(name, "ranking", 0.0, 1.0, ValidationResult(9 - unsolved, expanded, ("x",) * unsolved, stopped))
 
 
 @pytest.mark.parametrize(
@@ -201,19 +200,19 @@ def candidate(unsolved: int, expanded: int, name: str = "", *, stopped: bool = F
     ],
 )
 def test_what_decides(candidates: list[Candidate], expected: int) -> None:
-    assert linear._best(candidates) is candidates[expected]
+    assert trials._best(candidates) is candidates[expected]
 
 
 def test_a_search_is_stopped_when_it_cannot_be_the_best(validation: Sequence[Task]) -> None:
     problems = [(task, FeatureTypes(task)) for task in validation]
 
     def search(nodes: int, most: tuple[int, int] | None) -> tuple[int, int, tuple[str, ...], bool]:
-        return astuple(searched(problems, nodes, linear._open_parts, most))
+        return astuple(validate_by_search(problems, nodes, trials._open_parts, most))
 
     names = tuple(task.name for task in validation)
     solved, expanded, unsolved, stopped = search(100, None)
     assert (solved, unsolved, stopped) == (2, (), False)
-    counts = [best_first(space := StateSpace(task), linear._open_parts(space, types), max_expanded=100).expanded
+    counts = [search_greedily(space := StateSpace(task), trials._open_parts(space, types), 100).expanded
               for task, types in problems]  # fmt: skip
     assert expanded == sum(counts)
     assert search(100, (0, counts[0] // 2 - 1)) == (1, counts[0], (), True)
@@ -225,9 +224,9 @@ def test_a_search_is_stopped_when_it_cannot_be_the_best(validation: Sequence[Tas
 
 def test_what_is_not_solved_counts_as_if_all_nodes_were_expanded() -> None:
     problems = [(task, FeatureTypes(task)) for task in (hopeless(), coin())]
-    found = searched(problems, 50, linear._open_parts)
+    found = validate_by_search(problems, 50, trials._open_parts)
     assert (found.solved, found.expanded, len(found.unsolved), found.stopped) == (1, 50 + 3, 1, False)
-    assert found.merit == (1, 50 + 3)
+    assert found.score == (1, 50 + 3)
 
 
 def test_nothing_to_learn_from_or_to_choose_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,9 +284,11 @@ def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (["domain=grapevine", "problem=coin_in_the_box/pl_3"], "model=linear learns from distributions: give domain="),
-        (["problem=coin_in_the_box/pl_3"], "model=linear learns from distributions: give domain="),
-        ([], "model=linear learns from distributions: give domain="),
+        (
+            ["problem=coin_in_the_box/pl_3"],
+            "problem=coin_in_the_box/pl_3: model=linear does not use it, only ",
+        ),
+        (["domain=[]"], "no domain is left to learn from: give domain="),
         (["domain=grapevin"], "unknown domain 'grapevin': did you mean 'grapevine'?"),
         (["domain=[grapevine,all]"], "unknown domain 'all'"),
     ],
@@ -298,7 +299,7 @@ def test_the_command_wants_domains(
     def refuse(*arguments: object) -> Chosen:
         raise AssertionError("training has begun")
 
-    monkeypatch.setattr(linear, "train_linear", refuse)
+    monkeypatch.setattr(trials, "train_linear", refuse)
     with pytest.raises(UsageError, match=rf"^{re.escape(message)}[^\n]*$"):
         command.train(settings(tmp_path, *overrides))
     assert not (tmp_path / "run").exists()
@@ -320,7 +321,7 @@ def test_all_are_all_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         asked.append((names, options, seed))
         return Chosen(model, (candidate(0, 1),), 1)
 
-    monkeypatch.setattr(linear, "train_linear", record)
+    monkeypatch.setattr(trials, "train_linear", record)
     command.train(settings(tmp_path, "domain=all", "seed=5", f"model.folder={tmp_path}"))
     [(names, options, seed)] = asked
     assert names == list(domains.DOMAINS)

@@ -66,7 +66,7 @@ class Log(CSVLogger):
     def __init__(self, folder):
         super().__init__(folder, name="own", version="")
 """
-SHORT = (f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=1")
+SHORT = (f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=1", "model.schedule=constant")
 PUSHED = ("model.optimizer._target_=own.Pushed", "+model.optimizer.push=0.25")
 LESS = ("~model.optimizer.betas", "~model.optimizer.eps", "~model.optimizer.weight_decay")
 
@@ -161,7 +161,7 @@ def test_an_interrupted_training_says_how_to_go_on(
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("model.optimizer.lr=abc", "AdamW: "),
+        ("model.optimizer._target_=torch.optim.SGD", "SGD: .*unexpected keyword argument"),
         ("callbacks=[{_target_: collections.OrderedDict}]", "derives from Lightning's Callback"),
         ("trainer.accelerator=abacus", "trainer: .*abacus"),
         ("ckpt_path={}/broken.ckpt", "broken.ckpt: damaged or cut off, "),

@@ -13,18 +13,17 @@ import pytest
 from epigym.features.types import FeatureTypes
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
-from epigym.space.traversal import best_first
 from learn.data.distribution import MAX_STATES, Drawn, draw
 from learn.data.pairs import pairs_of
 from learn.models.linear.model import LinearModel, LinearScorer
 from learn.training import drawing
-from learn.training.linear import fit as ranking
-from learn.training.linear import trials as linear
-from learn.training.linear.aggregation import larger, lessons
+from learn.training.linear import fit as fitting
+from learn.training.linear import trials
+from learn.training.linear.aggregation import larger, lessons, states_along
 from learn.training.linear.fit import TrainingData
 from learn.training.linear.trials import Chosen, train_linear
 from learn.training.options import LinearOptions
-from learn.training.selection import Searched
+from learn.training.selection import ValidationResult, search_greedily
 
 DOMAIN = "gossip"
 LEAST = LinearOptions(
@@ -45,12 +44,12 @@ def test_rounds_go_on_while_they_gain(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def fit(data: TrainingData, *arguments: Any, **options: Any) -> LinearModel:
         fitted.append(len(data.target))
-        return ranking.fit(data, *arguments, **options)
+        return fitting.fit(data, *arguments, **options)
 
     unlearned = [one.found for one in plain().candidates[:3]]
-    ends = iter([*unlearned, *(Searched(1, expanded, (), False) for expanded in (40, 30, 30))])
-    monkeypatch.setattr(linear, "fit", fit)
-    monkeypatch.setattr(linear, "searched", lambda *arguments, **options: next(ends))
+    ends = iter([*unlearned, *(ValidationResult(1, expanded, (), False) for expanded in (40, 30, 30))])
+    monkeypatch.setattr(trials, "fit", fit)
+    monkeypatch.setattr(trials, "validate_by_search", lambda *arguments, **options: next(ends))
     chosen = train_linear([DOMAIN], replace(LEAST, rounds=5), 0)
     assert [one.rounds for one in chosen.candidates[3:]] == [0, 1, 2]
     assert fitted[0] < fitted[1] < fitted[2]
@@ -94,7 +93,10 @@ def test_what_can_be_exhausted_is_labelled_exactly_and_of_the_rest_the_plan_is_l
     assert (exact.ids.tolist(), exact.distance.tolist()) == (expected.ids.tolist(), expected.distance.tolist())
     assert pairs_of(large, expansions=5, max_states=MAX_STATES, seed=4) is None
     space = StateSpace(large)
-    path = best_first(space, LinearScorer(space, model, FeatureTypes(large)).score, max_expanded=1000).path
+    plan = search_greedily(space, LinearScorer(space, model, FeatureTypes(large)).score, 1000).plan
+    assert plan
+    path = states_along(space, plan)
+    assert space.is_goal(path).tolist() == [False] * len(plan) + [True]
     assert {*planned.ids[planned.better].tolist()} == {*path[1:]}
     assert planned.distance.max() == len(path) - 1
 

@@ -30,7 +30,8 @@ from learn.models.runs import newest
 from learn.models.scoring import open_scorer
 from learn.rollouts import Rollouts, rollouts
 from learn.train import Train
-from learn.training.options import given
+from learn.training import options
+from learn.training.options import DataOptions, given
 from search.agents.breadth_first import BreadthFirst
 from tests.helpers.commands import composed
 from tests.helpers.runs import Fit, rows_of
@@ -147,7 +148,7 @@ def test_the_learning_rate_follows_its_schedule(fit: Fit, tmp_path: Path, schedu
 
 def test_schedules_without_end_or_name_are_refused(fit: Fit) -> None:
     with pytest.raises(EpigymError, match="needs an end"):
-        fit(*SHORT, "model.schedule=cosine", "trainer.max_epochs=-1")
+        fit(*SHORT, "model.schedule=cosine", "trainer.max_epochs=-1", "trainer.max_steps=-1")
     with pytest.raises(EpigymError, match=r"unknown model\.schedule 'cosin': did you mean 'cosine'"):
         fit(*SHORT, "model.schedule=cosin")
 
@@ -304,7 +305,8 @@ def test_problems_of_several_domains_are_pooled() -> None:
 
 @pytest.mark.parametrize("encoding", ["map", "hash", "bitmask"])
 @pytest.mark.parametrize("trainer", ["auto", "cpu", "gpu"])
-def test_every_group_option_composes(encoding: str, trainer: str) -> None:
+def test_every_group_option_composes(monkeypatch: pytest.MonkeyPatch, encoding: str, trainer: str) -> None:
+    monkeypatch.setattr(options, "GPU_FILES", ("/dev/null",))
     several = "domain=[coin_in_the_box,grapevine]"
     settings = composed(Train, "train", f"encoding={encoding}", f"trainer={trainer}", several)
     assert settings.encoding.name == encoding
@@ -312,8 +314,14 @@ def test_every_group_option_composes(encoding: str, trainer: str) -> None:
     assert settings.domain == ["coin_in_the_box", "grapevine"]
 
 
-def test_defaults_are_the_papers() -> None:
-    assert asdict(composed(Train, "train", "domain=grapevine").model) == {
+def test_the_papers_training_is_a_recipe() -> None:
+    settings = composed(Train, "train", "recipe=paper", "domain=grapevine", "trainer=cpu")
+    assert (settings.explorer.name, type(settings.data), settings.data.batch_size) == ("dfs", DataOptions, 1024)
+    assert settings.patience == 30
+    assert given(settings.trainer) == {
+        "accelerator": "cpu", "max_epochs": 500, "deterministic": True, "max_steps": -1, "limit_train_batches": 1.0,
+    }  # fmt: skip
+    assert asdict(settings.model) == {
         "network": {
             "_target_": None, "node_size": 64, "edge_size": 32, "hidden_size": 128, "head_size": 128, "blocks": 3,
             "dropout": 0.2,
@@ -321,15 +329,6 @@ def test_defaults_are_the_papers() -> None:
         "target": {"max_distance": 50, "margin": 1e-3},
         "optimizer": {"_target_": None, "lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 1e-2},
         "schedule": "constant",
-    }  # fmt: skip
-
-
-def test_the_short_recipe_counts_steps() -> None:
-    settings = composed(Train, "train", "recipe=short", "domain=grapevine", "trainer=cpu")
-    assert (settings.data.batch_size, settings.model.schedule) == (256, "cosine")
-    assert given(settings.trainer) == {
-        "accelerator": "cpu", "max_epochs": 500, "deterministic": True, "max_steps": 2000, "val_check_interval": 200,
-        "check_val_every_n_epoch": None,
     }  # fmt: skip
 
 

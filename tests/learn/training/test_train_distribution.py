@@ -26,19 +26,16 @@ from tests.helpers.runs import PROBLEM, Fit
 DRAWN = ("data=distribution", "trainer=cpu", "trainer.max_epochs=1")
 
 
-def test_published_problems_are_the_default_and_what_batches_are_made_of_is_the_same() -> None:
-    published = composed(Train, "train", "domain=grapevine").data
-    drawn = composed(Train, "train", "domain=grapevine", "data=distribution").data
-    assert published == DataOptions(batch_size=1024, max_class_share=0.5, validation_share=0.2)
+def test_sampled_problems_are_the_default_and_what_batches_are_made_of_is_the_same() -> None:
+    published = composed(Train, "train", "domain=grapevine", "data=published").data
+    drawn = composed(Train, "train", "domain=grapevine").data
+    assert published == DataOptions(batch_size=256, max_class_share=0.5, validation_share=0.2)
     assert drawn == DistributionOptions(
-        batch_size=1024, max_class_share=0.5, validation_share=0.2, draws=60, goals=GOALS
+        batch_size=256, max_class_share=0.5, validation_share=0.2, draws=60, goals=GOALS
     )
     linear = composed(Train, "train", "domain=grapevine", "model=linear").model
     assert isinstance(linear, LinearOptions)
     assert linear.goals == GOALS
-    short = composed(Train, "train", "domain=grapevine", "data=distribution", "recipe=short", "data.draws=7").data
-    assert isinstance(short, DistributionOptions)
-    assert (short.batch_size, short.draws) == (256, 7)
 
 
 def test_a_regressor_learns_from_what_is_drawn_and_says_so(fit: Fit, tmp_path: Path) -> None:
@@ -98,15 +95,22 @@ def test_domains_may_be_left_out(asked: list[tuple[Sequence[str], str, int, int,
     ("overrides", "message"),
     [
         (["domain=all", "without=gosip"], "unknown domain 'gosip': did you mean 'gossip'?"),
-        (["domain=gossip", "without=gossip"], "without: it names every domain that is learned from"),
-        (["domain=grapevine", f"problem={PROBLEM}"], "data=distribution learns from distributions: give domain="),
-        ([], "data=distribution learns from distributions: give domain="),
+        (["domain=gossip", "without=gossip"], "no domain is left to learn from: give domain="),
+        (
+            ["domain=grapevine", f"problem={PROBLEM}"],
+            "domain=grapevine: problem= names all that is learned from: ",
+        ),
+        ([f"problem={PROBLEM}"], "data=distribution: problem= names all that is learned from: leave one of them out"),
+        (["domain=[]"], "no domain is left to learn from: give domain="),
         (["domain=grapevin"], "unknown domain 'grapevin': did you mean 'grapevine'?"),
-        (["domain=grapevine", "semantics=efp"], "data=distribution draws problems that are read in one way: leave out"),
-        (["domain=grapevine", "model=linear"], "model=linear always draws its problems: leave data= out"),
+        (["domain=grapevine", "semantics=efp"], "semantics=efp: problems are sampled, not read: give it with"),
+        (
+            ["domain=grapevine", "model=linear"],
+            "data=distribution: model=linear does not use it, only model=gine: ",
+        ),
         (
             ["domain=grapevine", "model.optimizer.momentum=1"],
-            "AdamW: AdamW.__init__() got an unexpected keyword argument",
+            "unknown setting 'model.optimizer.momentum': did you mean ",
         ),
     ],
 )
@@ -120,9 +124,9 @@ def test_what_is_wrong_is_one_line_before_anything_is_drawn(
     assert asked == []
 
 
-def test_published_problems_are_not_left_out_by_domain(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"^without leaves out what is drawn: give it with data=distribution$"):
-        train(composed(Train, "train", "domain=grapevine", "without=gossip", f"run_dir={tmp_path}/run"))
+def test_published_problems_are_not_left_out_by_domain() -> None:
+    with pytest.raises(UsageError, match=r"^without=gossip: it leaves out sampled problems only: give it with data="):
+        composed(Train, "train", "domain=grapevine", "without=gossip", "data=published")
 
 
 @pytest.mark.parametrize("name", ["draws", "goals"])

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from epigym.errors import CheckpointError, MissingError, UsageError
-from epigym.features.action_features import ActionFeatures
 from epigym.features.counts import join
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
@@ -20,12 +19,8 @@ from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
 from epigym.task.formula import divided
-from learn.data.pairs import action_pairs_of
 from learn.models.linear import shipped
 from learn.models.linear.model import Base, LinearModel, LinearScorer, Observed, Representation, write_model
-from learn.models.linear.ranker import ActionRanker
-from learn.training.actions import observe
-from learn.training.linear.fit import fit_order
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -141,84 +136,6 @@ def test_weights_decide_what_is_expanded(tmp_path: Path) -> None:
     assert counts[0] == make_agent("hfs").search(space, make_heuristic("divided_goals", space)).expanded < counts[1]
 
 
-def ranked(path: Path, seed: int = 0) -> LinearModel:
-    """A model of random weights for what the actions near the start are."""
-    space = StateSpace(load_problem(PROBLEM))
-    place, number = np.nonzero(space.applicable(near(space)))
-    colours = np.unique(ActionFeatures(space, FeatureTypes(space.task))(place, number).colour)
-    weights = np.random.default_rng(seed).normal(size=len(colours))
-    model = LinearModel("", Representation(0, base="h_ff", of="actions"), colours, weights, np.ones(len(colours)), 1.0)
-    write_model(model, path)
-    return model
-
-
-def test_what_a_model_of_actions_prefers_is_preferred(base: Base, tmp_path: Path) -> None:
-    written(tmp_path / "model.json", base)
-    model = ranked(tmp_path / "coin_in_the_box.json")
-    space = StateSpace(load_problem(PROBLEM))
-    ids = near(space)
-    files = {"checkpoint": str(tmp_path / "model.json"), "actions": str(tmp_path / "{domain}.json")}
-    heuristic = make_heuristic("learned", space, **files)
-    plain = make_heuristic("learned", space, checkpoint=files["checkpoint"])
-    ways = np.full(len(ids), -1)
-    found = heuristic.evaluate(ids, ways, ways)
-    ptr, preferred = ActionRanker(space, model, FeatureTypes(space.task)).preferred(ids)
-    assert heuristic.prefers
-    assert heuristic.checkpoint == files["checkpoint"]
-    assert found.scores.tolist() == heuristic.score(ids).tolist() == plain.score(ids).tolist()
-    assert (found.preferred_ptr.tolist(), found.preferred.tolist()) == (ptr.tolist(), preferred.tolist())
-    assert found.preferred.tolist() != plain.evaluate(ids, ways, ways).preferred.tolist()
-
-
-@pytest.mark.parametrize("agent", ["hfs_preferred", "lazy"])
-def test_agents_that_ask_for_preferences_take_those_of_a_model_of_actions(
-    agent: str, base: Base, tmp_path: Path
-) -> None:
-    written(tmp_path / "model.json", base)
-    ranked(tmp_path / "actions.json")
-    heuristic = {
-        "name": "learned",
-        "checkpoint": str(tmp_path / "model.json"),
-        "actions": str(tmp_path / "actions.json"),
-    }
-    task = load_problem(PROBLEM)
-    result = find_plan(task, Configuration.of(agent, heuristic))
-    assert result.status is SearchStatus.SOLVED
-    assert result.plan is not None
-    assert validate(task, result.plan).valid
-
-
-@pytest.mark.parametrize("problem", ["coin_in_the_box/pl_3", "collaboration_communication/2_2_3_pl_6"])
-def test_with_a_model_of_a_problem_lazy_builds_less_than_with_helpful_actions(problem: str, tmp_path: Path) -> None:
-    pairs = action_pairs_of(load_problem(problem), expansions=200, max_states=20_000, seed=0)
-    assert pairs is not None
-    data = observe([pairs], [FeatureTypes(pairs.space.task)], Representation(0, base="h_ff", of="actions"))
-    write_model(fit_order(data, 1e-4, 400), tmp_path / "actions.json")
-    none = np.empty(0)
-    same = LinearModel(
-        "", Representation(0, base="h_ff"), none.astype(np.uint64), none, none.astype(np.int64), base_weight=1.0
-    )
-    write_model(same, tmp_path / "h_ff.json")
-    scores = {"name": "learned", "checkpoint": str(tmp_path / "h_ff.json")}
-    actions = {"actions": str(tmp_path / "actions.json")}
-    choices = (Configuration.of("lazy", one) for one in (scores, scores | actions))
-    helpful, learned = (find_plan(load_problem(problem), choice) for choice in choices)
-    assert learned.status is SearchStatus.SOLVED
-    assert learned.generated < helpful.generated
-
-
-def test_the_file_of_the_model_of_actions_is_checked(tmp_path: Path) -> None:
-    written(tmp_path / "model.json", "h_ff")
-
-    def plan(file: str) -> None:
-        find_plan(load_problem(PROBLEM), Configuration.of("lazy", {"name": "learned", "actions": file}))
-
-    with pytest.raises(MissingError, match=r"^there is no model gone\.json: make one with [^\n]+$"):
-        plan("gone.json")
-    with pytest.raises(CheckpointError, match=r"model\.json: scores states, not actions: make one with [^\n]+$"):
-        plan(str(tmp_path / "model.json"))
-
-
 def test_the_domain_of_the_task_chooses_the_file(tmp_path: Path) -> None:
     written(tmp_path / "coin_in_the_box.json", "none")
     heuristic = {"name": "learned", "checkpoint": str(tmp_path / "{domain}.json")}
@@ -252,20 +169,18 @@ def test_a_missing_or_damaged_file_is_one_clear_error(tmp_path: Path) -> None:
 
 def test_it_needs_neither_torch_nor_scipy(tmp_path: Path) -> None:
     written(tmp_path / "model.json", "h_ff")
-    ranked(tmp_path / "actions.json")
     script = (
         "import sys; sys.modules['torch'] = sys.modules['scipy'] = None\n"
         "from epigym import load_problem\n"
         "from search.planning.configuration import Configuration\n"
         "from search.planning.planner import find_plan\n"
         "heuristic = {'name': 'learned', 'checkpoint': sys.argv[2]}\n"
-        "for agent, more in (('mix', {}), ('lazy', {'actions': sys.argv[3]})):\n"
-        "    configuration = Configuration.of(agent, heuristic | more)\n"
-        "    assert find_plan(load_problem(sys.argv[1]), configuration).plan\n"
+        "for agent in ('mix', 'lazy'):\n"
+        "    assert find_plan(load_problem(sys.argv[1]), Configuration.of(agent, heuristic)).plan\n"
         "print(*{'torch', 'scipy', 'lightning'} & {name for name, found in sys.modules.items() if found})\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, PROBLEM, str(tmp_path / "model.json"), str(tmp_path / "actions.json")],
+        [sys.executable, "-c", script, PROBLEM, str(tmp_path / "model.json")],
         check=True,
         capture_output=True,
         text=True,

@@ -131,15 +131,6 @@ def test_the_ablation_has_a_model_for_every_recipe_of_linear_models() -> None:
     assert found.keys() == {f"hfs/{name}" for name in recipes | others}
 
 
-def test_ranked_actions_stand_beside_the_same_search_with_helpful_ones() -> None:
-    found = grid("experiment=actions", "per_domain=1")
-    names = {cell.configuration.label: cell.configuration.heuristic or {} for cell in found}
-    assert list(names) == ["lazy/h_ff", "lazy/learned", "lazy/actions"]
-    given = [heuristic.get("actions") for heuristic in names.values()]
-    assert given == [None, None, "outputs/actions/{domain}.json"]
-    assert {cell.limits.max_expanded for cell in found} == {1000}
-
-
 def test_every_queue_of_mix_is_left_out_once() -> None:
     found = [cell.configuration.agent for cell in grid("experiment=queues", "per_domain=1")]
     queues = {str(agent.get("label", "mix")): agent["queues"] for agent in found if agent["name"] == "mix"}

@@ -1,4 +1,5 @@
-# make demo: set up and run the main job; make test: set up and run lint, types and every test; make site: the documents.
+# make demo: set up and run the main job; make test: set up and run lint, types and the tests that need no minutes;
+# make test-slow: the other tests and the core under a sanitizer; make site: the documents.
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --constraint constraints.txt
@@ -8,7 +9,7 @@ DEMO_TRAIN = python -m learn.train model=linear domain=active_muddy_child model.
 DEMO_SOLVE = python -m search.solve problem=active_muddy_child/amc_09_09_muddy agent=hfs heuristic=learned \
   heuristic.checkpoint=outputs/train/muddy/model.json compare=lazy/h_ff
 
-.PHONY: demo test core sanitize addresses races bench wheel site
+.PHONY: demo test test-slow core sanitize addresses races bench wheel site
 
 demo: .venv/installed
 	$(BIN)/$(DEMO_TRAIN)
@@ -18,7 +19,10 @@ test: .venv/installed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	$(BIN)/python -m pytest -m 'not slow' --numprocesses 2 --dist worksteal
+
+test-slow: .venv/installed addresses
+	$(BIN)/python -m pytest -m slow --numprocesses 2 --dist worksteal
 
 # Rebuilds what changed in the C++ core, reinstalls it in place and renews its type stub.
 core: .venv/installed
@@ -30,11 +34,11 @@ core: .venv/installed
 sanitize: addresses races
 
 addresses: .venv/installed
-	.ci/sanitize $(BIN)/python address,undefined tests/epigym/test_arguments.py tests/epigym/test_worlds.py \
-	  tests/epigym/test_core_agreement.py -m 'not reference'
+	.ci/sanitize $(BIN)/python address,undefined tests/epigym/core/test_arguments.py tests/epigym/space/test_worlds.py \
+	  tests/epigym/core/test_core_agreement.py -m 'not reference'
 
 races: .venv/installed
-	.ci/sanitize $(BIN)/python thread tests/epigym/test_threads.py
+	.ci/sanitize $(BIN)/python thread tests/epigym/core/test_threads.py
 
 # Speed is reported, never asserted: see tests/benchmarks.
 bench: .venv/installed

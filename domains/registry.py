@@ -15,9 +15,9 @@ from types import MappingProxyType
 
 from domains.domain import Domain, Parameters
 
-# Written by `python -m search.ladder`: one row per rung, with what breadth-first search needed.
+# Written by `python -m tests.benchmarks.suites scaling`: one row per rung, with what breadth-first search needed.
 LADDER = Path(__file__).parent / "suites" / "scaling.csv"
-# Written by `python -m search.summit`: one row per rung or control problem, with what seven searches needed.
+# Written by `python -m tests.benchmarks.suites summit`: one row per problem, with what seven searches needed.
 SUMMIT = Path(__file__).parent / "suites" / "summit.csv"
 # Written by `python -m learn.draw split=[test] draws=20`: one row per problem.
 DRAWN = Path(__file__).parent / "suites" / "drawn.csv"

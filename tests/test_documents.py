@@ -54,8 +54,7 @@ SHORT = {
     "search.evaluate experiment=messages": "per_domain=1 heuristics=[h_ff] max_expanded=1",
     "search.evaluate": "per_domain=1 time_limit=1",
     "search.explore": "port=0",
-    "search.summit": "time_limit=0",
-    "search.ladder": "draw=false domain=assembly_line time_limit=0.05",  # drawing the goals of one domain takes minutes
+    "tests.benchmarks.suites": "--time-limit 0",
 }
 """What is added to the end of a command to make it short."""
 
@@ -75,9 +74,8 @@ PROMISED = {
     "learn.train -m model=relational": "outputs/models/*/*/checkpoints/best.ckpt",
     "search.competition": "plan.json",
     "search.evaluate": "outputs/evaluate/*/results.csv",
-    "search.ladder": "outputs/ladder/scaling.csv",
     "search.report": "outputs/report/*/*.md",
-    "search.summit": "outputs/summit/summit.csv",
+    "tests.benchmarks.suites": "outputs/suites/*.csv",
 }
 """What a command writes, beside the files that its arguments name."""
 
@@ -211,7 +209,7 @@ Serve = Callable[[Command, Path, Path], int]
 def serve() -> Iterator[Serve]:
     """Whatever takes long to import is imported once; every command is a process forked from there."""
     server = subprocess.Popen(
-        [sys.executable, "-m", "tests.helpers.command_server"],
+        [sys.executable, "-m", "tests.tools.command_server"],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -287,12 +285,21 @@ def examples(file: Path) -> list[str]:
 EXAMPLES = [command for file in sorted((ROOT / "conf").rglob("*.yaml")) for command in examples(file)]
 
 
-@pytest.mark.parametrize("documents", GROUPS, ids=" ".join)
+@pytest.mark.parametrize(
+    "documents",
+    [
+        pytest.param(
+            group, id=" ".join(group), marks=[pytest.mark.slow] if group[0].startswith("docs/results/") else []
+        )
+        for group in GROUPS
+    ],
+)
 def test_commands_run(documents: list[str], tmp_path: Path, serve: Serve) -> None:
     shown = [command for name in documents for command in commands(name) if not is_public(command)]
     run_all(shown, tmp_path, serve, {key: lines for name in documents for key, lines in outputs(name).items()})
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize("document", [name for name in DOCUMENTS if any(map(is_public, commands(name)))])
 def test_commands_on_public_files_run(document: str, tmp_path: Path, serve: Serve) -> None:

@@ -13,9 +13,9 @@ import pytest
 
 from epigym.cli.codes import ExitCode
 from epigym.config.packages import EXTRAS, extras
-from tests.helpers import light
 from tests.helpers.benchmark_files import ROOT
-from tests.test_imports import PACKAGES, Tree, name_of
+from tests.helpers.imports import PACKAGES, Tree, name_of
+from tests.tools import light
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TOOLS = ("all", "dev")  # extras of which the packages import nothing
@@ -76,6 +76,7 @@ def test_every_library_that_is_imported_is_declared() -> None:
     assert {name for name in libraries if declared.isdisjoint(required(distributions.get(name, [])))} == set()
 
 
+@pytest.mark.slow
 def test_what_is_not_about_learning_or_pictures_is_imported_without_extras(tmp_path: Path) -> None:
     modules = {name_of(path.relative_to(ROOT)) for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
     doors = {name for name in modules if name.startswith("learn.") and name.count(".") == 1}
@@ -86,18 +87,21 @@ def test_what_is_not_about_learning_or_pictures_is_imported_without_extras(tmp_p
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_environments_and_searches_need_no_extra(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(WITHOUT_EXTRAS)
     ended = lightly("script", cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_the_planner_of_the_competition_needs_no_extra(tmp_path: Path) -> None:
     ended = lightly("search.competition", str(ROOT / "docs/epddl/coin-1.json"), "plan.json", cwd=tmp_path)
     assert ended.returncode == ExitCode.SUCCESS
     assert (tmp_path / "plan.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "package", "extra"),
     [
@@ -123,6 +127,7 @@ def test_what_needs_an_extra_says_so_in_one_line(tmp_path: Path, command: str, p
     assert ended.returncode == ExitCode.NO_INPUT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("expression", "package", "extra"),
     [

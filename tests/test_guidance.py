@@ -23,9 +23,9 @@ from search.agents.result import SearchResult, SearchStatus
 from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
-from tests.helpers import relaxation as twin
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.epddl_files import Case, competition_cases
+from tests.oracles import relaxation as twin
 
 TEXT = (ROOT / "docs" / "guidance.md").read_text(encoding="utf-8")
 WORDS = " ".join(TEXT.split())

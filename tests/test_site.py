@@ -18,6 +18,8 @@ from search.agents import AGENTS
 from search.heuristics import HEURISTICS
 from tests.helpers.benchmark_files import ROOT
 
+pytestmark = pytest.mark.slow
+
 RESOURCES = {"script": "src", "link": "href", "img": "src", "source": "src", "iframe": "src", "object": "data"}
 """What a page loads by itself: the tags, and the attribute that says from where."""
 

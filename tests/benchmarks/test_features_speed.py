@@ -21,7 +21,7 @@ from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
 from tests.benchmarks.figures import printed
-from tests.helpers.features import random_tables
+from tests.oracles.features import random_tables
 
 PROBLEMS = {
     "grapevine of 3": ("grapevine", {"agents": 3}),

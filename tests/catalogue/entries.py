@@ -194,13 +194,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "no_rows published=gone.csv",
     ),
     "search.explore": ("problem=gone.txt", "problem=coin.txt port=70000", "problem=coin.txt port=web"),
-    "search.ladder": (
-        "domain=grapvine",
-        "time_limit=-1",
-        "domain=grapevine out=ladder.csv",
-        "domain=grapevine out=folder",
-    ),
-    "search.summit": ("domain=grapvine", "out=folder parallel=0", "domain=grapevine out=ladder.csv"),
     "learn.train": (
         "domain=grapvine",
         "model=gien",

@@ -76,6 +76,5 @@ FILES: dict[str, tuple[str, str | bytes]] = {
     ),
     "short/results.csv": ("a table with a row that is cut off", _TABLE + "x,x/1,bfs,false,sol"),
     "published.csv": ("published outcomes without columns", "a\n1\n"),
-    "ladder.csv": ("a table of rungs without columns", "a,b\n1,2\n"),
 }
 """By name: what it is, and its content."""

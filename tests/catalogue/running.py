@@ -20,7 +20,7 @@ from epigym.cli.codes import ExitCode
 from epigym.errors import EpigymError
 from tests.catalogue.entries import CALLS, COMMANDS
 from tests.catalogue.files import FILES
-from tests.helpers.command_server import execute
+from tests.tools.command_server import execute
 
 _HEAVY = ("epigym.__main__", "domains.__main__", "search.planning.planner", "search.evaluation.running", "learn.train")
 """What many commands import, imported once."""

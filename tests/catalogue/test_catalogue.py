@@ -19,16 +19,19 @@ def outcomes(pytestconfig: pytest.Config) -> list[Outcome]:
     return run(1 if pytestconfig.getoption("full") else STRIDE)
 
 
+@pytest.mark.slow
 def test_every_answer_is_what_the_page_says(outcomes: list[Outcome], pytestconfig: pytest.Config) -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert [outcome for outcome in outcomes if row(outcome) not in page] == []
     assert not pytestconfig.getoption("full") or text(outcomes) == page
 
 
+@pytest.mark.slow
 def test_no_answer_is_a_traceback_or_an_end_that_was_not_promised(outcomes: list[Outcome]) -> None:
     assert [outcome for outcome in outcomes if not outcome.is_ours or "Traceback" in outcome.output] == []
 
 
+@pytest.mark.slow
 def test_what_is_refused_is_told_in_one_line(outcomes: list[Outcome]) -> None:
     refused = [outcome for outcome in outcomes if outcome.end.isdigit() and int(outcome.end) >= ExitCode.USAGE]
     assert len(refused) > len(outcomes) // 3

@@ -36,7 +36,7 @@ class Fault(NamedTuple):
     test: str
 
 
-_AGREEMENT = "tests/epigym/test_core_agreement.py::"
+_AGREEMENT = "tests/epigym/core/test_core_agreement.py::"
 FAULTS: Mapping[str, Fault] = {
     "update: facts": Fault(
         "facts that an event deletes stay true",
@@ -86,18 +86,18 @@ FAULTS: Mapping[str, Fault] = {
         "of an action's condition only the facts are looked at",
         (("update.cpp", "if (!state_.truths.holds(action.applicability))",
           "if (!FAULT && !state_.truths.holds(action.applicability))"),),
-        "tests/epigym/test_applicability.py::test_applicable_actions",
+        "tests/epigym/core/test_applicability.py::test_applicable_actions",
     ),
     "applicability: index": Fault(
         "an action that needs a fact to be false is looked for where it is true",
         (("applicability.cpp", "children.front()], false}", "children.front()], FAULT}"),),
-        "tests/epigym/test_applicability.py::test_applicable_actions",
+        "tests/epigym/core/test_applicability.py::test_applicable_actions",
     ),
     "goal": Fault(
         "the first subgoal is enough",
         (("space.cpp", "return std::all_of(task_->goal.begin()",
           "return FAULT ? state.truths.holds(task_->goal.at(0)) : std::all_of(task_->goal.begin()"),),
-        "tests/search/test_agents_on_tasks.py::test_breadth_first_finds_the_only_shortest_plans",
+        "tests/search/agents/test_agents_on_tasks.py::test_breadth_first_finds_the_only_shortest_plans",
     ),
 }  # fmt: skip
 """By a short name; the number by which `EPI_FAULT` chooses one counts from 1."""

@@ -1,4 +1,4 @@
-"""Some random files of the many that `tests.fuzz.run` executes, and whether it notices what is wrong."""
+"""Some random files of the many that `tests.tools.fuzz` executes, and whether it notices what is wrong."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 
 from epigym.language import load
-from tests.fuzz import run
 from tests.fuzz.mutation import mutated_json
 from tests.fuzz.target import CORPUS, execution
+from tests.tools import fuzz
 
 EXECUTIONS = 2000
 
 
+@pytest.mark.slow
 def test_random_files(tmp_path: Path) -> None:
-    outcome = run.fuzz(range(EXECUTIONS), 0, tmp_path)
+    outcome = fuzz.fuzz(range(EXECUTIONS), 0, tmp_path)
     assert outcome.findings == ()
     assert EXECUTIONS / 10 < outcome.accepted < EXECUTIONS / 2
 
@@ -35,15 +36,15 @@ def _wrong(number: int, seed: int, folder: Path) -> bool:
             while True:
                 pass
         case 17:
-            bytearray(run.BYTES + 1)
+            bytearray(fuzz.BYTES + 1)
         case 19:
             os._exit(3)
     return True
 
 
 def test_what_is_wrong_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "SECONDS", 0.2)
-    outcome = run.fuzz(range(10, 21), 7, tmp_path, _wrong)
+    monkeypatch.setattr(fuzz, "SECONDS", 0.2)
+    outcome = fuzz.fuzz(range(10, 21), 7, tmp_path, _wrong)
     assert outcome.executions == 11
     assert outcome.accepted == 6
     found = {finding.number: finding.what for finding in outcome.findings}

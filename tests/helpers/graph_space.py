@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 from epigym.errors import TaskError
@@ -12,6 +13,22 @@ from epigym.space.space import StateSpace, Transitions
 from epigym.task.formula import TRUE
 from epigym.task.task import Action, EState, Event, Task
 from search.heuristics.heuristic import Heuristic
+
+#       0 --a--> 1 --a--> 3 --a--> 5 (goal)
+#       0 --b--> 2 --a--> 3, 2 --b--> 4 --a--> 5, 4 --b--> 6
+DIAMOND = {
+    0: [("a", 1), ("b", 2)],
+    1: [("a", 3), ("b", 0)],
+    2: [("a", 3), ("b", 4)],
+    3: [("a", 5), ("b", 3)],
+    4: [("a", 5), ("b", 6)],
+}
+
+GRAPHS = st.integers(2, 30).flatmap(
+    lambda n: st.fixed_dictionaries(
+        {s: st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, n - 1)), max_size=4) for s in range(n)}
+    )
+)
 
 
 class GraphSpace(StateSpace):
@@ -82,3 +99,17 @@ def task_of(names: Sequence[str]) -> Task:
         Action(name, TRUE, (Event("e"),), (0,), {"full": (frozenset({0}),)}, (((TRUE, "full"),),)) for name in names
     )
     return Task("graph", (), ("a",), actions, EState((frozenset(),), ((frozenset({0}),),), (0,)), (TRUE,))
+
+
+def shortest(edges: dict[int, list[tuple[str, int]]], goals: list[int]) -> int | None:
+    """Length of a shortest path to a goal, one state at a time."""
+    depth = {0: 0}
+    queue = [0]
+    for state in queue:
+        if state in goals:
+            return depth[state]
+        for _, target in edges[state]:
+            if target not in depth:
+                depth[target] = depth[state] + 1
+                queue.append(target)
+    return None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
 
-from learn.models.checkpoints import Trained
+from learn.models.checkpoints import Trained, write
 from learn.models.gine.regressor import Regressor, ResidualBlock
 from learn.models.gine.target import Target
+from learn.training.module import HYPERPARAMETER_VERSION
 
 
 def random_regressor(encoding: str = "hash") -> Trained:
@@ -24,3 +26,22 @@ def random_regressor(encoding: str = "hash") -> Trained:
     torch.nn.init.normal_(regressor.head[-1].weight, std=0.5)
     regressor.eval().requires_grad_(False)
     return Trained(Path("none"), regressor, Target.between(50, 1e-3), {"name": encoding, "width": 64}, ())
+
+
+def write_checkpoint(path: Path, seed: int = 0) -> Path:
+    """A checkpoint in the form that training writes."""
+    torch.manual_seed(seed)
+    regressor = Regressor()
+    torch.nn.init.normal_(regressor.head[-1].weight, std=0.5)
+    content = {
+        "hyper_parameters": {
+            "version": HYPERPARAMETER_VERSION,
+            "target": asdict(Target.between(50, 1e-3)),
+            "encoding": {"name": "hash", "width": 64},
+            "network": {},
+            "domains": ["coin_in_the_box"],
+        },
+        "state_dict": {f"regressor.{key}": value for key, value in regressor.state_dict().items()},
+    }
+    write(content, path)
+    return path

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,17 +14,7 @@ from learn.data.dataset import DataSet
 from learn.data.explorers import ExplorerSettings
 from learn.train import Train, train
 from tests.helpers.commands import composed
-
-PROBLEM = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
-HASH = {"name": "hash", "width": 64}
-
-Fit = Callable[..., dict[str, float]]
-
-
-def rows_of(run: Path) -> list[dict[str, float]]:
-    """The metrics of a training, without those that a row does not have."""
-    with (run / "metrics.csv").open(newline="") as file:
-        return [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
+from tests.helpers.runs import HASH, PROBLEM, Fit
 
 
 @pytest.fixture(autouse=True, scope="session")

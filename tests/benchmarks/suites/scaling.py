@@ -1,0 +1,268 @@
+"""The `scaling` suite, a ladder of growing problems per domain: drawing its goals and measuring blind search.
+
+The goal of a rung is drawn with a fixed seed and is true after a random walk, which
+is stored as a witness that it can be reached. On the lower rungs it is the one of many drawn goals for which
+breadth-first search generates closest to `1000 * 2.5^rung` nodes; on the upper rungs it is the one that the
+e-states which breadth-first search meets first miss by the most subgoals, in problems that grow further.
+
+The drawn goals do not depend on the machine; what breadth-first search needed, or where a limit stopped it,
+is measured in a fresh process and stored beside the limits.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+from numpy.typing import NDArray
+from rich.progress import Progress
+
+from domains.registry import LADDER
+from epigym.errors import EpigymError
+from epigym.problem import domain_problem
+from epigym.space.sampling import RandomGoal, random_goal
+from epigym.space.space import StateSpace
+from epigym.space.traversal import breadth_first
+from epigym.task.task import Task
+from search.agents.breadth_first import BreadthFirst
+from search.agents.limits import Limits
+from search.agents.result import SearchStatus
+from search.processes.processes import Job, supervise
+from tests.benchmarks.suites.scaling_sizes import SIZES
+from tests.benchmarks.suites.tables import Source, store, stored
+
+_FIRST_EFFORT = 1000
+_GROWTH = 2.5
+_LOWER_DRAWS = 600
+_SEEDS = 1000  # how far apart the seeds of the rungs are
+_FEWEST_SUBGOALS, _MOST_SUBGOALS = 3, 24
+_CHUNK = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One row of the table.
+
+    Attributes:
+        domain: name of the domain.
+        instance: name of the instance in its domain.
+        parameters: parameters of the domain, as JSON.
+        seed: what the goal was drawn with.
+        witness: names of the actions of the walk that reaches the goal, separated by blanks.
+        walk_length: its length, an upper bound of the plan length.
+        status: how breadth-first search ended.
+        plan_length: length of the shortest plan, empty when it is not known.
+        expanded: nodes expanded.
+        generated: nodes generated.
+        distinct: e-states seen.
+        seconds: search time.
+        memory_mib: memory that the process held at the end, in MiB.
+        time_limit_s: the limit in force, in seconds.
+        memory_limit: the limit in force.
+    """
+
+    domain: str
+    instance: str
+    parameters: str
+    seed: int
+    witness: str
+    walk_length: int
+    status: str = ""
+    plan_length: int | str = ""
+    expanded: int | str = ""
+    generated: int | str = ""
+    distinct: int | str = ""
+    seconds: float | str = ""
+    memory_mib: int | str = ""
+    time_limit_s: float | str = ""
+    memory_limit: str = ""
+
+
+class Quarry(Source):
+    """The beginning of one problem's state space, in the order of breadth-first search, to cut goals from.
+
+    Args:
+        domain: name of the domain.
+        parameters: the size of the problem.
+        max_generated: how many successors to generate.
+    """
+
+    def __init__(self, domain: str, parameters: dict[str, Any], max_generated: int) -> None:
+        super().__init__(domain, parameters)
+        states, self.generated_at = _explore(self.space, max_generated)
+        # One row per formula, since goals pick formulas.
+        self.truths = np.ascontiguousarray(self.holds(states).T)
+
+    def draws(self, number: int, count: int, most_steps: int) -> list[tuple[int, RandomGoal]]:
+        """Different random goals, and the seeds that they are drawn with."""
+        found: dict[tuple[int, ...], tuple[int, RandomGoal]] = {}
+        for seed in range(_SEEDS * number, _SEEDS * number + count):
+            goal = self.draw(seed, most_steps)
+            found.setdefault(goal.subgoals, (seed, goal))
+        return list(found.values())
+
+    def draw(self, seed: int, most_steps: int) -> RandomGoal:
+        """A random goal with a random number of steps and subgoals."""
+        rng = np.random.default_rng(seed)
+        steps = int(rng.integers(max(most_steps // 4, 1), most_steps, endpoint=True))
+        size = int(rng.integers(_FEWEST_SUBGOALS, _MOST_SUBGOALS, endpoint=True))
+        return random_goal(self.space, self.holds, rng, steps=steps, size=size)
+
+    def effort(self, goal: RandomGoal) -> int | None:
+        """How many nodes breadth-first search generates until the goal; None when it is not in sight."""
+        reached = np.flatnonzero(self.truths[list(goal.subgoals)].all(axis=0))
+        return int(self.generated_at[reached[0]]) if len(reached) else None
+
+    def missing(self, goal: RandomGoal) -> int:
+        """How many subgoals the e-states in sight miss at least."""
+        return int((~self.truths[list(goal.subgoals)]).sum(axis=0).min())
+
+
+def draw(domain: str) -> list[Rung]:
+    """The rungs of a domain, not yet measured."""
+    sizes = SIZES[domain]
+    targets = [round(_FIRST_EFFORT * _GROWTH**number) for number in range(sizes.lower)]
+    numbered = list(enumerate(sizes.rungs))
+    rungs: list[Rung] = []
+    for size, group in groupby(numbered[: sizes.lower], key=lambda rung: rung[1]):
+        numbers = [number for number, _ in group]
+        quarry = Quarry(domain, size, 3 * targets[numbers[-1]] // 2)
+        drawn = quarry.draws(numbers[0], _LOWER_DRAWS, sizes.most_steps)
+        for number in numbers:
+            chosen = _nearest(quarry, drawn, targets[number])
+            drawn.remove(chosen)
+            rungs.append(_rung(quarry, number, *chosen))
+    for size, group in groupby(numbered[sizes.lower :], key=lambda rung: rung[1]):
+        numbers = [number for number, _ in group]
+        quarry = Quarry(domain, size, sizes.look_ahead)
+        drawn = quarry.draws(numbers[0], sizes.draws, 4 * sizes.most_steps)
+        drawn.sort(key=lambda one: quarry.missing(one[1]), reverse=True)
+        rungs += [_rung(quarry, number, *one) for number, one in zip(reversed(numbers), drawn, strict=False)]
+    return rungs
+
+
+def measure(rungs: Sequence[Rung], limits: Limits) -> list[Rung]:
+    """Run breadth-first search on the first of some rungs that differ in their goals alone.
+
+    Breadth-first search does the same whatever its goal is, until it meets it. So where it ends without a plan,
+    the outcome is also that of the other rungs whose goals it has not met.
+
+    Returns:
+        The rungs whose outcome is known now, with that outcome.
+    """
+    first, *others = rungs
+    space = StateSpace(_task(first))
+    result = BreadthFirst().search(space, limits=limits)
+    outcome: dict[str, Any] = {
+        "status": result.status.value,
+        "plan_length": "" if result.plan_length is None else result.plan_length,
+        "expanded": result.expanded,
+        "generated": result.generated,
+        "distinct": result.distinct,
+        "seconds": round(result.search_seconds, 2),
+        "memory_mib": psutil.Process().memory_info().rss >> 20,
+        "time_limit_s": limits.time_limit,
+        "memory_limit": limits.memory_limit,
+    }
+    alike = [] if result.status is SearchStatus.SOLVED else [rung for rung in others if not _meets(space, rung)]
+    return [replace(rung, **outcome) for rung in (first, *alike)]
+
+
+def read(path: Path) -> list[Rung]:
+    """The rungs of a table."""
+    return stored(path, lambda row: Rung(**row))  # type: ignore[arg-type]
+
+
+def _task(rung: Rung) -> Task:
+    return domain_problem(rung.domain, **json.loads(rung.parameters))
+
+
+def _meets(space: StateSpace, rung: Rung) -> bool:
+    """Whether an e-state of the space satisfies the goal of a rung of the same problem."""
+    holds = space.query(_task(rung).goal)
+    chunks = (np.arange(start, min(start + _CHUNK, len(space))) for start in range(0, len(space), _CHUNK))
+    return any(holds(chunk).all(axis=1).any() for chunk in chunks)
+
+
+def _same_problem(rung: Rung) -> tuple[Any, ...]:
+    """What rungs that differ in their goals alone have in common."""
+    parameters: dict[str, Any] = json.loads(rung.parameters)
+    return tuple(value for name, value in parameters.items() if name != "goals")
+
+
+def _explore(space: StateSpace, max_generated: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """int32[k] and int64[k]: the e-states met breadth first, each with the number of nodes generated until then."""
+    states, counts = [np.array([space.initial], dtype=np.int32)], [np.zeros(1, dtype=np.int64)]
+    generated = 0
+    for wave in breadth_first(space):
+        states.append(wave.transitions.target[wave.fresh])
+        counts.append(generated + 1 + wave.fresh)
+        generated += len(wave.transitions.target)
+        if generated >= max_generated:
+            break
+    return np.concatenate(states), np.concatenate(counts)
+
+
+def _nearest(quarry: Quarry, drawn: Sequence[tuple[int, RandomGoal]], target: int) -> tuple[int, RandomGoal]:
+    """The drawn goal whose effort is closest to the target, by ratio."""
+    efforts = [(quarry.effort(goal), seed, goal) for seed, goal in drawn]
+    _, seed, goal = min(
+        ((abs(math.log(effort / target)), seed, goal) for effort, seed, goal in efforts if effort),
+        key=lambda one: one[:2],
+    )
+    return seed, goal
+
+
+def _rung(quarry: Quarry, number: int, seed: int, goal: RandomGoal) -> Rung:
+    return Rung(
+        domain=quarry.domain,
+        instance=f"scaling_{number + 1:02d}",
+        parameters=json.dumps({**quarry.parameters, "goals": quarry.formulas(goal)}),
+        seed=seed,
+        witness=" ".join(quarry.names(goal)),
+        walk_length=len(goal.plan),
+    )
+
+
+def climb(chosen: Sequence[str], table: Path, limits: Limits, *, fresh: bool = False, parallel: int = 1) -> None:
+    """Measure the rungs of some domains and keep them in a table.
+
+    Args:
+        chosen: names of the domains.
+        table: where the rungs are kept; those that are not there yet are those of the suite.
+        limits: of time and memory, per rung.
+        fresh: whether to draw the rungs anew.
+        parallel: rungs measured at the same time.
+
+    Raises:
+        EpigymError: when the process of a search dies.
+    """
+    if not table.exists():
+        store(map(asdict, read(LADDER)), table)
+    with Progress() as progress:
+        for domain in chosen:
+            if fresh:
+                store(map(asdict, draw(domain)), table)
+            rungs = [rung for rung in read(table) if rung.domain == domain]
+            bar = progress.add_task(domain, total=len(rungs))
+            groups = [list(group) for _, group in groupby(rungs, key=_same_problem)]
+            while groups:
+                jobs = [Job(group, measure, (group, limits)) for group in groups]
+                groups = []
+                with closing(supervise(jobs, parallel=parallel)) as endings:
+                    for ending in endings:
+                        if ending.failure:
+                            raise EpigymError(f"{domain}/{ending.job.key[0].instance}: {ending.message}")
+                        store(map(asdict, ending.value), table)
+                        progress.advance(bar, len(ending.value))
+                        names = {rung.instance for rung in ending.value}
+                        groups.append([rung for rung in ending.job.key if rung.instance not in names])
+                groups = [group for group in groups if group]

@@ -1,0 +1,336 @@
+"""The summit: growing problems on which seven searches give out one after the other, and a control.
+
+At every step of a domain's line a random walk is taken, and a conjunction of formulas that are true where it ends is
+the goal: the walk, cut where the goal first holds, is a plan, after which no agent believes everything. The searches
+run on it, each alone within the same limits; one that failed on two steps in a row is given up. The climb ends when
+four steps in a row are solved by none. The steps from the first one on that some search fails are the rungs; those
+below are kept in the table beside them, as they show where the rungs begin.
+
+The control has as many problems, of the sizes of rungs that are drawn uniformly and with goals drawn like theirs.
+Nobody searches them here, so that nobody is favoured by how they were chosen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import numpy as np
+from rich.progress import Progress
+
+from epigym.errors import EpigymError, UsageError
+from epigym.problem import domain_problem
+from epigym.reference.semantics import validate
+from epigym.space.sampling import narrow_walk, random_goal
+from epigym.space.space import StateSpace
+from epigym.task.task import Task
+from search.agents.limits import Limits, memory_bytes
+from search.agents.result import SearchResult, SearchStatus
+from search.evaluation.cell import search_from
+from search.planning.configuration import Choice, Configuration
+from search.planning.planner import late
+from search.planning.single import outcome
+from search.processes.processes import Job, supervise
+from tests.benchmarks.suites.summit_sizes import LINES
+from tests.benchmarks.suites.tables import Source, store, stored
+
+GIVEN_UP: Final = "given_up"
+"""The status of a search that is not run, as it failed on two lower steps in a row."""
+_FAILURES = 2  # steps in a row after which a search is given up
+_BEYOND = 4  # steps in a row that no search solves, after which the climb ends
+_SEEDS = 1000  # how far apart the seeds of the steps are
+_MOST_WORLDS = 20_000  # of the e-states of a walk, where the first one has fewer
+_REFERENCE_WORLDS = 50_000  # of all e-states of a plan together, for the reference to execute it
+_GRACE = 60.0  # seconds to start, build and re-execute a plan, beside the time limit
+_KINDS: tuple[tuple[Choice, str | None], ...] = (
+    ("bfs", None),
+    ("hfs", "open_goals"),
+    ("hfs", "divided_goals"),
+    ("bfws", "divided_goals"),
+    ("hfs", "c_pg"),
+    ({"name": "lazy", "boost": 1000}, "h_ff"),
+    ("hfs", "landmarks"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one search; the counts are blank where it was given up or killed from outside.
+
+    Attributes:
+        status: how it ended, or `given_up`.
+        expanded: nodes expanded.
+        seconds: of reading, building, searching and re-executing.
+    """
+
+    status: str
+    expanded: str = ""
+    seconds: str = ""
+
+    @classmethod
+    def of(cls, result: SearchResult) -> Outcome:
+        """The outcome that a result tells."""
+        return cls(result.status.value, str(result.expanded or ""), f"{result.total_seconds:.2f}")
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether a plan was found."""
+        return self.status == SearchStatus.SOLVED
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One row of the table: a step of a line, or a problem of the control.
+
+    Attributes:
+        domain: name of the domain.
+        instance: `summit_` and the step, `below_` and the step where no search has failed yet, or `control_` and a
+            number.
+        parameters: parameters of the domain, as JSON.
+        step: of the line, counted from 1.
+        seed: what the goal was drawn with.
+        plan: names of the actions of a plan, separated by blanks.
+        plan_length: its length, an upper bound of that of the shortest.
+        fluents: their number in the task.
+        agents: the same.
+        actions: the same.
+        validated: what has executed the plan: the `reference`, or the `space` where the reference would take long.
+        outcomes: of each search by its label; empty for the control.
+        time_limit_s: the limit in force, in seconds.
+        memory_limit: the limit in force.
+    """
+
+    domain: str
+    instance: str
+    parameters: str
+    step: int
+    seed: int
+    plan: str
+    plan_length: int
+    fluents: int
+    agents: int
+    actions: int
+    validated: str
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    time_limit_s: str = ""
+    memory_limit: str = ""
+
+    @classmethod
+    def read(cls, row: Mapping[str, str]) -> Rung:
+        """The rung of a row."""
+        plain: dict[str, Any] = {name: row[name] for name in _PLAIN}
+        plain |= {name: int(row[name]) for name in _NUMBERS}
+        found = {label: Outcome(*(row[f"{label}.{name}"] for name in _MEASURED)) for label in searches()}
+        return cls(**plain, outcomes={label: one for label, one in found.items() if one.status})
+
+    def row(self) -> dict[str, Any]:
+        """The rung as the table holds it."""
+        found = {label: self.outcomes.get(label, Outcome("")) for label in searches()}
+        return {name: getattr(self, name) for name in _PLAIN} | {
+            f"{label}.{name}": getattr(one, name) for label, one in found.items() for name in _MEASURED
+        }
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it is a problem of the control."""
+        return self.instance.startswith("control_")
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it belongs to the suite: a search fails, here or below."""
+        return self.instance.startswith("summit_")
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether any search solves it."""
+        return any(one.is_solved for one in self.outcomes.values())
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """The subgoals."""
+        return tuple(json.loads(self.parameters)["goals"])
+
+    def task(self) -> Task:
+        """The problem."""
+        return domain_problem(self.domain, **json.loads(self.parameters))
+
+
+_MEASURED = ("status", "expanded", "seconds")
+_PLAIN = (
+    "domain", "instance", "parameters", "step", "seed", "plan", "plan_length", "fluents", "agents", "actions",
+    "validated", "time_limit_s", "memory_limit",
+)  # fmt: skip
+_NUMBERS = ("step", "seed", "plan_length", "fluents", "agents", "actions")
+
+
+@cache
+def searches() -> dict[str, Configuration]:
+    """The searches that are tried, by label."""
+    made = [Configuration.of(agent, heuristic) for agent, heuristic in _KINDS]
+    return {one.label: one for one in made}
+
+
+def climb(domain: str, table: Path, limits: Limits, *, parallel: int = 1) -> None:
+    """Climb the line of a domain until no search follows, and draw its control.
+
+    What the table has is not done again; it is written after every rung.
+
+    Args:
+        domain: name of the domain.
+        table: where the rungs are kept.
+        limits: of time to read, ground and search, and of memory of the process, per search and rung.
+        parallel: searches at a time.
+
+    Raises:
+        UsageError: when the table was measured within other limits.
+        EpigymError: when the process that draws a problem dies, or a drawn plan is not valid.
+    """
+    rungs = [rung for rung in stored(table, Rung.read) if rung.domain == domain]
+    control = [rung for rung in rungs if rung.is_control]
+    rungs = [rung for rung in rungs if not rung.is_control]
+    rungs.sort(key=lambda rung: rung.step)
+    _require(limits, rungs, table)
+    with Progress() as progress:
+        bar = progress.add_task(domain, total=len(LINES[domain]), completed=len(rungs))
+        while len(rungs) < len(LINES[domain]) and not _is_over(rungs):
+            drawn = _drawn(domain, len(rungs) + 1, 0, limits)
+            rungs.append(_measured(drawn, rungs, limits, parallel))
+            store([rungs[-1].row()], table)
+            progress.advance(bar)
+        for problem in _control(domain, rungs, control, limits):
+            store([problem.row()], table)
+
+
+def _require(limits: Limits, rungs: Iterable[Rung], table: Path) -> None:
+    """The table has the same limits, or there are no rungs."""
+    for rung in rungs:
+        if (float(rung.time_limit_s), rung.memory_limit) != (limits.time_limit, str(limits.memory_limit)):
+            within = f"--time-limit {rung.time_limit_s} --memory-limit {rung.memory_limit}"
+            raise UsageError(f"{table} was measured with {within}: give these limits, or another --out")
+
+
+def _is_over(rungs: Sequence[Rung]) -> bool:
+    return len(rungs) >= _BEYOND and not any(rung.is_solved for rung in rungs[-_BEYOND:])
+
+
+def _drawn(domain: str, step: int, attempt: int, limits: Limits) -> Rung:
+    """A problem of a step, made in a process of its own, which may need much memory."""
+    job = Job(None, draw, (domain, LINES[domain].at(step), step, _SEEDS * step + attempt))
+    with closing(supervise([job], parallel=1, memory_limit=memory_bytes(limits.memory_limit))) as endings:
+        ending = next(endings)
+    if ending.failure:
+        raise EpigymError(f"{domain}, step {step} of its line: {ending.message}")
+    drawn: Rung = ending.value
+    return drawn
+
+
+def draw(domain: str, at: tuple[dict[str, Any], int, int], step: int, seed: int) -> Rung:
+    """A problem of a step with a goal that a walk reaches, not yet measured.
+
+    Args:
+        domain: name of the domain.
+        at: its parameters, most actions of the walk, and most subgoals.
+        step: of the line.
+        seed: equal seeds draw equal goals.
+
+    Raises:
+        TaskError: when no walk changes the truth of any formula.
+        EpigymError: when the plan is not valid.
+    """
+    parameters, steps, size = at
+    source = Source(domain, parameters, forbid_collapse=True)
+    most_worlds = max(_MOST_WORLDS, *source.space.world_counts([source.space.initial]).tolist())
+    walk = partial(narrow_walk, max_worlds=most_worlds)
+    goal = random_goal(source.space, source.holds, np.random.default_rng(seed), steps=steps, size=size, walk=walk)
+    plan = source.names(goal)
+    text = json.dumps({**parameters, "goals": source.formulas(goal)})
+    task = source.space.task
+    counts = len(task.fluents), len(task.agents), len(task.actions)
+    drawn = Rung(domain, "", text, step, seed, " ".join(plan), len(plan), *counts, "")
+    return replace(drawn, validated=_validated(drawn.task(), plan))
+
+
+def _validated(task: Task, plan: Sequence[str]) -> str:
+    """What has executed a plan.
+
+    Raises:
+        EpigymError: when the plan is not valid.
+    """
+    space = StateSpace(task, forbid_collapse=True)
+    number = {action.name: index for index, action in enumerate(task.actions)}
+    states = [space.initial]
+    for name in plan:
+        states.append(space.successor(states[-1], number[name]))
+    is_small = int(space.world_counts(states).sum()) <= _REFERENCE_WORLDS
+    reached = space.is_goal(states)
+    if reached[0] or not reached[-1] or (is_small and not validate(task, plan, forbid_collapse=True).valid):
+        raise EpigymError(f"{task.name}: the plan of a drawn goal is not valid")
+    return "reference" if is_small else "space"
+
+
+def _measured(drawn: Rung, lower: Sequence[Rung], limits: Limits, parallel: int) -> Rung:
+    """A rung with the outcome of every search, and with its name."""
+    last = lower[-_FAILURES:]
+    given_up = {
+        label
+        for label in searches()
+        if len(last) == _FAILURES and not any(rung.outcomes[label].is_solved for rung in last)
+    }
+    found = dict.fromkeys(given_up, Outcome(GIVEN_UP)) | _outcomes(
+        drawn, searches().keys() - given_up, limits, parallel
+    )
+    fails = any(rung.is_kept for rung in lower) or not all(one.is_solved for one in found.values())
+    return replace(
+        drawn,
+        instance=f"{'summit' if fails else 'below'}_{drawn.step:02d}",
+        outcomes={label: found[label] for label in searches()},
+        time_limit_s=str(limits.time_limit),
+        memory_limit=str(limits.memory_limit),
+    )
+
+
+def _outcomes(rung: Rung, labels: Iterable[str], limits: Limits, parallel: int) -> dict[str, Outcome]:
+    """The outcome of searches on a rung, each alone in a process of its own."""
+    chosen = {label: one for label, one in searches().items() if label in set(labels)}
+    jobs = [
+        Job(label, search_from, (rung.task, one, limits), tells=True, time_limit=late(limits))
+        for label, one in chosen.items()
+    ]
+    running = supervise(
+        jobs,
+        parallel=parallel,
+        wall_limit=(limits.time_limit or 0.0) + _GRACE,
+        memory_limit=memory_bytes(limits.memory_limit),
+        preload=[__name__],
+    )
+    with closing(running) as endings:
+        return {ending.job.key: Outcome.of(outcome(ending, chosen[ending.job.key], rung.domain)) for ending in endings}
+
+
+def _control(domain: str, rungs: Iterable[Rung], known: Iterable[Rung], limits: Limits) -> Iterator[Rung]:
+    """The problems of the control that are missing: at steps of rungs, drawn uniformly, with goals of their own."""
+    kept = [rung for rung in rungs if rung.is_kept]
+    there = {rung.instance: rung for rung in known}
+    steps = Random(f"control {domain}").choices([rung.step for rung in kept], k=len(kept)) if kept else []
+    goals = {(rung.step, rung.goals) for rung in kept}
+    for number, step in enumerate(steps, start=1):
+        name = f"control_{number:02d}"
+        if name not in there:
+            there[name] = replace(_other(domain, step, number, goals, limits), instance=name)
+            yield there[name]
+        goals.add((step, there[name].goals))
+
+
+def _other(domain: str, step: int, number: int, goals: set[tuple[int, tuple[str, ...]]], limits: Limits) -> Rung:
+    """A problem of a step whose goal is none of these."""
+    for attempt in range(number, _SEEDS, len(LINES[domain])):
+        drawn = _drawn(domain, step, attempt, limits)
+        if (step, drawn.goals) not in goals:
+            return drawn
+    raise EpigymError(f"{domain}, step {step} of its line: all drawn goals are the same")

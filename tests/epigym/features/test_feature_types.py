@@ -1,0 +1,272 @@
+"""Types of fluents, beliefs and subgoals: nothing in them depends on names, orders or, mostly, on sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import domains
+from epigym.features.counts import RelationalFeatures
+from epigym.features.types import FeatureTypes
+from epigym.language import parse_mastar
+from epigym.problem import domain_problem, load_problem
+from epigym.space.signature import word
+from epigym.space.space import StateSpace
+from epigym.task.formula import Formula, believes, common, fluent, not_, or_
+from epigym.task.task import Task
+from tests.helpers import strategies
+from tests.helpers.renamed import renamed
+from tests.helpers.structured import structured, walk
+from tests.helpers.tasks import COIN, coin, deluded
+from tests.oracles.features import LEVELS
+
+PROBLEMS = (
+    "coin_in_the_box/pl_6",
+    "grapevine/3_pl_4",
+    "collaboration_communication/2_2_3_pl_4",
+    "assembly_line/b5_pl_5",
+    "selective_communication/4_2_pl_5",
+    "gossip/g_gos_03_single_private",
+    "blocks_world",
+    "consecutive_numbers",  # with static facts
+    "room_messages",
+    "search_and_rescue",
+)
+
+
+def check_alike(task: Task, seed: int, levels: tuple[tuple[int, bool], ...] = LEVELS) -> None:
+    """The same walk by other names meets e-states with the same features."""
+    other, names = renamed(task, seed)
+    types, other_types = FeatureTypes(task), FeatureTypes(other)
+    assert other_types.definitions == types.definitions
+    assert other_types.schema == types.schema
+    spaces = StateSpace(task), StateSpace(other)
+    numbers = {action.name: number for number, action in enumerate(other.actions)}
+    states = [[0], [0]]
+    for action in walk(spaces[0], seed):
+        same = numbers[names[task.actions[action].name]]
+        for space, own, step in zip(spaces, states, (action, same), strict=True):
+            own.append(space.successor(own[-1], step))
+    for level, worlds in levels:
+        one, two = (
+            RelationalFeatures(space, own.tables, level, worlds)(ids)
+            for space, own, ids in zip(spaces, (types, other_types), states, strict=True)
+        )
+        assert [array.tolist() for array in one] == [array.tolist() for array in two]
+
+
+@settings(max_examples=100)
+@given(strategies.tasks() | strategies.tasks(agents=("c", "a", "b"), max_designated=4), st.integers(0, 2**32 - 1))
+def test_names_and_orders_do_not_matter_in_random_tasks(task: Task, seed: int) -> None:
+    check_alike(task, seed)
+    check_alike(structured(task, seed), seed)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_names_and_orders_do_not_matter_in_problems_of_the_domains(problem: str) -> None:
+    task = load_problem(problem)
+    for seed in range(2):
+        check_alike(task, seed)
+    check_alike(replace(task, structure=None), 2)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_no_name_occurs_in_a_definition(problem: str) -> None:
+    for task in (load_problem(problem), structured(load_problem(problem), 0)):
+        other, _ = renamed(task, 0)  # everything is called z… there
+        assert other.structure is not None
+        assert all(name.startswith("z") for name in (*other.fluents, *other.agents, *other.structure.types))
+        assert not any("z" in text for text in FeatureTypes(other).definitions.values())
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_colours_are_those_of_the_definitions(problem: str) -> None:
+    types = FeatureTypes(load_problem(problem))
+    tables = types.tables
+    used = [tables.objects, tables.fact_fine, tables.goal_fine, tables.goal_coarse, tables.fluent_fine,
+            tables.fluent_coarse, tables.belief_fine, tables.belief_coarse]  # fmt: skip
+    colours = {int(colour) for array in used for colour in array.flat} | types.schema
+    assert colours == types.definitions.keys()
+    assert {word(text): text for text in types.definitions.values()} == types.definitions
+
+
+BUTTONS = """
+fluent lit, dim, loud, kept;
+action light, fade, ring;
+agent a, b;
+executable ring if loud;
+light causes lit;
+fade causes dim;
+ring causes -kept;
+a observes light; b observes light;
+a observes fade; b observes fade;
+a observes ring; b observes ring;
+initially -lit, -dim, loud, kept;
+initially C([a,b], -lit), C([a,b], -dim), C([a,b], loud), C([a,b], kept);
+goal GOAL;
+"""
+
+
+def fluent_types(goal: str) -> dict[str, tuple[str, str]]:
+    """The fine and the coarse type of each fluent of the buttons."""
+    task = parse_mastar(BUTTONS.replace("GOAL", goal))
+    types = FeatureTypes(task)
+    both = zip(types.tables.fluent_fine.tolist(), types.tables.fluent_coarse.tolist(), strict=True)
+    texts = [(types.definitions[fine], types.definitions[coarse]) for fine, coarse in both]
+    return dict(zip(task.fluents, texts, strict=True))
+
+
+def test_what_actions_treat_alike_has_one_type_until_the_goal_tells_it_apart() -> None:
+    alike = fluent_types("-kept")
+    assert alike["lit"] == alike["dim"]
+    assert alike["lit"][0].endswith("{added}; {})")
+    assert alike["loud"][0].endswith("{needed +}; {})")
+    assert alike["kept"][0].endswith("{deleted}; {goal -})")
+    assert len({fine for fine, _ in alike.values()}) == 3
+    assert {name: coarse for name, (_, coarse) in alike.items()} == {
+        "lit": "any fluent({})", "dim": "any fluent({})", "loud": "any fluent({})", "kept": "any fluent({goal -})",
+    }  # fmt: skip
+    wanted = fluent_types("lit")
+    assert wanted["lit"] != wanted["dim"]
+    assert wanted["dim"] == alike["dim"]
+    believed = fluent_types("B(a, lit)")
+    assert len({believed["lit"][0], wanted["lit"][0], alike["lit"][0]}) == 3
+
+
+def test_conditional_effects_and_what_decides_are_told_apart() -> None:
+    text = BUTTONS.replace("light causes lit", "light causes lit if loud").replace("executable ring if loud;", "")
+    task = parse_mastar(text.replace("GOAL", "dim"))
+    types = FeatureTypes(task)
+    found = [types.definitions[colour] for colour in types.tables.fluent_fine.tolist()]
+    assert [text.partition("; ")[2] for text in found] == [
+        "{added if}; {})", "{added}; {goal +})", "{decides +}; {})", "{deleted}; {})",
+    ]  # fmt: skip
+
+
+def test_the_coin_by_hand() -> None:
+    """Lift needs the box shut and opens it, look needs it open, shout tells what its speaker believes."""
+    task = coin()
+    assert task.structure is None
+    types = FeatureTypes(task)
+    tables, definitions = types.tables, types.definitions
+    rough = "predicate(0; {added, imagined -, needed +, needed -, needed B+, sensed +, sensed -})"
+    digits = f"{word(rough):016x}"[:8]
+    box = f"fluent({digits}; {{added, needed +, needed -}}; {{}})"
+    lies = f"fluent({digits}; {{imagined -, needed +, needed B+, sensed +, sensed -}}; {{goal B+, goal BB+}})"
+    assert [definitions[colour] for colour in tables.fluent_fine.tolist()] == [box, lies]
+    coarse = [[definitions[colour] for colour in row] for row in tables.belief_coarse.tolist()]
+    assert coarse == [
+        ["any belief(False; {})", "any belief(False; {goal 1 of BB+})"],  # of a
+        ["any belief(False; {})", "any belief(False; {goal 1 of B+, goal 2 of BB+})"],  # of b
+    ]
+    fine = [[definitions[colour] for colour in row] for row in tables.belief_fine.tolist()]
+    assert fine[0][1] == f"belief(agent({{}}); {lies}; {{}}; {{needed 1 of B+}}; {{goal 1 of BB+}})"
+    assert fine[1][1] == f"belief(agent({{}}); {lies}; {{}}; {{}}; {{goal 1 of B+, goal 2 of BB+}})"
+    assert fine[0][0] == fine[1][0] == f"belief(agent({{}}); {box}; {{}}; {{}}; {{}})"
+    tail = fluent("tail")
+    assert tables.goal == (tail, believes("b", tail), believes("a", believes("b", tail)))
+    assert [definitions[colour] for colour in tables.goal_fine.tolist()] == [
+        f"subformula({digits}[])", f"part(B({digits}[]))", f"part(B(B({digits}[])))",
+    ]  # fmt: skip
+    assert tables.relevant_fluent.tolist() == [False, True]
+    assert tables.relevant_belief.tolist() == [[False, True], [False, True]]
+    assert tables.agent_object.tolist() == [0, 1]
+    assert [definitions[colour] for colour in tables.objects.tolist()] == ["agent({})"] * 2
+    [action] = [text for text in map(definitions.__getitem__, types.schema) if text != rough]
+    for event in ("events 2 1", "events 3 1", "events 3 2"):  # lift, shout and look
+        assert event in action
+
+
+def test_a_belief_of_an_agent_about_itself_has_types_of_its_own() -> None:
+    task = load_problem("coin_in_the_box/pl_3")
+    types = FeatureTypes(task)
+    fluents = [task.fluents.index(f"has_key_{name}") for name in "ab"]
+    for table in (types.tables.belief_fine, types.tables.belief_coarse):
+        [[own, other], [another, same]] = table[:2, fluents].tolist()
+        assert own == same != other == another
+    assert types.definitions[int(types.tables.belief_coarse[0, fluents[0]])] == "any belief(True; {})"
+    assert types.definitions[int(types.tables.belief_coarse[0, fluents[1]])] == "any belief(False; {})"
+
+
+def shapes(*goal: Formula) -> list[str]:
+    """The fine types of the subformulas of a goal about who knows of a secret."""
+    task = domain_problem("epistemic_gossip")
+    types = FeatureTypes(replace(task, goal=goal))
+    return [types.definitions[colour] for colour in types.tables.goal_fine.tolist()]
+
+
+def test_the_shape_of_a_goal_says_which_agents_are_the_same_but_not_which_they_are() -> None:
+    secret = {name: fluent(f"s{name}") for name in "abc"}
+    own, other = believes("a", believes("b", secret["a"])), believes("a", believes("b", secret["c"]))
+    assert shapes(own)[-1] != shapes(other)[-1]
+    assert shapes(own) == shapes(believes("b", believes("c", secret["b"])))
+    assert (
+        shapes(believes("a", believes("a", secret["b"])))[-1] != shapes(believes("a", believes("c", secret["b"])))[-1]
+    )
+    assert shapes(common("ab", secret["c"]))[-1] != shapes(believes("a", secret["c"]))[-1]
+    assert shapes(not_(secret["a"]))[-1] != shapes(secret["a"])[-1]
+
+
+def test_a_set_stands_for_however_many_alternatives_alike() -> None:
+    secret = [fluent(f"s{name}") for name in "abc"]
+    two, three = (shapes(or_(*(believes("c", one) for one in some)))[-1] for some in (secret[:2], secret))
+    assert two != three  # c is told its own secret in one of them
+    apart = [or_(*(believes(who, secret[0]) for who in some)) for some in ("b", "bc")]
+    assert len({shapes(or_(one, secret[1]))[-1] for one in apart}) == 1
+
+
+SIZES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+    "active_muddy_child": ({"children": 3}, {"children": 6}),
+    "assembly_line": ({"agents": 2, "parts": 2}, {"agents": 4, "parts": 3}),
+    "blocks_world": ({"blocks": 3}, {"blocks": 6}),
+    "coin_in_the_box": ({"agents": 3}, {"agents": 6}),
+    "epistemic_gossip": ({"agents": 3, "protocol": "tell"}, {"agents": 5, "protocol": "tell"}),
+    "gossip": ({"agents": 3, "kind": "private"}, {"agents": 6, "kind": "private"}),
+    "grapevine": ({"agents": 3, "rooms": 3}, {"agents": 5, "rooms": 4}),
+    "room_messages": ({"agents": 2, "rooms": 3}, {"agents": 4, "rooms": 6}),
+}
+
+
+def schema(domain: str, parameters: Mapping[str, Any]) -> dict[int, str]:
+    types = FeatureTypes(domain_problem(domain, **parameters))
+    return {colour: types.definitions[colour] for colour in types.schema}
+
+
+@pytest.mark.parametrize("domain", sorted(SIZES))
+def test_predicates_and_actions_are_the_same_in_problems_of_different_sizes(domain: str) -> None:
+    small, large = (schema(domain, parameters) for parameters in SIZES[domain])
+    assert small == large
+
+
+def drawn(domain: str, split: str, count: int) -> Iterator[dict[int, str]]:
+    for seed in range(count):
+        yield schema(domain, domains.DOMAINS[domain].draw(split, Random(seed)))
+
+
+@pytest.mark.parametrize("domain", list(domains.DOMAINS))
+def test_what_larger_problems_are_made_of_is_known_from_smaller_ones(domain: str) -> None:
+    known = {colour: text for found in drawn(domain, "train", 16) for colour, text in found.items()}
+    for found in drawn(domain, "validation", 4):
+        assert {text for colour, text in found.items() if colour not in known} == set()
+
+
+def test_domains_are_told_apart_by_their_predicates_and_actions() -> None:
+    schemas = {name: FeatureTypes(domain_problem(name)).schema for name in domains.DOMAINS}
+    assert not [
+        (one, other)
+        for one, own in schemas.items()
+        for other, theirs in schemas.items()
+        if one != other and own <= theirs
+    ]
+
+
+def test_the_goal_is_no_part_of_the_schema() -> None:
+    plain, nested = (parse_mastar(COIN.replace("goal B(b, tail);", text)) for text in ("goal open;", "goal tail;"))
+    assert FeatureTypes(plain).schema == FeatureTypes(nested).schema == FeatureTypes(coin()).schema
+    assert FeatureTypes(coin()).schema != FeatureTypes(deluded()).schema

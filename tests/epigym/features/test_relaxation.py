@@ -1,0 +1,188 @@
+"""The relaxation agrees, value for value, with the twin that is written from the specification alone."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from epigym.errors import ProblemWarning, TaskError
+from epigym.features.relaxation import Relaxation
+from epigym.problem import load_problem
+from epigym.space.space import StateSpace
+from epigym.task.formula import (
+    FALSE,
+    TRUE,
+    Formula,
+    actually,
+    and_,
+    believes,
+    common,
+    conjuncts,
+    everybody,
+    fluent,
+    not_,
+    or_,
+)
+from epigym.task.task import Action, Effect, EState, Event, Task
+from tests.helpers import strategies
+from tests.helpers.benchmark_files import published_task, table
+from tests.helpers.epddl_files import Case, competition_cases, toolkit_cases
+from tests.oracles import relaxation as twin
+
+P, Q, R = map(fluent, "pqr")
+SMALL = 25  # worlds of an e-state and actions of a problem that the twin relaxes within seconds
+
+
+def agree(task: Task, steps: int, seed: int) -> None:
+    """Compare along a random walk."""
+    space, slow = StateSpace(task), twin.Relaxation(task)
+    fast = Relaxation(space)
+    rng, state = random.Random(seed), space.initial
+    for _ in range(steps):
+        relaxed, estate = fast([state]), space.model(state).state
+        assert relaxed.h_add[0] == slow.h_add(estate)
+        assert relaxed.h_ff[0] == slow.h_ff(estate)
+        guidance = slow.at(estate)
+        assert relaxed.unreached[0] == guidance.unreached
+        assert relaxed.actions[0] == len({supporter.operator.action for supporter in guidance.reaching.values()})
+        assert relaxed.helpful.tolist() == sorted(slow.helpful(estate))
+        assert {fast.facts[fact] for fact in relaxed.added.tolist()} == set(slow.added(estate))
+        try:
+            targets = space.expand([state]).target.tolist()
+        except TaskError:  # designated worlds disagree
+            return
+        if not targets:
+            return
+        state = rng.choice(targets)
+
+
+@settings(max_examples=300)
+@given(strategies.tasks() | strategies.tasks(agents=("c", "a", "b")), st.integers(0, 99))
+def test_on_random_tasks(task: Task, seed: int) -> None:
+    agree(task, 3, seed)
+
+
+@given(strategies.tasks())
+def test_subgoals_with_the_same_conjuncts_in_normal_form_count_once(task: Task) -> None:
+    normal = map(twin.normal_form, task.goal)
+    again = [and_(*reversed(conjuncts(subgoal))) for subgoal in normal]
+    repeating = replace(task, goal=(*task.goal, *again))
+    assert repr(Relaxation(StateSpace(repeating))([0])) == repr(Relaxation(StateSpace(task))([0]))
+    agree(repeating, 2, 0)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        "coin_in_the_box/pl_6",
+        "grapevine/3_pl_4",
+        "collaboration_communication/2_2_3_pl_4",
+        "assembly_line/b5_pl_5",
+        "selective_communication/4_2_pl_5",
+        "epistemic_gossip/scaling_01",
+    ],
+)
+def test_on_problems_of_the_domains(problem: str) -> None:
+    agree(load_problem(problem), 3, 0)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("row", table("expected_mastar"), ids=lambda row: row["instance"])
+def test_on_published_problems(row: dict[str, str]) -> None:
+    task = published_task(row)
+    if len(task.actions) > SMALL:
+        pytest.skip("too large for the twin")
+    agree(task, 1, 0)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("case", [*toolkit_cases(), *competition_cases()], ids=lambda case: case.name)
+def test_on_epddl_problems(case: Case) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ProblemWarning)
+        task = case.ground().task
+    if len(task.actions) > SMALL or len(task.initial.valuations) > SMALL:
+        pytest.skip("too large for the twin")
+    agree(task, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        (not_(and_(P, Q)), or_(not_(P), not_(Q))),
+        (believes("a", and_(P, Q)), and_(believes("a", P), believes("a", Q))),
+        (not_(believes("a", and_(P, Q))), or_(not_(believes("a", P)), not_(believes("a", Q)))),
+        (everybody("ab", P), and_(believes("a", P), believes("b", P))),
+        (not_(everybody("ab", P)), or_(not_(believes("a", P)), not_(believes("b", P)))),
+        (common("ab", and_(P, Q)), and_(common("ab", P), common("ab", Q))),
+        (believes("a", actually(P)), P),
+        (believes("a", believes("b", not_(actually(believes("a", P))))), not_(believes("a", P))),
+        (believes("a", or_(actually(P), Q)), believes("a", or_(P, Q))),
+        (actually(or_(not_(actually(P)), Q)), or_(not_(P), Q)),
+        (believes("a", TRUE), TRUE),
+        (FALSE, FALSE),
+    ],
+)
+def test_normal_forms(formula: Formula, expected: Formula) -> None:
+    assert normal_form(formula) is expected
+
+
+@given(strategies.formulas(3, agents=("b", "a")))
+def test_normal_forms_of_random_formulas(formula: Formula) -> None:
+    assert normal_form(formula) is twin.normal_form(formula)
+
+
+def normal_form(formula: Formula) -> Formula:
+    """What the first fact of a task with this subgoal stands for."""
+    everywhere = (frozenset({0}),)
+    initial = EState((frozenset(),), (everywhere, everywhere), (0,))
+    return Relaxation(StateSpace(Task("t", ("p", "q", "r"), ("b", "a"), (), initial, (formula,)))).facts[0]
+
+
+def test_of_effects_on_one_fluent_the_first_is_taken() -> None:
+    def public(name: str, *effects: Effect, if_: Formula = TRUE) -> Action:
+        return Action(name, if_, (Event("e", TRUE, effects),), (0,), {"full": (frozenset({0}),)}, (((TRUE, "full"),),))
+
+    q_or_r = (Effect("p", True, Q), Effect("p", True, R))
+    actions = (
+        public("wait", if_=R),  # names r before q is named
+        public("make_r", Effect("r", True)),
+        public("make_q", Effect("q", True)),
+        public("make_p", *q_or_r),
+    )
+    task = Task("t", ("p", "q", "r"), ("a",), actions, EState((frozenset(),), ((frozenset({0}),),), (0,)), (P,))
+    relaxation = Relaxation(StateSpace(task))
+    assert {relaxation.facts[fact] for fact in relaxation([0]).added.tolist()} == {P, Q}
+    agree(task, 3, 0)
+
+
+def test_an_event_that_cannot_happen_guarantees_nothing() -> None:
+    """Its precondition is no literal; only who believes nothing but that event comes to believe that it happened."""
+    relations = {"misled": (frozenset({1}), frozenset({1}))}
+    events = (Event("e", TRUE), Event("never", FALSE))
+    action = Action("mislead", TRUE, events, (0,), relations, (((TRUE, "misled"),),))
+    initial = EState((frozenset(),), ((frozenset({0}),),), (0,))
+    task = Task("t", ("p",), ("a",), (action,), initial, (believes("a", FALSE),))
+    assert Relaxation(StateSpace(task))([0]).h_add[0] == np.inf
+    agree(task, 1, 0)
+
+
+def test_a_batch_is_its_e_states_one_by_one() -> None:
+    space = StateSpace(load_problem("grapevine/3_pl_4"))
+    targets = np.unique(space.expand([0]).target)
+    relaxation = Relaxation(space)
+    whole = relaxation(targets)
+    for number, state in enumerate(targets.tolist()):
+        alone = relaxation([state])
+        assert (whole.h_add[number], whole.h_ff[number]) == (alone.h_add[0], alone.h_ff[0])
+        for name in ("helpful", "added"):
+            ptr, flat = getattr(whole, f"{name}_ptr"), getattr(whole, name)
+            assert flat[ptr[number] : ptr[number + 1]].tolist() == getattr(alone, name).tolist()
+    with pytest.raises(IndexError):
+        relaxation([len(space)])

@@ -1,0 +1,436 @@
+"""The twin of the relaxation against values worked out by hand, and against the classical heuristic."""
+
+from __future__ import annotations
+
+import random
+from math import inf
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from epigym.language import parse_mastar
+from epigym.reference import semantics as reference
+from epigym.task.formula import (
+    FALSE,
+    TRUE,
+    Formula,
+    Op,
+    actually,
+    and_,
+    believes,
+    common,
+    conjuncts,
+    everybody,
+    fluent,
+    implies,
+    literal,
+    not_,
+    or_,
+)
+from epigym.task.task import Action, Effect, EState, Event, Task
+from tests.helpers import strategies
+from tests.helpers.tasks import COIN, coin, counter, done, hopeless
+from tests.oracles.relaxation import Relaxation, guarantees, normal_form
+
+P, Q, R = map(fluent, "pqr")
+AGENTS = ("a", "b")
+
+
+def rows(text: str) -> tuple[frozenset[int], ...]:
+    """`01,1,-`: the successors of each world or event, `-` for none."""
+    return tuple(frozenset(map(int, row.strip("-"))) for row in text.split(","))
+
+
+def model(worlds: str, *relations: str, designated: tuple[int, ...] = (0,)) -> EState:
+    """Worlds as `p,pq,-`, and a relation for each agent."""
+    valuations = tuple(frozenset(world) - {"-"} for world in worlds.split(","))
+    return EState(valuations, tuple(map(rows, relations)), designated)
+
+
+def action(
+    name: str, *events: Event, designated: tuple[int, ...] = (0,), if_: Formula = TRUE, **relations: str
+) -> Action:
+    """An action that agent a observes as `a` and b as `b`; who has no relation of the name observes as `full`."""
+    types = {kind: rows(text) for kind, text in relations.items()}
+    observability = tuple(((TRUE, agent if agent in types else "full"),) for agent in AGENTS)
+    return Action(name, if_, events, designated, types, observability)
+
+
+def make(name: str, if_: Formula = TRUE) -> Action:
+    """Both agents see that the fluent becomes true."""
+    return action(f"make_{name}", Event("e", effects=(Effect(name, True),)), if_=if_, full="0")
+
+
+def task(initial: EState, goal: Formula, *actions: Action) -> Task:
+    return Task("t", ("p", "q", "r"), AGENTS, actions, initial, conjuncts(goal))
+
+
+def h_add(initial: EState, goal: Formula, *actions: Action) -> float:
+    return Relaxation(task(initial, goal, *actions)).h_add(initial)
+
+
+def plan_of(problem: Task) -> tuple[float, float, set[str], set[str], set[str]]:
+    """h_add, h_ff, the actions of the relaxed plan, the helpful ones and the facts added, at the start."""
+    relaxed, start = Relaxation(problem), problem.initial
+    plan = {problem.actions[index].name for index in relaxed.relaxed_plan(start)}
+    helpful = {problem.actions[index].name for index in relaxed.helpful(start)}
+    return relaxed.h_add(start), relaxed.h_ff(start), plan, helpful, set(map(str, relaxed.added(start)))
+
+
+# One world without fluents, and one with p; both agents know it.
+NOTHING = model("-", "0", "0")
+ONLY_P = model("p", "0", "0")
+# p holds and neither agent knows whether: worlds p and -.
+UNSURE = model("p,-", "01,01", "01,01")
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        (not_(and_(P, not_(Q))), or_(not_(P), Q)),
+        (believes("a", and_(P, Q)), and_(believes("a", P), believes("a", Q))),
+        (not_(believes("a", and_(P, Q))), or_(not_(believes("a", P)), not_(believes("a", Q)))),
+        (
+            believes("a", believes("b", and_(P, Q))),
+            and_(believes("a", believes("b", P)), believes("a", believes("b", Q))),
+        ),
+        (everybody(AGENTS, P), and_(believes("a", P), believes("b", P))),
+        (not_(everybody(AGENTS, P)), or_(not_(believes("a", P)), not_(believes("b", P)))),
+        (common(AGENTS, and_(P, Q)), and_(common(AGENTS, P), common(AGENTS, Q))),
+        (believes("a", actually(P)), P),
+        (not_(believes("a", believes("b", not_(actually(or_(P, Q)))))), or_(P, Q)),
+        (common(AGENTS, actually(P)), P),
+        (believes("a", and_(actually(P), Q)), and_(P, believes("a", Q))),
+        (believes("a", or_(not_(actually(P)), Q)), believes("a", or_(not_(P), Q))),
+        (not_(actually(and_(P, believes("a", Q)))), or_(not_(P), not_(believes("a", Q)))),
+        (believes("a", or_(and_(P, Q), actually(and_(P, Q)))), and_(believes("a", P), believes("a", Q))),
+    ],
+    ids=str,
+)
+def test_normal_forms(formula: Formula, expected: Formula) -> None:
+    assert normal_form(formula) is expected
+
+
+@given(strategies.estates(), strategies.formulas(3, with_actually=False))
+def test_a_normal_form_is_equivalent_and_normal(estate: EState, formula: Formula) -> None:
+    normal = normal_form(formula)
+    assert reference.holds(estate, AGENTS, normal) == reference.holds(estate, AGENTS, formula)
+    assert normal_form(normal) is normal
+    for node in normal.subformulas():
+        assert node.op is not Op.EVERYBODY
+        if node.op in (Op.NOT, Op.BELIEVES, Op.COMMON):
+            forbidden = (Op.AND, Op.OR) if node.op is Op.NOT else (Op.AND,)
+            assert node.children[0].op not in forbidden
+
+
+def test_guarantees_of_an_event_in_their_order() -> None:
+    announced = and_(R, believes("b", believes("a", P)), or_(and_(R, Q), P), implies(actually(Q), R))
+    event = Event("e", announced, (Effect("p", False, Q), Effect("q", True), Effect("p", True, R)))
+    assert guarantees(event) == [
+        (not_(P), and_(Q, not_(R))),  # undone by the addition
+        (Q, TRUE),
+        (P, R),  # an addition is never undone
+        (R, TRUE),
+        (believes("b", believes("a", P)), TRUE),
+        (R, not_(P)),  # of (r, q) | p: q and p are overwritten
+        (R, actually(Q)),
+        (believes("a", P), TRUE),
+        (P, TRUE),
+    ]
+
+
+def test_an_ontic_chain() -> None:
+    # r needs third (1), which needs q: second (1), which needs p: first (1); -p holds.
+    assert plan_of(counter()) == (3, 3, {"first", "second", "third"}, {"first"}, {"p", "q", "r"})
+    relaxed = Relaxation(counter())
+    after = reference.apply(counter(), counter().initial, counter().actions[0])
+    # p holds: two steps to r, and undo for -p, which can be done at once.
+    assert relaxed.h_add(after) == 3
+    assert relaxed.helpful(after) == {1, 3}
+    assert plan_of(done()) == (0, 0, set(), set(), set())
+
+
+def test_sensing_and_a_public_announcement() -> None:
+    # lift: open (1). look, which needs open: B_a tail (2). shout, which needs tail and B_a tail: both goals (3 each).
+    assert plan_of(coin()) == (
+        6,
+        3,
+        {"lift", "look", "shout"},
+        {"lift"},
+        {"open", "B(a, tail)", "B(b, tail)", "B(a, B(b, tail))"},
+    )
+
+
+def test_nobody_can_say_what_is_false() -> None:
+    assert plan_of(hopeless()) == (inf, inf, set(), set(), set())
+
+
+@pytest.mark.parametrize(
+    ("goal", "cost"),
+    [
+        ("B(a, B(b, B(a, tail)))", 3),  # shout
+        ("C([a,b], tail)", 3),  # shout reaches its designated event only
+        ("E([a,b], tail)", 5),  # look 2 and shout 3
+        ("B(b, tail | open)", 1),  # b sees that the lid is lifted
+        ("B(b, B(a, tail) | B(a, -tail))", 2),  # b sees a look: one of both is added by either event
+        ("B(c, tail)", inf),  # nobody tells c
+        ("B(a, B(c, tail))", inf),
+        ("C([a,b,c], tail)", inf),
+        ("B(b, tail) | B(c, tail)", 3),
+        ("-B(b, tail)", 0),
+        ("-C([a,b], -tail)", 0),
+    ],
+)
+def test_what_the_coin_teaches(goal: str, cost: float) -> None:
+    third = COIN.replace("agent a, b;", "agent a, b, c;").replace("[a,b]", "[a,b,c]").split("goal")[0]
+    problem = parse_mastar(f"{third} goal {goal};")
+    assert Relaxation(problem).h_add(problem.initial) == cost
+
+
+def test_of_a_disjunction_the_cheapest_part_and_the_first_of_several() -> None:
+    actions = (make("p"), make("q"), make("r", P))
+    assert plan_of(task(NOTHING, or_(R, Q), *actions))[:3] == (1, 1, {"make_q"})
+    assert plan_of(task(NOTHING, or_(Q, P), *actions))[:3] == (1, 1, {"make_q"})
+    # B_a (r | q): B_a r after p is 2, B_a q is 1; the fact itself, which make_q adds, costs 1 too and comes first.
+    of_either = believes("a", or_(R, Q))
+    assert plan_of(task(NOTHING, of_either, *actions)) == (1, 1, {"make_q"}, {"make_q"}, {"B(a, (r | q))"})
+    # Of two actions that add a fact at the same cost the first.
+    again = action("again", Event("e", effects=(Effect("p", True),)), full="0")
+    assert plan_of(task(NOTHING, P, make("q"), again, make("p")))[2] == {"again"}
+
+
+def test_a_fact_counts_once_in_a_conjunction_but_in_every_different_subgoal() -> None:
+    thrice = action("thrice", Event("e", P, (Effect("r", True, P),)), if_=P, full="0")
+    assert h_add(NOTHING, R, make("p"), thrice) == 2
+    # E is B_a p and B_b p, 1 each.
+    both = and_(everybody(AGENTS, P), believes("a", P))
+    assert h_add(NOTHING, everybody(AGENTS, P), make("p")) == 2
+    assert h_add(NOTHING, both, make("p")) == 3  # two subgoals: B_a p and B_b p, and B_a p
+    assert h_add(NOTHING, or_(Q, both), make("p")) == 2
+    assert h_add(NOTHING, believes("a", everybody(AGENTS, P)), make("p")) == 2  # B_a B_a p and B_a B_b p
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (believes("a", P), everybody(["a"], P)),
+        (not_(believes("a", not_(P))), not_(everybody(["a"], not_(P)))),
+        (P, believes("a", actually(P))),
+        (everybody(AGENTS, and_(P, Q)), everybody(AGENTS, and_(Q, P))),
+        (believes("a", believes("b", and_(P, Q))), everybody(["a"], and_(believes("b", Q), believes("b", P)))),
+        (common(AGENTS, and_(P, Q)), common(AGENTS, and_(Q, P))),
+    ],
+    ids=str,
+)
+def test_subgoals_with_the_same_conjuncts_in_normal_form_count_once(one: Formula, other: Formula) -> None:
+    actions = make("p"), make("q")
+    assert plan_of(task(NOTHING, and_(one, other), *actions)) == plan_of(task(NOTHING, one, *actions))
+    assert Relaxation(task(NOTHING, and_(one, other))).at(NOTHING).unreached == 1
+    assert 0 < h_add(NOTHING, one, *actions) < inf
+
+
+def test_the_order_of_alternatives_tells_subgoals_apart() -> None:
+    assert plan_of(task(NOTHING, and_(or_(P, Q), or_(Q, P)), make("p"), make("q")))[:3] == (2, 2, {"make_p", "make_q"})
+
+
+def test_conditional_effects() -> None:
+    p_if_q = action("p_if_q", Event("e", effects=(Effect("p", True, Q),)), full="0")
+    assert h_add(NOTHING, P, p_if_q, make("q")) == 2
+    # a believes p when it believes the condition; so do both, in turn.
+    assert h_add(NOTHING, believes("a", P), p_if_q, make("q")) == 2
+    assert h_add(NOTHING, believes("a", believes("b", P)), p_if_q, make("q")) == 2
+    assert h_add(NOTHING, common(AGENTS, P), p_if_q, make("q")) == 2
+    # Here a does not see that q becomes true.
+    secret = action("secret", Event("e", effects=(Effect("q", True),)), Event("nothing"), a="1,1", full="0,1")
+    assert h_add(NOTHING, believes("b", P), p_if_q, secret) == 2
+    assert h_add(NOTHING, believes("a", P), p_if_q, secret) == inf
+
+
+def test_a_deletion_that_an_addition_may_undo() -> None:
+    clash = action("clash", Event("e", effects=(Effect("p", False), Effect("p", True, R))), full="0")
+    drop_r = action("drop_r", Event("e", effects=(Effect("r", False),)), full="0")
+    assert h_add(ONLY_P, not_(P), clash, drop_r) == 1
+    assert h_add(model("pr", "0", "0"), not_(P), clash, drop_r) == 2
+    assert h_add(model("pr", "0", "0"), not_(P), clash) == inf
+    assert h_add(model("r", "0", "0"), P, clash) == 1
+
+
+def test_what_is_actually_so_decides_what_is_announced() -> None:
+    # `p if q` is announced: a learns p where q is actually so, whatever a thinks of q.
+    tell = action("tell", Event("yes", implies(actually(Q), P)), full="0")
+    make_q = action("make_q", Event("e", effects=(Effect("q", True),)), Event("nothing"), a="1,1", b="1,1", full="0,1")
+    assert h_add(UNSURE, believes("a", P), tell, make_q) == 2
+    assert h_add(UNSURE, believes("a", P), tell) == inf
+    # Announced without `actually`, a has to know of q.
+    hint = action("hint", Event("yes", implies(Q, P)), full="0")
+    assert h_add(UNSURE, believes("a", P), hint, make_q) == inf
+
+
+def test_who_is_told_what_somebody_believes_believes_it_too() -> None:
+    tell = action("tell", Event("yes", believes("b", P)), full="0")
+    knowing = model("p,-", "01,01", "0,1")
+    assert h_add(knowing, believes("a", believes("b", P)), tell) == 1
+    assert h_add(knowing, believes("a", P), tell) == 1
+    assert h_add(knowing, believes("a", believes("a", P)), tell) == 1
+
+
+def test_an_agent_ceases_to_believe_what_may_have_changed() -> None:
+    # b drops p unseen by a, who thinks that it may happen, if a thinks that q may hold.
+    doubt = not_(believes("a", P))
+    drop = Event("drop", Q, (Effect("p", False),))
+    maybe = action("maybe", Event("nothing"), drop, full="01,1")
+    assert h_add(model("pq", "0", "0"), doubt, maybe) == 1
+    assert h_add(ONLY_P, doubt, maybe) == inf  # a knows that q is false
+    # Where nothing else is possible a believes -p, which is the cheaper way by order.
+    surely = action("surely", Event("nothing"), drop, full="1,1")
+    assert plan_of(task(model("pq", "0", "0"), doubt, surely))[4] == {"B(a, -p)"}
+    assert plan_of(task(model("pq", "0", "0"), doubt, maybe))[4] == {"-B(a, p)"}
+    # Doubts are added for subgoals only, not for what an action asks for.
+    assert h_add(model("pq", "0", "0"), R, maybe, make("r", doubt)) == inf
+    assert h_add(model("pq", "0", "0"), and_(R, doubt), maybe, make("r", doubt)) == 3
+    assert h_add(model("pq", "0", "0"), believes("b", doubt), maybe) == 1
+
+
+def test_types_are_chosen_once_for_each_agent_and_cost_their_conditions() -> None:
+    # Whoever is near (p for a, q for b) sees r become true; the first condition of an agent comes first.
+    relations = {"near": rows("0,1"), "far": rows("1,1")}
+    observability = tuple(((near, "near"), (TRUE, "far")) for near in (P, Q))
+    events = (Event("e", effects=(Effect("r", True),)), Event("nothing"))
+    make_r = Action("make_r", TRUE, events, (0,), relations, observability)
+    approach = make("p"), make("q")
+    assert h_add(NOTHING, R, make_r) == 1
+    assert h_add(NOTHING, believes("a", R), make_r) == inf
+    assert h_add(NOTHING, believes("a", R), make_r, *approach) == 2
+    assert h_add(NOTHING, believes("a", believes("b", believes("a", R))), make_r, *approach) == 3
+    assert h_add(NOTHING, common(AGENTS, R), make_r, *approach) == 3
+    # A type that two conditions give costs the cheaper one; that an earlier condition does not hold costs nothing.
+    twice = (((P, "near"), (Q, "far"), (R, "near"), (TRUE, "far")),) * 2
+    either = Action("either", TRUE, events, (0,), relations, twice)
+    assert h_add(model("qr,-", "01,01", "01,01"), believes("a", R), either) == 1
+
+
+def test_an_agent_is_of_one_type_throughout_a_formula() -> None:
+    # Of type here, a sees event 1 in place of 0; of type there, event 2 in place of 1, where r becomes true.
+    events = (Event("0"), Event("1"), Event("2", effects=(Effect("r", True),)))
+    relations = {"here": rows("1,0,0"), "there": rows("0,2,0"), "both": rows("1,2,0")}
+
+    def added(*kinds: str) -> float:
+        seen = tuple((TRUE, kind) for kind in kinds)
+        return h_add(NOTHING, believes("a", believes("a", R)), Action("a", TRUE, events, (0,), relations, (seen,) * 2))
+
+    assert added("here", "there") == inf
+    assert added("here", "there", "both") == 1
+
+
+def test_several_designated_events() -> None:
+    sense = action("sense", Event("yes", P), Event("no", not_(P)), designated=(0, 1), a="0,1", b="01,01")
+    whether = or_(believes("a", P), believes("a", not_(P)))
+    assert h_add(UNSURE, whether, sense) == 1
+    # Where p is open, no single event is sure to happen; both of them let b believe that a knows.
+    either = model("p,-", "01,01", "01,01", designated=(0, 1))
+    assert h_add(either, whether, sense) == inf
+    assert plan_of(task(either, believes("b", whether), sense)) == (1, 1, {"sense"}, {"sense"}, {f"B(b, {whether})"})
+    # No event is sure, but either makes r true where q holds, or where it holds and the condition of the other does.
+    for condition, helpers, cost in ((Q, "q", 2), (TRUE, "q", 2), (P, "q", inf), (P, "qp", 3)):
+        yes, no = Event("yes", P, (Effect("r", True, Q),)), Event("no", not_(P), (Effect("r", True, condition),))
+        toss = action("toss", yes, no, designated=(0, 1), full="0,1")
+        assert h_add(either, R, toss, *map(make, helpers)) == cost
+
+
+def chain(length: int) -> EState:
+    """Worlds in a row, each seen by a from the one before; p holds in the last, which sees itself."""
+    after = [str(min(world + 1, length)) for world in range(length + 1)]
+    stays = [str(world) for world in range(length + 1)]
+    return model(",".join("-" * length + "p"), ",".join(after), ",".join(stays))
+
+
+def test_facts_deeper_than_the_task_are_opaque() -> None:
+    # p appears if a believes p, which a does if a believed to believe p, …: belief of depth 3 is beyond 1 + 1.
+    wish = action("wish", Event("e", effects=(Effect("p", True, believes("a", P)),)), full="0")
+    assert [h_add(chain(length), P, wish) for length in range(5)] == [0, 1, 2, 3, inf]
+
+
+def test_everything_holds_for_who_believes_everything() -> None:
+    lost = model("-", "-", "0")
+    assert h_add(lost, believes("a", and_(P, FALSE))) == 0
+    assert h_add(NOTHING, believes("a", FALSE)) == inf
+    # What a believes to be false it does not believe: at no cost, though it believes that too.
+    assert h_add(lost, not_(believes("a", P))) == 0
+
+
+LITERALS = [literal(name, value) for name in strategies.FLUENTS for value in (False, True)]
+
+
+@st.composite
+def classical_actions(draw: st.DrawFn, name: str) -> Action:
+    """Preconditions and conditions are sets of literals; no fluent is both added and deleted."""
+    some = st.sets(st.sampled_from(strategies.FLUENTS), max_size=2).map(sorted)
+
+    def literals() -> list[Formula]:
+        return [literal(fluent_name, draw(st.booleans())) for fluent_name in draw(some)]
+
+    values = {fluent_name: draw(st.booleans()) for fluent_name in strategies.FLUENTS}
+    effects = [Effect(changed, values[changed], and_(*literals())) for changed in draw(some) + draw(some)]
+    return action(name, Event("e", and_(*literals()), tuple(effects)), if_=and_(*literals()), full="0")
+
+
+@st.composite
+def classical_tasks(draw: st.DrawFn) -> Task:
+    actions = [draw(classical_actions(f"act{k}")) for k in range(draw(st.integers(1, 5)))]
+    start = EState((draw(st.frozensets(st.sampled_from(strategies.FLUENTS))),), (rows("0"),) * 2, (0,))
+    goal = and_(*draw(st.lists(st.sampled_from(LITERALS), min_size=1)))
+    return Task("classical", strategies.FLUENTS, AGENTS, tuple(actions), start, conjuncts(goal))
+
+
+def textbook_h_add(problem: Task) -> float:
+    """h_add of Bonet and Geffner: every conditional effect is an operator, every literal a fact."""
+    cost = {fact: 0 if reference.holds(problem.initial, AGENTS, fact) else inf for fact in LITERALS}
+    operators = [
+        (
+            {*conjuncts(act.applicability), *conjuncts(act.events[0].precondition), *conjuncts(effect.condition)},
+            literal(effect.fluent, effect.value),
+        )
+        for act in problem.actions
+        for effect in act.events[0].effects
+    ]
+
+    def total(facts: set[Formula]) -> float:
+        return sum(cost.get(fact, inf) for fact in facts)
+
+    for _ in range(len(cost) * len(cost)):
+        for needed, added in operators:
+            cost[added] = min(cost[added], 1 + total(needed))
+    return total(set(problem.goal))
+
+
+@given(classical_tasks())
+def test_on_one_world_it_is_the_classical_heuristic(problem: Task) -> None:
+    relaxed = Relaxation(problem)
+    assert relaxed.h_add(problem.initial) == textbook_h_add(problem)
+
+
+def checked_h_add(problem: Task) -> float:
+    """h_add at the start, once plan and helpful actions have been held against it."""
+    relaxed, start = Relaxation(problem), problem.initial
+    plan, helpful = relaxed.relaxed_plan(start), relaxed.helpful(start)
+    assert relaxed.h_ff(start) == (inf if relaxed.h_add(start) == inf else len(plan))
+    assert len(plan) <= relaxed.h_add(start)
+    assert helpful <= plan
+    assert bool(helpful) == bool(plan) == bool(relaxed.added(start))
+    assert not any(reference.holds(start, problem.agents, fact) for fact in relaxed.added(start))
+    return relaxed.h_add(start)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 1 << 32))
+def test_a_relaxed_plan_starts_with_what_can_be_done(seed: int) -> None:
+    problem = strategies.telling_task(random.Random(seed))
+    free, reached = checked_h_add(problem) == 0, all(reference.subgoals(problem, problem.initial))
+    believes_all = any(not row for successors in problem.initial.successors for row in successors)
+    assert free if reached else believes_all or not free
+
+
+@given(strategies.tasks())
+def test_any_event_model_has_a_relaxation(problem: Task) -> None:
+    checked_h_add(problem)

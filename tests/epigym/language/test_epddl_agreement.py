@@ -1,0 +1,127 @@
+"""EPDDL tasks in the core, against the reference, the toolkit's plans and our own ground JSON.
+
+With `--full -k random_plans` every random plan of every problem is compared.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+
+import numpy as np
+import pytest
+
+from epigym.language import ground_json
+from epigym.reference import semantics as reference
+from epigym.space.space import StateSpace
+from tests.helpers import strategies
+from tests.helpers.benchmark_files import table
+from tests.helpers.comparison import Comparison, random_plan
+from tests.helpers.epddl_files import Case, competition_cases, toolkit_cases
+
+pytestmark = pytest.mark.reference
+
+TOOLKIT = {case.name: case for case in toolkit_cases()}
+COMPETITION = {case.problem.stem: case for case in competition_cases()}
+TIGER = "Tiger/problem_1"  # 20,480 worlds: left to --full
+SAMPLE = (
+    "amc-03-02-clean", "amc-06-06-muddy", "bw-05", "cn-2-15", "cn-3-10", "gos-04-all-deceived", "gos-03-imp-deceived",
+    "bw-3-03-2", "bw-3-3-2-clumsy", "cloud-03-len06", "sar-03-n1-fire", "sar-04-n3-nofire", "sc-03-04", "sc-04-05",
+)  # fmt: skip
+BIG_CASES = [COMPETITION[name] for name in ("cloud-10-len21", "gos-08-imp-deceived") if name in COMPETITION]
+SAMPLE_CASES = [COMPETITION[name] for name in SAMPLE if name in COMPETITION]
+SMALL_CASES = [case for case in TOOLKIT.values() if case.name != TIGER]
+
+BIG = 200  # worlds
+ENOUGH = 200  # e-states compared, after which the other sequences are left to --full
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.function is test_random_plans:
+        whole = metafunc.config.getoption("full")
+        cases = [*TOOLKIT.values(), *competition_cases()] if whole else SMALL_CASES + SAMPLE_CASES + BIG_CASES
+        metafunc.parametrize("case", cases, ids=lambda case: case.name)
+
+
+def test_random_plans(case: Case, pytestconfig: pytest.Config) -> None:
+    """1,000 random plans of five actions; 20 of two actions where a model has more than 200 worlds."""
+    task = case.ground().task
+    rng = random.Random(case.name)
+    is_big = len(task.initial.valuations) > BIG or case in BIG_CASES
+    goals = [strategies.random_formula(rng, depth, task.fluents, task.agents) for depth in (1, 2, 2, 3, 3)]
+    both = Comparison(task, goals)
+    enough = sys.maxsize if pytestconfig.getoption("full") else ENOUGH
+    sequences, length, max_worlds = (20, 2, sys.maxsize) if is_big else (1000, 5, BIG)
+    for _ in range(sequences):
+        random_plan(both, length, rng, max_worlds)
+        if len(both.estates) > enough:
+            break
+    if case in BIG_CASES:
+        assert max(both.space.world_counts(list(both.estates))) > BIG
+
+
+FOUND = [
+    row
+    for row in table("plank_results")
+    if f"{row['domain']}/{row['problem']}" in TOOLKIT and row["plan_source"] == "bfs"
+]
+
+
+@pytest.mark.parametrize("row", FOUND, ids=lambda row: f"{row['domain']}-{row['problem']}")
+def test_shortest_plans_are_as_long_as_the_toolkits(row: dict[str, str]) -> None:
+    task = TOOLKIT[f"{row['domain']}/{row['problem']}"].ground(plank_compat=True).task
+    plan = shortest_plan(StateSpace(task))
+    assert plan is not None
+    assert len(plan) == int(row["plan_length"])
+    assert reference.validate(task, plan).valid
+
+
+def test_problems_without_plans() -> None:
+    gossip = StateSpace(TOOLKIT["Gossip/problem_1"].ground().task)
+    assert shortest_plan(gossip) is None
+    assert len(gossip) < 100
+
+
+@pytest.mark.parametrize("case", SMALL_CASES + SAMPLE_CASES, ids=lambda case: case.name)
+def test_ground_json_has_the_same_state_space(case: Case) -> None:
+    """The first expansions make the same transitions between e-states of as many worlds."""
+    specification = case.ground()
+    again = ground_json.from_json(json.loads(json.dumps(ground_json.to_json(specification))))
+    assert explored(StateSpace(specification.task)) == explored(StateSpace(again))
+
+
+def shortest_plan(space: StateSpace) -> list[str] | None:
+    """Breadth-first search; None when the whole space has no goal."""
+    names = [action.name for action in space.task.actions]
+    reached_by: dict[int, tuple[int, str]] = {}
+    queue = [space.initial]
+    for state in queue:  # the queue grows while it is read
+        transitions = space.expand([state])
+        goals = space.is_goal(transitions.target)
+        for action, target, goal in zip(transitions.action, transitions.target, goals, strict=True):
+            if target != space.initial and target not in reached_by:
+                reached_by[int(target)] = (state, names[action])
+                queue.append(int(target))
+            if goal:
+                return way(reached_by, int(target))
+    return None
+
+
+def way(reached_by: dict[int, tuple[int, str]], state: int) -> list[str]:
+    plan = []
+    while state in reached_by:
+        state, name = reached_by[state]
+        plan.append(name)
+    return plan[::-1]
+
+
+def explored(space: StateSpace, expansions: int = 200) -> tuple[object, ...]:
+    """Transitions of the first e-states, and the number of worlds of all that were met."""
+    transitions: list[list[int]] = []
+    for state in range(expansions):
+        if state < len(space):
+            found = space.expand([state])
+            transitions += [found.action.tolist(), found.target.tolist()]
+    ids = np.arange(len(space), dtype=np.int32)
+    return transitions, space.world_counts(ids).tolist(), space.is_goal(ids).tolist()

@@ -1,0 +1,50 @@
+"""Folders of trainings: their metrics, and whether two are alike."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from learn.models.checkpoints import read_all
+
+PROBLEM = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
+HASH = {"name": "hash", "width": 64}
+GINE = (f"problem={PROBLEM}", "trainer=cpu", "data.batch_size=40", "trainer.max_epochs=4", "model.schedule=constant")
+
+Fit = Callable[..., dict[str, float]]
+
+
+def rows_of(run: Path) -> list[dict[str, float]]:
+    """The metrics of a training, without those that a row does not have."""
+    with (run / "metrics.csv").open(newline="") as file:
+        return [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
+
+
+def same(first: Any, second: Any) -> bool:
+    """Whether two values are equal, tensors bit by bit."""
+    if isinstance(first, torch.Tensor):
+        return first.dtype == second.dtype and torch.equal(first, second)
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(same(first[name], second[name]) for name in first)
+    if isinstance(first, list | tuple):
+        return len(first) == len(second) and all(map(same, first, second))
+    return bool(first == second)
+
+
+def without_seconds(rows: list[dict[str, float]]) -> list[dict[str, float]]:
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
+
+
+def check_same(first: Path, second: Path) -> None:
+    """See that the folders of two runs hold the same checkpoints and metrics."""
+    assert without_seconds(rows_of(first)) == without_seconds(rows_of(second))
+    for name in ("best", "last"):
+        one, two = (read_all(run / "checkpoints" / f"{name}.ckpt") for run in (first, second))
+        assert one["global_step"] == two["global_step"]
+        for part in ("state_dict", "optimizer_states", "lr_schedulers", "hyper_parameters"):
+            assert same(one[part], two[part]), (name, part)
+        assert same(one["continuation"], two["continuation"]), name

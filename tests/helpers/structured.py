@@ -1,0 +1,42 @@
+"""Tasks with a random structure, and random walks in their spaces."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+
+from epigym.errors import TaskError
+from epigym.space.sampling import random_walk
+from epigym.space.space import StateSpace
+from epigym.task.structure import Lifted, Structure
+from epigym.task.task import Task
+
+
+def structured(task: Task, seed: int) -> Task:
+    """The task with a structure of no meaning: symbols of any number of arguments, objects of several types."""
+    random = Random(seed)
+    objects = [*task.agents, *(f"o{number}" for number in range(random.randint(0, 3)))]
+    types = {name: ("agent",) if name in task.agents else (f"k{random.randint(0, 1)}", "any") for name in objects}
+
+    def lifted(kind: str) -> Lifted:
+        return Lifted(f"{kind}{random.randint(0, 1)}", tuple(random.choices(objects, k=random.choice([0, 1, 2, 2]))))
+
+    return replace(
+        task,
+        structure=Structure(
+            fluents=tuple(lifted("p") for _ in task.fluents),
+            actions=tuple(lifted("act") for _ in task.actions),
+            types=types,
+            facts=tuple(lifted(random.choice("fp")) for _ in range(random.choice([0, 0, 1, 3]))),
+        ),
+    )
+
+
+def walk(space: StateSpace, seed: int, steps: int = 4) -> list[int]:
+    """The actions of a random walk."""
+    try:
+        return random_walk(space, np.random.default_rng(seed), steps=steps)[1]
+    except TaskError:  # designated worlds disagree
+        return []

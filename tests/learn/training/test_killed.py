@@ -1,0 +1,76 @@
+"""What is killed or stopped at any moment loses nothing that was finished; started again it ends as if undisturbed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from lightning import Callback, Trainer
+
+from tests.helpers.benchmark_files import ROOT
+from tests.helpers.runs import GINE, Fit, check_same
+
+pytestmark = pytest.mark.slow
+
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+
+
+class Send(Callback):
+    """Sends a signal to its own process, in the middle of a step."""
+
+    def __init__(self, number: int, step: int) -> None:
+        self._number, self._step = number, step
+
+    def on_train_batch_end(self, trainer: Trainer, *_: Any) -> None:
+        if trainer.global_step == self._step:
+            os.kill(os.getpid(), self._number)
+
+
+@pytest.mark.parametrize(("kind", "moments"), [("rollouts", 4), ("training", 2), ("evaluation", 2), ("sweep", 2)])
+def test_killed_at_random_moments(kind: str, moments: int, pytestconfig: pytest.Config) -> None:
+    if kind == "sweep" and not pytestconfig.getoption("full"):
+        pytest.skip("two trainings, five times: --full")
+    command = [sys.executable, "-m", "tests.tools.killed", kind, str(moments), "--seed", "3"]
+    done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count('"same": true') == moments
+    assert done.stdout.count("-9") >= moments
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "step"), [(signal.SIGTERM, 143, 8), (signal.SIGINT, 130, 8), (signal.SIGTERM, 143, 2)]
+)
+def test_a_stopped_training_says_how_to_go_on(tmp_path: Path, fit: Fit, number: int, code: int, step: int) -> None:
+    """Of five steps an epoch has."""
+    stop = f"callbacks=[{{_target_: {__name__}.Send, number: {int(number)}, step: {step}}}]"
+    folders = (f"run_dir={tmp_path}/run", f"hydra.run.dir={tmp_path}/hydra", f"outputs={tmp_path}")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "learn.train", *GINE, *folders, stop],
+        env=ENVIRONMENT, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    output, _ = process.communicate()
+    assert process.returncode == code
+    is_kept = step > 5
+    remedy = f"go on with resume=true run_dir={tmp_path}/run" if is_kept else "no epoch was finished, nothing is kept"
+    assert output.splitlines()[-1] == f"error: interrupted: {remedy}"
+    assert "Traceback" not in output
+    assert [one for one in psutil.pids() if session(one) == process.pid] == []
+    assert (tmp_path / "run" / "checkpoints" / "last.ckpt").exists() == is_kept
+    fit(*GINE, "resume=true")
+    fit(*GINE, run="whole")
+    check_same(tmp_path / "whole", tmp_path / "run")
+
+
+def session(process: int) -> int | None:
+    """The session of a process; None when it has ended."""
+    try:
+        return os.getsid(process)
+    except ProcessLookupError:
+        return None

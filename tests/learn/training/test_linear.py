@@ -1,0 +1,344 @@
+"""Linear models from distributions: which candidate is chosen, what is written about it, and the command."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import astuple, replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import domains
+from epigym.errors import EpigymError, UsageError
+from epigym.features.types import FeatureTypes, short
+from epigym.problem import domain_problem
+from epigym.space.space import StateSpace
+from epigym.task.task import Task
+from learn import train as command
+from learn.data.distribution import draw
+from learn.models.linear.model import LinearModel, LinearScorer, Representation, read_model
+from learn.training import drawing
+from learn.training.linear import trials
+from learn.training.linear.trials import Candidate, Chosen, train_linear
+from learn.training.options import LinearOptions
+from learn.training.selection import ValidationResult, search_greedily, validate_by_search
+from search.agents import make_agent
+from search.agents.limits import Limits
+from search.agents.result import SearchStatus
+from search.heuristics import make_heuristic
+from search.heuristics.heuristic import Heuristic
+from tests.helpers.commands import composed
+from tests.helpers.tasks import coin, hopeless
+
+DOMAIN = "collaboration_communication"
+TINY = LinearOptions(
+    kind="linear", folder=None, draws=4, goals=4, in_sight=False, long_goals=False, validation=2, expansions=10,
+    nodes=50, features=40, levels=[0, 1], worlds=[False], losses=["ranking", "regression"], l2=[1e-3], bases=["h_ff"],
+    residual_l2=[1e-1], rounds=0, larger=2,
+)  # fmt: skip
+LEAST = replace(TINY, draws=2, validation=1, levels=[0], losses=["ranking"], bases=[])
+
+
+@pytest.fixture(scope="module")
+def chosen() -> Chosen:
+    return train_linear([DOMAIN], TINY, 1)
+
+
+@pytest.fixture(scope="module")
+def validation() -> list[Task]:
+    return [drawn.task for drawn in islice(draw(DOMAIN, "validation", 1), TINY.validation)]
+
+
+def test_candidates_are_what_was_asked_for(chosen: Chosen) -> None:
+    unlearned, learned = chosen.candidates[:3], chosen.candidates[3:]
+    assert [one.representation for one in unlearned] == ["divided_goals", "h_ff", "h_add"]
+    assert all(one.model is None and not one.found.stopped for one in unlearned)
+    assert [(one.representation, one.loss, one.l2) for one in learned] == [
+        (sees, loss, l2)
+        for sees, l2 in (("L0", 1e-3), ("L1", 1e-3), ("L0+h_ff", 1e-1), ("L1+h_ff", 1e-1))
+        for loss in ("ranking", "regression")
+    ]
+    for one in learned:
+        assert one.model is not None
+        assert 0 < len(one.model.colours) <= TINY.features
+        assert str(one.model.representation) == one.representation
+        assert 0 < one.accuracy <= 1
+
+
+def test_the_simplest_of_the_best_by_search_is_chosen(chosen: Chosen) -> None:
+    ended = [one for one in chosen.candidates if one.model and not one.found.stopped]
+    most = max(one.found.solved for one in ended)
+    fewest = min(one.found.expanded for one in ended if one.found.solved == most)
+    first = next(one for one in ended if one.found.solved == most and one.found.expanded <= 1.1 * fewest)
+    assert first.model is not None
+    assert chosen.model.weights.tolist() == first.model.weights.tolist()
+    assert chosen.model.representation == first.model.representation
+    assert chosen.model.card["validation"] == {"problems": 2, "solved": most, "expanded": first.found.expanded}
+
+
+@pytest.mark.slow
+def test_what_falls_behind_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    choices = trials._choices
+    monkeypatch.setattr(trials, "_choices", lambda options: choices(options)[::-1])  # what corrects h_ff comes first
+    found = train_linear([DOMAIN], replace(TINY, levels=[0]), 1)
+    best = (2, 2 * TINY.nodes)
+    stopped = 0
+    for one in found.candidates[3:]:
+        is_clear = len(one.found.unsolved) > best[0] or (
+            len(one.found.unsolved) == best[0] and one.found.expanded > 2 * best[1]
+        )
+        assert one.found.stopped == (one.found.solved + len(one.found.unsolved) < 2)
+        assert is_clear or not one.found.stopped
+        best = min(best, (len(one.found.unsolved), one.found.expanded))
+        stopped += one.found.stopped
+    assert 0 < stopped < 4
+
+
+class Scored(Heuristic):
+    """The scores of a model."""
+
+    def __init__(self, space: StateSpace, model: LinearModel) -> None:
+        self._scorer = LinearScorer(space, model)
+
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        return self._scorer.score(ids)
+
+
+def decided(task: Task, scores: str | LinearModel) -> tuple[bool, int]:
+    """How greedy search of the agents ends."""
+    space = StateSpace(task)
+    heuristic = make_heuristic(scores, space) if isinstance(scores, str) else Scored(space, scores)
+    result = make_agent("hfs").search(space, heuristic, Limits(max_expanded=TINY.nodes))
+    return result.status is SearchStatus.SOLVED, result.expanded
+
+
+def test_what_is_said_of_the_search_is_what_the_agent_hfs_does(chosen: Chosen, validation: Sequence[Task]) -> None:
+    for heuristic, said in (*chosen.model.card["beside"].items(), (chosen.model, chosen.model.card["validation"])):
+        ends = [decided(task, heuristic) for task in validation]
+        assert said["problems"] == len(validation)
+        assert said["solved"] == sum(solved for solved, _ in ends)
+        assert said["expanded"] == sum(expanded for _, expanded in ends)
+
+
+def test_the_card_says_how_it_was_made(chosen: Chosen) -> None:
+    card, model = chosen.model.card, chosen.model
+    [best] = [one for one in chosen.candidates if one.model and one.model.weights.tolist() == model.weights.tolist()]
+    assert card.keys() == {
+        "domains", "seed", "draws", "goals", "in_sight", "long_goals", "problems", "states", "pairs", "rounds", "loss",
+        "l2", "validation", "beside", "unsolved", "seconds",
+    }  # fmt: skip
+    assert (card["domains"], card["seed"], card["draws"], card["goals"], card["problems"]) == ([DOMAIN], 1, 4, 4, 4)
+    assert (card["loss"], card["l2"], card["unsolved"]) == (best.loss, best.l2, list(best.found.unsolved))
+    assert list(card["beside"]) == ["divided_goals", "h_ff", "h_add"]
+    assert 0 < card["states"] <= card["pairs"] * 2
+    assert json.loads(json.dumps(card)) == card
+    assert model.domain == DOMAIN
+    tasks = [drawn.task for drawn in islice(draw(DOMAIN, "train", 1), TINY.draws)]
+    assert model.schema == frozenset[int]().union(*(FeatureTypes(task).schema for task in tasks))
+
+
+def test_every_feature_has_a_definition_and_so_has_what_it_mentions(chosen: Chosen) -> None:
+    definitions = chosen.model.definitions
+    assert set(chosen.model.colours.tolist()) <= definitions.keys()
+    assert all(definitions.values())
+    known = {short(colour) for colour in definitions}
+    inside = {digits for text in definitions.values() for digits in re.findall(r"\b[0-9a-f]{8}\b", text)}
+    types = FeatureTypes(domain_problem(DOMAIN))
+    assert {digits for digits in inside if digits in map(short, types.definitions)} <= known
+
+
+@pytest.mark.slow
+def test_equal_seeds_give_equal_models() -> None:
+    def weights(seed: int) -> dict[int, float]:
+        model = train_linear(["epistemic_gossip"], LEAST, seed).model
+        return dict(zip(model.colours.tolist(), model.weights.tolist(), strict=True))
+
+    assert weights(0) == weights(0)
+    assert weights(0) != weights(1)
+
+
+@pytest.mark.slow
+def test_a_model_of_several_domains_is_general() -> None:
+    names = ["epistemic_gossip", "gossip"]
+    model = train_linear(names, LEAST, 0).model
+    tasks = [drawn.task for name in names for drawn in islice(draw(name, "train", 0), 2)]
+    assert model.domain == "general"
+    assert model.schema == frozenset[int]().union(*(FeatureTypes(task).schema for task in tasks))
+    assert (model.card["domains"], model.card["problems"]) == (names, 4)
+
+
+@pytest.mark.slow
+def test_a_model_is_chosen_even_where_what_is_not_learned_does_better() -> None:
+    found = train_linear([DOMAIN], replace(TINY, levels=[0], bases=[]), 1)
+    first, *others = found.candidates[3:]
+    assert not first.found.stopped
+    assert found.model.card["validation"]["expanded"] in [
+        one.found.expanded for one in (first, *others) if not one.found.stopped
+    ]
+    assert (
+        found.model.card["validation"]["expanded"] > 2 * found.candidates[1].found.expanded
+    )  # h_ff solves it in no time
+
+
+def candidate(unsolved: int, expanded: int, name: str = "", *, stopped: bool = False) -> Candidate:
+    return Candidate(name, "ranking", 0.0, 1.0, ValidationResult(9 - unsolved, expanded, ("x",) * unsolved, stopped))
+
+
+@pytest.mark.parametrize(
+    ("candidates", "expected"),
+    [
+        ([candidate(1, 10), candidate(0, 900), candidate(2, 5)], 1),  # what solves more comes first
+        ([candidate(0, 300), candidate(0, 100), candidate(0, 200)], 1),  # then what expands less
+        ([candidate(0, 111), candidate(0, 110), candidate(0, 100)], 1),  # unless it is about as little
+        ([candidate(0, 5, stopped=True), candidate(1, 100), candidate(1, 100)], 1),  # and what was stopped never
+    ],
+)
+def test_what_decides(candidates: list[Candidate], expected: int) -> None:
+    assert trials._best(candidates) is candidates[expected]
+
+
+def test_a_search_is_stopped_when_it_cannot_be_the_best(validation: Sequence[Task]) -> None:
+    problems = [(task, FeatureTypes(task)) for task in validation]
+
+    def search(nodes: int, most: tuple[int, int] | None) -> tuple[int, int, tuple[str, ...], bool]:
+        return astuple(validate_by_search(problems, nodes, trials._open_parts, most))
+
+    names = tuple(task.name for task in validation)
+    solved, expanded, unsolved, stopped = search(100, None)
+    assert (solved, unsolved, stopped) == (2, (), False)
+    counts = [search_greedily(space := StateSpace(task), trials._open_parts(space, types), 100).expanded
+              for task, types in problems]  # fmt: skip
+    assert expanded == sum(counts)
+    assert search(100, (0, counts[0] // 2 - 1)) == (1, counts[0], (), True)
+    assert search(100, (0, (expanded + 1) // 2)) == (2, expanded, (), False)
+    assert search(100, (1, 1)) == (2, expanded, (), False)
+    assert search(1, (2, 2)) == (0, 2, names, False)
+    assert search(1, (0, 2)) == (0, 1, names[:1], True)
+
+
+def test_what_is_not_solved_counts_as_if_all_nodes_were_expanded() -> None:
+    problems = [(task, FeatureTypes(task)) for task in (hopeless(), coin())]
+    found = validate_by_search(problems, 50, trials._open_parts)
+    assert (found.solved, found.expanded, len(found.unsolved), found.stopped) == (1, 50 + 3, 1, False)
+    assert found.score == (1, 50 + 3)
+
+
+def test_nothing_to_learn_from_or_to_choose_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match=r"^model: nothing to choose from: give levels, [^\n]+$"):
+        train_linear([DOMAIN], replace(TINY, levels=[]), 0)
+    with pytest.raises(UsageError, match=r"^unknown domain 'grapes'"):
+        train_linear(["grapes"], TINY, 0)
+    monkeypatch.setattr(drawing, "pairs_of", lambda task, **options: None)
+    message = r"^nothing to learn from in 2 problems of epistemic_gossip: raise model\.draws$"
+    with pytest.raises(EpigymError, match=message):
+        train_linear(["epistemic_gossip"], LEAST, 0)
+
+
+def settings(tmp_path: Path, *overrides: str) -> command.Train:
+    tiny = [
+        "draws=2",
+        "validation=1",
+        "expansions=5",
+        "nodes=20",
+        "levels=[0]",
+        "worlds=[false]",
+        "bases=[]",
+        "rounds=0",
+    ]
+    return composed(command.Train, "train", "model=linear", f"run_dir={tmp_path / 'run'}",
+                    *(f"model.{one}" for one in tiny), *overrides)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None:
+    command.train(settings(tmp_path, "domain=epistemic_gossip", f"model.folder={tmp_path}", "seed=3"))
+    model = read_model(tmp_path / "run" / "model.json")
+    assert (model.domain, model.card["seed"], model.card["draws"]) == ("epistemic_gossip", 3, 2)
+    written = tmp_path / "epistemic_gossip.json"
+    assert written.read_bytes() == (tmp_path / "run" / "model.json").read_bytes()
+    with (tmp_path / "run" / "candidates.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    columns = ["sees", "loss", "l2", "rounds", "features", "pairs in order", "solved", "expanded", "stopped"]
+    assert list(rows[0]) == columns
+    assert [(row["sees"], row["loss"]) for row in rows] == [
+        ("divided_goals", ""), ("h_ff", ""), ("h_add", ""), ("L0", "ranking"), ("L0", "regression"),
+    ]  # fmt: skip
+    [own] = [row for row in rows if (row["sees"], row["loss"]) == (str(model.representation), model.card["loss"])]
+    assert (int(own["features"]), int(own["solved"]), int(own["expanded"]), own["stopped"]) == (
+        len(model.colours), model.card["validation"]["solved"], model.card["validation"]["expanded"], "",
+    )  # fmt: skip
+    space = StateSpace(domain_problem("epistemic_gossip"))
+    heuristic = make_heuristic("learned", space, checkpoint=str(tmp_path / "{domain}.json"))
+    space.expand(space.expand([0]).target)
+    ids = np.arange(len(space), dtype=np.int32)
+    assert heuristic.score(ids).tolist() == LinearScorer(space, model).score(ids).tolist()
+    assert len(set(heuristic.score(ids).tolist())) > 1
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (
+            ["problem=coin_in_the_box/pl_3"],
+            "problem=coin_in_the_box/pl_3: model=linear does not use it, only ",
+        ),
+        (["domain=[]"], "no domain is left to learn from: give domain="),
+        (["domain=grapevin"], "unknown domain 'grapevin': did you mean 'grapevine'?"),
+        (["domain=[grapevine,all]"], "unknown domain 'all'"),
+    ],
+)
+def test_the_command_wants_domains(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overrides: list[str], message: str
+) -> None:
+    def refuse(*arguments: object) -> Chosen:
+        raise AssertionError("training has begun")
+
+    monkeypatch.setattr(trials, "train_linear", refuse)
+    with pytest.raises(UsageError, match=rf"^{re.escape(message)}[^\n]*$"):
+        command.train(settings(tmp_path, *overrides))
+    assert not (tmp_path / "run").exists()
+
+
+def test_all_are_all_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Sequence[str], LinearOptions, int]] = []
+    nothing = np.empty(0)
+    model = LinearModel(
+        "general",
+        Representation(0),
+        nothing.astype(np.uint64),
+        nothing,
+        nothing.astype(np.int64),
+        card={"loss": "none"},
+    )
+
+    def record(names: Sequence[str], options: LinearOptions, seed: int) -> Chosen:
+        asked.append((names, options, seed))
+        return Chosen(model, (candidate(0, 1),), 1)
+
+    monkeypatch.setattr(trials, "train_linear", record)
+    command.train(settings(tmp_path, "domain=all", "seed=5", f"model.folder={tmp_path}"))
+    [(names, options, seed)] = asked
+    assert names == list(domains.DOMAINS)
+    assert (options.draws, options.levels, seed) == (2, [0], 5)
+    assert read_model(tmp_path / "general.json").domain == "general"
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("model.draws=0", "model.draws=0: expected at least 1"),
+        ("model.goals=0", "model.goals=0: expected at least 1"),
+        ("model.levels=[3]", "model.levels"),
+        ("model.losses=[hinge]", "model.losses"),
+        ("model.bases=[h_max]", "model.bases"),
+    ],
+)
+def test_wrong_settings_are_named(tmp_path: Path, override: str, message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
+        settings(tmp_path, "domain=gossip", override)

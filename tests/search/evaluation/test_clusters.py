@@ -1,0 +1,373 @@
+"""Evaluations on clusters: which tasks there are, what is submitted, and that nothing is lost or computed wrongly."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from submitit.core.test_core import MockedSubprocess
+from submitit.core.utils import DelayedSubmission, FailedJobError
+from submitit.slurm.slurm import SlurmInfoWatcher, SlurmJob
+
+from epigym.cli.codes import ExitCode
+from epigym.errors import EpigymError, MissingError, UsageError
+from search import evaluate
+from search.agents.limits import Limits
+from search.agents.result import SearchStatus
+from search.evaluate import Evaluate
+from search.evaluation import running
+from search.evaluation.batch import Batch
+from search.evaluation.cluster import array
+from search.evaluation.cluster.clusters import Local, Slurm
+from search.evaluation.grid import cells_of, configurations_of
+from search.evaluation.suites import named_problems
+from tests.helpers.commands import composed
+from tests.helpers.outcomes import unmeasured
+from tests.helpers.tasks import COIN
+
+GIB = 1 << 30
+LIMITS = Limits(None, 60.0, GIB)
+
+
+def slurm(*overrides: str) -> Slurm:
+    cluster = composed(Evaluate, "evaluate", "cluster=slurm", *overrides).cluster
+    assert isinstance(cluster, Slurm)
+    return cluster
+
+
+@pytest.fixture
+def coin(tmp_path: Path) -> str:
+    (tmp_path / "coin.txt").write_text(COIN)
+    return str(tmp_path / "coin.txt")
+
+
+@pytest.fixture
+def batch(coin: str, tmp_path: Path) -> Batch:
+    """Five cells of one problem."""
+    chosen = configurations_of([{"name": "bfs", "label": f"bfs_{number}"} for number in range(5)], [])
+    cells = cells_of(named_problems([coin], "default"), chosen, LIMITS)
+    return Batch(cells, tmp_path / "run", parallel=1, wall_limit=60.0, memory_limit=GIB)
+
+
+@given(st.integers(1, 300), st.integers(1, 30), st.integers(1, 10), st.integers(1, 50))
+def test_an_array_is_a_partition_whose_first_tasks_start_with_the_first_cells(
+    count: int, workers: int, size: int, most: int
+) -> None:
+    ordered = list(range(count))
+    cluster = replace(Slurm(workers=1, cells=1, tasks=1, **OTHERS), workers=workers, cells=size, tasks=most)
+    batches = cluster.batches(ordered)
+    assert sorted(number for batch in batches for number in batch) == ordered
+    assert len(batches) == -(-count // max(size, -(-count // most))) <= most
+    assert max(map(len, batches)) <= max(size, -(-count // most))
+    assert all(batch == sorted(batch) for batch in batches)
+    together = batches[:workers]
+    assert [batch[0] for batch in together] == ordered[: len(together)]
+    shares = Local(workers=workers).batches(ordered)
+    assert sorted(number for batch in shares for number in batch) == ordered
+    assert [batch[0] for batch in shares] == ordered[:workers]
+    assert {len(batch) for batch in shares} <= {count // len(shares), -(-count // len(shares))}
+
+
+OTHERS = {
+    "partition": None, "account": None, "timeout_min": None, "cpus_per_task": None, "mem": None, "name": "epigym",
+    "additional_parameters": {},
+}  # fmt: skip
+
+
+def test_what_took_long_before_comes_first_and_what_is_unknown_may_take_all_its_time(
+    batch: Batch, coin: str, tmp_path: Path
+) -> None:
+    took = {"bfs_0": 2.0, "bfs_1": 30.0, "bfs_2": 700.0}
+    solved = batch.cells[0].search()
+    for cell in batch.cells[:3]:
+        before = replace(cell, key="0" * 64)  # of another program
+        before.write(batch.folder, replace(solved, search_seconds=took[cell.configuration.label]))
+    [large] = cells_of(named_problems(["grapevine/3_pl_7"], "default"), [cell.configuration], cell.limits)
+    assert len(large.problem.contents()[0]) > len(COIN)
+    ordered = array.longest_first([*batch.cells, large], batch.folder)
+    labels = [cell.configuration.label for cell in ordered]
+    assert ordered[0] == large
+    assert labels[1:] == ["bfs_2", "bfs_3", "bfs_4", "bfs_1", "bfs_0"]
+
+
+@pytest.fixture
+def mocked(monkeypatch: pytest.MonkeyPatch) -> Iterator[MockedSubprocess]:
+    """A SLURM that knows jobs by number, the first of them 12, and runs nothing."""
+    monkeypatch.setattr(SlurmJob, "watcher", SlurmInfoWatcher())
+    commands = MockedSubprocess(known_cmds=["sbatch", "srun", "sacct"])
+    with commands.context():
+        yield commands
+
+
+def run_tasks(folder: Path, *names: str) -> Callable[[float], None]:
+    """In place of waiting: what machines of the cluster do."""
+
+    def run(_: float) -> None:
+        for name in names:
+            DelayedSubmission.load(folder / "cluster" / f"{name}_submitted.pkl").result()
+
+    return run
+
+
+def interrupt(_: float) -> None:
+    raise KeyboardInterrupt
+
+
+def test_what_is_submitted(batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = configurations_of([{"name": "bfs", "threads": 2}], [])
+    several = replace(batch, parallel=2, cells=[*batch.cells[:4], *cells_of([batch.cells[0].problem], threads, LIMITS)])
+    monkeypatch.setattr(array, "sleep", run_tasks(batch.folder, "12_0", "12_1", "12_2"))
+    cluster = slurm(
+        "cluster.cells=2", "cluster.workers=2", "cluster.partition=cpu", "cluster.account=planning",
+        "+cluster.additional_parameters.qos=long",
+    )  # fmt: skip
+    outcomes = dict(array.compute(several, range(5), cluster))
+    assert {result.status for result in outcomes.values()} == {SearchStatus.SOLVED}
+    assert outcomes == {number: cell.read(batch.folder) for number, cell in enumerate(several.cells)}
+    script = (batch.folder / "cluster" / "12_submission.sh").read_text()
+    options = dict(re.findall(r"^#SBATCH --([\w-]+)=?(.*)$", script, flags=re.MULTILINE))
+    expected = {
+        "array": "0-2%2",  # three tasks, two at a time
+        "cpus-per-task": "4",  # two processes of two threads
+        "mem": "3072M",  # two of 1 GiB, and one for those that watch them
+        "time": "6",  # minutes: one cell after the other, and five
+        "signal": "USR2@90",
+        "requeue": "",
+        "partition": "cpu",
+        "account": "planning",
+        "qos": "long",
+        "job-name": "epigym",
+        "open-mode": "append",
+    }
+    assert {name: options[name] for name in expected} == expected
+    [command] = [line for line in script.splitlines() if line.startswith("srun ")]
+    assert "--cpus-per-task=4 " in command
+
+
+def test_a_task_of_slurm_can_submit(batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    sbatch = mocked.sbatch
+    monkeypatch.setattr(
+        mocked, "sbatch", lambda command: seen.append(os.environ.get("SLURM_MEM_PER_NODE")) or sbatch(command)
+    )
+    monkeypatch.setenv("SLURM_MEM_PER_NODE", "100")
+    array.compute(batch, range(5), slurm())
+    assert seen == [None]  # what that task was given is not for these
+
+
+def test_whoever_comes_next_waits_for_what_runs_and_submits_the_rest(
+    batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    cluster = slurm("cluster.cells=2")
+
+    monkeypatch.setattr(array, "sleep", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        dict(array.compute(batch, range(5), cluster))
+    assert "the array goes on: `scancel 12` ends it" in caplog.text
+    run_tasks(batch.folder, "12_0")(0)
+    mocked.job_sacct["12"] = "JobID|State\n12_0|COMPLETED\n12_1|FAILED\n12_2|RUNNING"
+    SlurmJob.watcher.clear()
+    monkeypatch.setattr(array, "sleep", run_tasks(batch.folder, "12_2", "13"))
+    missing = [number for number, cell in enumerate(batch.cells) if cell.read(batch.folder) is None]
+    assert len(missing) == 3
+    assert sorted(number for number, _ in array.compute(batch, missing, cluster)) == missing
+    again = DelayedSubmission.load(batch.folder / "cluster" / "13_submitted.pkl").function
+    first = DelayedSubmission.load(batch.folder / "cluster" / "12_1_submitted.pkl").function
+    assert again == first  # and nothing else
+    assert mocked.job_count == 14
+
+
+def test_a_task_that_was_lost_is_named_with_its_log(
+    batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(array, "sleep", lambda _: mocked.set_job_state("12", "CANCELLED", array=3))
+    with caplog.at_level(logging.ERROR):
+        assert running.evaluate(batch, cluster=slurm("cluster.cells=2"), retry=False) == []
+    assert [record.message for record in caplog.records] == [
+        f"array task 12_{task} ended without {count} outcomes, see {batch.folder}/cluster/12_{task}_0_log.err"
+        for task, count in enumerate([2, 2, 1])
+    ]
+
+
+def test_lost_tasks_are_no_success(
+    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(running, "evaluate", lambda batch, **_: [batch.cells[0].search()])
+    settings = composed(Evaluate, "evaluate", f"problems={coin}", "agents=[bfs,dfs]", f"folder={tmp_path}")
+    assert evaluate.evaluate(settings) is ExitCode.FAILURE
+    assert "1 cells have no outcome: start the command again to go on" in caplog.text
+
+
+def test_a_task_that_slurm_does_not_know_is_not_waited_for(
+    batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(array, "sleep", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        list(array.compute(batch, range(5), slurm()))
+    mocked.job_sacct.clear()
+    monkeypatch.setattr(SlurmJob, "watcher", SlurmInfoWatcher())
+    with pytest.raises(EpigymError, match="SLURM does not know array task 12: look with sacct, or delete the folder"):
+        list(array.compute(batch, range(5), slurm()))
+
+
+def test_what_cannot_be_submitted_is_said(
+    batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match=r"^cluster.timeout_min=5 is too short for a cell, .*: give at least 6$"):
+        list(array.compute(batch, range(5), slurm("cluster.timeout_min=5")))
+
+    def refuse(_: Sequence[str]) -> str:
+        raise FailedJobError("sbatch: error: invalid partition specified: gone\nsbatch: error: it failed\n")
+
+    monkeypatch.setattr(mocked, "sbatch", refuse)
+    with pytest.raises(UsageError, match=r"^the array is refused: sbatch: error: invalid partition specified: gone$"):
+        list(array.compute(batch, range(5), slurm("cluster.partition=gone")))
+    mocked.known_cmds.remove("srun")
+    with pytest.raises(MissingError, match="there is no srun: start it on a machine that can submit"):
+        list(array.compute(batch, range(5), slurm()))
+
+
+WAITS = """
+import signal
+from pathlib import Path
+from search.agents.breadth_first import BreadthFirst
+
+class Waits(BreadthFirst):
+    def _search(self, run, heuristic):
+        if not Path("started").exists():
+            Path("started").touch()
+            signal.pause()
+        return super()._search(run, heuristic)
+"""
+
+
+@pytest.fixture
+def waiting(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Batch:
+    """A cell that ends at once, and one that does not end when it is started for the first time."""
+    (tmp_path / "foreign_waiting.py").write_text(WAITS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    chosen = configurations_of(["bfs", {"_target_": "foreign_waiting.Waits"}], [])
+    cells = cells_of(named_problems([coin], "default"), chosen, LIMITS)
+    return Batch(cells, tmp_path / "run", parallel=2, wall_limit=60.0, memory_limit=GIB)
+
+
+def wait_until_started(batch: Batch) -> None:
+    while not Path("started").exists():
+        assert processes(batch.folder, "submitit.core._submit")
+
+
+def test_a_preempted_task_starts_anew_and_its_cells_have_no_outcome_before(waiting: Batch) -> None:
+    """A scheduler signals every process of a task: only the task itself heeds that, else its cells were errors."""
+    outcomes = array.compute(waiting, range(2), Local(workers=1))
+    number, first = next(outcomes)
+    wait_until_started(waiting)
+    [task] = processes(waiting.folder, "submitit.core._submit")
+    everybody = [task, *task.children(recursive=True)]
+    assert len(everybody) >= 3  # the server of the processes, and a cell
+    for sent in (signal.SIGTERM, signal.SIGUSR2):
+        for process in everybody:
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(sent)
+    [(other, second)] = outcomes
+    assert [number, other] == [0, 1]
+    assert [result.status for result in (first, second)] == [SearchStatus.SOLVED] * 2
+    assert "Requeued job" in "".join(log.read_text() for log in waiting.folder.glob("cluster/*_log.out"))
+
+
+def test_a_task_that_has_just_started_has_not_ended(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its command line is empty at first, which under load is seen now and then."""
+    whole = psutil.Process.cmdline
+    asked: list[int] = []
+
+    def at_first_empty(process: psutil.Process) -> list[str]:
+        asked.append(process.pid)
+        return whole(process) if asked.count(process.pid) > 3 else []
+
+    monkeypatch.setattr(psutil.Process, "cmdline", at_first_empty)
+    outcomes = dict(array.compute(batch, range(5), Local(workers=2)))
+    assert [result.status for result in outcomes.values()] == [SearchStatus.SOLVED] * 5
+
+
+def test_whoever_leaves_ends_the_processes_of_this_machine(waiting: Batch) -> None:
+    with closing(array.compute(waiting, range(2), Local(workers=1))) as outcomes:
+        next(outcomes)
+        wait_until_started(waiting)
+        mine = processes(waiting.folder)
+        everybody = {process for one in mine for process in (one, *one.children(recursive=True))}
+        assert len(everybody) >= 4  # a controller, its task, the server of the processes, and a cell
+    _, alive = psutil.wait_procs(everybody, timeout=30)
+    assert alive == []
+
+
+def processes(folder: Path, module: str = "submitit.") -> list[psutil.Process]:
+    """Those that submitit started for an evaluation: the controllers of array tasks, and the tasks."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            words = process.cmdline()
+            if str(folder / "cluster") in words and any(word.startswith(module) for word in words):
+                found.append(process)
+    return found
+
+
+PROBLEMS = [f"coin_in_the_box/pl_{number}" for number in (2, 3)] + ["grapevine/3_pl_2", "coin.txt"]
+
+
+def start(folder: Path, name: str, labels: int, cluster: str) -> subprocess.Popen[bytes]:
+    agents = ",".join(f"{{name: bfs, label: bfs_{number}}}" for number in range(labels))
+    command = [sys.executable, "-m", "search.evaluate", f"problems=[{','.join(PROBLEMS)}]", f"agents=[{agents}]"]
+    limits = ["memory_limit=2GiB", f"folder={folder / name}", *cluster.split()]
+    with (folder / f"{name}.log").open("ab") as log:
+        return subprocess.Popen([*command, *limits], cwd=folder, stdout=log, stderr=subprocess.STDOUT)
+
+
+@pytest.mark.slow
+def test_a_table_does_not_depend_on_who_was_killed(coin: str, tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    """Workers and the one that submits them are killed in turn at random moments, and it is started until all is done.
+
+    `pytest --full -s tests/search/evaluation/test_clusters.py -k killed` does it with 200 cells.
+    """
+    cells, most = (200, 20) if pytestconfig.getoption("full") else (40, 6)
+    labels = cells // len(PROBLEMS)
+    whole = start(tmp_path, "whole", labels, "cluster=none parallel=2")
+    assert whole.wait() == 0
+    dice, folder = random.Random(0), tmp_path / "killed"
+    kills, starts, moment = 0, 0, dice.randint(1, cells // most)  # outcomes that are there when somebody is killed
+    while True:
+        submitter = start(tmp_path, "killed", labels, "cluster=local cluster.workers=4")
+        starts += 1
+        while submitter.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                submitter.wait(0.05)
+            if len(list(folder.glob("cells/**/*.json"))) >= moment and kills < most:
+                workers = processes(folder)
+                with suppress(psutil.NoSuchProcess):
+                    (dice.choice(workers) if workers and kills % 2 else submitter).kill()
+                kills += 1
+                moment += dice.randint(1, cells // most)
+        if submitter.returncode == 0:
+            break
+        assert submitter.returncode in (-signal.SIGKILL, ExitCode.FAILURE), (tmp_path / "killed.log").read_text()
+    for process in processes(folder):  # tasks whose controller was killed
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    print(f"{cells} cells, {kills} kills, {starts} starts")
+    assert kills >= 2
+    assert starts >= 2
+    assert len(unmeasured(folder)) == cells
+    assert unmeasured(folder) == unmeasured(tmp_path / "whole")

@@ -1,0 +1,588 @@
+"""The runner: the grid, the cells it keeps, and going on after it was killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import psutil
+import pytest
+from rich.console import Console
+
+from epigym import _core, language, space
+from epigym.cli.codes import ExitCode
+from epigym.errors import EpigymError, MissingError, ProblemWarning, UsageError
+from epigym.io.sealed import write_sealed
+from epigym.problem import Reading, load_problem
+from epigym.reference.semantics import Validation
+from learn.models import runs
+from search import evaluate
+from search.agents import best_first
+from search.agents.limits import Limits
+from search.agents.result import SearchResult, SearchStatus
+from search.evaluate import Evaluate
+from search.evaluation import batch, fingerprint, running
+from search.evaluation import cell as cell_module
+from search.evaluation.batch import Batch
+from search.evaluation.board import Board
+from search.evaluation.cell import Cell
+from search.evaluation.grid import cells_of, configurations_of, write_table
+from search.evaluation.suites import Problem, named_problems
+from search.heuristics import gnn, learned
+from search.planning import planner
+from search.planning.configuration import Configuration
+from search.planning.single import outcome
+from search.processes.processes import Ending, Job
+from tests.helpers.commands import composed
+from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem
+from tests.helpers.outcomes import read_table, unmeasured
+from tests.helpers.tasks import COIN, COUNTER, DELUDED
+
+BFS = Configuration.of("bfs")
+
+
+OWN = """
+import numpy as np
+from search.agents.best_first import BestFirst
+from search.heuristics import Heuristic
+
+class Mine(Heuristic):
+    def __init__(self, space, scale: int):
+        self.scale = scale
+    def score(self, ids):
+        return self.scale * ids.astype(np.float64)
+
+class Deep(BestFirst):
+    def __init__(self):
+        super().__init__(lambda space: lambda ids, parents, depths, scores: -depths)
+"""
+LIMITS = Limits(None, 60.0, 1 << 33)  # of memory more than what other tests left in this process
+
+
+def cell_of(name: str | Problem, configuration: Configuration = BFS, limits: Limits = LIMITS) -> Cell:
+    """The cell of a problem as it is now."""
+    problem = named_problems([name], "default")[0] if isinstance(name, str) else name
+    return cells_of([problem], [configuration], limits)[0]
+
+
+@pytest.fixture
+def coin(tmp_path: Path) -> str:
+    (tmp_path / "coin.txt").write_text(COIN)
+    return str(tmp_path / "coin.txt")
+
+
+@pytest.fixture
+def cell(coin: str) -> Cell:
+    return cell_of(coin)
+
+
+def test_informed_agents_meet_every_heuristic_and_blind_ones_none() -> None:
+    found = configurations_of(["bfs", "hfs", {"name": "wa_star", "weight": 5}], ["open_goals", "l_pg"])
+    labels = [configuration.label for configuration in found]
+    assert labels == ["bfs", "hfs/open_goals", "hfs/l_pg", "wa_star/open_goals", "wa_star/l_pg"]
+    assert found[3].agent == {
+        "name": "wa_star",
+        "weight": 5,
+        "expansions_per_batch": 1,
+        "symmetry": False,
+        "threads": 1,
+    }
+
+
+def test_labels_tell_settings_apart() -> None:
+    twice = [{"name": "wa_star", "weight": 2}, {"name": "wa_star", "weight": 5}]
+    with pytest.raises(UsageError, match="two configurations are called 'wa_star/l_pg'; give one of them a label"):
+        configurations_of(twice, ["l_pg"])
+    twice[1]["label"] = "wa5"
+    assert [configuration.label for configuration in configurations_of(twice, ["l_pg"])] == ["wa_star/l_pg", "wa5/l_pg"]
+    assert configurations_of(twice, ["l_pg"])[1].make_agent().name == "wa_star"
+
+
+def test_an_outcome_is_kept_for_this_very_cell(cell: Cell, tmp_path: Path) -> None:
+    assert cell.read(tmp_path) is None
+    result = cell.search()
+    assert result.status is SearchStatus.SOLVED
+    cell.write(tmp_path, result)
+    assert cell.read(tmp_path) == result
+    assert cell.key.startswith(cell.file(tmp_path).suffixes[0].removeprefix("."))
+    data = json.loads(cell.file(tmp_path).read_text())
+    assert (data["key"], data["host"]) == (cell.key, platform.node())
+    assert replace(cell, key=cell.key[:8] + "0" * 56).read(tmp_path) is None  # the file's own key decides
+    cell.file(tmp_path).write_text(cell.file(tmp_path).read_text()[:100])
+    assert cell.read(tmp_path) is None
+
+
+def test_cells_of_another_key_are_kept_beside_and_counted(coin: str, tmp_path: Path) -> None:
+    kept, folder = [], tmp_path / "run"
+    labelled = Configuration.of({"name": "bfs", "label": "bfs.00000000"})  # whose files look alike
+    for text, limits in ((COIN, LIMITS), (COUNTER, LIMITS), (COUNTER, replace(LIMITS, time_limit=61.0))):
+        Path(coin).write_text(text)
+        cell = cell_of(coin, limits=limits)
+        assert cell.read(folder) is None
+        assert cell.row(folder)["other_outcomes"] == str(len(kept))
+        cell.write(folder, cell.search())
+        cell_of(coin, labelled, limits).write(folder, cell.search())
+        kept.append(cell)
+    assert len({cell.file(folder) for cell in kept}) == 3
+    assert [cell.read(folder).plan_length for cell in kept] == [3, 4, 4]
+    write_table(folder, kept[2:])
+    [row] = read_table(folder)
+    assert (row["plan_length"], row["other_outcomes"]) == ("4", "2")
+
+
+def write_model(path: Path, content: str) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    return str(path)
+
+
+def test_the_key_is_of_everything_that_decides_the_outcome(
+    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    own = "from search.agents.breadth_first import BreadthFirst\nclass Mine(BreadthFirst): "
+    Path("foreign_agent.py").write_text(own + "pass")
+    model = write_model(tmp_path / "model.ckpt", "weights")
+    of_domain = write_model(tmp_path / "of" / "grapevine.ckpt", "weights")
+    pattern = of_domain.replace("grapevine", "{domain}")
+    write_model(tmp_path / "of" / "gossip.ckpt", "weights")
+    trained = {"name": "gnn", "checkpoint": model}
+    by_domain = {"name": "gnn", "checkpoint": pattern}
+    portfolio = {"name": "portfolio", "members": [{"agent": "hfs", "heuristic": trained}]}
+    named: dict[str, Cell] = {}
+
+    def keys() -> dict[str, str]:
+        named["file"] = cell_of(coin)
+        named["instance"] = cell_of("grapevine/3_pl_2")
+        named["efp"] = cells_of(named_problems([coin], "efp"), [BFS], LIMITS)[0]
+        named["agent"] = cell_of(coin, Configuration.of("dfs"))
+        named["symmetry"] = cell_of(coin, Configuration.of({"name": "bfs", "symmetry": True}))
+        named["setting"] = cell_of(coin, Configuration.of("wa_star", "l_pg"))
+        named["other setting"] = cell_of(coin, Configuration.of({"name": "wa_star", "weight": 4}, "l_pg"))
+        named["heuristic"] = cell_of(coin, Configuration.of("wa_star", "s_pg"))
+        named["gnn"] = cell_of(coin, Configuration.of("hfs", trained))
+        named["gnn of domain"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", by_domain))
+        named["gnn of file"] = cell_of(coin, Configuration.of("hfs", by_domain))
+        named["newest gnn"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", "gnn"))
+        named["portfolio"] = cell_of(coin, Configuration.of(portfolio))
+        named["own"] = cell_of(coin, Configuration.of({"_target_": "foreign_agent.Mine"}))
+        named["learned"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", "learned"))
+        named["not re-executed"] = cells_of(named_problems([coin], "default"), [BFS], LIMITS, reexecute=False)[0]
+        named["without collapse"] = cells_of(named_problems([coin], "default"), [BFS], LIMITS, forbid_collapse=True)[0]
+        for name in ("max_expanded", "time_limit", "memory_limit"):
+            named[name] = cell_of(coin, limits=replace(LIMITS, **{name: 7}))
+        return {name: cell.key for name, cell in named.items()}
+
+    first = keys()
+    assert len(set(first.values())) == len(first)
+    assert keys() == first
+    assert cell_of(coin, Configuration.of({"name": "bfs", "label": "other"})).key == first["file"]
+
+    def changed() -> set[str]:
+        before = getattr(changed, "keys", first)
+        changed.keys = keys()
+        return {name for name in before if before[name] != changed.keys[name]}
+
+    write_model(Path(model), "other weights")
+    assert changed() == {"gnn", "portfolio"}
+    monkeypatch.setattr(learned, "SHIPPED", tmp_path / "shipped")
+    assert changed() == {"learned"}
+    write_model(tmp_path / "shipped" / "general.json", "weights")
+    assert changed() == {"learned"}
+    write_model(Path(of_domain), "other weights")
+    assert changed() == {"gnn of domain", "gnn of file"}
+    write_model(tmp_path / "of" / "gossip.ckpt", "other weights")
+    assert changed() == {"gnn of file"}
+    record = {"finished": "2026-01-01", "checkpoint": "best.ckpt", "domains": ["grapevine"]}
+    metrics = {"metrics": {"val/mae": 1.0, "median/mae": 2.0}}
+    write_model(tmp_path / "outputs/train/a/best.ckpt", "weights")
+    write_sealed(tmp_path / "outputs/train/a/run.json", record | metrics)
+    assert changed() == {"newest gnn"}
+    Path("foreign_agent.py").write_text(own + "...")
+    assert changed() == {"own"}
+    Path(coin).write_text(COUNTER)
+    assert changed() == named.keys() - {"instance", "gnn of domain", "newest gnn", "learned"}
+    monkeypatch.setattr(fingerprint, "_program", lambda: ["another program"])
+    assert changed() == set(named)
+
+
+def test_the_program_is_the_core_and_all_that_a_search_runs() -> None:
+    read = set(fingerprint._program_files())
+    assert {path.name for path in read if path.name.startswith("_core")} == {Path(_core.__file__).name}
+    for module in (space, language, gnn, best_first, planner, runs):
+        assert Path(module.__file__) in read
+
+
+def test_a_cell_without_collapse_has_an_outcome_and_a_row_of_its_own(
+    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(coin).write_text(DELUDED)
+    chosen = [composed(Evaluate, "evaluate", f"problems={coin}", f"forbid_collapse={value}") for value in (False, True)]
+    both = [cell for settings in chosen for cell in evaluate.cells(settings) if cell.configuration == BFS]
+    for cell in both:
+        cell.write(tmp_path / "run", cell.search())
+    rows = [cell.row(tmp_path / "run") for cell in both]
+    assert [(row["forbid_collapse"], row["status"]) for row in rows] == [("false", "solved"), ("true", "unsolvable")]
+    assert [cell.read(tmp_path / "run").forbid_collapse for cell in both] == [False, True]
+    killed = (ended(cell, None, SearchStatus.TIME_LIMIT) for cell in both)
+    monkeypatch.setattr(batch, "supervise", lambda jobs, **_: (replace(next(killed), job=job) for job in jobs))
+    evaluate_all(both, tmp_path / "killed")
+    assert [cell.read(tmp_path / "killed").forbid_collapse for cell in both] == [False, True]
+
+
+def test_nothing_is_kept_under_a_key_that_no_longer_holds(cell: Cell, coin: str) -> None:
+    Path(coin).write_text(COUNTER)
+    with pytest.raises(EpigymError, match="has changed since the start: start again"):
+        cell.search()
+
+
+@pytest.fixture
+def epddl_problem(tmp_path: Path) -> Problem:
+    written = write_problem(tmp_path, PROBLEM.replace(":modal-goals", ":modal-goals :equality"))  # which warns
+    reading = Reading(domain_file=str(written.domain), libraries=(str(written.library),))
+    return Problem("easy/coin/coin-1", "easy/coin", str(written.problem), reading)
+
+
+@pytest.mark.filterwarnings("error::epigym.errors.ProblemWarning")
+def test_a_cell_of_epddl_files(epddl_problem: Problem, tmp_path: Path) -> None:
+    with pytest.raises(ProblemWarning, match=":equality"):
+        load_problem(epddl_problem.source, epddl_problem.reading)
+    cell = cell_of(epddl_problem)
+    result = cell.search()
+    assert (result.status, list(result.plan)) == (SearchStatus.SOLVED, PLANS[0])
+    assert (result.actions, result.fluents, result.initial_worlds) == (6, 2, 2)
+    assert result.load_seconds > 0
+    cell.write(tmp_path, result)
+    assert cell.read(tmp_path) == result
+    compatible = replace(epddl_problem, reading=replace(epddl_problem.reading, plank_compat=True))
+    assert cell_of(compatible).read(tmp_path) is None
+    row = cell.row(tmp_path)
+    assert (row["domain"], row["problem"]) == ("easy/coin", "easy/coin/coin-1")
+    assert (row["actions"], row["fluents"], row["initial_worlds"]) == ("6", "2", "2")
+
+
+def test_reading_and_grounding_count_within_the_limits(epddl_problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([100.0, 170.0])
+    monkeypatch.setattr(cell_module, "perf_counter", lambda: next(times))
+    result = cell_of(epddl_problem).search()
+    assert (result.status, result.expanded, result.load_seconds) == (SearchStatus.TIME_LIMIT, 0, 70.0)
+    assert result.actions == 6
+    tight = cell_of(epddl_problem, limits=replace(LIMITS, memory_limit=2**20))
+    monkeypatch.undo()
+    assert tight.search().status is SearchStatus.MEMORY_LIMIT
+
+
+def ended(cell: Cell, value: SearchResult | None, failure: SearchStatus | None = None, peak: int = 1 << 20) -> Ending:
+    return Ending(Job(0, cell.search, ()), value, failure, "it failed", "Traceback …", 3.5, peak, 2.5)
+
+
+def test_costs_are_those_of_all_processes(cell: Cell, tmp_path: Path) -> None:
+    result = cell.search()
+    for outside, peak in ((result.peak_bytes * 3, result.peak_bytes * 3), (1, result.peak_bytes)):
+        found = outcome(ended(cell, result, peak=outside), cell.configuration, cell.problem.name)
+        assert found == replace(result, peak_bytes=peak, cpu_seconds=2.5)
+    cell.write(tmp_path, found)
+    row = cell.row(tmp_path)
+    assert (row["cpu_seconds"], row["host"]) == ("2.500000", platform.node())
+    assert tmp_path / row["file"] == cell.file(tmp_path)
+    assert row["processor"]
+
+
+@pytest.mark.parametrize("failure", [SearchStatus.ERROR, SearchStatus.TIME_LIMIT, SearchStatus.MEMORY_LIMIT])
+def test_a_process_that_fails_is_a_row(cell: Cell, tmp_path: Path, failure: SearchStatus) -> None:
+    labelled = cell_of(cell.problem, Configuration.of({"name": "hfs", "label": "greedy"}, "l_pg"))
+    result = outcome(ended(labelled, None, failure), labelled.configuration, labelled.problem.name)
+    assert result.label == labelled.configuration.label == "greedy/l_pg"
+    labelled.write(tmp_path, result, "Traceback …")
+    write_table(tmp_path, [labelled])
+    [row] = read_table(tmp_path)
+    assert (row["configuration"], row["status"], row["message"]) == ("greedy/l_pg", str(failure), "it failed")
+    assert (row["search_seconds"], row["peak_bytes"]) == ("3.500000", str(1 << 20))
+    assert (row["plan_length"], row["expanded"]) == ("", "")
+
+
+def test_a_plan_that_is_not_valid_is_never_solved(cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    verdict = Validation(valid=False, step=2, reason="step 2: no", collapsed=())
+    monkeypatch.setattr(planner, "validate", lambda *_, **__: verdict)
+    result = cell.search()
+    assert result.status is SearchStatus.ERROR
+    assert result.message == "bfs returned a plan that is not valid: step 2: no"
+    assert result.plan is not None
+    cell.write(tmp_path, replace(result, history=((5, 0.5),)))  # as after a longer one that is valid
+    row = cell.row(tmp_path)
+    assert [row[name] for name in ("status", "plan_length", "first_length", "optimal")] == ["error", "", "", ""]
+
+
+def test_a_cell_goes_on_for_shorter_plans_where_it_is_asked_to(coin: str, tmp_path: Path) -> None:
+    problems = named_problems([coin], "default")
+    [once], [anytime] = (
+        cells_of(problems, [Configuration.of("hfs", "open_goals")], LIMITS, anytime=anytime)
+        for anytime in (False, True)
+    )
+    assert once.key != anytime.key
+    for cell, optimal in ((once, False), (anytime, True)):
+        result = cell.search()
+        assert (result.plan_length, result.optimal) == (3, optimal)
+        cell.write(tmp_path, replace(result, history=((5, 0.5), *result.history)))
+        row = cell.row(tmp_path)
+        assert (row["plan_length"], row["first_length"], row["optimal"]) == ("3", "5", str(optimal).lower())
+        assert row["expanded"] == str(result.expanded)
+    # Where it is cut, and with what counts, is a matter of the clock.
+    anytime.write(tmp_path, replace(result, optimal=False))
+    assert (anytime.row(tmp_path)["status"], anytime.row(tmp_path)["expanded"]) == ("solved", "")
+    anytime.write(tmp_path, replace(result, optimal=False, plan=None, history=(), status=SearchStatus.UNSOLVABLE))
+    assert anytime.row(tmp_path)["expanded"] == str(result.expanded)
+    assert (anytime.row(tmp_path)["first_length"], anytime.row(tmp_path)["optimal"]) == ("", "")
+
+
+def test_counts_that_depend_on_the_clock_stay_out_of_the_table(cell: Cell, tmp_path: Path) -> None:
+    result = cell.search()
+    for status, expanded in (("solved", "3"), ("expansion_limit", "3"), ("time_limit", ""), ("memory_limit", "")):
+        cell.write(tmp_path, replace(result, status=SearchStatus(status), expanded=3))
+        assert cell.row(tmp_path)["expanded"] == expanded
+
+
+def evaluate_all(cells: list[Cell], folder: Path) -> None:
+    running.evaluate(Batch(cells, folder, 1, 60.0, 1 << 30), cluster=None, retry=False)
+
+
+def test_missing_checkpoints_are_named_before_anything_is_done(
+    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    of_domain = {"name": "gnn", "checkpoint": "{domain}.ckpt"}
+    for problem, heuristic, message in (
+        (coin, {"name": "gnn", "checkpoint": "gone.onnx"}, r"there is no checkpoint gone\.onnx"),
+        ("grapevine/3_pl_2", of_domain, r"there is no checkpoint grapevine\.ckpt"),
+        ("grapevine/3_pl_2", "gnn", r"no finished run was trained on 'grapevine'"),
+    ):
+        cells = [cell_of(coin), cell_of(problem, Configuration.of("hfs", heuristic))]
+        with pytest.raises(MissingError, match=message):
+            evaluate_all(cells, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    # The domain of a file is known when it is read, and a portfolio does without a member.
+    portfolio = {"name": "portfolio", "members": [{"agent": "hfs", "heuristic": of_domain}, {"agent": "bfs"}]}
+    late = [cell_of(coin, Configuration.of(agent, of_domain)) for agent in ("hfs", portfolio)]
+    evaluate_all(late, tmp_path / "run")
+    assert [row["status"] for row in read_table(tmp_path / "run")] == ["error", "solved"]
+
+
+def test_classes_of_ones_own_work_in_the_processes_of_cells(
+    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "foreign_search.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    agent = {"_target_": "foreign_search.Deep", "label": "deep"}
+    chosen = configurations_of([agent], [{"_target_": "foreign_search.Mine", "scale": 2}])
+    evaluate_all([cell_of(coin, configuration) for configuration in chosen], tmp_path)
+    assert [(row["configuration"], row["status"]) for row in read_table(tmp_path)] == [("deep/Mine", "solved")]
+
+
+def test_an_interrupted_evaluation_has_a_table_of_what_is_there(
+    cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = []
+
+    def supervise(jobs: Iterable[Job], **_: object) -> Iterator[Ending]:
+        try:
+            job = next(iter(jobs))
+            yield Ending(job, job.call(*job.arguments), None, "", "", 1.0, 0, 0.0)
+            raise KeyboardInterrupt
+        finally:
+            closed.append(True)
+
+    monkeypatch.setattr(batch, "supervise", supervise)
+    cells = [cell, cell_of(cell.problem, Configuration.of("dfs"))]
+    with pytest.raises(
+        KeyboardInterrupt, match=f"is kept in {tmp_path}: start the command again to go on, or see it with"
+    ):
+        evaluate_all(cells, tmp_path)
+    assert closed == [True]
+    assert [(row["configuration"], row["status"]) for row in read_table(tmp_path)] == [("bfs", "solved"), ("dfs", "")]
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "search.evaluate", "agents=[bfs,hfs]", "heuristics=[open_goals]"]
+    problems = "problems=[coin.txt,counter.txt,wrong.txt,hopeless.txt,coin_in_the_box/pl_6]"
+    return subprocess.Popen(
+        [*command, problems, "memory_limit=2GiB", "hydra.verbose=search.evaluate", *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heed_ctrl_c,
+    )
+
+
+def heed_ctrl_c() -> None:
+    """Ctrl-C ends this process, although the tests may run in the background, where it is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def finished(process: subprocess.Popen[str]) -> list[str]:
+    """Wait for the end of a runner; the cells that it did."""
+    output, _ = process.communicate()
+    assert process.returncode == 0, output
+    return [line.partition(" - finished ")[2] for line in output.splitlines() if " - finished " in line]
+
+
+@pytest.fixture
+def problems(tmp_path: Path) -> Path:
+    (tmp_path / "coin.txt").write_text(COIN)
+    (tmp_path / "counter.txt").write_text(COUNTER)
+    (tmp_path / "wrong.txt").write_text("fluent p")
+    (tmp_path / "hopeless.txt").write_text(COIN.replace("executable shout if B(a, tail)", "executable shout if -tail"))
+    return tmp_path
+
+
+def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> None:
+    killed = start(problems, "folder=killed")
+    assert killed.stdout is not None
+    before = []
+    for line in killed.stdout:
+        if " - finished " in line:
+            before.append(line.partition(" - finished ")[2].strip())
+        if len(before) == 3:
+            break
+    assert len(before) == 3
+    killed.kill()
+    killed.wait()
+    killed.stdout.close()
+    kept = {file: file.read_bytes() for file in problems.glob("killed/cells/**/*.json")}
+    assert 3 <= len(kept) < 10
+
+    rest = finished(start(problems, "folder=killed"))
+    assert len(rest) == 10 - len(kept)
+    assert not set(rest) & set(before)
+    assert all(file.read_bytes() == content for file, content in kept.items())
+
+    whole = finished(start(problems, "folder=whole", "parallel=2"))
+    assert len(whole) == 10
+    assert unmeasured(problems / "killed") == unmeasured(problems / "whole")
+    statuses = {row["problem"]: row["status"] for row in read_table(problems / "whole")}
+    assert statuses == {
+        "coin.txt": "solved",
+        "counter.txt": "solved",
+        "wrong.txt": "error",
+        "hopeless.txt": "unsolvable",
+        "coin_in_the_box/pl_6": "solved",
+    }
+    [error] = {row["message"] for row in read_table(problems / "whole") if row["problem"] == "wrong.txt"}
+    assert error.startswith("wrong.txt:1:")
+    assert not list(problems.glob("*/cells/**/.*"))
+
+    assert finished(start(problems, "folder=killed")) == []
+    assert len(finished(start(problems, "folder=killed", "retry=true"))) == 2
+    (problems / "wrong.txt").write_text(COIN)  # another problem, and other cells
+    assert len(finished(start(problems, "folder=killed"))) == 2
+    corrected = [row for row in read_table(problems / "killed") if row["problem"] == "wrong.txt"]
+    assert [(row["status"], row["other_outcomes"]) for row in corrected] == [("solved", "1")] * 2
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_says_what_is_kept_and_leaves_no_process_behind(
+    problems: Path, number: int, code: int
+) -> None:
+    running = start(problems, "folder=cut", "agents=[bfs]", "problems=[coin.txt,epistemic_gossip/scaling_15]")
+    assert running.stdout is not None
+    next(line for line in running.stdout if " - finished " in line)
+    children: list[psutil.Process] = []
+    while not children:
+        with suppress(psutil.NoSuchProcess):  # the process of the finished cell goes as we look
+            found = psutil.Process(running.pid).children(recursive=True)
+            children = found if any(child.children() for child in found) else []  # the server of the processes has one
+    if number == signal.SIGINT:
+        os.killpg(running.pid, number)  # as a terminal does
+    else:
+        running.send_signal(number)
+    rest = running.stdout.read()
+    running.stdout.close()
+    assert running.wait() == code
+    assert rest.partition("error: ")[2] == (
+        "interrupted: what is finished is kept in cut: start the command again to go on, "
+        "or see it with `python -m search.report cut`\n"
+    )
+    assert "Traceback" not in rest
+    gone, alive = psutil.wait_procs(children, timeout=30)
+    assert (len(gone) > 0, alive) == (True, [])
+
+
+def test_the_board_names_every_configuration_in_full(coin: str) -> None:
+    labels = [f"hfs_preferred_with_some_long_name_{number}" for number in (1, 2)]
+    cells = [cell_of(coin, Configuration.of({"name": "bfs", "label": label}, None)) for label in labels]
+    console = Console(file=StringIO(), width=60)
+    with Board(console, cells, {}):
+        pass
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 60
+    assert [line for line in lines if line in labels] == labels
+    assert [line.split() for line in lines if line.startswith("  ")] == [
+        ["solved", "0"], ["unsolvable", "0"], ["limit", "0"], ["error", "0"], ["of", "1"],
+    ] * 2 + [["0/2", "0:00:00", "left", "-:--:--"]]  # fmt: skip
+
+
+def test_no_success_when_every_search_ended_with_an_error(problems: Path) -> None:
+    for finished_before in (False, True):
+        failed = start(problems, "folder=wrong", "problems=[wrong.txt]", "agents=[bfs]")
+        output, _ = failed.communicate()
+        assert failed.returncode == ExitCode.FAILURE, output
+        assert "every search ended with an error, the first with: wrong.txt:1:" in output
+        assert (" - finished " in output) is not finished_before
+    assert len(finished(start(problems, "folder=wrong", "problems=[wrong.txt,coin.txt]", "agents=[bfs]"))) == 1
+
+
+def test_limits_are_rows_too(problems: Path) -> None:
+    finished(start(problems, "folder=m", "memory_limit=30MiB", "problems=[grapevine/5_pl_6]", "agents=[bfs]"))
+    finished(start(problems, "folder=t", "time_limit=0", "problems=[coin.txt]", "agents=[bfs]"))
+    assert [row["status"] for row in read_table(problems / "m")] == ["memory_limit"]
+    assert [row["status"] for row in read_table(problems / "t")] == ["time_limit"]
+    [kept] = (problems / "m/cells/grapevine/5_pl_6").iterdir()
+    assert json.loads(kept.read_text())["cell"]["limits"]["memory_limit"] == 30 * 2**20
+
+
+def test_a_suite_of_epddl_files(tmp_path: Path) -> None:
+    write_problem(tmp_path)
+    (tmp_path / "conf" / "suite").mkdir(parents=True)
+    (tmp_path / "conf" / "suite" / "coins.yaml").write_text(
+        "{name: coins, folder: ., plank_compat: false, domains: "
+        "{coin: {problems: coin-*.epddl, domain_file: coin.epddl, libraries: [kinds.epddl]}}}"
+    )
+    chosen = ("problems=[]", "suite=coins", "hydra.searchpath=[file://conf]")
+    assert len(finished(start(tmp_path, *chosen))) == 2
+    rows = read_table(tmp_path / "outputs" / "evaluate" / "coins")
+    assert [(row["configuration"], row["status"], row["plan_length"]) for row in rows] == [
+        ("bfs", "solved", "2"),
+        ("hfs/open_goals", "solved", "2"),
+    ]
+    assert finished(start(tmp_path, *chosen)) == []
+    assert len(finished(start(tmp_path, *chosen, "suite.plank_compat=true"))) == 2
+    assert [row["other_outcomes"] for row in read_table(tmp_path / "outputs" / "evaluate" / "coins")] == ["1", "1"]
+    missing = start(tmp_path, *chosen, "suite.folder=gone")
+    output, _ = missing.communicate()
+    assert missing.returncode == 66
+    assert "suite coins: gone does not exist; set suite.folder" in output
+
+
+def test_plans_need_not_be_reexecuted(coin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
+        raise AssertionError("re-executed")
+
+    cell = cells_of(named_problems([coin], "default"), [BFS], LIMITS, reexecute=False)[0]
+    monkeypatch.setattr(planner, "validate", refuse)
+    result = cell.search()
+    assert (result.status, result.validation_seconds) == (SearchStatus.SOLVED, 0)
+    with pytest.raises(AssertionError, match="re-executed"):
+        cells_of(named_problems([coin], "default"), [BFS], LIMITS)[0].search()
+    with pytest.raises(UsageError, match=r"^anytime=true re-executes every plan: leave out reexecute=false$"):
+        evaluate.cells(composed(Evaluate, "evaluate", "anytime=true", "reexecute=false"))

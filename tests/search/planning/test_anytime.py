@@ -1,0 +1,385 @@
+"""After the first plan: ever shorter ones, each re-executed and written at once."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import partial
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from epigym.errors import TaskError
+from epigym.io.files import read_plan
+from epigym.problem import Reading, load_problem
+from epigym.reference import semantics as reference
+from epigym.reference.semantics import Validation
+from epigym.space.space import StateSpace
+from epigym.task.task import Task
+from search.agents import Agent, limits
+from search.agents.limits import Limits
+from search.agents.result import SearchResult, SearchStatus
+from search.agents.run import SearchRun, Tell
+from search.agents.shorter import ShorterPlans
+from search.heuristics.heuristic import Heuristic
+from search.heuristics.open_goals import DividedGoals, OpenGoals
+from search.planning import improving, planner
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan, find_plan_here
+from search.planning.plans import unverified
+from search.reports.display import show_results
+from tests.helpers.strategies import telling_task
+from tests.helpers.tasks import coin, counter, done, hopeless
+
+SHORTEST = ("lift", "look", "shout")
+
+
+class Wordy(Agent):
+    """Its plan for the coin is known, and longer than it has to be."""
+
+    looks = 4
+
+    def search(
+        self,
+        space: StateSpace,
+        heuristic: Heuristic | None = None,
+        limits: Limits | None = None,
+        tell: Tell | None = None,
+    ) -> SearchResult:
+        plan = ("lift", *["look"] * self.looks, "shout")
+        return SearchResult(SearchStatus.SOLVED, "wordy", "coin", plan, expanded=10, generated=20, distinct=2)
+
+    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+        raise NotImplementedError
+
+
+WORDY = Configuration.of({"_target_": "tests.search.planning.test_anytime.Wordy"})
+
+
+class Slow(ShorterPlans):
+    """A search that finds a plan with one action less at a time; remembers its calls."""
+
+    calls: list[tuple[float, int]]
+
+    def next(self, weight: float, length: int) -> SearchStatus:
+        self.calls.append((weight, length))
+        if length == len(SHORTEST):
+            return SearchStatus.UNSOLVABLE
+        self.run.plan = lambda: ("lift", *["look"] * (length - 3), "shout")  # type: ignore[method-assign]
+        return SearchStatus.SOLVED
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> type[Slow]:
+    """Improves the wordy plan step by step, as if none of its actions were redundant."""
+    Slow.calls = []
+    monkeypatch.setattr(Wordy, "looks", 7)
+    monkeypatch.setattr(improving, "ShorterPlans", Slow)
+    monkeypatch.setattr(improving, "without_redundant", lambda space, plan, budget: plan)
+    return Slow
+
+
+def failing(kind: type[BaseException], *message: str) -> Callable[..., SearchStatus]:
+    def fails(*_: object) -> SearchStatus:
+        raise kind(*message)
+
+    return fails
+
+
+def test_weights_fall_and_plans_get_shorter(slow: type[Slow]) -> None:
+    result = find_plan(coin(), WORDY, anytime=True)
+    assert slow.calls == [(5.0, 9), (3.0, 8), (2.0, 7), (1.0, 6), (1.0, 5), (1.0, 4), (1.0, 3)]
+    assert (result.status, result.plan, result.optimal) == (SearchStatus.SOLVED, SHORTEST, True)
+    lengths, seconds = zip(*result.history, strict=True)
+    assert lengths == (9, 8, 7, 6, 5, 4, 3)
+    assert seconds[0] > 0
+    assert list(seconds) == sorted(seconds)
+    assert result.validation_seconds <= seconds[-1]
+
+
+def test_redundant_actions_are_left_out_and_counts_are_those_of_both_searches() -> None:
+    result = find_plan(coin(), WORDY, anytime=True)
+    assert (result.plan, result.optimal) == (SHORTEST, True)
+    assert [length for length, _ in result.history] == [6, 3]
+    alone = ShorterPlans(space := StateSpace(coin()), DividedGoals(space), Limits().start())
+    assert alone.next(5.0, 3) is SearchStatus.UNSOLVABLE
+    assert (result.expanded, result.generated) == (10 + alone.run.expanded, 20 + alone.run.generated)
+    assert result.distinct == max(2, alone.run.distinct)
+    assert result.heuristic is None
+    assert result.build_seconds > 0
+
+
+def test_without_it_the_first_plan_is_the_result() -> None:
+    result = find_plan(coin(), WORDY)
+    assert (result.plan_length, [length for length, _ in result.history]) == (6, [6])
+    assert not result.optimal
+
+
+@pytest.mark.parametrize(
+    ("end", "message"), [(MemoryError, ""), (TaskError, "no search for shorter plans beyond this: no")]
+)
+def test_what_ends_the_search_for_shorter_plans_leaves_the_best_one(
+    end: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ShorterPlans, "next", failing(end, "no"))
+    result = find_plan(coin(), WORDY, anytime=True)
+    assert (result.status, result.plan, result.optimal) == (SearchStatus.SOLVED, SHORTEST, False)
+    assert result.message == message
+
+
+def test_limits_are_for_both_searches_together() -> None:
+    greedy = Configuration.of("hfs", "open_goals")
+    first = find_plan(counter(), greedy)
+    assert not first.optimal
+    enough = find_plan(counter(), greedy, anytime=True)
+    assert enough.optimal
+    for nodes in range(first.expanded, enough.expanded + 1):
+        result = find_plan(counter(), greedy, Limits(max_expanded=nodes), anytime=True)
+        assert (result.status, result.expanded) == (SearchStatus.SOLVED, nodes)
+        assert result.optimal == (nodes == enough.expanded)
+    result = find_plan(counter(), greedy, Limits(max_expanded=first.expanded - 1), anytime=True)
+    assert (result.status, result.plan, result.history) == (SearchStatus.EXPANSION_LIMIT, None, ())
+
+
+@pytest.mark.parametrize("spent", [3.0, 7.0])
+def test_the_first_search_takes_its_time_from_the_limit(spent: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = []
+
+    def start(self: Limits) -> None:
+        given.append(self)
+        raise StopIteration
+
+    monkeypatch.setattr(Limits, "start", start)
+    first = SearchResult(
+        SearchStatus.SOLVED, "wordy", "coin", SHORTEST, expanded=5, build_seconds=1.0, search_seconds=spent - 1.0
+    )
+    with pytest.raises(StopIteration):
+        improving.improved(coin(), WORDY, Limits(20, 5.0, 1 << 30), first, lambda result: result)
+    assert given == [Limits(15, max(5.0 - spent, 0.0), 1 << 30)]
+
+
+def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+
+    def validate(task: Task, plan: tuple[str, ...], *, forbid_collapse: bool) -> Validation:
+        nonlocal now
+        now += 100.0
+        return reference.validate(task, plan)
+
+    monkeypatch.setattr(planner, "validate", validate)
+    for module in (planner, limits):
+        monkeypatch.setattr(module, "perf_counter", lambda: now)
+    result = find_plan_here(coin(), WORDY, Limits(time_limit=50.0), anytime=True)
+    assert (result.optimal, result.history) == (True, ((6, 100.0), (3, 200.0)))
+    assert (result.search_seconds, result.validation_seconds) == (0.0, 200.0)
+
+
+def test_no_plan_is_not_improved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planner, "improved", failing(AssertionError))
+    result = find_plan(hopeless(), Configuration.of("hfs", "open_goals"), anytime=True)
+    assert (result.status, result.history, result.optimal) == (SearchStatus.UNSOLVABLE, (), False)
+
+
+@pytest.mark.parametrize("agent", ["bfs", "idfs"])
+@pytest.mark.parametrize("anytime", [False, True])
+def test_plans_of_blind_search_level_by_level_are_shortest(
+    agent: str, anytime: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planner, "improved", failing(AssertionError))
+    result = find_plan(counter(), Configuration.of(agent), anytime=anytime)
+    assert (result.plan_length, result.optimal, len(result.history)) == (4, True, 1)
+
+
+def test_the_empty_plan_is_shortest() -> None:
+    result = find_plan(done(), Configuration.of("hfs", "open_goals"), anytime=True)
+    assert (result.plan, result.optimal, len(result.history)) == ((), True, 1)
+
+
+def test_a_portfolio_goes_on_with_the_heuristic_that_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    class Watched(ShorterPlans):
+        def __init__(self, space: StateSpace, heuristic: Heuristic, budget: object) -> None:
+            asked.append(type(heuristic))
+            super().__init__(space, heuristic, budget)
+
+    monkeypatch.setattr(improving, "ShorterPlans", Watched)
+    for agent, heuristic, kind in (
+        ({"name": "dfs"}, None, DividedGoals),
+        ({"name": "hfs", "label": "mine"}, {"name": "open_goals", "label": "too"}, OpenGoals),
+    ):
+        member = {"agent": agent} | ({"heuristic": heuristic} if heuristic else {})
+        result = find_plan(coin(), Configuration.of({"name": "portfolio", "members": [member]}), anytime=True)
+        assert (result.plan, result.optimal, asked.pop()) == (SHORTEST, True, kind)
+        assert result.message.startswith("decided by ")
+        assert len(result.members) == 1
+    result = find_plan(coin(), Configuration.of({"name": "portfolio", "members": [{"agent": "bfs"}]}), anytime=True)
+    assert (result.optimal, asked) == (True, [])
+
+
+class Stopped(BaseException):
+    """In place of a signal."""
+
+
+def test_the_plan_file_holds_a_verified_plan_whenever_it_is_stopped(
+    slow: type[Slow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "plan.json"
+    for stop in range(1, 8):
+        slow.calls.clear()
+        executed = []
+
+        def validate(
+            task: Task,
+            plan: tuple[str, ...],
+            *,
+            forbid_collapse: bool,
+            stop: int = stop,
+            executed: list[int] = executed,
+        ) -> Validation:
+            executed.append(len(plan))
+            if len(executed) == stop:
+                raise Stopped
+            return reference.validate(task, plan)
+
+        file.unlink(missing_ok=True)
+        monkeypatch.setattr(planner, "validate", validate)
+        with pytest.raises(Stopped):
+            find_plan(coin(), WORDY, plan_file=file, anytime=True)
+        assert executed == list(range(9, 9 - stop, -1))
+        # What was being executed is beside the file, and the one before is in it.
+        assert len(read_plan(unverified(file))) == executed[-1]
+        assert file.exists() == (stop > 1)
+        if stop > 1:
+            assert len(read_plan(file)) == executed[-2]
+            assert reference.validate(coin(), read_plan(file)).valid
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_an_interruption_says_where_the_best_plan_is(
+    is_kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "plan.json" if is_kept else None
+    monkeypatch.setattr(ShorterPlans, "next", failing(KeyboardInterrupt))
+    kept = rf"is in {file}$" if is_kept else "is lost: name a plan_file to keep it$"
+    with pytest.raises(KeyboardInterrupt, match=f"^the best plan until now {kept}"):
+        find_plan(coin(), WORDY, plan_file=file, anytime=True)
+    assert file is None or read_plan(file) == list(SHORTEST)
+
+
+def test_a_shorter_plan_that_is_not_valid_is_an_error_and_leaves_the_file(
+    slow: type[Slow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def validate(task: Task, plan: tuple[str, ...], *, forbid_collapse: bool) -> Validation:
+        return Validation(valid=len(plan) > 7, step=2, reason="step 2: no", collapsed=())
+
+    monkeypatch.setattr(planner, "validate", validate)
+    file = tmp_path / "plan.json"
+    result = find_plan(coin(), WORDY, plan_file=file, anytime=True)
+    assert (result.status, result.optimal) == (SearchStatus.ERROR, False)
+    assert result.message == f"Wordy returned a plan that is not valid (see {file}.unverified): step 2: no"
+    assert [length for length, _ in result.history] == [9, 8]
+    assert (len(read_plan(file)), len(read_plan(unverified(file)))) == (8, 7)
+    assert slow.calls == [(5.0, 9), (3.0, 8)]
+
+
+def test_collapse_is_told_of_the_plan_that_is_reported(slow: type[Slow], monkeypatch: pytest.MonkeyPatch) -> None:
+    def validate(task: Task, plan: tuple[str, ...], *, forbid_collapse: bool) -> Validation:
+        return Validation(valid=True, step=None, reason="", collapsed=("a",) if len(plan) == 3 else ("b",))
+
+    monkeypatch.setattr(planner, "validate", validate)
+    assert find_plan(coin(), WORDY, anytime=True).collapsed_agents == ("a",)
+    assert find_plan(coin(), WORDY).collapsed_agents == ("b",)
+
+
+class Lost(Agent):
+    """Walks about until it happens to be at a goal; gives up after a while."""
+
+    def search(
+        self,
+        space: StateSpace,
+        heuristic: Heuristic | None = None,
+        limits: Limits | None = None,
+        tell: Tell | None = None,
+    ) -> SearchResult:
+        rng = random.Random(len(space.task.actions))
+        state, plan = space.initial, list[str]()
+        while len(plan) < 40 and not space.is_goal([state])[0]:
+            action = rng.choice(np.flatnonzero(space.applicable([state])[0]).tolist())
+            state = space.successor(state, action)
+            plan.append(space.task.actions[action].name)
+        status = SearchStatus.SOLVED if space.is_goal([state])[0] else SearchStatus.EXPANSION_LIMIT
+        return SearchResult(status, "lost", "telling", tuple(plan) if status is SearchStatus.SOLVED else None)
+
+    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+        raise NotImplementedError
+
+
+def test_on_small_tasks_the_best_plan_is_as_short_as_breadth_first_search_finds_it() -> None:
+    lost = Configuration.of({"_target_": "tests.search.planning.test_anytime.Lost"})
+    optimal, removed, searched = 0, 0, 0
+    for seed in range(150):
+        task = telling_task(random.Random(seed))
+        try:
+            result = find_plan_here(task, lost, Limits(max_expanded=300), anytime=True)
+            best = find_plan_here(task, Configuration.of("bfs"), Limits(max_expanded=300)).plan_length
+        except (TaskError, IndexError):  # an observer that designated worlds disagree about; a dead end
+            continue
+        if result.plan is None or best is None:
+            continue
+        assert reference.validate(task, result.plan).valid
+        lengths = [length for length, _ in result.history]
+        assert lengths == sorted(set(lengths), reverse=True)
+        assert lengths[-1] == len(result.plan) >= best
+        assert not result.optimal or len(result.plan) == best
+        optimal += result.optimal
+        removed += len(lengths) > 1
+        searched += len(lengths) > 2
+    assert optimal > 50
+    assert removed > 15
+    assert searched > 2
+
+
+def test_shorter_plans_keep_from_collapse_too() -> None:
+    """In this reading 3 actions are enough when an agent may come to believe everything, else 5."""
+    task = load_problem("coin_in_the_box/pl_5", Reading("update_model"))
+    wordy = Configuration.of("dfs")
+    free = find_plan(task, wordy, anytime=True)
+    assert (free.plan_length, free.optimal, bool(free.collapsed_agents)) == (3, True, True)
+    result = find_plan(task, wordy, anytime=True, forbid_collapse=True)
+    assert (result.plan_length, result.optimal, result.collapsed_agents) == (5, True, ())
+    assert result.history[0][0] > 5
+    assert reference.validate(task, result.plan, forbid_collapse=True).valid
+
+
+def test_what_is_shown() -> None:
+    def shown(*results: SearchResult) -> dict[str, list[str]]:
+        console = Console(file=StringIO(), width=100)
+        show_results(console, results)
+        lines = [line.strip("│").split("│") for line in console.file.getvalue().splitlines() if line.startswith("│")]
+        return {name.strip(): [cell.strip() for cell in cells] for name, *cells in lines}
+
+    solved = partial(SearchResult, SearchStatus.SOLVED, "dfs", "coin")
+    better = solved(SHORTEST, optimal=True, history=((6, 0.25), (4, 0.5), (3, 2.0)))
+    first = solved(("lift",) * 6, history=((6, 0.25),))
+    none = SearchResult(SearchStatus.UNSOLVABLE, "bfs", "coin")
+    rows = shown(better, first, none)
+    assert rows["plan length"] == ["3", "6", "–"]
+    assert rows["shortest"] == ["proved", "not proved", "–"]
+    assert rows["first plan"] == ["6 after 250 ms", "6 after 250 ms", "–"]
+    assert rows["best plan"] == ["3 after 2 s", "6 after 250 ms", "–"]
+    assert {"first plan", "best plan"}.isdisjoint(shown(first, none))
+
+
+def test_results_side_by_side_fit_into_80_columns_and_say_whose_they_are() -> None:
+    labels = [f"hfs_preferred/divided_goals_{number}" for number in range(5)]
+    results = [SearchResult(SearchStatus.UNSOLVABLE, label, "coin") for label in labels]
+    console = Console(file=StringIO(), width=80)
+    show_results(console, results)
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    block = lines[lines.index("status") + 1 :][:5]
+    assert [line.split() for line in block] == [[label, "unsolvable"] for label in labels]

@@ -1,0 +1,309 @@
+"""The configuration files: every option works and says what the code means by it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from omegaconf import OmegaConf
+
+from epigym.errors import UsageError
+from epigym.problem import domain_problem
+from epigym.space.space import StateSpace
+from search.agents import AGENTS
+from search.agents.limits import Limits
+from search.agents.result import SearchStatus
+from search.evaluate import Evaluate, cells
+from search.evaluation.cell import Cell
+from search.heuristics import HEURISTICS
+from search.planning.configuration import PORTFOLIO, Configuration, _settings
+from search.planning.planner import find_plan
+from search.planning.single import search_alone
+from search.solve import Solve
+from tests.helpers.benchmark_files import ROOT, SHARED
+from tests.helpers.commands import composed
+from tests.helpers.tasks import coin
+
+CONF = ROOT / "conf"
+
+
+def grid(*overrides: str) -> list[Cell]:
+    return cells(composed(Evaluate, "evaluate", *overrides))
+
+
+def options(group: str) -> set[str]:
+    return {file.stem for file in (CONF / group).glob("*.yaml")}
+
+
+def test_every_agent_and_heuristic_is_an_option() -> None:
+    assert options("agent") == {*AGENTS, PORTFOLIO}
+    assert options("heuristic") == set(HEURISTICS)
+
+
+@pytest.mark.parametrize(("group", "registry"), [("agent", AGENTS), ("heuristic", HEURISTICS)])
+def test_options_name_every_setting_with_its_default(group: str, registry: dict[str, Any]) -> None:
+    for name, make in registry.items():
+        settings = OmegaConf.to_container(OmegaConf.load(CONF / group / f"{name}.yaml"))
+        parameters = {key: value for key, value in inspect.signature(make).parameters.items() if key != "space"}
+        assert settings.pop("name") == name
+        assert group != "agent" or (settings.pop("symmetry"), settings.pop("threads")) == (False, 1)
+        assert set(settings) == set(parameters)
+        for key, parameter in parameters.items():
+            if parameter.default is not inspect.Parameter.empty:
+                default = parameter.default
+                assert settings[key] == (list(default) if isinstance(default, tuple) else default)
+
+
+@pytest.mark.parametrize("kind", ["agent", "heuristic"])
+def test_a_name_stands_for_what_hydra_reads_in_its_file(kind: str) -> None:
+    for name in options(kind):
+        expected = OmegaConf.to_container(OmegaConf.load(CONF / kind / f"{name}.yaml"))
+        assert _settings(kind, name, [name]) == expected
+
+
+def test_the_defaults_of_the_command_are_those_of_the_library() -> None:
+    values = composed(Solve, "solve", "problem=x")
+    assert Limits(values.max_expanded, values.time_limit, values.memory_limit) == Limits()
+
+
+@pytest.mark.parametrize("agent", sorted([*AGENTS, PORTFOLIO]))
+def test_every_agent_can_be_chosen(agent: str) -> None:
+    values = composed(Solve, "solve", "problem=x", f"agent={agent}", "heuristic=h_add")
+    configuration = Configuration.of(values.agent, values.heuristic)
+    assert configuration.names[0] == agent
+    assert agent == PORTFOLIO or configuration.make_agent().name == agent
+
+
+@pytest.mark.parametrize(
+    ("experiment", "configurations", "problems"),
+    [
+        ("standard", ["bfs", "hfs_star/gnn"], 66),
+        ("encodings", ["hfs_star/map", "hfs_star/hash", "hfs_star/bitmask"], 95),
+        ("searches", ["hfs/gnn", "hfs_star/gnn"], 95),
+        ("transfer", ["bfs", "hfs_star/gnn"], 75),
+    ],
+)
+def test_experiments_are_the_grids_of_the_paper(experiment: str, configurations: list[str], problems: int) -> None:
+    found = grid(f"experiment={experiment}")
+    assert list(dict.fromkeys(cell.configuration.label for cell in found)) == configurations
+    assert len({cell.problem.name for cell in found}) == problems
+    assert len(found) == problems * len(configurations)
+    assert {cell.limits.time_limit for cell in found} == {600}
+
+
+def test_the_planning_graph_experiment_has_every_heuristic_of_hefp() -> None:
+    found = grid("experiment=planning_graph")
+    labels = {cell.configuration.label for cell in found}
+    assert {f"hfs/{name}" for name in ("gnn", "open_goals", "c_pg", "l_pg", "s_pg")} < labels
+    assert len({cell.problem.name for cell in found}) == 75
+
+
+@pytest.mark.reference
+def test_the_competition_is_planned_with_and_without_what_is_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
+    found = grid("experiment=competition")
+    assert len(found) == 3 * 100
+    members = {cell.configuration.label: [one.label for one in cell.configuration.members] for cell in found}
+    assert members == {
+        "bfs": [],
+        "portfolio": ["bfs", "lazy/h_ff", "mix/learned", "hfs_preferred/h_add", "bfws/divided_goals", "bfs_symmetry"],
+        "portfolio_unlearned": ["bfs", "lazy/h_ff", "hfs_preferred/h_add", "bfws/divided_goals", "bfs_symmetry"],
+    }
+    assert {(cell.limits.time_limit, cell.limits.memory_limit) for cell in found} == {(60, 2**33)}
+    assert not any("gnn" in str(cell.configuration) for cell in found)
+    toolkit = grid("experiment=competition", "suite=epddl", "time_limit=600")
+    assert (len(toolkit), {cell.limits.time_limit for cell in toolkit}) == (3 * 19, {600})
+
+
+def test_the_ablation_has_a_model_for_every_recipe_of_linear_models() -> None:
+    found = {cell.configuration.label: cell.configuration.heuristic for cell in grid("experiment=ablation")}
+    recipes = {name for name in options("recipe") if name != "short"}
+    for name in recipes:
+        heuristic = found[f"hfs/{name}"]
+        assert heuristic is not None
+        assert heuristic["checkpoint"] == f"outputs/models/{name}/{{domain}}.json"
+    others = {"divided_goals", "h_ff", "h_add", "own", "short_goals", "seed_1", "seed_2", "general", "without"}
+    assert found.keys() == {f"hfs/{name}" for name in recipes | others}
+
+
+def test_every_queue_of_mix_is_left_out_once() -> None:
+    found = [cell.configuration.agent for cell in grid("experiment=queues", "per_domain=1")]
+    queues = {str(agent.get("label", "mix")): agent["queues"] for agent in found if agent["name"] == "mix"}
+    left = {f"no_{name}": [one for one in queues["mix"] if one != name] for name in queues["mix"]}
+    assert queues == {"mix": queues["mix"], **left}
+
+
+@pytest.mark.parametrize("agent", ["bfs", "hfs", "lazy", "mix"])
+def test_agents_find_the_same_with_two_threads(agent: str) -> None:
+    task = domain_problem("gossip", agents=7)  # of 128 worlds
+    found = [
+        search_alone(task, Configuration.of({"name": agent, "threads": threads}, "h_add"), Limits(max_expanded=30))
+        for threads in (1, 2)
+    ]
+    alone, shared = ((one.status, one.plan, one.expanded, one.generated, one.distinct) for one in found)
+    assert alone == shared
+
+
+def test_a_space_has_a_thread_at_least() -> None:
+    with pytest.raises(UsageError, match=r"^agent 'bfs': threads=0: expected at least 1, and finite$"):
+        Configuration.of({"name": "bfs", "threads": 0})
+
+
+OF_FILES = {"competition"}  # experiments on the public EPDDL problems
+
+
+@pytest.mark.parametrize(
+    "experiment",
+    [
+        pytest.param(name, marks=pytest.mark.reference if name in OF_FILES else ())
+        for name in sorted(options("experiment"))
+    ],
+)
+def test_experiments_can_be_small(experiment: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
+    whole, small = (
+        composed(Evaluate, "evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small")
+    )
+    assert str(small.folder) == f"{whole.folder}_small"
+    found = cells(small)
+    assert {cell.limits.time_limit for cell in found} <= {10}
+    assert len(found) <= len(cells(whole))
+    domains = {cell.problem.domain for cell in found}
+    assert all(len({cell.problem.name for cell in found if cell.problem.domain == domain}) <= 2 for domain in domains)
+
+
+def test_configurations_are_read_from_text_and_mappings() -> None:
+    assert Configuration.parse("bfs").label == "bfs"
+    assert Configuration.parse("hfs/l_pg") == Configuration.of("hfs", {"name": "l_pg"})
+    assert Configuration.of("wa_star", "l_pg").agent["weight"] == 3.0
+    assert Configuration.of({"name": "wa_star", "weight": 7}, "l_pg").agent["weight"] == 7
+    assert Configuration.of("bfs", "l_pg").heuristic is None
+
+
+@pytest.mark.parametrize(
+    ("agent", "heuristic", "message"),
+    [
+        ("hfs", "l_gp", "unknown heuristic 'l_gp': did you mean 'l_pg'?"),
+        ("hsf", "l_pg", "unknown agent 'hsf': did you mean 'hfs'"),
+        ({"nmae": "hfs"}, "l_pg", "agent: {'nmae': 'hfs'} has no name: add name=…"),
+        (3, None, "agent=3 must be a name, a mapping of name and settings, or a class"),
+        ("hfs", None, "agent 'hfs' needs a heuristic: choose one of open_goals, "),
+        (
+            "lazy",
+            "open_goals",
+            "agent 'lazy' needs a heuristic that prefers actions, for example h_add, not 'open_goals'",
+        ),
+        ({"name": "bfs", "wait": 1}, None, "unknown setting of agent 'bfs' 'wait': there is none"),
+        (
+            {"name": "hfs", "expansion_per_batch": 2},
+            "l_pg",
+            "'expansion_per_batch': did you mean 'expansions_per_batch'?",
+        ),
+        ({"name": "hfs", "expansions_per_batch": "abc"}, "l_pg", "=abc: expected a whole number"),
+        ({"name": "hfs", "expansions_per_batch": 1.5}, "l_pg", "=1.5: expected a whole number"),
+        ({"name": "hfs", "expansions_per_batch": True}, "l_pg", "=true: expected a whole number"),
+        ({"name": "hfs", "expansions_per_batch": 0}, "l_pg", "=0: expected at least 1"),
+        ({"name": "bfws", "by": "scores"}, "l_pg", "unknown agent 'bfws': by 'scores': did you mean 'score'?"),
+        ({"name": "wa_star", "weight": -1}, "l_pg", "agent 'wa_star': weight=-1.0: expected at least 0"),
+        ({"name": "wa_star", "weight": math.inf}, "l_pg", "weight=inf: expected at least 0, and finite"),
+        ({"name": "wa_star", "weight": math.nan}, "l_pg", "weight=nan: expected at least 0, and finite"),
+        ("hfs", {"name": "gnn", "checkpoint": [3]}, "heuristic 'gnn': checkpoint=[3]: expected text"),
+        ("hfs", {"name": "gnn", "checkpoint": "m.json"}, "'gnn' does not read m.json: choose the heuristic 'learned'"),
+        (
+            "hfs",
+            {"name": "learned", "checkpoint": "m.ckpt"},
+            "'learned' does not read m.ckpt: choose the heuristic 'gnn'",
+        ),
+        (
+            "hfs",
+            {"name": "learned", "checkpoint": "m.onnx"},
+            "'learned' does not read m.onnx: choose the heuristic 'gnn'",
+        ),
+        ("hfs", {"name": "gnn", "chekpoint": "x"}, "'chekpoint': did you mean 'checkpoint'?"),
+        ({"name": "portfolio", "members": "bfs"}, None, "agent 'portfolio': members=bfs: expected a mapping"),
+        ({"name": "portfolio", "membres": []}, None, "'membres': did you mean 'members'?"),
+        ({"name": "portfolio", "members": []}, None, "agent 'portfolio' needs members"),
+        ({"name": "portfolio", "members": [{"agent": "portfolio"}]}, None, "none of them a portfolio itself"),
+        ({"name": "portfolio", "members": [{"agent": "gone"}]}, None, "unknown agent 'gone'"),
+        ({"name": "portfolio", "members": [{"agnet": "bfs"}]}, None, "'agnet': did you mean 'agent'?"),
+        (
+            {"name": "portfolio", "members": [{"heuristic": "l_pg"}]},
+            None,
+            "member of the portfolio needs the setting agent",
+        ),
+        ({"_target_": "gone.Mine"}, None, "_target_=gone.Mine: No module named 'gone'; give module.Class"),
+        ({"_target_": "os.getcwd"}, None, "'os.getcwd' is no class that derives from search.agents.agent.Agent"),
+        ("hfs", {"_target_": "decimal.Decimal"}, "derives from search.heuristics.heuristic.Heuristic"),
+    ],
+)
+def test_wrong_choices_and_settings_are_one_line(agent: Any, heuristic: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)) as caught:
+        Configuration.of(agent, heuristic)
+    assert "\n" not in str(caught.value)
+
+
+OWN = """
+from __future__ import annotations
+from typing import TYPE_CHECKING
+import numpy as np
+from search.agents.depth_first import DepthFirst
+from search.heuristics import Heuristic
+if TYPE_CHECKING:
+    from epigym.space.space import StateSpace
+
+class Mine(Heuristic):
+    def __init__(self, space: StateSpace, scale: int, **more: float):
+        self._truth, self._scale = space.query(space.task.goal), scale
+    def score(self, ids):
+        return self._scale * np.sum(~self._truth(ids), axis=1, dtype=np.float64)
+
+class Deep(DepthFirst):
+    def __init__(self, least: float = 0):
+        pass
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Classes of a module outside the project."""
+    (tmp_path / "foreign.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+@pytest.mark.usefixtures("own")
+def test_agents_and_heuristics_can_be_classes_of_ones_own() -> None:
+    informed = Configuration.of("hfs", {"_target_": "foreign.Mine", "scale": 2, "more": 0.5})
+    assert informed.label == "hfs/Mine"
+    space = StateSpace(coin())
+    assert informed.make_heuristic(space).score(np.array([0], dtype=np.int32)).tolist() == [4]
+    result = find_plan(coin(), informed)
+    assert (result.status, result.label) == (SearchStatus.SOLVED, "hfs/Mine")
+    assert find_plan(coin(), Configuration.of({"_target_": "foreign.Deep", "label": "deep"})).label == "deep"
+    for wrong, message in (
+        ({"_target_": "foreign.Mine"}, "heuristic 'foreign.Mine' needs the setting scale"),
+        ({"_target_": "foreign.Mni", "scale": 2}, "has no attribute 'Mni'"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            Configuration.of("hfs", wrong)
+    with pytest.raises(UsageError, match=r"agent 'foreign\.Deep': least=x: expected a number"):
+        Configuration.of({"_target_": "foreign.Deep", "least": "x"})
+
+
+@pytest.mark.usefixtures("own")
+def test_the_command_line_takes_classes_of_ones_own() -> None:
+    values = composed(Solve, "solve", "problem=x", "agent={_target_: foreign.Deep, least: 1}", "heuristic=l_pg")
+    assert Configuration.of(values.agent, values.heuristic).label == "Deep"
+    values = composed(Solve, "solve", "problem=x", "agent=hfs", "heuristic={_target_: foreign.Mine, scale: 2}")
+    assert Configuration.of(values.agent, values.heuristic).heuristic == {"_target_": "foreign.Mine", "scale": 2}
+
+
+@pytest.mark.usefixtures("own")
+def test_members_of_a_portfolio_can_be_classes_of_ones_own() -> None:
+    member = {"agent": "hfs", "heuristic": {"_target_": "foreign.Mine", "scale": 2}}
+    result = find_plan(coin(), Configuration.of({"name": "portfolio", "members": [member]}))
+    assert (result.status, result.message) == (SearchStatus.SOLVED, "decided by hfs/Mine")

@@ -1,0 +1,237 @@
+"""Kills a command at random moments, starts it again, and compares with what nobody disturbed.
+
+    OMP_NUM_THREADS=1 python -m tests.tools.killed rollouts 50
+    OMP_NUM_THREADS=1 python -m tests.tools.killed training 50 --seed 7
+    OMP_NUM_THREADS=1 python -m tests.tools.killed evaluation 50
+    OMP_NUM_THREADS=1 python -m tests.tools.killed sweep 50
+
+A moment is a call of a function in the process, of Python or C, drawn from all that an undisturbed process makes; there
+the process kills itself (`kill -9`). The command is then started again, and now and then killed once more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch.utils.tensorboard  # noqa: F401 - not in every process again
+
+import learn.train
+from epigym.cli.codes import ExitCode
+from epigym.io.sealed import read_sealed
+from learn.models.checkpoints import read_all
+from learn.rollouts import Rollouts, rollouts
+from learn.train import Train, train
+from learn.training import fitting  # noqa: F401 - the same
+from learn.training.report import pictures
+from search.evaluate import Evaluate, evaluate
+from search.evaluation.cell import MEASURED
+from tests.helpers.commands import composed
+
+PROBLEMS = ("collaboration_communication/2_2_3_pl_4", "coin_in_the_box/pl_3")
+
+
+def _rollouts() -> Callable[[], None]:
+    settings = composed(Rollouts, "rollouts", f"problem=[{','.join(PROBLEMS)}]", "run_dir=run")
+    return lambda: rollouts(settings)
+
+
+SMALL = (
+    f"problem={PROBLEMS[0]}", *(f"model.network.{name}_size=16" for name in ("node", "edge", "hidden", "head")),
+    "trainer.max_epochs=-1", "trainer.max_steps=12", "trainer.val_check_interval=3", "trainer=cpu",
+    "trainer.check_val_every_n_epoch=null", "data.batch_size=16", "resume=true",
+)  # fmt: skip
+"""Settings of a training that lasts a moment."""
+
+
+def _training() -> Callable[[], None]:
+    settings = composed(Train, "train", *SMALL, "run_dir=run")
+    return lambda: train(settings)
+
+
+def _succeeds(code: object) -> None:
+    assert code == ExitCode.SUCCESS, code
+
+
+def _sweep() -> Callable[[], None]:
+    def command() -> None:
+        sys.argv = ["learn.train", "-m", *SMALL, "trainer.max_steps=6", "encoding=map,hash", "hydra.sweep.dir=sweep"]
+        try:
+            learn.train.main()
+        except SystemExit as stop:
+            _succeeds(stop.code)
+
+    return command
+
+
+def _evaluation() -> Callable[[], None]:
+    agents = "agents=[bfs,dfs,{name: hfs, label: one},{name: hfs, label: two}]"
+    limits = ("memory_limit=2GiB", "parallel=2")
+    settings = composed(Evaluate, "evaluate", f"problems=[{','.join(PROBLEMS)}]", agents, *limits, "folder=run")
+
+    def command() -> None:
+        sys.modules["__main__"] = ModuleType("__main__")  # which processes of searches would import
+        _succeeds(evaluate(settings))
+
+    return command
+
+
+COMMANDS = {"rollouts": _rollouts, "training": _training, "evaluation": _evaluation, "sweep": _sweep}
+
+
+class Calls:
+    """Counts the calls of functions in this process, and kills it at one of them.
+
+    Args:
+        fatal: the number of the call at which it is killed; 0 for none.
+    """
+
+    def __init__(self, fatal: int) -> None:
+        self.count = 0
+        self._fatal = fatal
+
+    def __call__(self, frame: object, event: str, argument: object) -> None:
+        """What the interpreter calls at every call and return."""
+        if event in ("call", "c_call"):
+            self.count += 1
+            if self.count == self._fatal:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+def run(command: Callable[[], None], folder: Path, fatal: int = 0) -> tuple[int, int]:
+    """Call a command in a process forked from this one, in a folder of its own.
+
+    Args:
+        command: what to call.
+        folder: where it works; its output goes to `log` there.
+        fatal: the call at which it is killed.
+
+    Returns:
+        How it ended, as `os.waitstatus_to_exitcode`, and how many calls it made if it ended by itself.
+    """
+    folder.mkdir(exist_ok=True)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            _execute(command, folder, fatal)
+            code = 0
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return code, int((folder / "calls").read_text()) if code == 0 else 0
+
+
+def _execute(command: Callable[[], None], folder: Path, fatal: int) -> None:
+    os.chdir(folder)
+    output = os.open("log", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    calls = Calls(fatal)
+    sys.setprofile(calls)
+    try:
+        command()
+    except Exception:
+        sys.setprofile(None)
+        traceback.print_exc()
+        raise
+    sys.setprofile(None)
+    Path("calls").write_text(str(calls.count))
+
+
+def results(kind: str, folder: Path) -> dict[str, Any]:
+    """What a command has left to be read again, less times."""
+    if kind == "evaluation":
+        with (folder / "run" / "results.csv").open(newline="") as file:
+            return {"rows": [dict(row, **dict.fromkeys(MEASURED)) for row in csv.DictReader(file)]}
+    found = _data_sets(folder / "outputs" / "rollouts")
+    if kind == "rollouts":
+        for path in sorted((folder / "run").glob("*.json")):
+            record = read_sealed(path, "")
+            found[path.name] = {name: value for name, value in record.items() if name != "seconds"}
+    for run in {"training": ["run"], "sweep": ["sweep/0", "sweep/1"]}.get(kind, []):
+        found[run] = _trained(folder / run)
+    return found
+
+
+def _data_sets(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for path in folder.iterdir():
+        if not path.name.startswith("."):  # what was being written when it was killed
+            metadata = read_sealed(path / "metadata.json", "")
+            found[path.name] = {name: value for name, value in metadata.items() if name != "seconds"}
+            found[f"{path.name} arrays"] = (path / "arrays.safetensors").read_bytes()
+    return found
+
+
+def _trained(run: Path) -> dict[str, Any]:
+    record = read_sealed(run / "run.json", "")
+    times = {"seconds", "train/waiting_share"}
+    found: dict[str, Any] = {"metrics": {name: value for name, value in record["metrics"].items() if name not in times}}
+    with (run / "metrics.csv").open(newline="") as file:
+        found["rows"] = [dict(row, seconds="") for row in csv.DictReader(file)]
+    for name in ("best", "last"):
+        content = read_all(run / "checkpoints" / f"{name}.ckpt")
+        for part in ("state_dict", "optimizer_states", "lr_schedulers", "global_step"):
+            found[f"{name} {part}"] = _plain(content[part])
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """Tensors as bytes, so that equal means equal bit by bit."""
+    if hasattr(value, "numpy"):
+        return value.numpy().tobytes()
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return list(map(_plain, value)) if isinstance(value, list | tuple) else value
+
+
+def check(kind: str, moments: int, seed: int, folder: Path) -> int:
+    """Kill, start again and compare at some moments; how often the results were others than undisturbed ones."""
+    command = COMMANDS[kind]()
+    pictures._save = lambda figure, path: None  # nobody reads them again, and they take most of the time
+    code, calls = run(command, folder / "undisturbed")
+    assert code == 0, (folder / "undisturbed" / "log").read_text()
+    expected = results(kind, folder / "undisturbed")
+    generator = random.Random(seed)
+    different = 0
+    for number in range(moments):
+        place = folder / str(number)
+        fatal = [generator.randrange(1, calls) for _ in range(1 + (number % 5 == 0))]
+        codes = [run(command, place, one)[0] for one in fatal] + [run(command, place)[0]]
+        is_same = codes[-1] == 0 and results(kind, place) == expected
+        different += not is_same
+        print(json.dumps({"moment": number, "killed": fatal, "of": calls, "exits": codes, "same": is_same}), flush=True)
+        if codes[-1] != 0:
+            print((place / "log").read_text(), flush=True)
+    return different
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Kill a command at random moments.")
+    parser.add_argument("kind", choices=COMMANDS)
+    parser.add_argument("moments", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        different = check(given.kind, given.moments, given.seed, Path(folder))
+    seconds = time.perf_counter() - start
+    print(f"{given.kind}: {given.moments} moments, {different} different, {seconds:.0f} s")
+    sys.exit(different > 0)
+
+
+if __name__ == "__main__":
+    main()

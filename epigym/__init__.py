@@ -11,7 +11,6 @@ Gymnasium finds the environments `epi/Problem-v0` and `epi/<Domain>-v0` where th
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from epigym.config.packages import check_place
@@ -72,6 +71,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     """Import a public name from its module."""
     if name == "__version__":
+        from importlib.metadata import version  # takes longer to import than this package
+
         return version("epigym")
     if name not in _HOMES:
         raise AttributeError(f"module 'epigym' has no attribute {name!r}")

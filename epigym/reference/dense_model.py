@@ -133,7 +133,7 @@ class PointedModel(NamedTuple):
             model.valuations,
             model.label[first],
             tuple(quotient._replace(row_of=quotient.row_of[first]) for quotient in quotients),
-            np.unique(colour[model.designated]),
+            np.array(sorted(set(colour[model.designated].tolist())), dtype=np.int64),
         )
 
     def refined(self, keys: Iterable[Any]) -> Numbers:

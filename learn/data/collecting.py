@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from epigym.space.search_problem import SearchProblem, Source
 from learn.data.dataset import DataSet, cached
 from learn.data.explorers import ExplorerSettings
 from learn.data.progress import visits
+
+_LISTED = 12  # data sets, each of which is shown
 
 
 def collect(
@@ -32,26 +35,33 @@ def collect(
     """
     sets = []
     for problem in map(SearchProblem.of, sources):
-        with visits(f"exploring {problem.task.name}", explorer.max_visited) as on_visit:
+        description = f"exploring {problem.task.name}"
+        with visits(description, explorer.max_visited, transient=len(sources) > _LISTED) as on_visit:
             sets.append(cached(problem, explorer, encoding, outputs / "rollouts", on_visit))
     return sets
 
 
 def summary(sets: Sequence[DataSet]) -> ScreenTable:
-    """What the data sets hold, one line each."""
+    """What the data sets hold: a line for each, or for each domain when they are many."""
+    groups: dict[str, list[DataSet]] = defaultdict(list)
+    for data in sets:
+        name = data.metadata["task"]
+        groups[name.partition("/")[0] if len(sets) > _LISTED else name].append(data)
     titles = ("problem", "visited", "samples", "goals", "steps", "depth", "worlds", "sec")
-    return ScreenTable("rollouts; + means that there are more e-states", titles, list(map(_row, sets)))
+    caption = "rollouts; + means that there are more e-states"
+    return ScreenTable(caption, titles, [_row(name, group) for name, group in groups.items()])
 
 
-def _row(data: DataSet) -> list[str]:
-    counts, seconds = data.metadata["counts"], data.metadata["seconds"]
+def _row(name: str, group: Sequence[DataSet]) -> list[str]:
+    counts = [data.metadata["counts"] for data in group]
+    kept = sum(one["kept"] for one in counts)
     return [
-        data.metadata["task"],
-        f"{counts['visited']:,}{'' if counts['complete'] else '+'}",
-        f"{counts['kept']:,}",
-        f"{counts['goals'] / counts['kept']:.0%}",
-        f"0–{len(counts['distances']) - 1}",
-        f"{len(counts['depths']) - 1}",
-        f"{counts['worlds'] / counts['kept']:.1f}",
-        f"{sum(seconds.values()):.1f}",
+        f"{len(group)} of {name}" if len(group) > 1 else name,
+        f"{sum(one['visited'] for one in counts):,}{'' if all(one['complete'] for one in counts) else '+'}",
+        f"{kept:,}",
+        f"{sum(one['goals'] for one in counts) / kept:.0%}",
+        f"0–{max(len(one['distances']) for one in counts) - 1}",
+        f"{max(len(one['depths']) for one in counts) - 1}",
+        f"{sum(one['worlds'] for one in counts) / kept:.1f}",
+        f"{sum(sum(data.metadata['seconds'].values()) for data in group):.1f}",
     ]

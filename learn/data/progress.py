@@ -9,15 +9,15 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 
 @contextmanager
-def visits(description: str, limit: int) -> Iterator[Callable[[int], None]]:
-    """A bar for an exploration; yields the function that takes the number of e-states visited so far."""
+def visits(description: str, limit: int, *, transient: bool = False) -> Iterator[Callable[[int], None]]:
+    """A bar for an exploration, which stays unless transient; yields a function of the number of e-states visited."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed} e-states"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns) as progress:
+    with Progress(*columns, transient=transient) as progress:
         task = progress.add_task(description, total=limit)
         yield lambda visited: progress.update(task, completed=visited)
         progress.update(task, total=progress.tasks[0].completed)

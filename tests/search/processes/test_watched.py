@@ -243,14 +243,20 @@ def test_every_agent_keeps_its_limits_with_every_heuristic(tmp_path: Path, pytes
     assert len(rows) == 2 * len(chosen)
 
 
-def test_a_process_with_threads_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "torch", raising=False)
-    assert may_be_copied()
+def copying() -> list[bool]:
+    """Whether this process may be copied alone, with another thread, and with torch."""
+    sys.modules.pop("torch", None)
+    alone = may_be_copied()
     over = threading.Event()
     thread = threading.Thread(target=over.wait)
     thread.start()
-    assert not may_be_copied()
+    with_a_thread = may_be_copied()
     over.set()
     thread.join()
-    monkeypatch.setitem(sys.modules, "torch", threading)
-    assert not may_be_copied()
+    sys.modules["torch"] = threading
+    return [alone, with_a_thread, may_be_copied()]
+
+
+def test_a_process_with_threads_is_not_copied() -> None:
+    with multiprocessing.get_context("spawn").Pool(1) as fresh:  # other tests may leave threads in this process
+        assert fresh.apply(copying) == [True, False, False]

@@ -1,6 +1,6 @@
 """Multi-agent epistemic planning as Gymnasium environments.
 
-Gymnasium finds the environments `epi/Problem-v0` and `epi/<Domain>-v0` where this package is installed, see
+Importing this package registers the environments `epi/Problem-v0` and `epi/<Domain>-v0`, see
 `epigym.envs.env.EpistemicEnv`.
 
     >>> import gymnasium, epigym
@@ -17,6 +17,7 @@ from epigym.config.packages import check_place
 from epigym.errors import CheckpointError, EpigymError, LimitError, ParseError, TaskError
 
 check_place("domains")
+from epigym.envs.registration import register_environments  # noqa: E402
 
 if TYPE_CHECKING:
     from epigym.encoding.encoder import to_pyg
@@ -77,3 +78,6 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'epigym' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
+
+
+register_environments()

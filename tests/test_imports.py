@@ -166,8 +166,8 @@ def test_a_plan_of_the_competition_needs_few_libraries(tmp_path: Path) -> None:
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
     others = {name for name in answer.stdout.split() if name[0] != "_" and name not in PACKAGES}
-    ours = {"lark", "numpy", "psutil", "xxhash", "yaml"}
-    assert ours <= others <= ours | {"cython_runtime"}
+    ours = {"gymnasium", "lark", "numpy", "psutil", "xxhash", "yaml"}
+    assert ours <= others <= ours | {"cython_runtime", "farama_notifications", "typing_extensions"}
 
 
 def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for() -> None:

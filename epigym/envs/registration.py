@@ -1,4 +1,4 @@
-"""The environments that Gymnasium finds through the entry point `gymnasium.envs`."""
+"""The environments in the registry of Gymnasium; their modules are imported when an environment is made."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ def camel_case(name: str) -> str:
 
 
 def register_environments() -> None:
-    """Register `Problem-v0` and `<Domain>-v0`; Gymnasium calls this in the namespace `epi`."""
+    """Register `epi/Problem-v0` and `epi/<Domain>-v0`."""
     register(
-        "Problem-v0",
+        "epi/Problem-v0",
         entry_point="epigym.envs.env:ProblemEnv",
         vector_entry_point="epigym.envs.vector:problem_envs",
         max_episode_steps=MAX_EPISODE_STEPS,
     )
     for name in domains.DOMAINS:
         register(
-            f"{camel_case(name)}-v0",
+            f"epi/{camel_case(name)}-v0",
             entry_point="epigym.envs.domain_env:DomainEnv",
             vector_entry_point="epigym.envs.vector:domain_envs",
             max_episode_steps=MAX_EPISODE_STEPS,

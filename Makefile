@@ -12,6 +12,7 @@ DEMO_SOLVE = python -m search.solve problem=active_muddy_child/amc_09_09_muddy a
 .PHONY: demo test test-slow core sanitize addresses races bench wheel site
 
 demo: .venv/installed
+	rm -rf outputs/train/muddy
 	$(BIN)/$(DEMO_TRAIN)
 	$(BIN)/$(DEMO_SOLVE)
 

@@ -1,11 +1,13 @@
-"""What the project says about itself agrees: its version, its changelog, and how to cite it."""
+"""What the project says about itself agrees: its version, its changelog, how to cite it, and what it needs."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 
+import pytest
 import yaml
+from packaging.requirements import Requirement
 
 import epigym
 from tests.helpers.benchmark_files import ROOT
@@ -15,7 +17,15 @@ def text(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-PROJECT = tomllib.loads(text("pyproject.toml"))["project"]
+SETTINGS = tomllib.loads(text("pyproject.toml"))
+PROJECT = SETTINGS["project"]
+OPTIONAL = PROJECT["optional-dependencies"].values()
+REQUIRED = [
+    *SETTINGS["build-system"]["requires"],
+    *PROJECT["dependencies"],
+    *(one for names in OPTIONAL for one in names),
+]
+TESTED = dict(line.split("==") for line in text("constraints.txt").lower().replace("_", "-").splitlines()[1:])
 CITATION = yaml.safe_load(text("CITATION.cff"))
 
 
@@ -35,3 +45,25 @@ def test_the_readme_names_the_paper_that_the_citation_refers_to() -> None:
     readme = " ".join(text("README.md").split())
     assert paper["title"] in readme
     assert all(f"{author['given-names'][0]}. {author['family-names']}" in readme for author in paper["authors"])
+
+
+@pytest.mark.parametrize("requirement", [one for one in REQUIRED if not one.startswith(f"{PROJECT['name']}[")])
+def test_requirements_are_an_oldest_version_that_the_tested_one_exceeds(requirement: str) -> None:
+    """`.ci/oldest` installs the oldest versions, and `make` the tested ones."""
+    assert re.fullmatch(r"[\w-]+(\[\w+\])?>=[\d.]+", requirement)
+    needed = Requirement(requirement)
+    assert TESTED[needed.name] in needed.specifier
+
+
+def test_pytest_is_required_once() -> None:
+    [required] = [one for one in REQUIRED if one.startswith("pytest>")]
+    assert required == f"pytest>={SETTINGS['tool']['pytest']['ini_options']['minversion']}"
+
+
+def test_hosted_checks_run_with_the_oldest_python() -> None:
+    workflow = yaml.load(text(".github/workflows/ci.yml"), yaml.BaseLoader)
+    assert workflow["on"] == ["push", "pull_request"]
+    [job] = workflow["jobs"].values()
+    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run"]
+    [python] = [step["with"]["python-version"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
+    assert PROJECT["requires-python"] == f">={python}"

@@ -21,9 +21,12 @@ from search.heuristics.learned import Learned, shipped_models
 from search.planning.configuration import Configuration
 
 _SOURCES = {
-    "epigym": ("*.py", "language/**/*.py"),
-    "search": ("heuristics/**/*.py", "agents/**/*.py", "planning/**/*.py"),
-    "learn": ("model/**/*.py",),
+    "epigym": (
+        "*.py",
+        *(f"{name}/**/*.py" for name in ("config", "encoding", "features", "language", "reference", "space", "task")),
+    ),
+    "search": ("heuristics/**/*.py", "agents/**/*.py", "planning/**/*.py", "processes/**/*.py"),
+    "learn": ("models/**/*.py",),
 }
 """What a search may run, by package; the built core counts as well."""
 

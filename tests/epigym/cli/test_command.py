@@ -283,10 +283,19 @@ def test_exit_codes_follow_the_kind_of_an_error() -> None:
     assert line(ValueError("one\ntwo")) == "ValueError: one (add debug=true for the traceback)"
 
 
-@pytest.mark.parametrize("door", ["epigym", "search.solve", "search.competition", "learn.train"])
-def test_ctrl_c_while_a_command_imports_is_one_line(door: str, tmp_path: Path) -> None:
-    for name in ("hydra", "lark"):
-        (tmp_path / f"{name}.py").write_text("raise KeyboardInterrupt\n")
-    stopped = subprocess.run([sys.executable, "-m", door], cwd=tmp_path, capture_output=True, text=True, check=False)
+@pytest.mark.parametrize(
+    ("door", "module"),
+    [
+        ("epigym show grapevine", "lark"),
+        ("search.solve", "hydra"),
+        ("search.competition", "psutil"),
+        ("learn.train", "hydra"),
+    ],
+)
+def test_ctrl_c_while_a_command_imports_is_one_line(door: str, module: str, tmp_path: Path) -> None:
+    (tmp_path / f"{module}.py").write_text("raise KeyboardInterrupt\n")
+    stopped = subprocess.run(
+        [sys.executable, "-m", *door.split()], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert (stopped.stdout, stopped.stderr) == ("", "error: interrupted\n")
     assert stopped.returncode == -signal.SIGINT  # which a shell calls 130

@@ -20,12 +20,13 @@ from pettingzoo.test import api_test, seed_test
 
 import domains
 import epigym
-from epigym import EpistemicAECEnv, reference
+from epigym import EpistemicAECEnv
 from epigym.envs.aec import WAIT
 from epigym.envs.env import EpistemicEnv
 from epigym.envs.registration import camel_case
 from epigym.errors import EpigymError
 from epigym.language import parse_mastar
+from epigym.reference import semantics as reference
 from epigym.space.kripke_model import KripkeModel
 from epigym.task.formula import and_, believes, or_
 from epigym.task.task import Action

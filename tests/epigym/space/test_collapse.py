@@ -251,7 +251,7 @@ def test_the_mask_of_an_environment_rules_collapse_out() -> None:
             attempt()
     strict = EpistemicEnv(deluded(), forbid_collapse=True, invalid_action="error")
     strict.restore_state(env.clone_state())
-    with pytest.raises(EpigymError, match=r"action 'shout' would make an agent believe everything: .*action_mask"):
+    with pytest.raises(EpigymError, match=r"action 'shout' would make an agent believe everything; .*action_mask"):
         strict.step(np.int64(SHOUT))
     with pytest.raises(CollapseError, match="initial"):
         EpistemicEnv(lost(), forbid_collapse=True)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import epigym._core
-from epigym import reference
 from epigym.encoding.encoder import Encoder
 from epigym.errors import LimitError, TaskError
+from epigym.reference import semantics as reference
 from epigym.space.rows import refine
 from epigym.space.space import StateSpace, Transitions, hold_each
 from epigym.task import packing
@@ -26,10 +26,10 @@ WIDTHS = [2, 60, 63, 64, 65, 66, 128, 200, 512, 513, 700]
 
 
 def explore(space: StateSpace, limit: int = 60) -> np.ndarray:
-    """The ids of up to about `limit` e-states, breadth first."""
+    """The ids of up to about `limit` e-states, breadth first; large ones are not expanded."""
     frontier = np.array([space.initial], np.int32)
     while len(frontier) and len(space) < limit:
-        t = space.expand(frontier)
+        t = space.expand(frontier[space.world_counts(frontier) <= 256])
         frontier = t.target[t.is_new]
     return np.arange(len(space), dtype=np.int32)
 

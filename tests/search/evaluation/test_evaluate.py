@@ -18,12 +18,13 @@ import psutil
 import pytest
 from rich.console import Console
 
-from epigym import _core, language, space
+from epigym import _core, language
 from epigym.cli.codes import ExitCode
 from epigym.errors import EpigymError, MissingError, ProblemWarning, UsageError
 from epigym.io.sealed import write_sealed
 from epigym.problem import Reading, load_problem
 from epigym.reference.semantics import Validation
+from epigym.space import space
 from learn.models import runs
 from search import evaluate
 from search.agents import best_first

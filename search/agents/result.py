@@ -59,7 +59,7 @@ class SearchResult:
         fluents: fluents of the task.
         initial_worlds: worlds of the task's initial e-state, before contraction.
         optimal: whether it is proved that no plan is shorter, of those that were not left out.
-        proof: how much `epigym.reference.semantics` checked again when there is no plan, `confirmed: all n e-states` or
+        proof: how much the reference checked again when there is no plan, `confirmed: all n e-states` or
             `checked m of n e-states`; empty when it did not.
         history: of each plan that was re-executed, the length and the seconds from the start of the first search on.
     """

@@ -44,7 +44,7 @@ def show_plan(console: Console, result: SearchResult) -> None:
     if not result.plan:
         console.print("the goal holds at once: the plan is empty")
     else:
-        verdict = "not valid" if result.plan_length is None else "re-executed by epigym.reference.semantics"
+        verdict = "not valid" if result.plan_length is None else "re-executed by the reference"
         console.print(f"plan of {result.label} ({len(result.plan)} actions, {verdict}):")
     for step, name in enumerate(result.plan, start=1):
         console.print(f"  {step:2d}. {name}", markup=False, highlight=False)

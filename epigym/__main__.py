@@ -7,11 +7,11 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import domains
+import epigym
 from epigym.cli.codes import ExitCode, warning
 from epigym.cli.help import doors, listing
 from epigym.config.packages import check_place
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
               "convert": "Write a problem in any language as a ground task in JSON, or in mA*.",
               "domains": "List domains, their parameters and suites, and write the text of a problem."}  # fmt: skip
     if name == "--version":
-        print(f"epigym {version('epigym')}")
+        print(f"epigym {epigym.__version__}")
         return ExitCode.SUCCESS
     if name in _HELP:
         print(listing({name: lines[door] for name, door in commands.items()} | others, "epigym "))

@@ -1,5 +1,5 @@
 """
-The core of epigym: Kripke models, updates, contraction, graphs. Use `epigym.space.StateSpace`.
+The core of epigym: Kripke models, updates, contraction, graphs. Use `epigym.space.space.StateSpace`.
 """
 
 from collections.abc import Sequence
@@ -63,14 +63,24 @@ def hold_each(queries: Sequence[Query], of: Annotated[NDArray[numpy.int32], dict
     """Whether all formulas of one query each hold in e-states."""
 
 class Relaxation:
-    """A delete relaxation of a task, evaluated in e-states of a space."""
+    """The delete relaxation of a space's task, one for each space."""
 
     def __init__(self, space: Space) -> None: ...
 
     def formulas(self) -> tuple[tuple[list[int], list[int], list[int], list[int], list[int], list[int]], list[int]]:
         """What the nodes stand for: formulas, and the number of each node's."""
 
-    def evaluate(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]: ...
+    @property
+    def size(self) -> int:
+        """Nodes and edges."""
+
+    @property
+    def evaluated(self) -> int:
+        """How often costs were computed."""
+
+    def evaluate(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]: ...
+
+    def added(self, id: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
 
     def landmarks(self, id: int) -> tuple[list[int], list[int], list[tuple[int, int]]]: ...
 

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 
@@ -56,18 +57,30 @@ Formulas checked(Formulas&& formulas, const Numbers& roots, const TaskData& task
     return std::move(formulas);
 }
 
-// A space with the lock that lets Python threads share it while the GIL is released.
-struct SharedSpace {
+// A space and its relaxation, with the lock that lets Python threads share them while the GIL is released.
+class SharedSpace {
+public:
     SharedSpace(TaskData task, bool forbid_collapse) : space(checked(std::move(task)), forbid_collapse) {}
     Space space;
-    std::mutex mutex;
+
+    // Built when first asked for, without the lock: that reads the task, which stays as it is.
+    Relaxation& relaxation() {
+        nb::gil_scoped_release release;
+        std::lock_guard lock(building_);
+        if (!relaxation_) relaxation_ = std::make_unique<Relaxation>(space, build_relaxation(space.task()));
+        return *relaxation_;
+    }
 
     template <class Action>
     decltype(auto) locked(Action&& action) {
         nb::gil_scoped_release release;
-        std::lock_guard lock(mutex);
+        std::lock_guard lock(mutex_);
         return action(space);
     }
+
+private:
+    std::mutex mutex_, building_;
+    std::unique_ptr<Relaxation> relaxation_;
 };
 
 // A query and the space whose lock it shares.
@@ -78,12 +91,11 @@ struct SharedQuery {
     Query query;
 };
 
-// A relaxation and the space whose lock it shares.
+// The relaxation of a space, whose lock it shares.
 struct SharedRelaxation {
-    explicit SharedRelaxation(SharedSpace& shared)
-        : owner(shared), relaxation(shared.space, build_relaxation(shared.space.task())) {}
+    explicit SharedRelaxation(SharedSpace& shared) : owner(shared), relaxation(shared.relaxation()) {}
     SharedSpace& owner;
-    Relaxation relaxation;
+    Relaxation& relaxation;
 };
 
 // Features and the space whose lock they share.
@@ -424,14 +436,8 @@ NB_MODULE(_core, m) {
 
     m.def("hold_each", &hold_each, "queries"_a, "of"_a, "ids"_a, "Whether all formulas of one query each hold in e-states.");
 
-    nb::class_<SharedRelaxation>(m, "Relaxation", "A delete relaxation of a task, evaluated in e-states of a space.")
-        .def(
-            "__init__",
-            [](SharedRelaxation* self, SharedSpace& space) {
-                nb::gil_scoped_release release;  // without the lock: it reads the task, which stays as it is
-                new (self) SharedRelaxation(space);
-            },
-            "space"_a, nb::keep_alive<1, 2>())
+    nb::class_<SharedRelaxation>(m, "Relaxation", "The delete relaxation of a space's task, one for each space.")
+        .def(nb::init<SharedSpace&>(), "space"_a, nb::keep_alive<1, 2>())
         .def(
             "formulas",
             [](const SharedRelaxation& self) {
@@ -439,6 +445,11 @@ NB_MODULE(_core, m) {
                 return std::make_tuple(to_lists(data.formulas), data.formula);
             },
             "What the nodes stand for: formulas, and the number of each node's.")
+        .def_prop_ro("size", [](const SharedRelaxation& self) { return self.relaxation.size(); }, "Nodes and edges.")
+        .def_prop_ro(
+            "evaluated",
+            [](SharedRelaxation& self) { return self.owner.locked([&](Space&) { return self.relaxation.evaluated(); }); },
+            "How often costs were computed.")
         .def(
             "evaluate",
             [](SharedRelaxation& self, const Ids& ids) {
@@ -448,10 +459,15 @@ NB_MODULE(_core, m) {
                 });
                 return std::make_tuple(to_numpy(std::move(out.h_add)), to_numpy(std::move(out.h_ff)),
                                        to_numpy(std::move(out.actions)), to_numpy(std::move(out.unreached)),
-                                       to_numpy(std::move(out.helpful_ptr)), to_numpy(std::move(out.helpful)),
-                                       to_numpy(std::move(out.added_ptr)), to_numpy(std::move(out.added)));
+                                       to_numpy(std::move(out.helpful_ptr)), to_numpy(std::move(out.helpful)));
             },
             "ids"_a)
+        .def(
+            "added",
+            [](SharedRelaxation& self, StateId id) {
+                return to_numpy(self.owner.locked([&](Space&) { return self.relaxation.added(id); }));
+            },
+            "id"_a)
         .def(
             "landmarks",
             [](SharedRelaxation& self, StateId id) {

@@ -35,6 +35,7 @@ Relaxation::Relaxation(const Space& space, RelaxationData data)
     sum_.resize(nodes);
     used_.assign(space.task().actions.actions.size(), 0);
     wanted_.assign(nodes, 0);
+    entries_.push_back({});
 }
 
 // Sums that outgrow 64 bits are as good as infinite.
@@ -75,6 +76,7 @@ void Relaxation::load(StateId id) {
 // Settles nodes in the order of their costs until the goal is settled, or nothing is left; one node, if any, never
 // becomes true.
 void Relaxation::reach(Node never) {
+    ++evaluated_;
     const auto nodes = data_.kind.size();
     cost_.assign(nodes, kInfinite);
     settled_.assign(nodes, 0);
@@ -146,30 +148,54 @@ void Relaxation::forget() {
     touched_.clear();
 }
 
-void Relaxation::evaluate(StateId id, Relaxed& out) {
+// Finds costs and relaxed plan; whether this reaches all of the goal.
+bool Relaxation::compute(StateId id) {
     load(id);
     reach();
+    return extract();
+}
+
+void Relaxation::remember(StateId id, bool reached) {
+    if (entry_of_.size() <= id) entry_of_.resize(space_->size(), 0);
+    if (entry_of_[id] != 0) return;
+    entry_of_[id] = static_cast<std::uint32_t>(entries_.size());
     double total = 0;
     for (Node node : data_.goal)
         total += settled_[node] ? static_cast<double>(cost_[node]) : std::numeric_limits<double>::infinity();
-    out.h_add.push_back(total);
-    const bool reached = extract();
-    out.actions.push_back(static_cast<std::int32_t>(used_actions_.size()));
-    out.unreached.push_back(static_cast<std::int32_t>(open_goals_));
-    if (reached) {
-        std::sort(used_actions_.begin(), used_actions_.end());
-        for (auto action : used_actions_)
-            if (used_[action] & 2) out.helpful.push_back(static_cast<std::int32_t>(action));
-        std::sort(touched_.begin(), touched_.end());
-        for (Node node : touched_)
-            if (data_.kind[node] == RelaxationData::Kind::Fact) out.added.push_back(static_cast<std::int32_t>(node));
-        out.h_ff.push_back(static_cast<double>(used_actions_.size()));
-    } else {
-        out.h_ff.push_back(std::numeric_limits<double>::infinity());
+    entries_.push_back({total, static_cast<std::int32_t>(used_actions_.size()), static_cast<std::int32_t>(open_goals_),
+                        helpful_.size()});
+    if (!reached) return;
+    std::sort(used_actions_.begin(), used_actions_.end());
+    for (auto action : used_actions_)
+        if (used_[action] & 2) helpful_.push_back(static_cast<std::int32_t>(action));
+}
+
+void Relaxation::evaluate(StateId id, Relaxed& out) {
+    if (id >= entry_of_.size() || entry_of_[id] == 0) {
+        remember(id, compute(id));
+        forget();
     }
+    const std::uint32_t number = entry_of_[id];
+    const Entry& entry = entries_[number];
+    const auto end = number + 1 < entries_.size() ? entries_[number + 1].helpful_first : helpful_.size();
+    out.h_add.push_back(entry.h_add);
+    out.h_ff.push_back(entry.unreached == 0 ? entry.actions : std::numeric_limits<double>::infinity());
+    out.actions.push_back(entry.actions);
+    out.unreached.push_back(entry.unreached);
+    out.helpful.insert(out.helpful.end(), helpful_.data() + entry.helpful_first, helpful_.data() + end);
     out.helpful_ptr.push_back(static_cast<std::int64_t>(out.helpful.size()));
-    out.added_ptr.push_back(static_cast<std::int64_t>(out.added.size()));
+}
+
+std::vector<std::int32_t> Relaxation::added(StateId id) {
+    std::vector<std::int32_t> found;
+    const bool reached = compute(id);
+    if (reached)
+        for (Node node : touched_)
+            if (data_.kind[node] == RelaxationData::Kind::Fact) found.push_back(static_cast<std::int32_t>(node));
+    std::sort(found.begin(), found.end());
+    remember(id, reached);
     forget();
+    return found;
 }
 
 // Nodes, with the parts of conjunctions (and of disjunctions) in their place.
@@ -192,10 +218,8 @@ std::vector<Relaxation::Node> Relaxation::parts(std::vector<Node> nodes, bool of
 // A node is a landmark if the goal is out of reach where it never becomes true. What is then within reach tells who
 // may add it first.
 Landmarks Relaxation::landmarks(StateId id) {
-    load(id);
-    reach();
     std::vector<Node> candidates;
-    if (extract())  // every landmark is in this plan
+    if (compute(id))  // every landmark is in this plan
         for (Node node : touched_)
             if (data_.kind[node] != RelaxationData::Kind::All) candidates.push_back(node);
     forget();

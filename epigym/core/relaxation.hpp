@@ -31,13 +31,12 @@ struct RelaxationData {
     std::vector<std::uint32_t> goal;         // the nodes of the subgoals, each once
 };
 
-// The relaxations of some e-states; ragged lists have one more pointer than e-states.
+// The relaxations of some e-states; the ragged list has one more pointer than e-states.
 struct Relaxed {
     std::vector<double> h_add, h_ff;  // infinite where the goal is out of reach
     std::vector<std::int32_t> actions, unreached;  // of the relaxed plan for what is within reach; subgoals that are not
-    std::vector<std::int64_t> helpful_ptr{0}, added_ptr{0};
+    std::vector<std::int64_t> helpful_ptr{0};
     std::vector<std::int32_t> helpful;  // actions of the relaxed plan whose requirement holds, ascending
-    std::vector<std::int32_t> added;    // facts that the relaxed plan adds, as nodes, ascending
 };
 
 // The landmarks of an e-state, which every relaxed plan makes true; none is a conjunction, whose parts are instead.
@@ -88,6 +87,7 @@ private:
     std::size_t size_ = 0;
 };
 
+// Relaxes each e-state once and remembers what it found.
 class Relaxation {
 public:
     Relaxation(const Space& space, RelaxationData data);
@@ -95,9 +95,14 @@ public:
     Relaxation& operator=(const Relaxation&) = delete;
 
     const RelaxationData& data() const { return data_; }
+    // Nodes and edges between them.
+    std::size_t size() const { return data_.kind.size() + data_.child.size() + data_.requirement.size(); }
+    // How often costs were computed.
+    std::uint64_t evaluated() const { return evaluated_; }
 
     // These throw std::out_of_range when an id is unknown.
     void evaluate(StateId id, Relaxed& out);
+    std::vector<std::int32_t> added(StateId id);  // facts that the relaxed plan adds, as nodes, ascending; not remembered
     Landmarks landmarks(StateId id);
 
 private:
@@ -106,6 +111,15 @@ private:
     static constexpr Cost kInfinite = ~Cost{0};
     static constexpr Node kNone = ~Node{0};
 
+    // What is remembered of an e-state; its helpful actions end where those of the next one start.
+    struct Entry {
+        double h_add;
+        std::int32_t actions, unreached;
+        std::uint64_t helpful_first;
+    };
+
+    bool compute(StateId id);
+    void remember(StateId id, bool reached);
     void load(StateId id);
     void reach(Node never = kNone);
     void push(Node node, Cost cost);
@@ -122,6 +136,11 @@ private:
     std::vector<std::uint32_t> parent_ptr_, added_ptr_;  // nodes + 1
     std::vector<Node> parent_, adds_;                    // conjunctions and disjunctions over a node; facts it lets add
     std::vector<std::uint32_t> children_;                // per node
+
+    std::uint64_t evaluated_ = 0;
+    std::vector<std::uint32_t> entry_of_;  // per e-state: its entry; 0: none
+    std::vector<Entry> entries_;           // the first stands for none, the last tells where helpful actions end
+    std::vector<std::int32_t> helpful_;
 
     // Of the e-state at hand.
     std::vector<Cost> cost_, sum_;

@@ -34,8 +34,6 @@ class Relaxed(NamedTuple):
         unreached: int32[k], the number of subgoals that it does not reach.
         helpful_ptr: int64[k + 1], where the helpful actions of each e-state start.
         helpful: int32[h], actions of the relaxed plan whose requirement holds, ascending.
-        added_ptr: int64[k + 1], where the relaxed facts of each e-state start.
-        added: int32[a], the facts that the relaxed plan adds, as indices into `Relaxation.facts`, ascending.
     """
 
     h_add: NDArray[np.float64]
@@ -44,8 +42,6 @@ class Relaxed(NamedTuple):
     unreached: NDArray[np.int32]
     helpful_ptr: NDArray[np.int64]
     helpful: NDArray[np.int32]
-    added_ptr: NDArray[np.int64]
-    added: NDArray[np.int32]
 
 
 class Landmarks(NamedTuple):
@@ -63,7 +59,10 @@ class Landmarks(NamedTuple):
 
 
 class Relaxation:
-    """The relaxation of a space's task, built once.
+    """The relaxation of a space's task.
+
+    It is built once for each space and relaxes each e-state once: all `Relaxation` objects of a space share what they
+    remember, which is some 30 bytes and 4 for each helpful action of an e-state.
 
     Args:
         space: where the e-states live.
@@ -75,13 +74,26 @@ class Relaxation:
 
     @cached_property
     def facts(self) -> tuple[Formula, ...]:
-        """The formulas that `Relaxed.added` names, the first that of the first subgoal.
+        """The formulas that `added` names, the first that of the first subgoal.
 
         What is no fact stands for the formula that it requires.
         """
         lists, numbers = self._core.formulas()
         formulas = unpack_formulas(self._task.fluents, self._task.agents, lists)
         return tuple(formulas[number] for number in numbers)
+
+    @property
+    def size(self) -> int:
+        """Number of nodes (facts and what they require) and edges, which bounds the work of relaxing an e-state."""
+        return self._core.size
+
+    @property
+    def evaluated(self) -> int:
+        """How often costs were computed in this space: once for each e-state, and again by `added` and `landmarks`.
+
+        It grows by 0 for e-states that are remembered.
+        """
+        return self._core.evaluated
 
     def __call__(self, ids: ArrayLike) -> Relaxed:
         """Relax e-states, int32[k].
@@ -90,6 +102,16 @@ class Relaxation:
             IndexError: when an id is unknown.
         """
         return Relaxed(*self._core.evaluate(as_ids(ids)))
+
+    def added(self, state: int) -> NDArray[np.int32]:
+        """int32[a]: the facts that the relaxed plan of an e-state adds, as indices into `facts`, ascending.
+
+        None where the relaxation does not reach the goal. They are computed anew by each call.
+
+        Raises:
+            IndexError: when the id is unknown.
+        """
+        return self._core.added(as_id(state))
 
     def is_blind(self, state: int) -> bool:
         """Whether it does not reach the goal from an e-state, which is no proof that nothing does.

@@ -110,7 +110,7 @@ class Progress:
 
     def _classify(self, state: int, before: _Standing | None, open_parts: int) -> tuple[int, int]:
         if before is None or open_parts < before.open_parts:
-            added = self._relaxation([state]).added.tolist()
+            added = self._relaxation.added(state).tolist()
             facts = self._space.query(self._relaxation.facts[fact] for fact in added)
             standing = _Standing(open_parts, facts, np.zeros(len(added), dtype=np.bool_))
         else:

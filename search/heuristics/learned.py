@@ -47,7 +47,7 @@ class Learned(Heuristic):
         if self._scorer.relaxation is None:
             return super().evaluate(ids, parents, actions)
         relaxed = self._scorer.relaxation(ids)
-        return Evaluation(self._scorer.score(ids, relaxed), relaxed.helpful_ptr, relaxed.helpful)
+        return Evaluation(self._scorer.score(ids), relaxed.helpful_ptr, relaxed.helpful)
 
 
 def shipped_models() -> list[Path]:

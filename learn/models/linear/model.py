@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from epigym.config.values import make
 from epigym.errors import CheckpointError, DamagedError, UsageError
 from epigym.features.counts import RelationalFeatures
-from epigym.features.relaxation import Relaxation, Relaxed
+from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
 from epigym.io.files import write_text
 from epigym.io.sealed import read_sealed, sealed
@@ -63,11 +63,11 @@ class Observed:
         self.features = RelationalFeatures(space, tables, representation.level, representation.worlds)
         self.relaxation = None if self._base == "none" else Relaxation(space)
 
-    def base(self, ids: NDArray[np.int32], relaxed: Relaxed | None = None) -> NDArray[np.float64]:
-        """float64[k]: what is corrected of `ids` (int32[k]); with what their relaxation says, where that is known."""
+    def base(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        """float64[k]: what is corrected of `ids` (int32[k])."""
         if self.relaxation is None:
             return np.zeros(len(ids))
-        relaxed = relaxed or self.relaxation(ids)
+        relaxed = self.relaxation(ids)
         reached = relaxed.actions + PENALTY * relaxed.unreached.astype(np.float64)
         return np.where(np.isfinite(relaxed.h_add), relaxed.h_add, reached) if self._base == "h_add" else reached
 
@@ -130,9 +130,9 @@ class LinearScorer:
         """The relaxation that the model corrects."""
         return self._observed.relaxation
 
-    def score(self, ids: NDArray[np.int32], relaxed: Relaxed | None = None) -> NDArray[np.float64]:
-        """float64[k]: scores of `ids` (int32[k]), in steps; with what their relaxation says, where that is known."""
-        base = self._model.base_weight * self._observed.base(ids, relaxed)
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        """float64[k]: scores of `ids` (int32[k]), in steps."""
+        base = self._model.base_weight * self._observed.base(ids)
         return self._model.weigh(*self._observed.features(ids)) + base + self._model.constant
 
 

@@ -52,7 +52,7 @@ def agree(task: Task, steps: int, seed: int) -> None:
         assert relaxed.unreached[0] == guidance.unreached
         assert relaxed.actions[0] == len({supporter.operator.action for supporter in guidance.reaching.values()})
         assert relaxed.helpful.tolist() == sorted(slow.helpful(estate))
-        assert {fast.facts[fact] for fact in relaxed.added.tolist()} == set(slow.added(estate))
+        assert {fast.facts[fact] for fact in fast.added(state).tolist()} == set(slow.added(estate))
         try:
             targets = space.expand([state]).target.tolist()
         except TaskError:  # designated worlds disagree
@@ -145,10 +145,12 @@ def normal_form(formula: Formula) -> Formula:
     return Relaxation(StateSpace(Task("t", ("p", "q", "r"), ("b", "a"), (), initial, (formula,)))).facts[0]
 
 
-def test_of_effects_on_one_fluent_the_first_is_taken() -> None:
-    def public(name: str, *effects: Effect, if_: Formula = TRUE) -> Action:
-        return Action(name, if_, (Event("e", TRUE, effects),), (0,), {"full": (frozenset({0}),)}, (((TRUE, "full"),),))
+def public(name: str, *effects: Effect, if_: Formula = TRUE) -> Action:
+    """What agent a, the only one, sees happen."""
+    return Action(name, if_, (Event("e", TRUE, effects),), (0,), {"full": (frozenset({0}),)}, (((TRUE, "full"),),))
 
+
+def test_of_effects_on_one_fluent_the_first_is_taken() -> None:
     q_or_r = (Effect("p", True, Q), Effect("p", True, R))
     actions = (
         public("wait", if_=R),  # names r before q is named
@@ -158,7 +160,7 @@ def test_of_effects_on_one_fluent_the_first_is_taken() -> None:
     )
     task = Task("t", ("p", "q", "r"), ("a",), actions, EState((frozenset(),), ((frozenset({0}),),), (0,)), (P,))
     relaxation = Relaxation(StateSpace(task))
-    assert {relaxation.facts[fact] for fact in relaxation([0]).added.tolist()} == {P, Q}
+    assert {relaxation.facts[fact] for fact in relaxation.added(0).tolist()} == {P, Q}
     agree(task, 3, 0)
 
 
@@ -174,15 +176,45 @@ def test_an_event_that_cannot_happen_guarantees_nothing() -> None:
 
 
 def test_a_batch_is_its_e_states_one_by_one() -> None:
-    space = StateSpace(load_problem("grapevine/3_pl_4"))
+    task = load_problem("grapevine/3_pl_4")
+    space, other = StateSpace(task), StateSpace(task)
     targets = np.unique(space.expand([0]).target)
-    relaxation = Relaxation(space)
-    whole = relaxation(targets)
+    assert other.expand([0]).target.max() == targets.max()
+    whole, relaxation = Relaxation(space)(targets), Relaxation(other)
     for number, state in enumerate(targets.tolist()):
         alone = relaxation([state])
-        assert (whole.h_add[number], whole.h_ff[number]) == (alone.h_add[0], alone.h_ff[0])
-        for name in ("helpful", "added"):
-            ptr, flat = getattr(whole, f"{name}_ptr"), getattr(whole, name)
-            assert flat[ptr[number] : ptr[number + 1]].tolist() == getattr(alone, name).tolist()
+        for name in ("h_add", "h_ff", "actions", "unreached"):
+            assert getattr(whole, name)[number] == getattr(alone, name)[0]
+        helpful = whole.helpful[whole.helpful_ptr[number] : whole.helpful_ptr[number + 1]]
+        assert helpful.tolist() == alone.helpful.tolist()
     with pytest.raises(IndexError):
-        relaxation([len(space)])
+        relaxation([len(other)])
+
+
+def test_every_e_state_is_relaxed_once_in_a_space() -> None:
+    space = StateSpace(load_problem("grapevine/3_pl_4"))
+    targets = [state for state in space.expand([0]).target.tolist() if state != 0]
+    one, other = Relaxation(space), Relaxation(space)
+    assert one.evaluated == other.evaluated == 0
+    found, count = one(targets), len(set(targets))
+    assert one.evaluated == other.evaluated == count
+    assert repr(other(targets)) == repr(found)
+    assert one.evaluated == count
+    # Relaxed facts are computed by each call, which leaves the rest to be remembered.
+    added = one.added(0).tolist()
+    assert one([0]).h_add[0] > 0 < len(added)
+    assert one.evaluated == count + 1
+    assert other.added(0).tolist() == added
+    assert other.evaluated == count + 2
+
+
+def test_its_size_is_its_nodes_and_edges() -> None:
+    initial = EState((frozenset(),), ((frozenset({0}),),), (0,))
+
+    def size(*actions: Action, goal: Formula = P) -> int:
+        return Relaxation(StateSpace(Task("t", ("p", "q"), ("a",), actions, initial, (goal,)))).size
+
+    assert size() == 1  # p
+    assert size(public("make_p", Effect("p", True))) == 3  # what the action requires, nothing, lets it add p
+    assert size(public("make_p", Effect("p", True), if_=Q)) == 3  # q lets it add p
+    assert size(goal=and_(P, Q)) == 5  # a conjunction and its parts

@@ -32,6 +32,14 @@ class Space:
     @property
     def nbytes(self) -> int: ...
 
+    @property
+    def generated(self) -> int:
+        """Successors computed so far."""
+
+    @property
+    def relaxed(self) -> tuple[int, int]:
+        """Relaxations computed so far, and the size of each."""
+
     def expand(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], stop_at_goal: bool, threads: int) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]: ...
 
     def successors(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], actions: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...

@@ -38,7 +38,7 @@ task = load_problem("coin_in_the_box/pl_3")
 assert len(StateSpace(task).expand([0]).target)
 for name in HEURISTICS.keys() - {"gnn"}:
     assert find_plan(task, Configuration.of("hfs", name)).status == "solved", name
-assert find_plan(task, Configuration.of("portfolio")).status == "solved"
+assert find_plan(task, Configuration.of("interleaved")).status == "solved"
 """
 
 

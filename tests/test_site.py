@@ -136,7 +136,7 @@ def test_the_tables_of_the_reference_name_every_agent_and_heuristic() -> None:
     """`gnn` and the like in the first column of a row."""
     page = (ROOT / "docs" / "reference" / "search.md").read_text(encoding="utf-8")
     rows = [row.split("|")[1] for row in page.splitlines() if row.startswith("| `")]
-    assert sorted(re.findall(r"`(\w+)`", " ".join(rows))) == sorted([*AGENTS, *HEURISTICS, "portfolio"])
+    assert sorted(re.findall(r"`(\w+)`", " ".join(rows))) == sorted([*AGENTS, *HEURISTICS])
 
 
 def test_a_full_name_leads_to_the_reference(site: Path) -> None:

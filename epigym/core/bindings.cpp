@@ -78,6 +78,13 @@ public:
         return action(space);
     }
 
+    // Relaxations computed so far, and the size of each.
+    std::pair<std::uint64_t, std::size_t> relaxed() {
+        return locked([&](Space&) {
+            return relaxation_ ? std::pair(relaxation_->evaluated(), relaxation_->size()) : std::pair(std::uint64_t{0}, std::size_t{0});
+        });
+    }
+
 private:
     std::mutex mutex_, building_;
     std::unique_ptr<Relaxation> relaxation_;
@@ -350,6 +357,10 @@ NB_MODULE(_core, m) {
         .def("__len__", [](SharedSpace& self) { return self.locked([](Space& space) { return space.size(); }); })
         .def_prop_ro("nbytes",
                      [](SharedSpace& self) { return self.locked([](Space& space) { return space.nbytes(); }); })
+        .def_prop_ro("generated",
+                     [](SharedSpace& self) { return self.locked([](Space& space) { return space.generated(); }); },
+                     "Successors computed so far.")
+        .def_prop_ro("relaxed", &SharedSpace::relaxed, "Relaxations computed so far, and the size of each.")
         .def("expand", &expand, "ids"_a, "stop_at_goal"_a, "threads"_a)
         .def(
             "successors",

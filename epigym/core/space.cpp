@@ -259,6 +259,7 @@ StateId Space::successor(StateId id, ActionId action) {
         if (forbid_collapse_)
             if (const auto agent = updater.collapsing(action)) throw Collapse(*agent, action);
         packed_.clear();
+        ++generated_;
         return updater.apply(action, packed_) == kUnchanged ? id : add(packed_);
     });
 }
@@ -356,6 +357,7 @@ bool Space::record(StateId id, std::span<const std::unique_ptr<Successors>> part
         else if (entry.same_as != entry.action) target = target_of_[entry.same_as];
         else if (entry.known) target = *entry.known;
         else target = add(part.packed(entry), entry.hash, entry.is_goal, is_new);
+        ++generated_;
         transitions_.push_back({entry.action, target});
         out.push(id, entry.action, target, is_new);
         if (stop_at_goal && goal_[target]) {

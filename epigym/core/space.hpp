@@ -108,6 +108,7 @@ public:
     const TaskData& task() const { return task_; }
     std::size_t size() const { return states_.size(); }
     std::size_t nbytes() const;
+    std::uint64_t generated() const { return generated_; }  // successors computed so far, not answered from memory
 
     // Every function throws std::out_of_range when an id is unknown, and those that apply actions throw
     // Disagreement when an observability type is undecided.
@@ -151,6 +152,7 @@ private:
     std::vector<std::unique_ptr<Successors>> successors_;  // of the block being expanded, part by part
     std::vector<StateId> target_of_;                       // per action of the e-state being recorded
     Bytes packed_;                                         // the successor by a single action
+    std::uint64_t generated_ = 0;
 };
 
 // Formulas, beyond those of the task, to be evaluated in many e-states of a space.

@@ -98,6 +98,16 @@ class StateSpace:
         """Memory held for e-states and transitions, in bytes."""
         return self.core.nbytes
 
+    @property
+    def generated(self) -> int:
+        """Successors computed so far, those answered from memory not counted."""
+        return self.core.generated
+
+    @property
+    def relaxed(self) -> tuple[int, int]:
+        """Relaxations computed so far, and the size of each in nodes and edges, see `epigym.features.relaxation`."""
+        return self.core.relaxed
+
     def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int | None = None) -> Transitions:
         """All actions that are allowed in e-states, less those that symmetries make needless, and where they lead.
 

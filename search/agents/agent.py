@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Generator
 
 from epigym.space.search_problem import SearchProblem, Source
 from epigym.task.reachability import may_reach_goal
@@ -10,6 +11,10 @@ from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.agents.run import SearchRun, Tell
 from search.heuristics.heuristic import Heuristic, HeuristicMaker, bind
+
+Steps = Generator[None, int, SearchStatus]
+"""A running search: it yields before it expands, receives how many e-states it may expand before it yields again, at
+least one, and returns how it ended."""
 
 
 class Agent(ABC):
@@ -19,13 +24,13 @@ class Agent(ABC):
         name: in messages and, where nothing else is said, in tables.
         is_informed: whether the agent asks a heuristic.
         needs_preferences: whether it asks for preferred actions too.
-        finds_shortest: whether its plans are shortest plans.
+        defers_evaluation: whether e-states are evaluated when they are expanded, not when they are generated.
     """
 
     name: str = "own"
     is_informed: bool = False
     needs_preferences: bool = False
-    finds_shortest: bool = False
+    defers_evaluation: bool = False
 
     def search(
         self,
@@ -55,7 +60,7 @@ class Agent(ABC):
         asked = bind(heuristic, space) if self.is_informed else None
         run = SearchRun(space, (limits or Limits()).start(), tell)
         try:
-            status = self._status(run, asked)
+            status = self._search(run, asked)
         except MemoryError:
             status = SearchStatus.MEMORY_LIMIT
         return SearchResult(
@@ -70,15 +75,30 @@ class Agent(ABC):
             heuristic=asked.name if asked else None,
             checkpoint=asked.checkpoint if asked else "",
             forbid_collapse=space.forbid_collapse,
+            message=run.message,
+            optimal=run.is_shortest and status is SearchStatus.SOLVED,
         )
 
-    def _status(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
         if run.goal is not None:
+            run.is_shortest = True
             return SearchStatus.SOLVED
         if not may_reach_goal(run.space.task):
             return SearchStatus.UNSOLVABLE
-        return self._search(run, heuristic)
+        steps = self.start(run, heuristic)
+        try:
+            next(steps)
+            while (limit := run.budget.exceeded(run.expanded)) is None:
+                steps.send(run.budget.batch_size(run.expanded))
+        except StopIteration as end:
+            return SearchStatus(end.value)
+        return limit
 
     @abstractmethod
-    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
-        """Search from the initial e-state, which is no goal, until there is nothing left to do."""
+    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
+        """Start a search from the initial e-state, which is no goal: it ends at a goal, or when nothing is left.
+
+        Args:
+            run: expands and counts; `run.goal` is the goal once one was reached.
+            heuristic: made for the same space; None for a blind agent.
+        """

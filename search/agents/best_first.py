@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from epigym.config.values import AtLeast, Count
 from epigym.errors import EpigymError, UsageError
 from epigym.space.space import StateSpace
-from search.agents.agent import Agent
+from search.agents.agent import Agent, Steps
 from search.agents.novelty import NovelParts, Novelty, Progress
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
@@ -44,7 +44,8 @@ class BestFirst(Agent):
     name: str
     expansions_per_batch: int = 1
 
-    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
+        """Start the search."""
         heuristic = given(self.name, heuristic)
         order = self.order(run.space)
         frontier: list[tuple[float, float, int, int]] = []  # priority, score, e-state, depth
@@ -59,9 +60,8 @@ class BestFirst(Agent):
                     heapq.heappush(frontier, entry)
             if not frontier:
                 return SearchStatus.UNSOLVABLE
-            if limit := run.budget.exceeded(run.expanded):
-                return limit
-            count = min(self.expansions_per_batch, run.budget.batch_size(run.expanded), len(frontier))
+            most = yield
+            count = min(self.expansions_per_batch, most, len(frontier))
             popped = [heapq.heappop(frontier)[2:] for _ in range(count)]
             fresh, depth_of = run.expand(np.array([state for state, _ in popped], dtype=np.int32)), dict(popped)
             if run.goal is not None:

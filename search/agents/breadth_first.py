@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from search.agents.agent import Agent
+from search.agents.agent import Agent, Steps
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
@@ -14,16 +14,14 @@ class BreadthFirst(Agent):
     """Expands the e-states in the order in which they were seen; its plans are shortest plans."""
 
     name = "bfs"
-    is_informed = False
-    finds_shortest = True
 
-    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
+        """Start the search."""
+        run.is_shortest = True
         queue = deque([run.root])  # of arrays: the queue is their concatenation
         while queue:
-            if limit := run.budget.exceeded(run.expanded):
-                return limit
+            size = yield
             batch = queue.popleft()
-            size = run.budget.batch_size(run.expanded)
             if len(batch) > size:
                 queue.appendleft(batch[size:])
             fresh = run.expand(batch[:size])

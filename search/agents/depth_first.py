@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Generator
 
 import numpy as np
 
-from search.agents.agent import Agent
+from search.agents.agent import Agent, Steps
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
@@ -16,13 +17,12 @@ class DepthFirst(Agent):
     """Expands the e-state that was generated last; of one expansion, the successor declared first."""
 
     name = "dfs"
-    is_informed = False
 
-    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
+        """Start the search."""
         stack = [run.space.initial]
         while stack:
-            if limit := run.budget.exceeded(run.expanded):
-                return limit
+            yield
             fresh = run.expand(np.array([stack.pop()], dtype=np.int32))
             if run.goal is not None:
                 return SearchStatus.SOLVED
@@ -38,25 +38,24 @@ class IterativeDeepening(Agent):
     """
 
     name = "idfs"
-    is_informed = False
-    finds_shortest = True
 
-    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
+        """Start the search."""
+        run.is_shortest = True
         for most in itertools.count(1):
-            end = self._search_to(most, run)
+            end = yield from self._search_to(most, run)
             if end is not None:
                 return end
         raise AssertionError("unreachable")
 
     @staticmethod
-    def _search_to(most: int, run: SearchRun) -> SearchStatus | None:
+    def _search_to(most: int, run: SearchRun) -> Generator[None, int, SearchStatus | None]:
         """Search to a depth of `most` actions; None when something lies deeper."""
         depths = {run.space.initial: 0}
         stack = [(run.space.initial, 0)]
         was_cut = False
         while stack:
-            if limit := run.budget.exceeded(run.expanded):
-                return limit
+            yield
             state, depth = stack.pop()
             if depth > depths[state]:
                 continue  # a shorter way was found since this entry was made

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from epigym.config.values import AtLeast
 from epigym.errors import UsageError
 from epigym.space.space import StateSpace
-from search.agents.agent import Agent
+from search.agents.agent import Agent, Steps
 from search.agents.best_first import thousandths
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
@@ -84,7 +84,8 @@ class Preferring(_TwoQueues):
 
     name = "hfs_preferred"
 
-    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
+        """Start the search."""
         heuristic = _preferring(self.name, heuristic)
         queues: tuple[list[tuple[float, int]], list[tuple[float, int]]] = ([], [])
         turns = _Turns(self.boost, self.descent)
@@ -92,8 +93,7 @@ class Preferring(_TwoQueues):
         expanded: set[int] = set()
         state = run.space.initial
         while True:
-            if limit := run.budget.exceeded(run.expanded):
-                return limit
+            yield
             expanded.add(state)
             fresh = run.expand(np.array([state], dtype=np.int32))
             if run.goal is not None:
@@ -123,16 +123,17 @@ class Lazy(_TwoQueues):
     """
 
     name = "lazy"
+    defers_evaluation = True
 
-    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
+        """Start the search."""
         heuristic = _preferring(self.name, heuristic)
         queues: tuple[list[_Branch], list[_Branch]] = ([], [])
         turns = _Turns(self.boost, self.descent)
         built: set[tuple[int, int]] = set()
         state: int | None = run.space.initial
         while True:
-            if limit := run.budget.exceeded(run.expanded):
-                return limit
+            yield
             if state is not None:
                 ids = np.array([state], dtype=np.int32)
                 (score,), ((_, liked),) = _evaluated(run, heuristic, ids)

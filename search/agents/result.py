@@ -54,7 +54,6 @@ class SearchResult:
             there is no other.
         message: why, when the status is `error`; else which member of a portfolio decided, and why the check that there
             is no plan stopped at a single successor.
-        members: what the members of a portfolio reported.
         actions: ground actions of the task; 0 when it was never read.
         fluents: fluents of the task.
         initial_worlds: worlds of the task's initial e-state, before contraction.
@@ -82,7 +81,6 @@ class SearchResult:
     collapsed_agents: tuple[str, ...] = ()
     forbid_collapse: bool = False
     message: str = ""
-    members: tuple[SearchResult, ...] = ()
     actions: int = 0
     fluents: int = 0
     initial_worlds: int = 0
@@ -112,8 +110,7 @@ class SearchResult:
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes and the plan length, as JSON knows them."""
-        members = [member.to_dict() for member in self.members]
-        return asdict(self) | {"plan_length": self.plan_length, "members": members}
+        return asdict(self) | {"plan_length": self.plan_length}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SearchResult:
@@ -123,7 +120,6 @@ class SearchResult:
         values["plan"] = None if values["plan"] is None else tuple(values["plan"])
         values["collapsed_agents"] = tuple(values["collapsed_agents"])
         values["history"] = tuple((length, seconds) for length, seconds in values["history"])
-        values["members"] = tuple(cls.from_dict(member) for member in values["members"])
         return cls(**values)
 
 

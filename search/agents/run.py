@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,11 +47,15 @@ class SearchRun:
         generated: successors generated so far.
         distinct: e-states seen so far, the initial one included.
         goal: the first goal that was reached, or None.
+        is_shortest: whether the way to the goal is a shortest plan, as far as the agent says.
+        message: what else the result says.
     """
 
     def __init__(self, space: StateSpace, budget: Budget, tell: Tell | None = None) -> None:
         self.space = space
         self.budget = budget
+        self.is_shortest = False
+        self.message = ""
         self._tell = tell
         self._next_report = 0.0
         self.expanded = 0
@@ -70,7 +74,7 @@ class SearchRun:
         Args:
             ids: int32[k], e-states seen by this agent.
         """
-        self._report()
+        self.report()
         transitions = self.space.expand(ids, stop_at_goal=True)
         source, _, target, _ = transitions
         self.expanded += len(ids)
@@ -104,7 +108,7 @@ class SearchRun:
         Returns:
             The successor, or None when this agent had seen it, or it is ruled out because an agent collapses.
         """
-        self._report()
+        self.report()
         try:
             target = self.space.successor(state, action)
         except CollapseError:
@@ -117,7 +121,8 @@ class SearchRun:
             self.goal = target
         return target
 
-    def _report(self) -> None:
+    def report(self) -> None:
+        """Tell how far the search came, unless that was told within the last tenth of a second."""
         if self._tell is not None and (now := self.budget.seconds) >= self._next_report:
             self._next_report = now + _REPORT_SECONDS
             self._tell(Counts(self.expanded, self.generated, self.distinct))
@@ -128,6 +133,19 @@ class SearchRun:
         first[np.unique(target, return_index=True)[1]] = True
         first &= self._via[target] == _UNSEEN
         return first
+
+    def adopt(self, other: SearchRun) -> None:
+        """Take over the way that another run in the same space found to a goal, and what it says of it."""
+        self.goal, self._via, self.is_shortest = other.goal, other._via, other.is_shortest
+
+    @staticmethod
+    def union(runs: Iterable[SearchRun]) -> int:
+        """How many e-states some run in one space has seen."""
+        seen = [run._via != _UNSEEN for run in runs]
+        together = np.zeros(max(map(len, seen)), dtype=np.bool_)
+        for each in seen:
+            together[: len(each)] |= each
+        return int(together.sum())
 
     def reach(self, state: int, predecessor: int, action: int) -> None:
         """Remember that `action` leads from `predecessor` to `state`, whatever was remembered before."""

@@ -48,7 +48,7 @@ class Batch:
 
     @property
     def processors(self) -> int:
-        """How many it makes use of; the members of a portfolio share one."""
+        """How many it makes use of."""
         return self.parallel * max(int(cell.configuration.agent.get("threads", 1)) for cell in self.cells)
 
     def run(self, numbers: Iterable[int]) -> Generator[tuple[int, SearchResult], None, None]:

@@ -55,12 +55,11 @@ def fingerprint(
         reexecute: whether plans are re-executed by the reference.
     """
     domain = None if problem.is_file else problem.domain  # what a file says about its domain is not looked at
-    choices = list(_choices(configuration))
+    choices = configuration.choices
     known = {
         "problem": content,
         "reading": [problem.reading.semantics, problem.reading.plank_compat],
         "choices": [{key: value for key, value in choice.items() if key != "label"} for choice in choices],
-        "head_start": configuration.head_start,
         "files": [_digest(sorted(_files(choice, domain))) for choice in choices],
         "limits": asdict(limits),
         "anytime": anytime,
@@ -71,23 +70,15 @@ def fingerprint(
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
 
 
-def _choices(configuration: Configuration) -> Iterator[Mapping[str, Any]]:
-    """Agent and heuristic, then those of the members."""
-    yield configuration.agent
-    yield configuration.heuristic or {}
-    for member in configuration.members:
-        yield from _choices(member)
-
-
 def _files(choice: Mapping[str, Any], domain: str | None) -> Iterator[Path]:
     """The files that a choice may read for a problem of a domain; None is any domain."""
     for value in choice.values():
         if isinstance(value, str):
             pattern = glob.escape(value).replace("{domain}", "*" if domain is None else glob.escape(domain))
             yield from filter(Path.is_file, map(Path, glob.glob(pattern)))
-    if choice.get("name") == Gnn.name and choice["checkpoint"] is None:
+    if choice.get("name") == Gnn.name and choice.get("checkpoint") is None:
         yield from good_checkpoints(domain)
-    if choice.get("name") == Learned.name and choice["checkpoint"] is None:
+    if choice.get("name") == Learned.name and choice.get("checkpoint") is None:
         yield from shipped_models()
     if TARGET in choice:
         yield Path(str(getsourcefile(find(choice[TARGET]))))

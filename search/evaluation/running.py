@@ -36,7 +36,7 @@ def evaluate(batch: Batch, *, cluster: Local | Slurm | None, retry: bool) -> lis
         array tasks were lost.
 
     Raises:
-        MissingError: when the regressor of a search is missing; a portfolio does without members that lack theirs.
+        MissingError: when the regressor of a search is missing.
         EpigymError: when array tasks cannot be submitted.
         KeyboardInterrupt: when it was interrupted; the message says what is kept and how to go on.
     """

@@ -27,7 +27,8 @@ class _Relaxing(Heuristic):
 
     def __init__(self, space: StateSpace) -> None:
         self._relaxation = Relaxation(space)
-        self._instead = DividedGoals(space) if self._relaxation.is_blind(space.initial) else None
+        self.is_uninformative = self._relaxation.is_blind(space.initial)
+        self._instead = DividedGoals(space) if self.is_uninformative else None
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the cost of the goal from each of `ids` (int32[k])."""

@@ -37,12 +37,14 @@ class Heuristic(ABC):
         name: in messages and, where nothing else is said, in tables.
         checkpoint: the file a learned heuristic was read from, empty for any other.
         prefers: whether it also prefers actions.
+        is_uninformative: whether it is infinite at the initial e-state, so that another one takes its place.
         made_for: its state space; None where its first argument is none.
     """
 
     name: str = "own"
     checkpoint: str = ""
     prefers: bool = False
+    is_uninformative: bool = False
     made_for: StateSpace | None = None
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:

@@ -34,7 +34,7 @@ class LandmarkCount(Heuristic):
     def __init__(self, space: StateSpace) -> None:
         self._space = space
         self._relaxation = Relaxation(space)
-        self._is_blind = self._relaxation.is_blind(space.initial)
+        self.is_uninformative = self._relaxation.is_blind(space.initial)
         landmarks = self._relaxation.landmarks(space.initial)
         self._is_goal = landmarks.is_goal
         self._before = landmarks.before.astype(np.float32)
@@ -48,7 +48,7 @@ class LandmarkCount(Heuristic):
 
     def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
         """The same at the end of the way on which each was reached first, with the helpful actions there."""
-        if self._is_blind:
+        if self.is_uninformative:
             return super().evaluate(ids, parents, actions)
         truth = self._truth(ids)
         required = self._required(truth, self._accept(ids, parents, truth))

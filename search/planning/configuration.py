@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Any
 
 import yaml
 
-from epigym.config.registry import check
-from epigym.config.values import AtLeast, Count, typed
+from epigym.config.values import Count, typed
 from epigym.errors import UsageError
 from epigym.io.files import read
 from epigym.names import unknown
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from search.agents import AGENTS, Agent, make_agent
+from search.agents import AGENTS, Agent, heuristic_for, label_of, make_agent
+from search.agents.interleaved import named
 from search.agents.result import joined_label
 from search.heuristics import HEURISTICS, Heuristic, heuristic_maker
 from search.heuristics.gnn import Gnn
 
-PORTFOLIO = "portfolio"
+DEFAULT = "interleaved"
+"""The agent that searches where none is named."""
 
 _CONF = Path(__file__).parents[2] / "conf"
 
@@ -38,17 +39,13 @@ class Configuration:
             path of a class that derives from `search.agents.Agent`.
         heuristic: the same of the heuristic, or None for a blind agent; a class of one's own derives from
             `search.heuristics.Heuristic` and gets the space as its first argument.
-        members: the configurations of a portfolio.
-        head_start: seconds that each member of a portfolio searches alone before all search side by side.
 
     Agent and heuristic may have a `label`, which stands for the name in tables: it tells apart what differs in settings
-    only. Every agent may have `symmetry` and `threads`, see below; the symmetry of a portfolio holds for all members.
+    only. Every agent may have `symmetry` and `threads`, see below.
     """
 
     agent: Mapping[str, Any]
     heuristic: Mapping[str, Any] | None = None
-    members: tuple[Configuration, ...] = ()
-    head_start: float = 0.0
 
     @classmethod
     def of(cls, agent: Choice, heuristic: Choice | None = None) -> Configuration:
@@ -60,23 +57,15 @@ class Configuration:
             UsageError: when a name or a setting is unknown, a value does not fit, or a heuristic is missing or prefers
                 no actions though the agent needs that.
         """
-        agent = _settings("agent", agent, (*AGENTS, PORTFOLIO))
-        if agent.get("name") == PORTFOLIO:
-            own: dict[str, Any] = {key: agent.pop(key) for key in ("name", "label") if key in agent}
-            return cls(own, None, *_portfolio(**check(f"agent {PORTFOLIO!r}", _portfolio, agent)))
-        typed(agent.get("symmetry", False), bool, f"agent {_name(agent)!r}: symmetry")
-        typed(agent.get("threads", 1), Count, f"agent {_name(agent)!r}: threads")
+        agent = _settings("agent", agent, AGENTS)
+        typed(agent.get("symmetry", False), bool, f"agent {label_of(agent)!r}: symmetry")
+        typed(agent.get("threads", 1), Count, f"agent {label_of(agent)!r}: threads")
         made = make_agent(**agent)
         if not made.is_informed:
             return cls(agent)
-        if heuristic is None:
-            raise UsageError(f"agent {_name(agent)!r} needs a heuristic: choose one of {', '.join(HEURISTICS)}")
-        heuristic = _settings("heuristic", heuristic, HEURISTICS)
-        chosen = heuristic_maker(heuristic)  # checks it
-        if made.needs_preferences and not cast(type[Heuristic], chosen.func).prefers:
-            remedy = "needs a heuristic that prefers actions, for example h_add"
-            raise UsageError(f"agent {_name(agent)!r} {remedy}, not {_name(heuristic)!r}")
-        return cls(agent, heuristic)
+        settings = None if heuristic is None else _settings("heuristic", heuristic, HEURISTICS)
+        heuristic_for(made, label_of(agent), settings)
+        return cls(agent, settings)
 
     @classmethod
     def parse(cls, text: str) -> Configuration:
@@ -87,7 +76,7 @@ class Configuration:
     @property
     def names(self) -> tuple[str, str | None]:
         """Label or name of the agent and of the heuristic."""
-        return _name(self.agent), None if self.heuristic is None else _name(self.heuristic)
+        return label_of(self.agent), None if self.heuristic is None else label_of(self.heuristic)
 
     @property
     def label(self) -> str:
@@ -95,9 +84,17 @@ class Configuration:
         return joined_label(*self.names)
 
     @property
+    def choices(self) -> list[Mapping[str, Any]]:
+        """Agent and heuristic, then those of the components, see `search.agents.interleaved`."""
+        parts = [self.agent, self.heuristic or {}]
+        for component in self.agent.get("components", ()):
+            parts += [named(component["agent"]), named(component.get("heuristic") or {})]
+        return parts
+
+    @property
     def is_learned(self) -> bool:
-        """Whether it, or a member, asks a regressor."""
-        return (self.heuristic or {}).get("name") == Gnn.name or any(member.is_learned for member in self.members)
+        """Whether it, or a component, asks a regressor."""
+        return any(choice.get("name") == Gnn.name for choice in self.choices)
 
     @property
     def symmetry(self) -> bool:
@@ -108,7 +105,7 @@ class Configuration:
         """The configuration that makes use of symmetries and threads as `space` does, or more."""
         threads = max(self.agent.get("threads", 1), space.threads)
         agent = {**self.agent, "symmetry": self.symmetry or space.symmetry, "threads": threads}
-        return replace(self, agent=agent, members=tuple(member.within(space) for member in self.members))
+        return replace(self, agent=agent)
 
     def make_space(self, task: Task, *, forbid_collapse: bool = False) -> StateSpace:
         """The space that the agent searches."""
@@ -116,7 +113,7 @@ class Configuration:
         return StateSpace(task, forbid_collapse=forbid_collapse, symmetry=self.symmetry, threads=threads)
 
     def make_agent(self) -> Agent:
-        """The agent; a portfolio has none."""
+        """The agent."""
         return make_agent(**self.agent)
 
     def make_heuristic(self, space: StateSpace) -> Heuristic | None:
@@ -146,21 +143,3 @@ def _settings(kind: str, choice: Choice, known: Collection[str]) -> dict[str, An
     # Plain YAML: no interpolation, and nothing that only Hydra can read.
     settings = yaml.load(read(_CONF / kind / f"{name}.yaml"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return {**settings, **given}
-
-
-def _portfolio(
-    members: Sequence[Mapping[str, Any]], head_start: Annotated[float, AtLeast(0)], symmetry: bool = False
-) -> tuple[tuple[Configuration, ...], float]:
-    """The configurations of a portfolio, each of an `agent` and, where that is informed, a `heuristic`; its setting."""
-    for member in members:
-        check("a member of the portfolio", Configuration.of, member)
-    found = tuple(Configuration.of(**member) for member in members)
-    if not found or any(member.members for member in found):
-        raise UsageError("agent 'portfolio' needs members, and none of them a portfolio itself")
-    found = tuple(replace(one, agent={**one.agent, "symmetry": symmetry or one.symmetry}) for one in found)
-    return found, head_start
-
-
-def _name(choice: Mapping[str, Any]) -> str:
-    """The label, else the name, else the name of the class of one's own."""
-    return str(choice.get("label") or choice.get("name") or choice["_target_"].rpartition(".")[2])

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from epigym.errors import EpigymError
-from epigym.task.task import Task
+from epigym.space.space import StateSpace
 from search.agents.limits import Limits, peak_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.agents.shorter import ShorterPlans
-from search.heuristics.open_goals import DividedGoals
-from search.planning.configuration import Configuration
+from search.heuristics.heuristic import Heuristic
 from search.planning.redundancy import without_redundant
 
 WEIGHTS = (5.0, 3.0, 2.0, 1.0)
@@ -20,19 +19,17 @@ WEIGHTS = (5.0, 3.0, 2.0, 1.0)
 
 
 def improved(
-    task: Task,
-    configuration: Configuration,
+    space: StateSpace,
+    heuristic: Heuristic,
     limits: Limits,
     first: SearchResult,
     verified: Callable[[SearchResult], SearchResult],
 ) -> SearchResult:
-    """Leave redundant actions out of a plan, then search for shorter ones with weighted A* and the same heuristic.
-
-    It starts afresh, in this process. Where the first search was blind the heuristic is `divided_goals`.
+    """Leave redundant actions out of a plan, then search for shorter ones with weighted A* in the same state space.
 
     Args:
-        task: the planning task.
-        configuration: what found the first plan; not a portfolio.
+        space: what the first search explored.
+        heuristic: guides the search.
         limits: for the first search and this one together; as there, re-executing plans takes nothing of them.
         first: the result with the first plan, and with the question that it answers.
         verified: re-executes the plan of a result; called with ever shorter plans.
@@ -41,9 +38,6 @@ def improved(
         The result with the best plan and what it took in all; its status is `error` when a plan is not valid.
     """
     budget = _rest(limits, first).start()
-    space = configuration.make_space(task, forbid_collapse=first.forbid_collapse)
-    heuristic = configuration.make_heuristic(space) or DividedGoals(space)
-    build_seconds = budget.seconds
     search = ShorterPlans(space, heuristic, budget)
     best, end = first, SearchStatus.SOLVED
     try:
@@ -66,8 +60,7 @@ def improved(
         expanded=first.expanded + search.run.expanded,
         generated=first.generated + search.run.generated,
         distinct=max(first.distinct, search.run.distinct),
-        search_seconds=first.search_seconds + budget.seconds - build_seconds,
-        build_seconds=first.build_seconds + build_seconds,
+        search_seconds=first.search_seconds + budget.seconds,
         peak_bytes=max(first.peak_bytes, peak_bytes()),
     )
 

@@ -21,10 +21,10 @@ from epigym.space.search_problem import SearchProblem, Source
 from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
-from search.planning.configuration import PORTFOLIO, Choice, Configuration
+from search.heuristics.belief_relaxation import RelaxedPlan
+from search.planning.configuration import DEFAULT, Choice, Configuration
 from search.planning.improving import improved
 from search.planning.plans import remove_plans, unverified
-from search.planning.portfolio import decisive, search_in_portfolio
 from search.planning.proofs import SLOW_SECONDS, RefutedError, confirm_unsolvable
 from search.planning.single import outcome, search_alone
 from search.processes.processes import Ending, Job, watch
@@ -38,7 +38,7 @@ GRACE_MEMORY = 1.02
 
 def plan(
     source: Source,
-    agent: Choice = PORTFOLIO,
+    agent: Choice = DEFAULT,
     heuristic: Choice | None = None,
     *,
     time_limit: float | None = 600.0,
@@ -111,7 +111,7 @@ def find_plan(
 
     Args:
         task: the planning task.
-        configuration: agent and heuristic, or a portfolio of them.
+        configuration: agent and heuristic.
         limits: when to give up. Without them this process searches, until 600 s or 80 % of the free memory are used as
             agents see them, between expansions; so it does in a daemon, which may start no process.
         plan_file: where to write the plan; until it has been re-executed, and for good when that fails, it is beside
@@ -170,9 +170,8 @@ def find_plan_here(
     """The same in this process; who watches it is told whatever is known, and sees to it that limits hold."""
     start = perf_counter()
     _prepare(task, plan_file, forbid_collapse)
-    search = search_in_portfolio if configuration.members else search_alone
-    found = search(task, configuration, limits, forbid_collapse, watcher)
-    result = replace(_described(found, task), forbid_collapse=forbid_collapse)
+    found, space, heuristic = search_alone(task, configuration, limits, forbid_collapse, watcher)
+    result = _described(found, task)
     if not reexecute:
         return result
     if result.status is SearchStatus.UNSOLVABLE:
@@ -181,15 +180,11 @@ def find_plan_here(
         return result
     verified = partial(_verified, task, plan_file, start, watcher)
     result = verified(result)
-    if result.status is not SearchStatus.SOLVED:
+    if result.status is not SearchStatus.SOLVED or result.optimal or not anytime:
         return result
-    decider = decisive(configuration, result)
-    if decider.make_agent().finds_shortest:
-        return replace(result, optimal=True)
-    if not anytime:
-        return result
+    assert space is not None
     try:
-        return improved(task, decider, limits, result, verified)
+        return improved(space, heuristic or RelaxedPlan(space), limits, result, verified)
     except KeyboardInterrupt:
         raise _interrupted(plan_file) from None
 
@@ -257,7 +252,7 @@ def _verified(
     if not validation.valid:
         kept = "" if plan_file is None else f" (see {unverified(plan_file)})"
         message = f"{result.label} returned a plan that is not valid{kept}: {validation.reason}"
-        return replace(result, status=SearchStatus.ERROR, message=message)
+        return replace(result, status=SearchStatus.ERROR, message=message, optimal=False)
     if plan_file is not None:
         unverified(plan_file).replace(plan_file)
     result = replace(result, history=(*result.history, (len(plan), now - start)))

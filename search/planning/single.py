@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from time import perf_counter
+from typing import NamedTuple
 
-from epigym.errors import EpigymError
+from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.agents.limits import Limits, peak_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.agents.run import Counts
+from search.heuristics.heuristic import Heuristic
 from search.planning.configuration import Configuration
 from search.processes.processes import Ending
 from search.processes.watched import NOBODY, Watcher
+
+
+class Searched(NamedTuple):
+    """A result with what a further search can go on with; nothing where there was too little memory to begin."""
+
+    result: SearchResult
+    space: StateSpace | None = None
+    heuristic: Heuristic | None = None
 
 
 def search_alone(
@@ -21,7 +31,7 @@ def search_alone(
     limits: Limits | None = None,
     forbid_collapse: bool = False,
     watcher: Watcher = NOBODY,
-) -> SearchResult:
+) -> Searched:
     """Search for a plan of `task` in this process; nobody has re-executed the plan.
 
     To build space and heuristic takes of the time limit. When a plan was found the watcher's clock stands still.
@@ -32,7 +42,7 @@ def search_alone(
         space = configuration.make_space(task, forbid_collapse=forbid_collapse)
         heuristic = configuration.make_heuristic(space)
     except MemoryError:
-        return _failed(configuration, task.name, SearchStatus.MEMORY_LIMIT, "", forbid_collapse)
+        return Searched(_failed(configuration, task.name, SearchStatus.MEMORY_LIMIT, "", forbid_collapse))
     build_seconds = perf_counter() - start
     tell = None if watcher is NOBODY else watcher.tell
     result = agent.search(space, heuristic, (limits or Limits()).after(build_seconds), tell)
@@ -43,25 +53,11 @@ def search_alone(
         build_seconds=build_seconds,
         peak_bytes=max(result.peak_bytes, peak_bytes()),
     )
-    announce(result, watcher)  # now: to free the space may take seconds
-    return result
-
-
-def announce(result: SearchResult, watcher: Watcher) -> None:
-    """Say that the search is over: what comes now, with a plan, takes nothing of the time limit."""
     if result.plan is None:
-        watcher.tell(result)
+        watcher.tell(result)  # now: to free the space may take seconds
     else:
-        watcher.pause()
-
-
-def search_or_fail(task: Task, configuration: Configuration, limits: Limits, forbid_collapse: bool) -> SearchResult:
-    """The same; what fails is reported in place of being raised."""
-    try:
-        return search_alone(task, configuration, limits, forbid_collapse)
-    except EpigymError as error:
-        message = str(error).partition("\n")[0]
-        return _failed(configuration, task.name, SearchStatus.ERROR, message, forbid_collapse)
+        watcher.pause()  # what comes now takes nothing of the time limit
+    return Searched(result, space, heuristic)
 
 
 def outcome(ending: Ending, configuration: Configuration, problem: str, forbid_collapse: bool = False) -> SearchResult:
@@ -72,8 +68,6 @@ def outcome(ending: Ending, configuration: Configuration, problem: str, forbid_c
         failed = _failed(configuration, problem, ending.failure, ending.message, forbid_collapse)
         counts = result if isinstance(result, Counts) else Counts(0, 0, 0)
         result = replace(failed, search_seconds=ending.seconds, **asdict(counts))
-    elif ending.failure and not result.status.is_decided:
-        result = replace(result, status=ending.failure, message=ending.message)  # of a portfolio, part of its members
     peak = max(result.peak_bytes, ending.peak_bytes)
     return replace(result, peak_bytes=peak, cpu_seconds=ending.cpu_seconds)
 

@@ -76,6 +76,17 @@ class GraphSpace(StateSpace):
     def representatives(self, ids: ArrayLike) -> NDArray[np.int32]:
         return np.tile(np.arange(len(self.task.actions), dtype=np.int32), (len(np.asarray(ids)), 1))
 
+    def world_counts(self, ids: ArrayLike) -> NDArray[np.int32]:
+        return np.ones(len(np.asarray(ids)), dtype=np.int32)
+
+    @property
+    def generated(self) -> int:
+        return sum(len(self._edges.get(state, ())) for state in self.expanded) + len(self.built)
+
+    @property
+    def relaxed(self) -> tuple[int, int]:
+        return 0, 0
+
     def is_goal(self, ids: ArrayLike) -> NDArray[np.bool_]:
         return np.isin(ids, self._goals)
 

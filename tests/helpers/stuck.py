@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.space.space import StateSpace
-from search.agents.agent import Agent
-from search.agents.result import SearchStatus
+from search.agents.agent import Agent, Steps
 from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
 
@@ -33,13 +32,10 @@ def stop(started: str, fills: int) -> None:
 class Stuck(Heuristic):
     """Counts open goals, until it is stuck while it is built, or in the evaluation with this number."""
 
-    built = 0
-
-    def __init__(self, space: StateSpace, started: str, at: int = 0, built: int = 1, fills: int = 0):
+    def __init__(self, space: StateSpace, started: str, at: int = 0, fills: int = 0):
         self._truth, self._started, self._fills = space.query(space.task.goal), started, fills
         self._left = at
-        Stuck.built += 1
-        if not at and Stuck.built == built:
+        if not at:
             stop(started, fills)
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -56,7 +52,8 @@ class Deaf(Agent):
     def __init__(self, started: str, fills: int = 0):
         self._started, self._fills = started, fills
 
-    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
+        yield
         stop(self._started, self._fills)
         raise AssertionError
 

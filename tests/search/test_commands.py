@@ -121,7 +121,7 @@ def test_plans_without_collapse_are_another_question(folder: Path) -> None:
     calls = {
         "free": Call(folder / "f1", "search.solve", (problem, "agent=bfs", "run_dir=run")),
         "forbidden": Call(
-            folder / "f2", "search.solve", (problem, "agent=bfs", "compare=portfolio", forbid, "run_dir=run")
+            folder / "f2", "search.solve", (problem, "agent=bfs", "compare=interleaved", forbid, "run_dir=run")
         ),
         "valid": Call(folder / "f3", "search.validate", (problem, flip)),
         "not valid": Call(folder / "f4", "search.validate", (problem, flip, forbid)),

@@ -3,8 +3,8 @@
     OMP_NUM_THREADS=1 python -m tests.tools.overruns
 
 Each searches twice: with little time, and with little memory. Time is taken around `find_plan`, in the process that
-calls it; memory is what the operating system says the largest of the processes that searched held at most, or all of a
-portfolio together as it reports it. The table goes to `outputs/bench/overruns.csv`.
+calls it; memory is what the operating system says the process that searched held at most. The table goes to
+`outputs/bench/overruns.csv`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from epigym.task.task import Task
 from search.agents import AGENTS
 from search.agents.limits import Limits, memory_bytes
 from search.heuristics import HEURISTICS
-from search.planning.configuration import PORTFOLIO, Configuration
+from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from search.processes.processes import Job, supervise
 from tests.helpers.epddl_files import competition_cases
@@ -66,7 +66,7 @@ class Overrun:
 
 
 def configurations(checkpoint: str) -> Iterator[Configuration]:
-    """Every agent with every heuristic that it takes, and the portfolio."""
+    """Every agent with every heuristic that it takes."""
     for agent in AGENTS:
         for heuristic in HEURISTICS:
             choice = {"name": heuristic, "checkpoint": checkpoint} if heuristic == "gnn" else heuristic
@@ -75,7 +75,6 @@ def configurations(checkpoint: str) -> Iterator[Configuration]:
                 yield configuration
                 if configuration.heuristic is None:
                     break
-    yield Configuration.of(PORTFOLIO)
 
 
 def measured(task: Task, configuration: Configuration, limits: Limits) -> Overrun:

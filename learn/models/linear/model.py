@@ -130,6 +130,11 @@ class LinearScorer:
         """The relaxation that the model corrects."""
         return self._observed.relaxation
 
+    def known(self, ids: NDArray[np.int32]) -> float:
+        """The share of the distinct features of `ids` (int32[k]) that the model has a weight for; of none, 1."""
+        colours = np.unique(self._observed.features(ids).colour)
+        return float(np.isin(colours, self._model.colours).mean()) if len(colours) else 1.0
+
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: scores of `ids` (int32[k]), in steps."""
         base = self._model.base_weight * self._observed.base(ids)

@@ -91,7 +91,7 @@ def test_every_agent_finds_the_only_plan_and_without_collapse_proves_that_there_
     assert result.distinct == 2  # before and after the flip
 
 
-@pytest.mark.parametrize("agent", ["bfs", "portfolio"])
+@pytest.mark.parametrize("agent", ["bfs", "interleaved"])
 def test_a_collapsed_start_is_refused_by_the_one_question_only(agent: str) -> None:
     initial = deluded().initial
     successors = (initial.successors[0], (frozenset(),) * len(initial.valuations))

@@ -18,11 +18,11 @@ from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, not_
 from epigym.task.task import Task
-from search.agents import AGENTS, make_agent, mix
+from search.agents import AGENTS, alternation, make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics.heuristic import Evaluation, Heuristic
-from search.planning.configuration import PORTFOLIO, Configuration
+from search.planning.configuration import DEFAULT, Configuration
 from search.planning.planner import find_plan
 from search.planning.single import search_alone
 from tests.helpers.recorder import Recorder
@@ -35,7 +35,7 @@ GOSSIP = "epistemic_gossip"
 def both(task: Task, agent: str = "bfs", limits: Limits | None = None) -> tuple[SearchResult, SearchResult]:
     """What an agent finds without and with symmetries."""
     found = [
-        search_alone(task, Configuration.of({"name": agent, "symmetry": symmetry}, "h_add"), limits)
+        search_alone(task, Configuration.of({"name": agent, "symmetry": symmetry}, "h_add"), limits).result
         for symmetry in (False, True)
     ]
     return found[0], found[1]
@@ -50,9 +50,9 @@ def check_same(task: Task, plain: SearchResult, pruned: SearchResult) -> None:
 @given(st.integers(0, 2**32))
 def test_shortest_plans_of_random_tasks_are_as_short_as_without(seed: int) -> None:
     task = symmetric_task(seed)
-    plain = search_alone(task, Configuration.of("bfs"), Limits(max_expanded=100))
+    plain = search_alone(task, Configuration.of("bfs"), Limits(max_expanded=100)).result
     if plain.status.is_decided:
-        check_same(task, plain, search_alone(task, Configuration.of({"name": "bfs", "symmetry": True})))
+        check_same(task, plain, search_alone(task, Configuration.of({"name": "bfs", "symmetry": True})).result)
 
 
 @given(st.integers(0, 2**32))
@@ -61,9 +61,9 @@ def test_shortest_plans_without_collapse_are_as_short_as_without_symmetries(seed
     if any(reference.collapsed(task.initial)):
         return
     limits = Limits(max_expanded=100)
-    plain = search_alone(task, Configuration.of("bfs"), limits, forbid_collapse=True)
+    plain = search_alone(task, Configuration.of("bfs"), limits, forbid_collapse=True).result
     if plain.status.is_decided:
-        pruned = search_alone(task, Configuration.of({"name": "bfs", "symmetry": True}), forbid_collapse=True)
+        pruned = search_alone(task, Configuration.of({"name": "bfs", "symmetry": True}), forbid_collapse=True).result
         check_same(task, plain, pruned)
         assert pruned.plan is None or validate(task, pruned.plan, forbid_collapse=True).valid
 
@@ -172,8 +172,8 @@ def test_what_is_tried_in_place_of_a_preferred_action_is_preferred(monkeypatch: 
     make_agent("hfs_preferred").search(space, LikesTheLast(space), Limits(max_expanded=2))
     assert space.expanded == [0, clean]
     space = Recorder(muddy_children(5, 2), symmetry=True)
-    monkeypatch.setattr(mix, "Relaxation", LikesTheLastRelaxed)
-    make_agent("mix", queues=["score", "helpful"]).search(space, LikesTheLast(space), Limits(max_expanded=2))
+    monkeypatch.setattr(alternation, "Relaxation", LikesTheLastRelaxed)
+    make_agent("alternation", lists=["value", "preferred"]).search(space, LikesTheLast(space), Limits(max_expanded=2))
     assert space.expanded == [0, clean]
     space = Recorder(muddy_children(5, 2), symmetry=True)
     make_agent("lazy").search(space, LikesTheLast(space), Limits(max_expanded=6))
@@ -181,24 +181,10 @@ def test_what_is_tried_in_place_of_a_preferred_action_is_preferred(monkeypatch: 
     assert set(space.applied) <= {0, 2}
 
 
-def test_the_option_is_one_of_every_agent_and_of_the_members_of_a_portfolio() -> None:
+def test_the_option_is_one_of_every_agent() -> None:
     assert not Configuration.of("bfs").symmetry
     assert Configuration.of({"name": "hfs", "symmetry": True}, "open_goals").symmetry
     assert Configuration.of({"_target_": "search.agents.BreadthFirst", "symmetry": True}).symmetry
-    default = Configuration.of(PORTFOLIO).members
-    assert [member.names[0] for member in default if member.symmetry] == ["bfs_symmetry"]
-    assert all(member.symmetry for member in Configuration.of({"name": PORTFOLIO, "symmetry": True}).members)
-    members = [{"agent": {"name": "bfs", "symmetry": True}}, {"agent": "dfs"}]
-    mixed = Configuration.of({"name": PORTFOLIO, "members": members})
-    assert [member.symmetry for member in mixed.members] == [True, False]
-    for name in ("bfs", PORTFOLIO):
+    for name in ("bfs", DEFAULT):
         with pytest.raises(UsageError, match=f"agent '{name}': symmetry=much: expected true or false"):
             Configuration.of({"name": name, "symmetry": "much"})
-
-
-def test_a_portfolio_with_symmetries_finds_a_valid_plan() -> None:
-    members = [{"agent": "bfs"}]
-    task = load_problem(GOSSIP)
-    result = find_plan(task, Configuration.of({"name": PORTFOLIO, "symmetry": True, "members": members}))
-    assert result.status is SearchStatus.SOLVED
-    assert result.generated == both(task)[1].generated

@@ -246,11 +246,11 @@ from pathlib import Path
 from search.agents.breadth_first import BreadthFirst
 
 class Waits(BreadthFirst):
-    def _search(self, run, heuristic):
+    def start(self, run, heuristic):
         if not Path("started").exists():
             Path("started").touch()
             signal.pause()
-        return super()._search(run, heuristic)
+        return super().start(run, heuristic)
 """
 
 

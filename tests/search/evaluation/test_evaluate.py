@@ -159,7 +159,7 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
     write_model(tmp_path / "of" / "gossip.ckpt", "weights")
     trained = {"name": "gnn", "checkpoint": model}
     by_domain = {"name": "gnn", "checkpoint": pattern}
-    portfolio = {"name": "portfolio", "members": [{"agent": "hfs", "heuristic": trained}]}
+    interleaved = {"name": "interleaved", "components": [{"agent": "hfs", "heuristic": trained}]}
     named: dict[str, Cell] = {}
 
     def keys() -> dict[str, str]:
@@ -175,7 +175,7 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
         named["gnn of domain"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", by_domain))
         named["gnn of file"] = cell_of(coin, Configuration.of("hfs", by_domain))
         named["newest gnn"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", "gnn"))
-        named["portfolio"] = cell_of(coin, Configuration.of(portfolio))
+        named["interleaved"] = cell_of(coin, Configuration.of(interleaved))
         named["own"] = cell_of(coin, Configuration.of({"_target_": "foreign_agent.Mine"}))
         named["learned"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", "learned"))
         named["not re-executed"] = cells_of(named_problems([coin], "default"), [BFS], LIMITS, reexecute=False)[0]
@@ -195,7 +195,7 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
         return {name for name in before if before[name] != changed.keys[name]}
 
     write_model(Path(model), "other weights")
-    assert changed() == {"gnn", "portfolio"}
+    assert changed() == {"gnn", "interleaved"}
     monkeypatch.setattr(learned, "SHIPPED", tmp_path / "shipped")
     assert changed() == {"learned"}
     write_model(tmp_path / "shipped" / "general.json", "weights")
@@ -371,11 +371,9 @@ def test_missing_checkpoints_are_named_before_anything_is_done(
         with pytest.raises(MissingError, match=message):
             evaluate_all(cells, tmp_path / "run")
     assert not (tmp_path / "run").exists()
-    # The domain of a file is known when it is read, and a portfolio does without a member.
-    portfolio = {"name": "portfolio", "members": [{"agent": "hfs", "heuristic": of_domain}, {"agent": "bfs"}]}
-    late = [cell_of(coin, Configuration.of(agent, of_domain)) for agent in ("hfs", portfolio)]
-    evaluate_all(late, tmp_path / "run")
-    assert [row["status"] for row in read_table(tmp_path / "run")] == ["error", "solved"]
+    # The domain of a file is known when it is read.
+    evaluate_all([cell_of(coin, Configuration.of("hfs", of_domain))], tmp_path / "run")
+    assert [row["status"] for row in read_table(tmp_path / "run")] == ["error"]
 
 
 def test_classes_of_ones_own_work_in_the_processes_of_cells(

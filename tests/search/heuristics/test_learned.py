@@ -99,7 +99,7 @@ def test_agents_that_ask_for_preferences_take_what_has_them(agent: str, base: Ba
         assert find_plan(load_problem(PROBLEM), configuration).status is SearchStatus.SOLVED
 
 
-@pytest.mark.parametrize("agent", ["hfs", "mix"])
+@pytest.mark.parametrize("agent", ["hfs", "alternation"])
 @pytest.mark.parametrize("name", [PROBLEM, *sorted(SOLVABLE)])
 def test_plans_are_valid(agent: str, name: str, base: Base, tmp_path: Path) -> None:
     written(tmp_path / "model.json", base)
@@ -115,7 +115,7 @@ def test_plans_are_valid(agent: str, name: str, base: Base, tmp_path: Path) -> N
 def test_a_task_without_a_plan_is_exhausted(base: Base, tmp_path: Path) -> None:
     written(tmp_path / "model.json", base)
     heuristic = {"name": "learned", "checkpoint": str(tmp_path / "model.json")}
-    for agent in ("hfs", "mix"):
+    for agent in ("hfs", "alternation"):
         assert find_plan(hopeless(), Configuration.of(agent, heuristic)).status is SearchStatus.UNSOLVABLE
 
 
@@ -175,7 +175,7 @@ def test_it_needs_neither_torch_nor_scipy(tmp_path: Path) -> None:
         "from search.planning.configuration import Configuration\n"
         "from search.planning.planner import find_plan\n"
         "heuristic = {'name': 'learned', 'checkpoint': sys.argv[2]}\n"
-        "for agent in ('mix', 'lazy'):\n"
+        "for agent in ('alternation', 'lazy'):\n"
         "    assert find_plan(load_problem(sys.argv[1]), Configuration.of(agent, heuristic)).plan\n"
         "print(*{'torch', 'scipy', 'lightning'} & {name for name, found in sys.modules.items() if found})\n"
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,12 +21,14 @@ from epigym.reference.semantics import Validation
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.agents import Agent, limits
-from search.agents.limits import Limits
+from search.agents.agent import Steps
+from search.agents.limits import Budget, Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.agents.run import SearchRun, Tell
 from search.agents.shorter import ShorterPlans
+from search.heuristics.belief_relaxation import RelaxedPlan
 from search.heuristics.heuristic import Heuristic
-from search.heuristics.open_goals import DividedGoals, OpenGoals
+from search.heuristics.open_goals import OpenGoals
 from search.planning import improving, planner
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan, find_plan_here
@@ -52,7 +55,7 @@ class Wordy(Agent):
         plan = ("lift", *["look"] * self.looks, "shout")
         return SearchResult(SearchStatus.SOLVED, "wordy", "coin", plan, expanded=10, generated=20, distinct=2)
 
-    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
         raise NotImplementedError
 
 
@@ -104,7 +107,7 @@ def test_redundant_actions_are_left_out_and_counts_are_those_of_both_searches() 
     result = find_plan(coin(), WORDY, anytime=True)
     assert (result.plan, result.optimal) == (SHORTEST, True)
     assert [length for length, _ in result.history] == [6, 3]
-    alone = ShorterPlans(space := StateSpace(coin()), DividedGoals(space), Limits().start())
+    alone = ShorterPlans(space := StateSpace(coin()), RelaxedPlan(space), Limits().start())
     assert alone.next(5.0, 3) is SearchStatus.UNSOLVABLE
     assert (result.expanded, result.generated) == (10 + alone.run.expanded, 20 + alone.run.generated)
     assert result.distinct == max(2, alone.run.distinct)
@@ -198,26 +201,28 @@ def test_the_empty_plan_is_shortest() -> None:
     assert (result.plan, result.optimal, len(result.history)) == ((), True, 1)
 
 
-def test_a_portfolio_goes_on_with_the_heuristic_that_decided(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+def test_it_goes_on_in_the_same_space_with_the_same_heuristic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without one of its own, with that of the relaxation, which the space remembers."""
+    asked: list[tuple[StateSpace, type[Heuristic]]] = []
+    made: list[StateSpace] = []
 
     class Watched(ShorterPlans):
-        def __init__(self, space: StateSpace, heuristic: Heuristic, budget: object) -> None:
-            asked.append(type(heuristic))
+        def __init__(self, space: StateSpace, heuristic: Heuristic, budget: Budget) -> None:
+            asked.append((space, type(heuristic)))
             super().__init__(space, heuristic, budget)
 
+    def make_space(configuration: Configuration, task: Task, *, forbid_collapse: bool) -> StateSpace:
+        made.append(StateSpace(task))
+        return made[-1]
+
     monkeypatch.setattr(improving, "ShorterPlans", Watched)
-    for agent, heuristic, kind in (
-        ({"name": "dfs"}, None, DividedGoals),
-        ({"name": "hfs", "label": "mine"}, {"name": "open_goals", "label": "too"}, OpenGoals),
-    ):
-        member = {"agent": agent} | ({"heuristic": heuristic} if heuristic else {})
-        result = find_plan(coin(), Configuration.of({"name": "portfolio", "members": [member]}), anytime=True)
-        assert (result.plan, result.optimal, asked.pop()) == (SHORTEST, True, kind)
-        assert result.message.startswith("decided by ")
-        assert len(result.members) == 1
-    result = find_plan(coin(), Configuration.of({"name": "portfolio", "members": [{"agent": "bfs"}]}), anytime=True)
-    assert (result.optimal, asked) == (True, [])
+    monkeypatch.setattr(Configuration, "make_space", make_space)
+    dfs: dict[str, Any] = {"name": "interleaved", "components": [{"agent": "dfs"}]}
+    own = ((dfs, None, RelaxedPlan), ("dfs", None, RelaxedPlan), ("hfs", "open_goals", OpenGoals))
+    for agent, heuristic, kind in own:
+        result = find_plan(coin(), Configuration.of(agent, heuristic), anytime=True)
+        assert (result.plan, result.optimal, asked.pop()) == (SHORTEST, True, (made.pop(), kind))
+    assert not made
 
 
 class Stopped(BaseException):
@@ -314,7 +319,7 @@ class Lost(Agent):
         status = SearchStatus.SOLVED if space.is_goal([state])[0] else SearchStatus.EXPANSION_LIMIT
         return SearchResult(status, "lost", "telling", tuple(plan) if status is SearchStatus.SOLVED else None)
 
-    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
+    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
         raise NotImplementedError
 
 

@@ -21,7 +21,7 @@ from search.agents.result import SearchStatus
 from search.evaluate import Evaluate, cells
 from search.evaluation.cell import Cell
 from search.heuristics import HEURISTICS
-from search.planning.configuration import PORTFOLIO, Configuration, _settings
+from search.planning.configuration import Configuration, _settings
 from search.planning.planner import find_plan
 from search.planning.single import search_alone
 from search.solve import Solve
@@ -41,7 +41,7 @@ def options(group: str) -> set[str]:
 
 
 def test_every_agent_and_heuristic_is_an_option() -> None:
-    assert options("agent") == {*AGENTS, PORTFOLIO}
+    assert options("agent") == set(AGENTS)
     assert options("heuristic") == set(HEURISTICS)
 
 
@@ -51,7 +51,7 @@ def test_options_name_every_setting_with_its_default(group: str, registry: dict[
         settings = OmegaConf.to_container(OmegaConf.load(CONF / group / f"{name}.yaml"))
         parameters = {key: value for key, value in inspect.signature(make).parameters.items() if key != "space"}
         assert settings.pop("name") == name
-        assert group != "agent" or (settings.pop("symmetry"), settings.pop("threads")) == (False, 1)
+        assert group != "agent" or (settings.pop("symmetry"), settings.pop("threads")) == (name == "interleaved", 1)
         assert set(settings) == set(parameters)
         for key, parameter in parameters.items():
             if parameter.default is not inspect.Parameter.empty:
@@ -71,12 +71,12 @@ def test_the_defaults_of_the_command_are_those_of_the_library() -> None:
     assert Limits(values.max_expanded, values.time_limit, values.memory_limit) == Limits()
 
 
-@pytest.mark.parametrize("agent", sorted([*AGENTS, PORTFOLIO]))
+@pytest.mark.parametrize("agent", sorted(AGENTS))
 def test_every_agent_can_be_chosen(agent: str) -> None:
     values = composed(Solve, "solve", "problem=x", f"agent={agent}", "heuristic=h_add")
     configuration = Configuration.of(values.agent, values.heuristic)
     assert configuration.names[0] == agent
-    assert agent == PORTFOLIO or configuration.make_agent().name == agent
+    assert configuration.make_agent().name == agent
 
 
 @pytest.mark.parametrize(
@@ -108,12 +108,11 @@ def test_the_competition_is_planned_with_and_without_what_is_learned(monkeypatch
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
     found = grid("experiment=competition")
     assert len(found) == 3 * 100
-    members = {cell.configuration.label: [one.label for one in cell.configuration.members] for cell in found}
-    assert members == {
-        "bfs": [],
-        "portfolio": ["bfs", "lazy/h_ff", "mix/learned", "hfs_preferred/h_add", "bfws/divided_goals", "bfs_symmetry"],
-        "portfolio_unlearned": ["bfs", "lazy/h_ff", "hfs_preferred/h_add", "bfws/divided_goals", "bfs_symmetry"],
-    }
+    labels = ["bfs", "interleaved", "interleaved_unlearned"]
+    assert list(dict.fromkeys(cell.configuration.label for cell in found)) == labels
+    components = {cell.configuration.label: str(cell.configuration.agent.get("components")) for cell in found}
+    learned = "{'name': 'learned', 'least_known': 0.15}"
+    assert components["interleaved"].replace(learned, "'h_ff'") == components["interleaved_unlearned"]
     assert {(cell.limits.time_limit, cell.limits.memory_limit) for cell in found} == {(60, 2**33)}
     assert not any("gnn" in str(cell.configuration) for cell in found)
     toolkit = grid("experiment=competition", "suite=epddl", "time_limit=600")
@@ -131,20 +130,19 @@ def test_the_ablation_has_a_model_for_every_recipe_of_linear_models() -> None:
     assert found.keys() == {f"hfs/{name}" for name in recipes | others}
 
 
-def test_every_queue_of_mix_is_left_out_once() -> None:
-    found = [cell.configuration.agent for cell in grid("experiment=queues", "per_domain=1")]
-    queues = {str(agent.get("label", "mix")): agent["queues"] for agent in found if agent["name"] == "mix"}
-    left = {f"no_{name}": [one for one in queues["mix"] if one != name] for name in queues["mix"]}
-    assert queues == {"mix": queues["mix"], **left}
+def test_every_open_list_is_left_out_once() -> None:
+    agents = [cell.configuration.agent for cell in grid("experiment=open_lists", "per_domain=1")]
+    name = "alternation"
+    lists = {str(agent.get("label", name)): agent["lists"] for agent in agents if agent["name"] == name}
+    left = {f"no_{one}": [other for other in lists[name] if other != one] for one in lists[name]}
+    assert lists == {name: lists[name], **left}
 
 
-@pytest.mark.parametrize("agent", ["bfs", "hfs", "lazy", "mix"])
+@pytest.mark.parametrize("agent", ["bfs", "hfs", "lazy", "alternation"])
 def test_agents_find_the_same_with_two_threads(agent: str) -> None:
     task = domain_problem("gossip", agents=7)  # of 128 worlds
-    found = [
-        search_alone(task, Configuration.of({"name": agent, "threads": threads}, "h_add"), Limits(max_expanded=30))
-        for threads in (1, 2)
-    ]
+    choices = (Configuration.of({"name": agent, "threads": threads}, "h_add") for threads in (1, 2))
+    found = [search_alone(task, choice, Limits(max_expanded=30)).result for choice in choices]
     alone, shared = ((one.status, one.plan, one.expanded, one.generated, one.distinct) for one in found)
     assert alone == shared
 
@@ -225,17 +223,6 @@ def test_configurations_are_read_from_text_and_mappings() -> None:
             "'learned' does not read m.onnx: choose the heuristic 'gnn'",
         ),
         ("hfs", {"name": "gnn", "chekpoint": "x"}, "'chekpoint': did you mean 'checkpoint'?"),
-        ({"name": "portfolio", "members": "bfs"}, None, "agent 'portfolio': members=bfs: expected a mapping"),
-        ({"name": "portfolio", "membres": []}, None, "'membres': did you mean 'members'?"),
-        ({"name": "portfolio", "members": []}, None, "agent 'portfolio' needs members"),
-        ({"name": "portfolio", "members": [{"agent": "portfolio"}]}, None, "none of them a portfolio itself"),
-        ({"name": "portfolio", "members": [{"agent": "gone"}]}, None, "unknown agent 'gone'"),
-        ({"name": "portfolio", "members": [{"agnet": "bfs"}]}, None, "'agnet': did you mean 'agent'?"),
-        (
-            {"name": "portfolio", "members": [{"heuristic": "l_pg"}]},
-            None,
-            "member of the portfolio needs the setting agent",
-        ),
         ({"_target_": "gone.Mine"}, None, "_target_=gone.Mine: No module named 'gone'; give module.Class"),
         ({"_target_": "os.getcwd"}, None, "'os.getcwd' is no class that derives from search.agents.agent.Agent"),
         ("hfs", {"_target_": "decimal.Decimal"}, "derives from search.heuristics.heuristic.Heuristic"),
@@ -303,7 +290,7 @@ def test_the_command_line_takes_classes_of_ones_own() -> None:
 
 
 @pytest.mark.usefixtures("own")
-def test_members_of_a_portfolio_can_be_classes_of_ones_own() -> None:
+def test_components_can_be_classes_of_ones_own() -> None:
     member = {"agent": "hfs", "heuristic": {"_target_": "foreign.Mine", "scale": 2}}
-    result = find_plan(coin(), Configuration.of({"name": "portfolio", "members": [member]}))
+    result = find_plan(coin(), Configuration.of({"name": "interleaved", "components": [member]}))
     assert (result.status, result.message) == (SearchStatus.SOLVED, "decided by hfs/Mine")

@@ -129,8 +129,8 @@ def test_symmetry_and_threads_of_the_source_are_made_use_of() -> None:
     named = search.plan(task, agent={"name": "bfs", "symmetry": True})
     assert reduced.generated == named.generated < plain.generated
     given = StateSpace(task, symmetry=True, threads=2)
-    within = Configuration.of("portfolio").within(given)
-    assert {(one.agent["symmetry"], one.agent["threads"]) for one in (within, *within.members)} == {(True, 2)}
+    within = Configuration.of("bfs").within(given)
+    assert (within.agent["symmetry"], within.agent["threads"]) == (True, 2)
     asked = Configuration.of({"name": "bfs", "symmetry": True, "threads": 3})
     assert asked.within(StateSpace(task)).agent == asked.agent
 
@@ -198,7 +198,7 @@ def test_a_class_of_the_main_script_is_refused() -> None:
         ({"agent": {"name": "lazy", "bost": 3}, "heuristic": "h_add"}, "did you mean 'boost'"),
         ({"agent": "hfs"}, "agent 'hfs' needs a heuristic"),
         ({"agent": "bfs", "heuristic": "h_add"}, "agent 'bfs' takes no heuristic: leave it out, or choose agent='hfs'"),
-        ({"heuristic": "h_add"}, "agent 'portfolio' takes no heuristic: leave it out, or choose agent='hfs'"),
+        ({"heuristic": "h_add"}, "agent 'interleaved' takes no heuristic: leave it out, or choose agent='hfs'"),
         ({"agent": make_agent("bfs")}, "must be a name, a mapping of name and settings, or a class"),
         ({"agent": int}, "is no class that derives from search.agents.agent.Agent"),
         ({"time_limit": -1}, "time_limit=-1.0: expected at least 0"),

@@ -24,7 +24,6 @@ from search.exploring.searching import searched
 from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.planner import GRACE_MEMORY, GRACE_SECONDS, find_plan
-from search.planning.portfolio import search_in_portfolio
 from search.processes.processes import Job, supervise
 from search.processes.watched import Told, may_be_copied
 from tests.helpers import jobs
@@ -96,7 +95,7 @@ def test_the_best_plan_stays_when_the_search_for_shorter_ones_is_ended(tmp_path:
     started, file = tmp_path / "started", tmp_path / "plan.json"
     for limit in (0.5 * 4**power for power in itertools.count()):
         limits = Limits(time_limit=limit)
-        result = find_plan(coin(), stuck(started, built=2), limits, file, anytime=True)
+        result = find_plan(coin(), stuck(started, at=4), limits, file, anytime=True)
         if started.exists():
             break
     assert (result.status, result.plan) == (SearchStatus.SOLVED, ("lift", "look", "shout"))
@@ -127,30 +126,6 @@ def test_searches_of_the_page_are_ended_too(tmp_path: Path) -> None:
         return result
 
     until_started(started, search)
-
-
-def test_a_member_that_is_stuck_leaves_the_others_their_time(tmp_path: Path) -> None:
-    started = str(tmp_path / "started")
-    stuck_member = {"agent": "hfs", "heuristic": {"_target_": "tests.helpers.stuck.Stuck", "started": started}}
-    portfolio = {"name": "portfolio", "head_start": 0.2, "members": [stuck_member, {"agent": "bfs"}]}
-    result = find_plan(coin(), Configuration.of(portfolio), Limits(time_limit=100.0))
-    assert (result.status, result.message) == (SearchStatus.SOLVED, "decided by bfs")
-
-
-def test_memory_of_a_portfolio_is_the_sum_of_its_processes(tmp_path: Path) -> None:
-    """Each of the members would do with the memory there is; together they do not."""
-    members = [
-        {"agent": {"_target_": "tests.helpers.stuck.Deaf", "started": str(tmp_path / name), "fills": 1}}
-        for name in ("one", "two")
-    ]
-    portfolio = Configuration.of({"name": "portfolio", "head_start": 0, "members": members})
-    most = psutil.Process().memory_info().rss + 2 * BLOCK
-    for limit in (3.0, 12.0, 48.0):
-        result = search_in_portfolio(coin(), portfolio, Limits(time_limit=limit, memory_limit=most))
-        if SearchStatus.MEMORY_LIMIT in {member.status for member in result.members}:
-            break
-    assert all(member.peak_bytes < 2 * BLOCK for member in result.members)
-    assert result.peak_bytes >= most
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Greedy search over several queues in turn: the turns by hand, single queues as the agents that they are like."""
+"""Greedy search over several open lists in turn: the turns by hand, single lists as the agents that they are like."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from search.agents import make_agent, mix
+from search.agents import alternation, make_agent
+from search.agents.alternation import OpenListName
 from search.agents.limits import Limits
-from search.agents.mix import QueueName
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics import make_heuristic
 from search.heuristics.heuristic import Evaluation
@@ -29,8 +29,8 @@ from tests.helpers.graph_space import GraphSpace, TableHeuristic
 from tests.helpers.recorder import Recorder
 from tests.helpers.tasks import COUNTER, hopeless
 
-QUEUES: tuple[str, ...] = get_args(QueueName)
-CHOICES = [list(names) for size in range(1, 5) for names in combinations(QUEUES, size)]
+LISTS: tuple[str, ...] = get_args(OpenListName)
+CHOICES = [list(names) for size in (1, 2, 6) for names in combinations(LISTS, size)]
 BLIND = ["active_muddy_child/g_amc_05_03_muddy_s1517", "consecutive_numbers/g_cn_3_11_k2"]
 PROBLEMS = ["coin_in_the_box/pl_5", "collaboration_communication", "grapevine/3_pl_3", "assembly_line", *BLIND]
 
@@ -51,23 +51,31 @@ def check_alike(one: tuple[list[int], SearchResult], other: tuple[list[int], Sea
 
 @pytest.mark.parametrize("heuristic", ["open_goals", "landmarks", "h_ff"])
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_the_queue_of_scores_alone_is_greedy_search(name: str, heuristic: str) -> None:
+def test_the_list_of_scores_alone_is_greedy_search(name: str, heuristic: str) -> None:
     task = load_problem(name)
-    check_alike(run("mix", task, heuristic, queues=["score"]), run("hfs", task, heuristic))
+    check_alike(run("alternation", task, heuristic, lists=["value"]), run("hfs", task, heuristic))
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_the_queue_of_additive_costs_alone_is_greedy_search_with_h_add(name: str) -> None:
+def test_the_list_of_additive_costs_alone_is_greedy_search_with_h_add(name: str) -> None:
     """Where the relaxation is blind too: then both count open parts of the goal."""
     task = load_problem(name)
-    check_alike(run("mix", task, "open_goals", queues=["h_add"]), run("hfs", task, "h_add"))
+    check_alike(run("alternation", task, "open_goals", lists=["h_add"]), run("hfs", task, "h_add"))
 
 
 @pytest.mark.parametrize("heuristic", ["open_goals", "landmarks", "h_ff"])
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_the_queue_of_what_is_new_alone_is_width_search_by_parts(name: str, heuristic: str) -> None:
+def test_the_list_of_what_is_new_alone_is_width_search_by_parts(name: str, heuristic: str) -> None:
     task = load_problem(name)
-    check_alike(run("mix", task, heuristic, queues=["novel"]), run("bfws", task, heuristic, by="parts"))
+    check_alike(run("alternation", task, heuristic, lists=["novelty"]), run("bfws", task, heuristic, by="parts"))
+
+
+@pytest.mark.parametrize("name", [name for name in PROBLEMS if name not in BLIND])
+def test_the_lists_of_additive_costs_are_those_of_values_with_h_add(name: str) -> None:
+    task = load_problem(name)
+    for one, other in (("h_add", "value"), ("preferred_h_add", "preferred"), ("novelty_h_add", "novelty")):
+        same = run("alternation", task, "h_add", lists=[other])
+        check_alike(run("alternation", task, "open_goals", lists=[one]), same)
 
 
 class TableRelaxation:
@@ -96,29 +104,31 @@ HELPFUL = {0: [1], 4: [0]}  # to 2 and to 5
 
 
 @pytest.mark.parametrize(
-    ("queues", "order"),
+    ("lists", "order"),
     [
-        # score: 0; h_add, where 0 is first: 1; helpful: 2; score: 4; h_add: 5; helpful has 5 only and passes; score: 3.
-        (["score", "h_add", "helpful"], [0, 1, 2, 4, 5, 3, 6]),
-        # helpful passes; score: 0; helpful: 2; score: 4; helpful: 5; score: 3; helpful passes; score: 1.
-        (["helpful", "score"], [0, 2, 4, 5, 3, 1, 6]),
-        (["h_add", "score"], [0, 4, 5, 3, 1, 2, 6]),
-        (["helpful"], [0, 2, 4, 5, 3, 1, 6]),  # 2; then by score; 5, which is helpful, as soon as it is there
+        # value: 0; h_add, where 0 is first: 1; preferred: 2; value: 4; h_add: 5; preferred passes; value: 3.
+        (["value", "h_add", "preferred"], [0, 1, 2, 4, 5, 3, 6]),
+        # preferred passes; value: 0; preferred: 2; value: 4; preferred: 5; value: 3; preferred passes; value: 1.
+        (["preferred", "value"], [0, 2, 4, 5, 3, 1, 6]),
+        (["h_add", "value"], [0, 4, 5, 3, 1, 2, 6]),
+        # preferred_h_add passes; h_add: 0; preferred_h_add: 2; h_add: 1; preferred_h_add passes; h_add: 3, 4; 5 either.
+        (["preferred_h_add", "h_add"], [0, 2, 1, 3, 4, 5, 6]),
+        (["preferred"], [0, 2, 4, 5, 3, 1, 6]),  # 2; then by value; 5, which is preferred, as soon as it is there
     ],
 )
-def test_the_queues_have_their_turns(queues: list[str], order: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mix, "Relaxation", lambda space: TableRelaxation(COSTS, HELPFUL))
+def test_the_lists_have_their_turns(lists: list[str], order: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alternation, "Relaxation", lambda space: TableRelaxation(COSTS, HELPFUL))
     space = GraphSpace(EDGES, [])
-    result = make_agent("mix", queues=queues).search(space, TableHeuristic(SCORES))
+    result = make_agent("alternation", lists=lists).search(space, TableHeuristic(SCORES))
     assert (result.status, space.expanded) == (SearchStatus.UNSOLVABLE, order)
 
 
-@pytest.mark.parametrize("queue", ["score", "h_add", "helpful"])
-def test_infinite_scores_come_last_but_come(queue: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["value", "h_add", "preferred"])
+def test_infinite_scores_come_last_but_come(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     table = {1: np.inf, 2: 1.0, 3: 2.0, 4: 3.0}
-    monkeypatch.setattr(mix, "Relaxation", lambda space: TableRelaxation(table, {0: [0, 1, 2, 3]}))
+    monkeypatch.setattr(alternation, "Relaxation", lambda space: TableRelaxation(table, {0: [0, 1, 2, 3]}))
     space = GraphSpace(EDGES, [])
-    make_agent("mix", queues=queue).search(space, TableHeuristic(table))
+    make_agent("alternation", lists=name).search(space, TableHeuristic(table))
     assert [state for state in space.expanded if state <= 4] == [0, 2, 3, 4, 1]
 
 
@@ -132,10 +142,10 @@ def test_one_of_the_tasks_without_a_plan_is_one_for_which_the_relaxation_is_blin
     assert [Relaxation(StateSpace(task)).is_blind(0) for task in (hopeless(), trap())] == [True, False]
 
 
-@pytest.mark.parametrize("queues", CHOICES, ids=",".join)
+@pytest.mark.parametrize("lists", CHOICES, ids=",".join)
 @pytest.mark.parametrize("task", [hopeless, trap])
-def test_any_choice_of_queues_exhausts_a_task_without_a_plan(task: Any, queues: list[str]) -> None:
-    expanded, result = run("mix", task(), "open_goals", queues=queues)
+def test_any_choice_of_lists_exhausts_a_task_without_a_plan(task: Any, lists: list[str]) -> None:
+    expanded, result = run("alternation", task(), "open_goals", lists=lists)
     found = run("bfs", task(), "open_goals")[1]
     assert (result.status, result.plan) == (SearchStatus.UNSOLVABLE, None)
     assert found.status is SearchStatus.UNSOLVABLE
@@ -143,11 +153,11 @@ def test_any_choice_of_queues_exhausts_a_task_without_a_plan(task: Any, queues: 
     assert len(expanded) == len(set(expanded))
 
 
-@pytest.mark.parametrize("queues", CHOICES, ids=",".join)
+@pytest.mark.parametrize("lists", CHOICES, ids=",".join)
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_any_choice_of_queues_finds_a_valid_plan_and_expands_no_e_state_twice(name: str, queues: list[str]) -> None:
+def test_any_choice_of_lists_finds_a_valid_plan_and_expands_no_e_state_twice(name: str, lists: list[str]) -> None:
     task = load_problem(name)
-    expanded, result = run("mix", task, "divided_goals", queues=queues)
+    expanded, result = run("alternation", task, "divided_goals", lists=lists)
     assert validate(task, result.plan).valid
     assert len(expanded) == len(set(expanded)) == result.expanded
 
@@ -155,7 +165,7 @@ def test_any_choice_of_queues_finds_a_valid_plan_and_expands_no_e_state_twice(na
 def test_the_expansion_limit_is_exact() -> None:
     for most in (0, 1, 3):
         space = GraphSpace(EDGES, [])
-        agent = make_agent("mix", queues=["score"])
+        agent = make_agent("alternation", lists=["value"])
         result = agent.search(space, TableHeuristic(SCORES), Limits(max_expanded=most))
         assert (result.status, result.expanded, len(space.expanded)) == (SearchStatus.EXPANSION_LIMIT, most, most)
 
@@ -165,7 +175,7 @@ FAN = {0: [(name, state) for state, name in enumerate("abcdefgh", 1)]}
 
 def order_of(seed: int, scores: Mapping[int, float]) -> list[int]:
     space = GraphSpace(FAN, [])
-    make_agent("mix", queues=["score"], seed=seed).search(space, TableHeuristic(scores))
+    make_agent("alternation", lists=["value"], seed=seed).search(space, TableHeuristic(scores))
     return space.expanded
 
 
@@ -181,24 +191,24 @@ def test_a_seed_decides_between_equals_only_and_the_same_everywhere() -> None:
 
 def test_seeds_are_other_searches_and_each_is_always_the_same() -> None:
     task = load_problem("coin_in_the_box/pl_6")
-    found = [run("mix", task, "divided_goals", seed=seed) for seed in range(4)]
+    found = [run("alternation", task, "divided_goals", seed=seed) for seed in range(4)]
     assert all(validate(task, result.plan).valid for _, result in found)
     assert len({result.expanded for _, result in found}) > 1
     for seed, once in enumerate(found):
-        check_alike(once, run("mix", task, "divided_goals", seed=seed))
-    check_alike(found[0], run("mix", task, "divided_goals"))
+        check_alike(once, run("alternation", task, "divided_goals", seed=seed))
+    check_alike(found[0], run("alternation", task, "divided_goals"))
 
 
-def test_without_its_queues_no_relaxation_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_lists_no_relaxation_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(space: StateSpace) -> Relaxation:
         raise AssertionError("made")
 
-    monkeypatch.setattr(mix, "Relaxation", refuse)
+    monkeypatch.setattr(alternation, "Relaxation", refuse)
     task = load_problem("grapevine/3_pl_3")
-    assert run("mix", task, "open_goals", queues=["score", "novel"])[1].status is SearchStatus.SOLVED
-    for queue in ("h_add", "helpful"):
+    assert run("alternation", task, "open_goals", lists=["value", "novelty"])[1].status is SearchStatus.SOLVED
+    for name in ("h_add", "preferred"):
         with pytest.raises(AssertionError, match="made"):
-            run("mix", task, "open_goals", queues=["score", queue])
+            run("alternation", task, "open_goals", lists=["value", name])
 
 
 def test_each_e_state_is_scored_once_and_relaxed_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,13 +219,13 @@ def test_each_e_state_is_scored_once_and_relaxed_once(monkeypatch: pytest.Monkey
             asked.extend(np.asarray(ids).tolist())
             return super().__call__(ids)
 
-    monkeypatch.setattr(mix, "Relaxation", Counting)
+    monkeypatch.setattr(alternation, "Relaxation", Counting)
     space, heuristic = StateSpace(load_problem("coin_in_the_box/pl_5")), TableHeuristic({})
-    result = make_agent("mix").search(space, heuristic)
+    result = make_agent("alternation").search(space, heuristic)
     assert sorted(state for batch in heuristic.batches for state in batch) == sorted(asked[1:])
     assert asked[:2] == [space.initial, space.initial]  # whether it is blind for that
     assert len(set(asked)) == len(asked) - 1 > result.expanded
-    make_agent("mix", queues=["h_add"]).search(space, unasked := TableHeuristic({}))
+    make_agent("alternation", lists=["h_add"]).search(space, unasked := TableHeuristic({}))
     assert unasked.batches == []
 
 
@@ -232,42 +242,55 @@ class Opinionated(DividedGoals):
 def test_what_the_heuristic_prefers_is_not_asked_for() -> None:
     task = load_problem("coin_in_the_box/pl_5")
     space = Recorder(task)
-    result = make_agent("mix").search(space, Opinionated(space))
-    check_alike((space.expanded, result), run("mix", task, "divided_goals"))
+    result = make_agent("alternation").search(space, Opinionated(space))
+    check_alike((space.expanded, result), run("alternation", task, "divided_goals"))
 
 
 @pytest.mark.parametrize("name", BLIND)
-def test_where_the_relaxation_is_blind_its_queues_are_left_out(name: str) -> None:
+def test_where_the_relaxation_is_blind_its_lists_are_left_out(name: str) -> None:
     task = load_problem(name)
-    check_alike(run("mix", task, "c_pg"), run("mix", task, "c_pg", queues=["score", "novel"]))
-    for queues in (["h_add"], ["helpful"], ["helpful", "h_add"]):
-        check_alike(run("mix", task, "c_pg", queues=queues), run("hfs", task, "divided_goals"))
+    check_alike(run("alternation", task, "c_pg"), run("alternation", task, "c_pg", lists=["value", "novelty"]))
+    for lists in (["h_add"], ["preferred"], ["preferred", "h_add"]):
+        check_alike(run("alternation", task, "c_pg", lists=lists), run("hfs", task, "divided_goals"))
 
 
-def test_all_queues_are_the_default_in_their_order() -> None:
+def test_all_lists_are_the_default_in_their_order() -> None:
     task = load_problem("coin_in_the_box/pl_5")
-    check_alike(run("mix", task, "open_goals"), run("mix", task, "open_goals", queues=list(QUEUES)))
-    assert run("mix", task, "open_goals")[0] != run("mix", task, "open_goals", queues=list(reversed(QUEUES)))[0]
+    check_alike(run("alternation", task, "open_goals"), run("alternation", task, "open_goals", lists=list(LISTS)))
+    assert (
+        run("alternation", task, "open_goals")[0]
+        != run("alternation", task, "open_goals", lists=list(reversed(LISTS)))[0]
+    )
 
 
 @pytest.mark.parametrize(
-    ("queues", "message"),
+    ("lists", "message"),
     [
-        ([], "agent 'mix': queues is empty: name one of score, h_add, helpful, novel"),
-        (["score", "novel", "score"], "agent 'mix': queues names 'score' twice"),
-        (["helpfull"], "unknown agent 'mix': queues 'helpfull': did you mean 'helpful'?"),
-        (["h_ff"], "unknown agent 'mix': queues 'h_ff': expected one of 'h_add', 'helpful', 'novel', 'score'"),
+        (
+            [],
+            "agent 'alternation': lists is empty: "
+            "name one of value, h_add, preferred, preferred_h_add, novelty, novelty_h_add",
+        ),
+        (["value", "novelty", "value"], "agent 'alternation': lists names 'value' twice"),
+        (["noveltyy"], "unknown agent 'alternation': lists 'noveltyy': did you mean 'novelty' or 'novelty_h_add'?"),
+        (
+            ["h_ff"],
+            "unknown agent 'alternation': lists 'h_ff': expected one of 'h_add', 'novelty', "
+            "'novelty_h_add', 'preferred', 'preferred_h_add', 'value'",
+        ),
     ],
 )
-def test_what_is_no_choice_of_queues_is_refused(queues: Sequence[str], message: str) -> None:
+def test_what_is_no_choice_of_lists_is_refused(lists: Sequence[str], message: str) -> None:
     with pytest.raises(UsageError) as caught:
-        Configuration.of({"name": "mix", "queues": queues}, "open_goals")
+        Configuration.of({"name": "alternation", "lists": lists}, "open_goals")
     assert str(caught.value) == message
 
 
 def test_it_asks_for_its_heuristic_and_for_a_whole_number() -> None:
-    with pytest.raises(UsageError, match="agent 'mix' needs a heuristic"):
-        make_agent("mix").search(GraphSpace(EDGES, []))
-    with pytest.raises(UsageError, match="agent 'mix': seed=much: expected a whole number"):
-        make_agent("mix", seed="much")
-    assert Configuration.of({"name": "mix", "queues": "novel"}, "open_goals").make_agent().name == "mix"
+    with pytest.raises(UsageError, match="agent 'alternation' needs a heuristic"):
+        make_agent("alternation").search(GraphSpace(EDGES, []))
+    with pytest.raises(UsageError, match="agent 'alternation': seed=much: expected a whole number"):
+        make_agent("alternation", seed="much")
+    assert (
+        Configuration.of({"name": "alternation", "lists": "novelty"}, "open_goals").make_agent().name == "alternation"
+    )

@@ -1,0 +1,229 @@
+"""`alternation`: greedy best-first search that takes its next e-state from several open lists in turn.
+
+Source: Röger, Helmert, "The More, the Merrier: Combining Heuristic Estimators for Satisficing Planning" (ICAPS 2010)
+for the alternation; Lipovetzky, Geffner, "Best-First Width Search" (AAAI 2017) for novelty.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import cycle, islice
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
+
+from epigym.errors import UsageError
+from epigym.features.relaxation import Relaxation, Relaxed
+from epigym.space.space import StateSpace
+from search.agents.agent import Agent, Steps
+from search.agents.best_first import given, scored, thousandths
+from search.agents.novelty import NovelParts
+from search.agents.preferring import by_state, tried_for
+from search.agents.result import SearchStatus
+from search.agents.run import SearchRun
+from search.heuristics.heuristic import Heuristic
+from search.heuristics.open_goals import DividedGoals
+
+OpenListName = Literal["value", "h_add", "preferred", "preferred_h_add", "novelty", "novelty_h_add"]
+
+_RELAXING = {"h_add", "preferred", "preferred_h_add", "novelty_h_add"}
+
+Rank = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Alternation(Agent):
+    """Expands in turn the best e-state of each open list, one a round; a list with nothing left to expand passes.
+
+    The open lists, by what comes first in them:
+
+    - `value`: lowest value of the heuristic;
+    - `h_add`: lowest additive cost in the relaxation over belief literals;
+    - `preferred`, `preferred_h_add`: the same two orders of the e-states that a preferred action of that relaxation
+      reached;
+    - `novelty`, `novelty_h_add`: what is new among the e-states with the same goal count over split subgoals, then the
+      lowest count, then the same two orders.
+
+    Every e-state is expanded once. The lists of preferred actions hold no other e-states, unless no list of all
+    e-states is asked for: then the other e-states follow behind, so that the search is complete. Where the relaxation
+    is infinite at the initial e-state, the lists that use it are left out; if no other list was asked for, there is
+    one by the goal count over split subgoals.
+
+    Attributes:
+        lists: the open lists in the order of their turns.
+        seed: what decides between e-states that a list ranks alike: 0 the lowest id, any other number a pseudo-random
+            number of it and the e-state.
+    """
+
+    name = "alternation"
+    is_informed = True
+
+    lists: Sequence[OpenListName] = get_args(OpenListName)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no choice of open lists."""
+        if not self.lists:
+            raise UsageError(f"agent {self.name!r}: lists is empty: name one of {', '.join(get_args(OpenListName))}")
+        for name in self.lists:
+            if self.lists.count(name) > 1:
+                raise UsageError(f"agent {self.name!r}: lists names {name!r} twice")
+
+    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
+        """Start the search."""
+        estimates = _Estimates(run, given(self.name, heuristic))
+        lists = [_OpenList(ranks) for ranks in self._orders(run.space, estimates)]
+        turns = cycle(lists)
+        expanded: set[int] = set()
+        fresh = run.root
+        while True:
+            if len(fresh):
+                new, ties = _NewStates(estimates, fresh), self._ties(fresh)
+                for open_list in lists:
+                    open_list.add(new, ties)
+            state = _first(islice(turns, len(lists)), expanded)
+            if state is None:
+                return SearchStatus.UNSOLVABLE
+            yield
+            expanded.add(state)
+            fresh = run.expand(np.array([state], dtype=np.int32))
+            if run.goal is not None:
+                return SearchStatus.SOLVED
+
+    def _orders(self, space: StateSpace, estimates: _Estimates) -> list[_Order]:
+        """Those of the lists asked for, less what needs the relaxation where it is infinite."""
+        names = list(self.lists)
+        if not _RELAXING.isdisjoint(names) and estimates.relaxation.is_blind(space.initial):
+            names = [name for name in names if name not in _RELAXING]
+            if not names:
+                names, estimates.heuristic = ["value"], DividedGoals(space)
+        with_rest = all(name.startswith("preferred") for name in names)
+        return [_order(name, with_rest) for name in names]
+
+    def _ties(self, ids: NDArray[np.int32]) -> list[int]:
+        """Of equals the lowest comes first, and then the lowest id."""
+        return [xxh3_64_intdigest(b"%d %d" % (self.seed, state)) if self.seed else 0 for state in ids.tolist()]
+
+
+class _Estimates:
+    """What open lists can ask for, made when one first asks.
+
+    Args:
+        run: the search.
+        heuristic: the one given.
+    """
+
+    def __init__(self, run: SearchRun, heuristic: Heuristic) -> None:
+        self.run = run
+        self.heuristic = heuristic
+        self.preferred: dict[int, list[int]] = {}  # by e-states that are not expanded yet
+
+    @cached_property
+    def relaxation(self) -> Relaxation:
+        """That of the space."""
+        return Relaxation(self.run.space)
+
+    @cached_property
+    def novel_parts(self) -> NovelParts:
+        """What has been shown until now."""
+        return NovelParts(self.run.space)
+
+
+class _NewStates:
+    """The e-states that one expansion generated first; each estimate is computed when a list first asks for it.
+
+    Args:
+        estimates: what can be asked for.
+        ids: int32[k], the e-states, reached from the same one; or the initial one.
+    """
+
+    def __init__(self, estimates: _Estimates, ids: NDArray[np.int32]) -> None:
+        self.ids = ids
+        self.parents, self.actions = estimates.run.ways(ids)
+        self._estimates = estimates
+
+    @cached_property
+    def values(self) -> list[float]:
+        """Of each, by the heuristic given, in thousandths."""
+        return list(scored(self._estimates.heuristic, self.ids, self.parents, self.actions).tolist())
+
+    @cached_property
+    def relaxed(self) -> Relaxed:
+        """Their relaxations."""
+        return self._estimates.relaxation(self.ids)
+
+    @cached_property
+    def h_add(self) -> list[float]:
+        """Of each, in thousandths."""
+        return list(thousandths("h_add", self.ids, self.relaxed.h_add).tolist())
+
+    @cached_property
+    def is_preferred(self) -> list[bool]:
+        """Of each, whether an action reached it that is preferred in its parent."""
+        preferred = self._estimates.preferred
+        preferred.update(by_state(self.ids, self.relaxed.helpful_ptr, self.relaxed.helpful))
+        parent = int(self.parents[0])
+        tried = tried_for(self._estimates.run.space, parent, preferred.pop(parent, []))
+        return [action in tried for action in self.actions.tolist()]
+
+    @cached_property
+    def novelty(self) -> list[float]:
+        """Of each, its rank by novelty and goal count."""
+        return list(self._estimates.novel_parts(self.ids).tolist())
+
+
+_Order = Callable[[_NewStates], Iterable[Rank | None]]
+"""The ranks of e-states in an open list, lowest first; None for what it does not hold."""
+
+
+class _OpenList:
+    """E-states by rank, tie-breaker and id, lowest first.
+
+    Args:
+        order: what ranks them.
+    """
+
+    def __init__(self, order: _Order) -> None:
+        self._order = order
+        self._heap: list[tuple[Rank, int, int]] = []
+
+    def add(self, new: _NewStates, ties: list[int]) -> None:
+        """Put in what the list holds of e-states, with tie-breakers."""
+        for rank, tie, state in zip(self._order(new), ties, new.ids.tolist(), strict=True):
+            if rank is not None:
+                heapq.heappush(self._heap, (rank, tie, state))
+
+    def pop(self, expanded: Collection[int]) -> int | None:
+        """Take out the first e-state that is not expanded; None where there is none."""
+        while self._heap:
+            _, _, state = heapq.heappop(self._heap)
+            if state not in expanded:
+                return state
+        return None
+
+
+def _first(lists: Iterator[_OpenList], expanded: Collection[int]) -> int | None:
+    """What the first list has that does not pass, the others left untouched; None where all do."""
+    return next((state for each in lists if (state := each.pop(expanded)) is not None), None)
+
+
+def _order(name: str, with_rest: bool) -> _Order:
+    """The order of an open list; one of preferred actions ranks the rest behind, or leaves it out."""
+
+    def costs(new: _NewStates) -> list[float]:
+        return new.h_add if name.endswith("h_add") else new.values
+
+    def preferred(new: _NewStates) -> Iterator[Rank | None]:
+        for is_preferred, cost in zip(new.is_preferred, costs(new), strict=True):
+            yield (not is_preferred, cost) if is_preferred or with_rest else None
+
+    if name.startswith("preferred"):
+        return preferred
+    if name.startswith("novelty"):
+        return lambda new: zip(new.novelty, costs(new), strict=True)
+    return lambda new: zip(costs(new), strict=True)

@@ -1,0 +1,198 @@
+"""`interleaved`: several searches of one state space take turns by counted work; the first answer wins.
+
+They share the e-states, their successors and their relaxations, so nothing is computed twice. Turns depend on counts,
+never on time: equal inputs give equal results on every machine.
+
+Source: Helmert, Röger, Karpas, "Fast Downward Stone Soup" (ICAPS 2011 workshop) for several configurations in one
+planner; here they take turns in one process, as open lists do in `search.agents.alternation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from epigym.config.registry import check
+from epigym.config.values import AtLeast
+from epigym.errors import TaskError, UsageError
+from epigym.space.space import StateSpace
+from search.agents.agent import Agent, Steps
+from search.agents.result import SearchStatus, joined_label
+from search.agents.run import SearchRun
+from search.heuristics.heuristic import Heuristic, HeuristicMaker
+
+_DELAY = 5.0  # per action of the task: the head start of blind components, which need no relaxation
+_COMPONENT = "a component of agent 'interleaved'"
+_TURN = 50.0  # work of a turn besides what is counted
+
+
+@dataclass(frozen=True)
+class Interleaved(Agent):
+    """Gives its next turn to the component whose work, its next turn included, is smallest for its share.
+
+    A turn expands one e-state, of blind components up to a sixteenth of those that they have expanded. Its work is
+    counted, see `_Work`; what the state space knows already costs nothing. The cost of a next turn is taken to be
+    that of the last one. A component whose heuristic is infinite at the initial e-state takes no part while another
+    one does, and one that fails at an action leaves the rest searching. A component that has seen all e-states without
+    a goal shows that there is no plan.
+
+    An e-state counts as expanded, and a successor as generated, for each component; as distinct for all together.
+
+    Attributes:
+        components: each with its `share`, a positive number, its `agent` and, where that is informed, its `heuristic`:
+            names, or mappings of name and settings.
+    """
+
+    name = "interleaved"
+
+    components: Sequence[Mapping[str, Any]]
+
+    def __post_init__(self) -> None:
+        """Refuse what are no components."""
+        if not self.components:
+            raise UsageError(f"agent {self.name!r} needs components")
+        _recipes(self.components)
+
+    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
+        """Start the search."""
+        work = _Work(run.space)
+        components = [_Component(recipe, run, work) for recipe in _recipes(self.components)]
+        searching, failures = list(components), list[TaskError]()
+        try:
+            while searching:
+                component = min(searching, key=_Component.when)
+                yield
+                try:
+                    end = component.take_turn(run.budget.left(run.expanded))
+                except TaskError as error:
+                    failures.append(error)
+                    searching.remove(component)
+                    continue
+                _count(run, components)
+                if end is not None:
+                    run.adopt(component.run)
+                    run.message = f"decided by {component.label}"
+                    return end
+                if component.is_uninformative and len(searching) > 1:
+                    searching.remove(component)
+            raise failures[0]
+        finally:
+            run.distinct = SearchRun.union(component.run for component in components)
+
+
+class _Work:
+    """What a search costs, counted; about in microseconds.
+
+    Args:
+        space: what is searched.
+    """
+
+    def __init__(self, space: StateSpace) -> None:
+        self._space = space
+        self._worlds = int(space.world_counts([space.initial])[0])
+
+    def done(self) -> float:
+        """Of successors and relaxations until now."""
+        count, size = self._space.relaxed
+        relaxations = count * (2 + 0.005 * size + 0.015 * self._worlds)
+        return relaxations + self._space.generated * (0.5 + 0.1 * self._worlds)
+
+    @property
+    def value(self) -> float:
+        """Of a heuristic's value besides its relaxation."""
+        return 5 + 0.02 * self._worlds
+
+
+class _Component:
+    """One of the searches.
+
+    Args:
+        recipe: what it searches with.
+        run: of all components.
+        work: that of all components.
+    """
+
+    def __init__(self, recipe: _Recipe, run: SearchRun, work: _Work) -> None:
+        self.label = recipe.label
+        self.run = SearchRun(run.space, run.budget)
+        self.is_uninformative = False
+        self._recipe, self._all = recipe, work
+        self._steps: Steps | None = None
+        self._work, self._next, self._delay, self._value = 0.0, 0.0, 0.0, 0.0
+        if recipe.heuristic is not None:
+            self._value = work.value
+            self._next = work.value * (1 if recipe.agent.defers_evaluation else len(run.space.task.actions))
+            self._delay = _DELAY * len(run.space.task.actions)
+
+    def when(self) -> float:
+        """The lower the sooner is its next turn."""
+        return self._delay + (self._work + self._next) / self._recipe.share
+
+    def take_turn(self, most: int) -> SearchStatus | None:
+        """Expand at most so many e-states; how the search ended, None as long as it did not."""
+        before, expanded, distinct = self._all.done(), self.run.expanded, self.run.distinct
+        try:
+            if self._steps is None:
+                self._steps = self._start()
+                next(self._steps)
+            self._steps.send(min(1 + self.run.expanded // 16, most))
+        except StopIteration as end:
+            return SearchStatus(end.value)
+        values = self.run.expanded - expanded if self._recipe.agent.defers_evaluation else self.run.distinct - distinct
+        self._next = _TURN + self._all.done() - before + values * self._value
+        self._work += self._next
+        return None
+
+    def _start(self) -> Steps:
+        make = self._recipe.heuristic
+        heuristic = None if make is None else make(self.run.space)
+        self.is_uninformative = heuristic is not None and heuristic.is_uninformative
+        return self._recipe.agent.start(self.run, heuristic)
+
+
+@dataclass(frozen=True, slots=True)
+class _Recipe:
+    """What a component searches with; its heuristic is made when its first turn comes."""
+
+    label: str
+    share: float
+    agent: Agent
+    heuristic: HeuristicMaker | None
+
+
+def _recipes(components: Sequence[Mapping[str, Any]]) -> list[_Recipe]:
+    return [_recipe(**check(_COMPONENT, _recipe, component)) for component in components]
+
+
+def _recipe(
+    agent: str | Mapping[str, Any],
+    heuristic: str | Mapping[str, Any] | None = None,
+    share: Annotated[float, AtLeast(0)] = 1.0,
+) -> _Recipe:
+    """One of the components, checked."""
+    from search.agents import heuristic_for, label_of, make_agent  # which knows this agent, too
+
+    choice = None if heuristic is None else named(heuristic)
+    made, name = make_agent(**named(agent)), label_of(named(agent))
+    if share == 0:
+        raise UsageError("share=0: expected a positive number")
+    if isinstance(made, Interleaved):
+        raise UsageError(f"{_COMPONENT}: none is interleaved itself")
+    if choice is not None and not made.is_informed:
+        raise UsageError(f"agent {name!r} takes no heuristic: leave it out")
+    make = heuristic_for(made, name, choice) if made.is_informed else None
+    return _Recipe(joined_label(name, None if choice is None else label_of(choice)), share, made, make)
+
+
+def named(choice: str | Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a choice that may be a name alone."""
+    return {"name": choice} if isinstance(choice, str) else dict(choice)
+
+
+def _count(run: SearchRun, components: Sequence[_Component]) -> None:
+    """Count for all what each did."""
+    run.expanded = sum(component.run.expanded for component in components)
+    run.generated = sum(component.run.generated for component in components)
+    run.distinct = max(component.run.distinct for component in components)  # at least
+    run.report()

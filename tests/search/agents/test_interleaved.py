@@ -1,0 +1,256 @@
+"""Searches that take turns: whose turn it is, what they share, how they end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from epigym.errors import TaskError, UsageError
+from epigym.problem import load_problem
+from epigym.space.space import StateSpace
+from epigym.task.task import Task
+from search.agents import make_agent
+from search.agents.agent import Agent, Steps
+from search.agents.limits import Limits
+from search.agents.result import SearchResult, SearchStatus
+from search.agents.run import Counts, SearchRun
+from search.heuristics.heuristic import Heuristic
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
+from tests.helpers.graph_space import GraphSpace
+from tests.helpers.tasks import coin, deluded, done, hopeless
+
+HERE = __name__
+BLIND = "active_muddy_child/g_amc_05_03_muddy_s1517"
+EASY = ["coin_in_the_box/pl_5", "grapevine/3_pl_3", "gossip", "collaboration_communication", BLIND]
+
+
+def of(*components: dict[str, Any], **more: Any) -> Configuration:
+    return Configuration.of({"name": "interleaved", "components": components, **more})
+
+
+def search(task: Task, *components: dict[str, Any], **limits: Any) -> SearchResult:
+    return make_agent("interleaved", components=components).search(task, limits=Limits(**limits))
+
+
+def counts(result: SearchResult) -> tuple[Any, ...]:
+    return result.status, result.plan, result.expanded, result.generated, result.distinct
+
+
+class Recording(Agent):
+    """Breadth-first search of one e-state a turn; remembers whose turns there were."""
+
+    turns: list[str]
+
+    def __init__(self, mark: str) -> None:
+        self.name = mark
+
+    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
+        queue = run.root.tolist()
+        while queue:
+            yield
+            self.turns.append(self.name)
+            queue += run.expand(np.array([queue.pop(0)], dtype=np.int32)).tolist()
+            if run.goal is not None:
+                return SearchStatus.SOLVED
+        return SearchStatus.UNSOLVABLE
+
+
+class Refusing(Recording):
+    """Cannot apply an action in its third turn."""
+
+    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
+        steps = super().start(run, heuristic)
+        for _ in range(3):
+            yield next(steps)
+        raise TaskError("designated worlds disagree")
+
+
+class Unending(Heuristic):
+    """Infinite everywhere, and says so."""
+
+    is_uninformative = True
+
+    def __init__(self, space: StateSpace) -> None:
+        pass
+
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        return np.full(len(ids), np.inf)
+
+
+@pytest.fixture
+def turns(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    found: list[str] = []
+    monkeypatch.setattr(Recording, "turns", found, raising=False)
+    return found
+
+
+def recording(label: str, share: float, kind: str = "Recording") -> dict[str, Any]:
+    return {"share": share, "agent": {"_target_": f"{HERE}.{kind}", "mark": label, "label": label}}
+
+
+CHAIN = {state: [("a", state + 1)] for state in range(40)}
+
+
+def searched(edges: dict[int, list[tuple[str, int]]], goals: list[int], *components: dict[str, Any]) -> SearchResult:
+    return make_agent("interleaved", components=components).search(GraphSpace(edges, goals))
+
+
+def test_the_default_solves_and_the_plan_is_checked() -> None:
+    result = find_plan(coin(), Configuration.of("interleaved"))
+    assert (result.status, result.plan) == (SearchStatus.SOLVED, ("lift", "look", "shout"))
+    assert (result.label, result.actions) == ("interleaved", 3)
+    assert result.message.startswith("decided by ")
+
+
+@pytest.mark.parametrize("name", EASY)
+def test_equal_searches_give_equal_results(name: str) -> None:
+    task = load_problem(name)
+    agent = Configuration.of("interleaved").make_agent()
+    one, other = (agent.search(StateSpace(task)) for _ in range(2))
+    assert one.status is SearchStatus.SOLVED
+    assert counts(one) == counts(other)
+
+
+@pytest.mark.parametrize("name", EASY)
+@pytest.mark.parametrize(
+    ("agent", "heuristic"),
+    [("bfs", None), ("lazy", "h_ff"), ("hfs_preferred", "h_add"), ("alternation", "open_goals"), ("hfs_star", "l_pg")],
+)
+def test_a_component_alone_is_the_agent(name: str, agent: str, heuristic: str | None) -> None:
+    task = load_problem(name)
+    alone = Configuration.of(agent, heuristic)
+    space = StateSpace(task)
+    expected = alone.make_agent().search(space, alone.make_heuristic(space), Limits(max_expanded=300))
+    found = search(task, {"agent": agent, "heuristic": heuristic}, max_expanded=300)
+    assert found.status is expected.status
+    if agent != "bfs" or expected.status is SearchStatus.SOLVED:  # which expands several e-states at once
+        assert counts(found) == counts(expected)
+    assert found.optimal is expected.optimal
+
+
+def test_turns_are_in_proportion_to_the_shares(turns: list[str]) -> None:
+    searched(CHAIN, [], recording("one", 3), recording("two", 1), recording("three", 2))
+    first = turns[:36]
+    assert turns[0] == "one"  # of equals the first
+    shares = {label: first.count(label) for label in ("one", "two", "three")}
+    assert abs(shares["one"] - 18) <= 1
+    assert abs(shares["three"] - 12) <= 1
+    assert abs(shares["two"] - 6) <= 1
+
+
+def test_what_one_has_expanded_costs_the_others_nothing() -> None:
+    space = StateSpace(load_problem("coin_in_the_box/pl_5"))
+    bfs = make_agent("bfs").search(space)
+    before = space.generated
+    assert before >= bfs.generated
+    again = make_agent("interleaved", components=[{"agent": "bfs"}, {"agent": "dfs"}]).search(space)
+    assert again.status is SearchStatus.SOLVED
+    assert space.generated - before < again.generated
+
+
+def test_each_e_state_is_relaxed_once_for_all() -> None:
+    space = StateSpace(load_problem("grapevine/3_pl_4"))
+    agent = Configuration.of("interleaved").make_agent()
+    assert agent.search(space).status is SearchStatus.SOLVED
+    assert 0 < space.relaxed[0] <= len(space)
+
+
+def test_counts_are_those_of_all_components() -> None:
+    task = load_problem("coin_in_the_box/pl_5")
+    result = search(task, {"agent": "bfs"}, {"agent": "idfs"}, max_expanded=7)
+    assert (result.status, result.expanded) == (SearchStatus.EXPANSION_LIMIT, 7)
+    space = StateSpace(task)
+    again = make_agent("interleaved", components=[{"agent": "bfs"}, {"agent": "idfs"}])
+    assert again.search(space, limits=Limits(max_expanded=7)).distinct == len(space) == result.distinct
+    told: list[Counts] = []
+    agent = make_agent("interleaved", components=[{"agent": "bfs"}])
+    final = agent.search(task, tell=told.append)
+    assert told
+    assert told[-1].expanded <= final.expanded
+
+
+def test_a_component_that_has_seen_everything_shows_that_there_is_no_plan() -> None:
+    result = find_plan(hopeless(), of({"agent": "lazy", "heuristic": "h_ff"}, {"agent": "bfs"}))
+    assert (result.status, result.plan, result.distinct) == (SearchStatus.UNSOLVABLE, None, 3)
+    assert result.proof == "confirmed: all 3 e-states"
+
+
+def test_plans_of_breadth_first_search_are_shortest_there_too() -> None:
+    result = find_plan(coin(), of({"agent": "bfs"}))
+    assert (result.status, result.optimal) == (SearchStatus.SOLVED, True)
+    assert not find_plan(coin(), of({"agent": "dfs"})).optimal
+
+
+def test_plans_without_collapse() -> None:
+    configuration = of({"agent": "bfs"}, {"agent": "hfs", "heuristic": "open_goals"})
+    assert find_plan(deluded(), configuration).status is SearchStatus.SOLVED
+    result = find_plan(deluded(), configuration, forbid_collapse=True)
+    assert (result.verdict, result.distinct) == ("unsolvable (without collapse)", 2)
+
+
+def test_a_goal_at_the_start() -> None:
+    result = find_plan(done(), Configuration.of("interleaved"))
+    assert (result.status, result.plan, result.expanded) == (SearchStatus.SOLVED, (), 0)
+
+
+def test_a_component_that_fails_leaves_the_others_searching(turns: list[str]) -> None:
+    result = searched(CHAIN, [30], recording("fails", 5, "Refusing"), recording("works", 1))
+    assert (result.status, result.message) == (SearchStatus.SOLVED, "decided by works")
+    assert turns.count("fails") == 2
+    with pytest.raises(TaskError, match="designated worlds disagree"):
+        searched(CHAIN, [30], recording("one", 1, "Refusing"), recording("other", 1, "Refusing"))
+
+
+def test_a_heuristic_that_is_infinite_at_the_start_takes_no_part_while_others_do() -> None:
+    useless = {"share": 100, "agent": "hfs", "heuristic": {"_target_": f"{HERE}.Unending"}}
+    result = search(load_problem("coin_in_the_box/pl_5"), useless, {"agent": "bfs"})
+    assert (result.status, result.message) == (SearchStatus.SOLVED, "decided by bfs")
+    alone = search(coin(), useless)
+    assert (alone.status, alone.message) == (SearchStatus.SOLVED, "decided by hfs/Unending")
+    default = find_plan(load_problem(BLIND), Configuration.of("interleaved"))
+    assert default.message in ("decided by alternation/learned", "decided by bfws/divided_goals", "decided by bfs")
+
+
+def test_components_have_labels() -> None:
+    hfs = {"agent": {"name": "hfs", "label": "greedy"}, "heuristic": {"name": "l_pg", "label": "graph"}}
+    configuration = of(hfs, label="crowd")
+    result = find_plan(coin(), configuration)
+    assert (result.label, configuration.label) == ("crowd", "crowd")
+    assert result.message == "decided by greedy/graph"
+
+
+def test_symmetries_hold_for_all_components() -> None:
+    task = load_problem("gossip")
+    plain, reduced = (find_plan(task, of({"agent": "bfs"}, symmetry=on)) for on in (False, True))
+    assert reduced.status is SearchStatus.SOLVED
+    assert reduced.generated < plain.generated
+    assert Configuration.of("interleaved").symmetry
+
+
+@pytest.mark.parametrize(
+    ("components", "message"),
+    [
+        ("bfs", "agent 'interleaved': components=bfs: expected a mapping"),
+        ([], "agent 'interleaved' needs components"),
+        ([{"agent": "gone"}], "unknown agent 'gone'"),
+        ([{"agnet": "bfs"}], "'agnet': did you mean 'agent'?"),
+        ([{"heuristic": "l_pg"}], "a component of agent 'interleaved' needs the setting agent"),
+        ([{"agent": "hfs"}], "agent 'hfs' needs a heuristic"),
+        ([{"agent": "lazy", "heuristic": "open_goals"}], "agent 'lazy' needs a heuristic that prefers actions"),
+        ([{"agent": "bfs", "heuristic": "h_ff"}], "agent 'bfs' takes no heuristic"),
+        ([{"agent": "bfs", "share": 0}], "share=0: expected a positive number"),
+        ([{"agent": "bfs", "share": "much"}], "share=much: expected a number"),
+        (
+            [{"agent": {"name": "interleaved", "components": [{"agent": "bfs"}]}}],
+            "a component of agent 'interleaved': none is interleaved itself",
+        ),
+    ],
+)
+def test_what_are_no_components_is_refused(components: Any, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Configuration.of({"name": "interleaved", "components": components})
+    assert message in str(caught.value)

@@ -25,7 +25,7 @@ class Inapplicable(Exception):
 class Space:
     """The interned, lazily explored state space of a task."""
 
-    def __init__(self, fluents: int, agents: int, formulas: tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]], events: Sequence[tuple[int, Sequence[tuple[int, bool, int]]]], event_models: Sequence[tuple[Sequence[int], int]], relations: Sequence[Sequence[tuple[int, int]]], observability: Sequence[Sequence[tuple[int, int]]], actions: Sequence[tuple[int, int, Sequence[int]]], goal: Sequence[int], initial: tuple[int, Sequence[Sequence[int]], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]], symmetries: Sequence[tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]], Sequence[tuple[int, int]]]], forbid_collapse: bool) -> None: ...
+    def __init__(self, fluents: int, agents: int, formulas: tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]], events: Sequence[tuple[int, Sequence[tuple[int, bool, int]]]], event_models: Sequence[tuple[Sequence[int], int]], relations: Sequence[Sequence[tuple[int, int]]], observability: Sequence[Sequence[tuple[int, int]]], actions: Sequence[tuple[int, int, Sequence[int]]], goal: Sequence[int], initial: tuple[int, Sequence[Sequence[int]], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]], forbid_collapse: bool) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -39,6 +39,9 @@ class Space:
     @property
     def relaxed(self) -> tuple[int, int]:
         """Relaxations computed so far, and the size of each."""
+
+    def use_symmetries(self, symmetries: Sequence[tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]], Sequence[tuple[int, int]]]]) -> None:
+        """From now on expansions leave out actions that these make needless."""
 
     def expand(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], stop_at_goal: bool, threads: int) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]: ...
 

@@ -59,7 +59,7 @@ def tables() -> list[list[list[str]]]:
     ]
 
 
-FACTS, WAY, TRAP, SEARCHES, COMPETITION, AGENTS = tables()
+FACTS, WAY, TRAP, SEARCHES, COMPETITION, AGENTS, COMPONENTS = tables()
 
 
 def number(value: float) -> str:
@@ -263,9 +263,18 @@ def test_the_agents_are_there() -> None:
             Configuration.of({"name": agent, **settings}, heuristic or None)
 
 
+def test_the_components_of_the_default() -> None:
+    found = []
+    for component in Configuration.of("interleaved").agent["components"]:
+        choices = [component["agent"], component.get("heuristic")]
+        names = [choice if isinstance(choice, str) else choice["name"] for choice in choices if choice]
+        boost = f", boost {choices[0]['boost']}" if "boost" in choices[0] else ""
+        found.append(["/".join(names) + boost, f"{component['share']:g}"])
+    assert [row[:2] for row in COMPONENTS] == found
+
+
 def test_the_boost() -> None:
-    boosts = [member.agent["boost"] for member in Configuration.of("portfolio").members if "boost" in member.agent]
+    components = Configuration.of("interleaved").agent["components"]
+    boosts = [one["agent"]["boost"] for one in components if "boost" in one["agent"]]
     alone = Configuration.of("lazy", "h_ff").agent["boost"]
-    assert [f"`agent.boost`, {alone} by default and {boost} in the portfolio" in WORDS for boost in boosts] == [
-        True
-    ] * 2
+    assert [f"`agent.boost`, {alone} by default and {boost} in the default" in WORDS for boost in boosts] == [True] * 2

@@ -346,14 +346,14 @@ NB_MODULE(_core, m) {
             [](SharedSpace* self, std::uint32_t fluents, std::uint32_t agents, const FormulaLists& formulas,
                const EventLists& events, const EventModelLists& event_models, const RelationLists& relations,
                const ObservabilityLists& observability, const ActionLists& actions, const Numbers& goal,
-               const ModelLists& initial, const SymmetryLists& symmetries, bool forbid_collapse) {
+               const ModelLists& initial, bool forbid_collapse) {
                 new (self) SharedSpace({fluents, agents, to_formulas(formulas),
                                         to_actions(events, event_models, relations, observability, actions), goal,
-                                        to_model(initial), to_symmetries(symmetries)},
+                                        to_model(initial)},
                                        forbid_collapse);
             },
             "fluents"_a, "agents"_a, "formulas"_a, "events"_a, "event_models"_a, "relations"_a, "observability"_a,
-            "actions"_a, "goal"_a, "initial"_a, "symmetries"_a, "forbid_collapse"_a)
+            "actions"_a, "goal"_a, "initial"_a, "forbid_collapse"_a)
         .def("__len__", [](SharedSpace& self) { return self.locked([](Space& space) { return space.size(); }); })
         .def_prop_ro("nbytes",
                      [](SharedSpace& self) { return self.locked([](Space& space) { return space.nbytes(); }); })
@@ -361,6 +361,14 @@ NB_MODULE(_core, m) {
                      [](SharedSpace& self) { return self.locked([](Space& space) { return space.generated(); }); },
                      "Successors computed so far.")
         .def_prop_ro("relaxed", &SharedSpace::relaxed, "Relaxations computed so far, and the size of each.")
+        .def(
+            "use_symmetries",
+            [](SharedSpace& self, const SymmetryLists& lists) {
+                auto symmetries = to_symmetries(lists);
+                check(symmetries, self.space.task());
+                self.locked([&](Space& space) { space.use(std::move(symmetries)); });
+            },
+            "symmetries"_a, "From now on expansions leave out actions that these make needless.")
         .def("expand", &expand, "ids"_a, "stop_at_goal"_a, "threads"_a)
         .def(
             "successors",

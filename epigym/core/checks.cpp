@@ -134,10 +134,13 @@ void check(const TaskData& task) {
             for (const Observability& one : table.observability[conditions])
                 require(is_over(table.relations[one.relation], events), "relations of events");
     }
-    for (const auto& [agents, fluents, actions] : task.symmetries)
+}
+
+void check(const std::vector<Symmetry>& symmetries, const TaskData& task) {
+    for (const auto& [agents, fluents, actions] : symmetries)
         for (const auto& [swaps, count] : {std::pair(&agents, std::size_t{task.agents}),
                                            std::pair(&fluents, std::size_t{task.fluents}),
-                                           std::pair(&actions, table.actions.size())})
+                                           std::pair(&actions, task.actions.actions.size())})
             for (const auto& [one, other] : *swaps) require(one < count && other < count, "symmetries");
 }
 

@@ -15,5 +15,6 @@ void check(const Formulas& formulas, std::uint32_t fluents, std::uint32_t agents
 void check(const std::vector<FormulaId>& roots, const Formulas& formulas);
 void check(const PlainModel& model, std::uint32_t fluents, std::uint32_t agents);
 void check(const TaskData& task);
+void check(const std::vector<Symmetry>& symmetries, const TaskData& task);
 
 }  // namespace epi

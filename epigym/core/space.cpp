@@ -110,8 +110,8 @@ std::size_t StateStore::nbytes() const {
 // What one thread needs to look at e-states and to apply actions to them, made when first needed.
 class Worker {
 public:
-    explicit Worker(const TaskData& task)
-        : orbits(task.symmetries, task.actions.actions.size()),
+    Worker(const TaskData& task, const std::vector<Symmetry>& symmetries)
+        : orbits(symmetries, task.actions.actions.size()),
           task_(&task),
           evaluators_(task.formulas, task.fluents, task.agents) {}
 
@@ -149,7 +149,7 @@ private:
 
 Space::Space(TaskData task, bool forbid_collapse)
     : task_(std::move(task)), forbid_collapse_(forbid_collapse), index_(task_.formulas, task_.actions) {
-    workers_.push_back(std::make_unique<Worker>(task_));
+    workers_.push_back(std::make_unique<Worker>(task_, symmetries_));
     intern(task_.initial);
 }
 
@@ -217,7 +217,7 @@ void Space::applicable(StateId id, std::uint8_t* out) {
 
 void Space::allowed(StateId id, std::uint8_t* out) {
     const std::uint8_t* const bytes = packed(id);
-    if (is_expanded(id) && task_.symmetries.empty()) {
+    if (is_expanded(id) && symmetries_.empty()) {
         std::fill_n(out, task_.actions.actions.size(), 0);
         for (const auto& [action, target] : transitions(id)) out[action] = 1;
         return;
@@ -322,7 +322,7 @@ void Space::produce(StateId id, Part part, Worker& worker, Successors& out) cons
 }
 
 void Space::produce(std::span<const StateId> ids, std::uint32_t parts, unsigned threads) {
-    while (workers_.size() < threads) workers_.push_back(std::make_unique<Worker>(task_));
+    while (workers_.size() < threads) workers_.push_back(std::make_unique<Worker>(task_, symmetries_));
     while (successors_.size() < ids.size() * parts) successors_.push_back(std::make_unique<Successors>());
     std::atomic<std::size_t> next = 0;
     const auto work = [&](Worker& worker) {

@@ -25,7 +25,6 @@ struct TaskData {
     ActionTable actions;
     std::vector<FormulaId> goal;
     PlainModel initial;
-    std::vector<Symmetry> symmetries;  // by which expansions may leave out actions
 };
 
 // An agent believes everything in an e-state that the space leaves out: one that is given, or the successor by an action.
@@ -110,6 +109,9 @@ public:
     std::size_t nbytes() const;
     std::uint64_t generated() const { return generated_; }  // successors computed so far, not answered from memory
 
+    // From now on expansions leave out actions that these make needless.
+    void use(std::vector<Symmetry> symmetries) { symmetries_ = std::move(symmetries); }
+
     // Every function throws std::out_of_range when an id is unknown, and those that apply actions throw
     // Disagreement when an observability type is undecided.
     void expand(std::span<const StateId> ids, bool stop_at_goal, unsigned threads, Expansion& out);
@@ -141,6 +143,7 @@ private:
     }
 
     TaskData task_;
+    std::vector<Symmetry> symmetries_;
     bool forbid_collapse_;
     ActionIndex index_;
     StateStore states_;

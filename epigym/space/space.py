@@ -18,7 +18,7 @@ from epigym.errors import CollapseError, TaskError, UsageError
 from epigym.space.kripke_model import KripkeModel
 from epigym.task.formula import Formula
 from epigym.task.packing import pack_formulas, pack_model, pack_task, unpack_model
-from epigym.task.symmetry import symmetries
+from epigym.task.symmetry import Symmetry, symmetries
 from epigym.task.task import EState, Task
 
 Query = Callable[[ArrayLike], NDArray[np.bool_]]
@@ -62,7 +62,7 @@ class StateSpace:
         symmetry: whether expansions leave out actions that symmetries make needless.
         initial: the id of the initial e-state, 0.
         threads: how many compute successors.
-        symmetries: those of the task; none unless asked for.
+        symmetries: those of the task; none unless they are used.
         core: the same in the core, for what is bound to a space from outside.
 
     Raises:
@@ -76,14 +76,15 @@ class StateSpace:
             raise UsageError(f"task={task!r}: expected a Task; load_problem makes one of the name or path of a problem")
         self.task = task
         self.forbid_collapse = forbid_collapse
-        self.symmetry = symmetry
         self.initial = 0
         self.threads = _threads(threads)
-        self.symmetries = symmetries(task) if symmetry else []
+        self.symmetry, self.symmetries = False, list[Symmetry]()
         try:
-            self.core = _core.Space(**pack_task(task), symmetries=self.symmetries, forbid_collapse=forbid_collapse)
+            self.core = _core.Space(**pack_task(task), forbid_collapse=forbid_collapse)
         except _core.Collapse as error:
             raise self._collapse(error, "in the initial e-state") from None
+        if symmetry:
+            self.use_symmetries()
 
     def __len__(self) -> int:
         """Number of e-states met so far."""
@@ -97,6 +98,12 @@ class StateSpace:
     def nbytes(self) -> int:
         """Memory held for e-states and transitions, in bytes."""
         return self.core.nbytes
+
+    def use_symmetries(self) -> None:
+        """Find the symmetries of the task; from now on expansions leave out actions that they make needless."""
+        self.symmetry = True
+        self.symmetries = symmetries(self.task)
+        self.core.use_symmetries(self.symmetries)
 
     @property
     def generated(self) -> int:

@@ -24,6 +24,7 @@ from search.heuristics.heuristic import Heuristic, HeuristicMaker
 
 _DELAY = 5.0  # per action of the task: the head start of blind components, which need no relaxation
 _COMPONENT = "a component of agent 'interleaved'"
+_SYMMETRIES = 200.0  # per action: work after which symmetries are looked for, which then took a fraction of it
 _TURN = 50.0  # work of a turn besides what is counted
 
 
@@ -35,7 +36,7 @@ class Interleaved(Agent):
     counted, see `_Work`; what the state space knows already costs nothing. The cost of a next turn is taken to be
     that of the last one. A component whose heuristic is infinite at the initial e-state takes no part while another
     one does, and one that fails at an action leaves the rest searching. A component that has seen all e-states without
-    a goal shows that there is no plan.
+    a goal shows that there is no plan. Once the search has lasted a while it uses the symmetries of the task.
 
     An e-state counts as expanded, and a successor as generated, for each component; as distinct for all together.
 
@@ -61,6 +62,8 @@ class Interleaved(Agent):
         searching, failures = list(components), list[TaskError]()
         try:
             while searching:
+                if not run.space.symmetry and work.done() > _SYMMETRIES * len(run.space.task.actions):
+                    run.space.use_symmetries()
                 component = min(searching, key=_Component.when)
                 yield
                 try:

@@ -206,7 +206,7 @@ def test_the_core_refuses_formulas_that_are_none(space: StateSpace, lists: Any) 
     for ask in (
         lambda: _core.Query(space.core, lists, [0]),
         lambda: _core.holds(model, lists, 0),
-        lambda: _core.Space(**{**pack_task(TASK), "formulas": lists}, symmetries=[], forbid_collapse=False),
+        lambda: _core.Space(**{**pack_task(TASK), "formulas": lists}, forbid_collapse=False),
     ):
         with pytest.raises(ValueError, match="do not fit"):
             ask()
@@ -250,13 +250,17 @@ def test_the_core_refuses_e_states_that_are_none(space: StateSpace, part: int, w
         ("actions", [(0, 0, [0])]),
         ("actions", [(0, 99, [0, 0])]),
         ("goal", [99]),
-        ("symmetries", [([(0, 9)], [], [])]),
     ],
 )
 def test_the_core_refuses_tasks_that_are_none(part: str, wrong: Any) -> None:
-    parts = {**pack_task(TASK), "symmetries": [], "forbid_collapse": False}
+    parts = {**pack_task(TASK), "forbid_collapse": False}
     with pytest.raises(ValueError, match="do not fit"):
         _core.Space(**{**parts, part: wrong})
+
+
+def test_the_core_refuses_symmetries_that_are_none(space: StateSpace) -> None:
+    with pytest.raises(ValueError, match="symmetries do not fit"):
+        space.core.use_symmetries([([(0, 9)], [], [])])
 
 
 def test_labels_are_described_for_the_fluents_that_they_have(space: StateSpace) -> None:

@@ -12,7 +12,7 @@ from epigym.errors import TaskError, UsageError
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from search.agents import make_agent
+from search.agents import interleaved, make_agent
 from search.agents.agent import Agent, Steps
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
@@ -228,7 +228,18 @@ def test_symmetries_hold_for_all_components() -> None:
     plain, reduced = (find_plan(task, of({"agent": "bfs"}, symmetry=on)) for on in (False, True))
     assert reduced.status is SearchStatus.SOLVED
     assert reduced.generated < plain.generated
-    assert Configuration.of("interleaved").symmetry
+
+
+def test_a_search_that_lasts_uses_symmetries(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = load_problem("gossip")
+    early, late = StateSpace(task), StateSpace(task)
+    make_agent("interleaved", components=[{"agent": "bfs"}]).search(early)
+    assert not early.symmetry
+    monkeypatch.setattr(interleaved, "_SYMMETRIES", 1.0)
+    result = make_agent("interleaved", components=[{"agent": "bfs"}]).search(late)
+    assert (result.status, bool(late.symmetries)) == (SearchStatus.SOLVED, True)
+    assert len(result.plan or ()) == len(make_agent("bfs").search(task).plan or ())
+    assert late.generated < early.generated
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_options_name_every_setting_with_its_default(group: str, registry: dict[
         settings = OmegaConf.to_container(OmegaConf.load(CONF / group / f"{name}.yaml"))
         parameters = {key: value for key, value in inspect.signature(make).parameters.items() if key != "space"}
         assert settings.pop("name") == name
-        assert group != "agent" or (settings.pop("symmetry"), settings.pop("threads")) == (name == "interleaved", 1)
+        assert group != "agent" or (settings.pop("symmetry"), settings.pop("threads")) == (False, 1)
         assert set(settings) == set(parameters)
         for key, parameter in parameters.items():
             if parameter.default is not inspect.Parameter.empty:

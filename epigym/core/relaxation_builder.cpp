@@ -38,7 +38,10 @@ public:
         : task_(&task),
           store_(task.formulas),
           additions_(task.actions, store_, doubts_of(task.goal, store_)),
-          deepest_(deepest_need() + 1) {
+          deepest_(deepest_need() + 1),
+          is_joint_(std::ranges::any_of(task.actions.event_models, [](const EventModel& model) {
+              return !std::has_single_bit(model.designated);
+          })) {
         for (ActionId action = 0; action < task.actions.actions.size(); ++action) {
             for (FormulaId formula : additions_.guaranteed(action)) {
                 auto& adding = adding_[formula];
@@ -120,10 +123,13 @@ private:
         const Node number = add(is_all ? Kind::All : parts.empty() ? Kind::Fact : Kind::Any, id);
         node_of_.emplace(id, number);
         auto children = nodes(is_all ? formula.children : parts);
-        // A belief and a doubt that follow from something else are facts, too.
+        // A belief and a doubt that follow from something else are facts, too, and so is a disjunction of beliefs, of
+        // which several events together may each add a part.
         if (!parts.empty() && formula.op == Op::Believes)
             children.insert(children.begin(), add(Kind::Fact, id));
         else if (!parts.empty() && formula.op == Op::Not && store_[store_.unnegated(id)].op == Op::Believes)
+            children.push_back(add(Kind::Fact, id));
+        else if (is_joint_ && formula.op == Op::Or && store_.depth(id) > 0)
             children.push_back(add(Kind::Fact, id));
         children_[number] = std::move(children);
         return number;
@@ -190,11 +196,11 @@ private:
         return found;
     }
 
-    // The operators of an action: each designated event, then all of them together.
+    // The operators of an action: each designated event, then all of them together; only these add a disjunction.
     void add_adders(ActionId action, FormulaId fact) {
         const EventMask designated = event_model(task_->actions.actions[action]).designated;
         std::vector<std::pair<EventMask, std::vector<Alternative>>> found;
-        for (EventMask left = designated; left != 0; left &= left - 1) {
+        for (EventMask left = store_[fact].op == Op::Or ? 0 : designated; left != 0; left &= left - 1) {
             const EventMask event = left & ~(left - 1);
             found.emplace_back(event, additions_.ways(action, event, fact));
         }
@@ -237,18 +243,29 @@ private:
         return found->second;
     }
 
-    // What has to hold for one of some events to happen.
+    // What has to hold for one of some events to happen: what all of them require, and one of the rests.
     FormulaId requirement(ActionId id, EventMask events) {
         const Action& action = task_->actions.actions[id];
-        std::vector<FormulaId> before;
-        for (; events != 0; events &= events - 1) before.push_back(precondition(event_model(action), events));
-        return store_.conjunction({store_.normal(action.applicability), store_.normal(store_.disjunction(before))});
+        std::vector<std::vector<FormulaId>> rests;
+        for (; events != 0; events &= events - 1)
+            rests.push_back(store_.conjuncts(store_.normal(precondition(event_model(action), events))));
+        std::vector<FormulaId> needs{store_.normal(action.applicability)}, choices;
+        for (FormulaId part : std::vector(rests.front())) {
+            const auto has_part = [&](const auto& rest) { return std::ranges::find(rest, part) != rest.end(); };
+            if (!std::ranges::all_of(rests, has_part)) continue;
+            needs.push_back(part);
+            for (auto& rest : rests) std::erase(rest, part);
+        }
+        for (const auto& rest : rests) choices.push_back(store_.conjunction(rest));
+        needs.push_back(store_.disjunction(choices));
+        return store_.conjunction(needs);
     }
 
     const TaskData* task_;
     FormulaStore store_;
     Additions additions_;
     std::uint32_t deepest_;
+    bool is_joint_;  // whether some event model has several designated events
     std::unordered_map<FormulaId, std::vector<ActionId>> adding_;  // who guarantees a formula
     RelaxationData data_;
     std::vector<std::vector<Node>> children_;

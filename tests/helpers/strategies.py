@@ -308,6 +308,45 @@ def telling_task(rng: random.Random, fluents: Sequence[str] = FLUENTS, agents: S
     )
 
 
+def sensing_task(rng: random.Random, fluents: Sequence[str] = FLUENTS, agents: Sequence[str] = AGENTS) -> Task:
+    """A task in which either of two e-states may be actual, to be told apart by sensing; the goal is to know which."""
+    count = rng.randint(2, 4)
+    unknown, *others = fluents
+    changing = [_telling_action(rng, f"act{k}", others, agents) for k in range(rng.randint(1, 4))]
+    sensing = [_sensing_action(rng, f"sense{k}", unknown, others, agents) for k in range(rng.randint(1, 3))]
+    initial = random_estate(rng, count, others, agents, "equivalences")
+    valuations = (valuation | {unknown} if k % 2 else valuation for k, valuation in enumerate(initial.valuations))
+    return Task(
+        name="sensing",
+        fluents=tuple(fluents),
+        agents=tuple(agents),
+        actions=(*changing, *sensing),
+        initial=replace(initial, valuations=tuple(valuations), designated=(0, 1)),
+        goal=tuple(_whether(rng, unknown, others, agents) for _ in range(rng.randint(1, 2))),
+    )
+
+
+def _sensing_action(
+    rng: random.Random, name: str, unknown: str, others: Sequence[str], agents: Sequence[str]
+) -> Action:
+    """What is unknown is found to be the case, or not to be, where something else is."""
+    sensed, needed = fluent(unknown), rng.choice([TRUE, _belief(rng, rng.choice([0, 0, 1]), others, agents)])
+    yes, no = (and_(needed, content) for content in (sensed, not_(sensed)))
+    kinds = tuple(((TRUE, rng.choice(["sees", "sees", "notices", "misses"])),) for _ in agents)
+    events = (Event("yes", yes), Event("no", no), Event("nothing"))
+    action = _telling_action(rng, name, others, agents)
+    return replace(action, events=events, designated=(0, 1), observability=kinds)
+
+
+def _whether(rng: random.Random, unknown: str, others: Sequence[str], agents: Sequence[str]) -> Formula:
+    """An agent knows whether something is the case, or another one knows that; now and then something else will do."""
+    agent, known = rng.choice(agents), fluent(unknown)
+    whether = or_(believes(agent, known), believes(agent, not_(known)))
+    return rng.choice(
+        [whether, whether, believes(rng.choice(agents), whether), or_(_belief(rng, 1, others, agents), whether)]
+    )
+
+
 def _telling_action(rng: random.Random, name: str, fluents: Sequence[str], agents: Sequence[str]) -> Action:
     """A change, something sensed or announced, or both at once."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from epigym.reference.semantics import Evaluation
 from epigym.task.formula import TRUE, Formula, Op, conjuncts
 from epigym.task.task import EState
-from tests.oracles.relaxation import Relaxation, Supporter, facts_below, options
+from tests.oracles.relaxation import Relaxation, Supporter
 
 
 class Landmarks:
@@ -32,7 +32,7 @@ class Landmarks:
         added = self._added(landmark)
         required = [
             set(conjuncts(supporter.requirement))
-            for fact in facts_below(landmark)
+            for fact in self._relaxation.facts_below(landmark)
             for supporter in self._relaxation.supporters(fact)
             if self._supports(supporter, landmark, added)
         ]
@@ -66,7 +66,7 @@ class Landmarks:
             self._holds(formula)
             or any(
                 formula in added if option is formula else self._true(option, without, added)
-                for option in options(formula)
+                for option in self._relaxation.options(formula)
             )
         )
 
@@ -81,5 +81,5 @@ class Landmarks:
             for part in conjuncts(border.pop()):
                 if part not in found:
                     found.add(part)
-                    border += [option for option in options(part) if option is not part]
+                    border += [option for option in self._relaxation.options(part) if option is not part]
         return found

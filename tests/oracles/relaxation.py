@@ -1,9 +1,10 @@
 """The relaxation over belief literals in plain Python, written to be read; it shares nothing with the core.
 
-A *fact* is a formula that is no conjunction or disjunction: a literal, a chain of beliefs over one, what is
-common belief, … An *operator* is an action with one of its designated events, or with all of them. It adds facts,
-takes none away, costs 1, and asks for a formula. What it adds and under which conditions is read off the event
-model by `Relaxation.supporters`; what a formula costs in an e-state is defined by `options` and `Guidance.cost`.
+A *fact* is a formula that is no conjunction: a literal, a chain of beliefs over one, what is common belief, … A
+disjunction is a fact only if it speaks of beliefs and some action has several designated events. An *operator* is an
+action with one of its designated events, or with all of them. It adds facts, takes none away, costs 1, and asks for a
+formula. What it adds and under which conditions is read off the event model by `Relaxation.supporters`; what a formula
+costs in an e-state is defined by `Relaxation.options` and `Guidance.cost`.
 """
 
 from __future__ import annotations
@@ -71,18 +72,6 @@ def _believed(box: Formula, part: Formula) -> Formula:
 
 def _unnegated(formula: Formula) -> Formula:
     return formula.children[0] if formula.op is Op.NOT else formula
-
-
-def options(formula: Formula) -> list[Formula]:
-    """What makes a formula true that is no conjunction: the formula itself (as a fact) or another formula."""
-    others = alternatives(formula)
-    if formula.op is Op.BELIEVES:
-        return [formula, *others]
-    if formula.op in (Op.FLUENT, Op.COMMON):
-        return [formula]
-    if formula.op is Op.NOT and formula.children[0].op in (Op.FLUENT, Op.BELIEVES):
-        return [*others, formula]
-    return others
 
 
 def alternatives(formula: Formula) -> list[Formula]:
@@ -175,6 +164,7 @@ class Relaxation:
         self.task = task
         self.goal = tuple(_distinct(map(normal_form, task.goal)))
         self.operators = [operator for index in range(len(task.actions)) for operator in self._operators(index)]
+        self._is_sensed = any(len(action.designated) > 1 for action in task.actions)
         self._deepest = max((formula.depth for formula in _formulas(task)), default=0)
         self._doubts = {
             node
@@ -209,6 +199,26 @@ class Relaxation:
         """The facts for which the relaxed plan has a supporter."""
         return set(self.at(estate).plan)
 
+    def options(self, formula: Formula) -> list[Formula]:
+        """What makes a formula true that is no conjunction: the formula itself (as a fact) or another formula."""
+        others = alternatives(formula)
+        if formula.op is Op.BELIEVES:
+            return [formula, *others]
+        if formula.op in (Op.FLUENT, Op.COMMON):
+            return [formula]
+        is_denial = formula.op is Op.NOT and formula.children[0].op in (Op.FLUENT, Op.BELIEVES)
+        is_sensed = self._is_sensed and formula.op is Op.OR and formula.depth > 0
+        return [*others, formula] if is_denial or is_sensed else others
+
+    def facts_below(self, formula: Formula) -> Iterator[Formula]:
+        """The facts that the cost of a formula may depend on."""
+        for part in conjuncts(formula):
+            for option in self.options(part):
+                if option is part:
+                    yield part
+                else:
+                    yield from self.facts_below(option)
+
     def _at(self, estate: EState) -> Guidance:
         return Guidance(self, estate)
 
@@ -218,15 +228,17 @@ class Relaxation:
         if len(action.designated) > 1:
             choices.append(action.designated)
         for events in choices:
-            happens = or_(*(action.events[event].precondition for event in events))
-            yield Operator(index, events, normal_form(and_(action.applicability, happens)))
+            happens = [conjuncts(normal_form(action.events[event].precondition)) for event in events]
+            always = [part for part in happens[0] if all(part in parts for parts in happens)]
+            rests = or_(*(and_(*(part for part in parts if part not in always)) for parts in happens))
+            yield Operator(index, events, and_(normal_form(action.applicability), *always, rests))
 
     def _relevant(self) -> dict[Formula, None]:
         """The facts that the subgoals may depend on."""
         found: dict[Formula, None] = {}
         formulas = list(self.goal)
         while formulas:
-            for fact in facts_below(formulas.pop()):
+            for fact in self.facts_below(formulas.pop()):
                 if fact not in found:
                     found[fact] = None
                     formulas += [supporter.requirement for supporter in self.supporters(fact)]
@@ -238,6 +250,8 @@ class Relaxation:
             return []
         found: dict[Supporter, None] = {}
         for operator in self.operators:
+            if fact.op is Op.OR and len(operator.events) == 1:
+                continue  # it would add a part of the disjunction
             action = self.task.actions[operator.action]
             for types in self._types(action, fact):
                 for way in all_of([self._ways(action, event, fact, types) for event in operator.events]):
@@ -344,16 +358,6 @@ def _formulas(task: Task) -> Iterator[Formula]:
         yield from (condition for conditions in action.observability for condition, _ in conditions)
 
 
-def facts_below(formula: Formula) -> Iterator[Formula]:
-    """The facts that the cost of a formula may depend on."""
-    for part in conjuncts(formula):
-        for option in options(part):
-            if option is part:
-                yield part
-            else:
-                yield from facts_below(option)
-
-
 class Guidance:
     """The costs of facts and formulas in one e-state, and the relaxed plan.
 
@@ -388,7 +392,7 @@ class Guidance:
             return 0
         if formula.op is Op.AND:
             return sum(map(self.cost, conjuncts(formula)))
-        return min((self._option(formula, option) for option in options(formula)), default=inf)
+        return min((self._option(formula, option) for option in self._relaxation.options(formula)), default=inf)
 
     def _option(self, formula: Formula, option: Formula) -> float:
         return self._added.get(formula, inf) if option is formula else self.cost(option)
@@ -416,7 +420,7 @@ class Guidance:
             for part in conjuncts(formula):
                 self._need(part)
             return
-        best = min(options(formula), key=lambda option: self._option(formula, option))
+        best = min(self._relaxation.options(formula), key=lambda option: self._option(formula, option))
         if best is not formula:
             self._need(best)
         elif formula not in self.reaching:

@@ -50,6 +50,7 @@ def test_on_tasks_with_any_event_models(task: Task) -> None:
 @given(st.integers(0, 1 << 32))
 def test_on_tasks_as_people_write_them(seed: int) -> None:
     agree(strategies.telling_task(random.Random(seed)))
+    agree(strategies.sensing_task(random.Random(seed)))
 
 
 @pytest.mark.parametrize("problem", ["coin_in_the_box/pl_3", "selective_communication/4_2_pl_5"])

@@ -30,6 +30,7 @@ from epigym.task.formula import (
     or_,
 )
 from epigym.task.task import Action, Effect, EState, Event, Task
+from tests.helpers import epddl_texts as texts
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import published_task, table
 from tests.helpers.epddl_files import Case, competition_cases, toolkit_cases
@@ -66,6 +67,38 @@ def agree(task: Task, steps: int, seed: int) -> None:
 @given(strategies.tasks() | strategies.tasks(agents=("c", "a", "b")), st.integers(0, 99))
 def test_on_random_tasks(task: Task, seed: int) -> None:
     agree(task, 3, seed)
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 1 << 32))
+def test_where_one_of_several_events_happens(seed: int) -> None:
+    agree(strategies.sensing_task(random.Random(seed)), 3, seed)
+
+
+SENSING = """
+(:event yes :precondition (and (q) (p))) (:event no :precondition (and (q) (not (p)))) (:event enter :effects (q))
+(:action sense :parameters (?i - agent) :action-type (sensing (yes) (no))
+  :observability-conditions (:and (?i Full) (default Half)))
+(:action enter :parameters () :action-type (public (enter)) :observability-conditions (default Full))
+"""
+OPEN = ":worlds (w v) :relations (A (:forall (?x ?y - world) (?x ?y)) B (:forall (?x ?y - world) (?x ?y)))"
+
+
+@pytest.mark.parametrize(
+    ("goal", "cost"),
+    [
+        ("(or ([A] (p)) ([A] (not (p))))", 2),  # enter, as both events require q, then sense
+        ("([B] (or ([A] (p)) ([A] (not (p)))))", 2),
+        ("(or (q) ([A] (p)) ([A] (not (p))))", 1),
+        ("([A] (p))", np.inf),  # it may be the other event that happens
+        ("([B] (or (p) (not (p))))", 0),
+    ],
+)
+def test_who_senses_knows_whether(goal: str, cost: float) -> None:
+    """Nobody knows p, which holds at one of two designated worlds."""
+    task = texts.task(SENSING, init=f"{OPEN} :labels (w (p)) :designated (w v)", goal=goal)
+    assert Relaxation(StateSpace(task))([0]).h_add[0] == cost
+    agree(task, 3, 0)
 
 
 @given(strategies.tasks())

@@ -327,10 +327,20 @@ def test_several_designated_events() -> None:
     sense = action("sense", Event("yes", P), Event("no", not_(P)), designated=(0, 1), a="0,1", b="01,01")
     whether = or_(believes("a", P), believes("a", not_(P)))
     assert h_add(UNSURE, whether, sense) == 1
-    # Where p is open, no single event is sure to happen; both of them let b believe that a knows.
+    # Where p is open, no single event is sure to happen, and neither belief to become true; one of both is.
     either = model("p,-", "01,01", "01,01", designated=(0, 1))
-    assert h_add(either, whether, sense) == inf
+    assert h_add(either, believes("a", P), sense) == inf
+    assert plan_of(task(either, whether, sense)) == (1, 1, {"sense"}, {"sense"}, {str(whether)})
+    assert h_add(either, or_(R, whether), sense) == 1
+    # Then somebody can act who needs to know, and both let b believe that a knows.
+    assert h_add(either, R, sense, make("r", whether)) == 2
     assert plan_of(task(either, believes("b", whether), sense)) == (1, 1, {"sense"}, {"sense"}, {f"B(b, {whether})"})
+    # What all events require is required; of the rests it is enough that there is always one.
+    in_light = action("sense", Event("yes", and_(R, P)), Event("no", and_(R, not_(P))), designated=(0, 1), full="0,1")
+    assert Relaxation(task(either, whether, in_light)).operators[2].requirement is and_(R, or_(P, not_(P)))
+    assert h_add(either, whether, in_light, make("r")) == 2
+    assert whether in Relaxation(task(either, whether, sense)).facts
+    assert whether not in Relaxation(task(either, whether, action("tell", Event("yes", P), full="0"))).facts
     # No event is sure, but either makes r true where q holds, or where it holds and the condition of the other does.
     for condition, helpers, cost in ((Q, "q", 2), (TRUE, "q", 2), (P, "q", inf), (P, "qp", 3)):
         yes, no = Event("yes", P, (Effect("r", True, Q),)), Event("no", not_(P), (Effect("r", True, condition),))

@@ -67,7 +67,7 @@ class Interleaved(Agent):
                 component = min(searching, key=_Component.when)
                 yield
                 try:
-                    end = component.take_turn(run.budget.left(run.expanded))
+                    end = component.take_turn(run.budget.expansions_left(run.expanded))
                 except TaskError as error:
                     failures.append(error)
                     searching.remove(component)

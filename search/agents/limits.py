@@ -91,7 +91,7 @@ class Budget:
             self._out_of_memory = self._check_memory()
         return SearchStatus.MEMORY_LIMIT if self._out_of_memory else None
 
-    def left(self, expanded: int) -> int:
+    def expansions_left(self, expanded: int) -> int:
         """How many nodes may be expanded yet, after `expanded`."""
         return self._max_expanded - expanded
 
@@ -101,7 +101,7 @@ class Budget:
         The first is expanded alone: what a node costs, microseconds or seconds, is not known before.
         """
         affordable = int(expanded * _BATCH_SECONDS / max(self.seconds, 1e-9))
-        return min(max(affordable, 1), self.left(expanded))
+        return min(max(affordable, 1), self.expansions_left(expanded))
 
     def _check_memory(self) -> bool:
         return bool(self._process.memory_info().rss >= self._most_memory)

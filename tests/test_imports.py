@@ -157,17 +157,54 @@ def test_importing_epigym_needs_neither_torch_nor_learning_nor_search() -> None:
     assert {"torch", "learn", "search", "hydra", "matplotlib", "pettingzoo"}.isdisjoint(loaded)
 
 
+def loaded_by(script: str, folder: Path) -> set[str]:
+    """The modules that a script has loaded in the end; what it prints itself is left out."""
+    script = f"import sys\n{script}\nprint('', *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=folder)
+    return {*done.stdout.splitlines()[-1].split()}
+
+
 def test_a_plan_of_the_competition_needs_few_libraries(tmp_path: Path) -> None:
-    """Whatever else is imported before the first answer, everybody waits for."""
+    """The imports delay the first answer."""
     script = (
-        "import sys; from search.competition import _plan\n"
+        "from search.competition import _plan\n"
         f"code, _ = _plan({str(ROOT / 'docs/epddl/coin-1.json')!r}, 'plan.json', 600.0, 1 << 33)\n"
-        "assert code == 0; print(*{name.partition('.')[0] for name in sys.modules} - sys.stdlib_module_names)"
+        "assert code == 0"
     )
-    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
-    others = {name for name in answer.stdout.split() if name[0] != "_" and name not in PACKAGES}
+    found = loaded_by(script, tmp_path)
+    assert found.isdisjoint({"epigym.language.ground_json", "epigym.language.mastar", "search.planning.improving"})
+    roots = {name.partition(".")[0] for name in found} - sys.stdlib_module_names
+    others = {name for name in roots if name[0] != "_" and name not in PACKAGES}
     ours = {"gymnasium", "lark", "numpy", "psutil", "xxhash", "yaml"}
     assert ours <= others <= ours | {"cython_runtime", "farama_notifications", "typing_extensions"}
+
+
+@pytest.mark.parametrize(
+    ("options", "agents", "heuristics", "others"),
+    [
+        ("agent=bfs", {"breadth_first"}, set(), set()),
+        ("agent=dfs", {"depth_first"}, set(), set()),
+        ("agent=hfs heuristic=open_goals", {"best_first", "novelty"}, {"open_goals"}, {"epigym.features.relaxation"}),
+    ],
+)
+def test_a_search_imports_no_agent_or_heuristic_but_its_own(
+    options: str, agents: set[str], heuristics: set[str], others: set[str], tmp_path: Path
+) -> None:
+    arguments = ["solve", f"problem={ROOT / 'docs/epddl/coin-1.json'}", *options.split()]
+    script = (
+        "from search.solve import main\n"
+        f"sys.argv = {arguments!r}\n"
+        "try: main()\n"
+        "except SystemExit as end: assert end.code == 0"
+    )
+    found = loaded_by(script, tmp_path)
+    packages = ("search.agents.", "search.heuristics.", "epigym.features.", "learn.")
+    expected = {
+        *(f"search.agents.{name}" for name in {"agent", "limits", "result", "run"} | agents),
+        *(f"search.heuristics.{name}" for name in {"heuristic"} | heuristics),
+        *others,
+    }
+    assert {name for name in found if name.startswith(packages)} == expected
 
 
 def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for() -> None:

@@ -5,27 +5,23 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from epigym.config.targets import find
 from epigym.config.values import typed
 from epigym.errors import UsageError
 from epigym.names import unknown
 
-T = TypeVar("T")
-
 _NO_SETTINGS = ("name", "_target_", "label")
 
 
-def maker(
-    kind: str, choice: Mapping[str, Any], known: Mapping[str, Callable[..., T]], base: type, given: int = 0
-) -> partial[T]:
+def maker(kind: str, choice: Mapping[str, Any], known: Mapping[str, str], base: type, given: int = 0) -> partial[Any]:
     """What makes a chosen thing, with its settings checked and bound.
 
     Args:
         kind: what is chosen, such as `agent`.
         choice: the `name` of something known, or as `_target_` the path of a class of one's own; with its settings.
-        known: what makes the things known.
+        known: by name, the path of the class or function that makes each thing known.
         base: what a class of one's own derives from.
         given: number of positional arguments that the maker will be called with.
 
@@ -35,12 +31,12 @@ def maker(
     settings = {key: value for key, value in choice.items() if key not in _NO_SETTINGS}
     if "_target_" in choice:
         name = str(choice["_target_"])
-        make: Callable[..., T] = _own(kind, name, base)
+        make = _own(kind, name, base)
     else:
         name = str(choice.get("name"))
         if name not in known:
             raise UsageError(unknown(kind, name, known))
-        make = known[name]
+        make = find(known[name])
     return partial(make, **check(f"{kind} {name!r}", make, settings, given))
 
 

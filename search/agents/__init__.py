@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
 from epigym.config.registry import maker
 from epigym.errors import UsageError
 from search.agents.agent import Agent
-from search.agents.alternation import Alternation
-from search.agents.best_first import bfws, hfs, hfs_star, wa_star
-from search.agents.breadth_first import BreadthFirst
-from search.agents.depth_first import DepthFirst, IterativeDeepening
-from search.agents.interleaved import Interleaved
-from search.agents.preferring import Lazy, Preferring
-from search.heuristics import HEURISTICS, Heuristic, heuristic_maker
+from search.heuristics import HEURISTICS, heuristic_maker
+from search.heuristics.heuristic import Heuristic
 
-AGENTS: Mapping[str, Callable[..., Agent]] = {
-    "interleaved": Interleaved,
-    "bfs": BreadthFirst,
-    "hfs": hfs,
-    "hfs_star": hfs_star,
-    "wa_star": wa_star,
-    "bfws": bfws,
-    "hfs_preferred": Preferring,
-    "lazy": Lazy,
-    "alternation": Alternation,
-    "dfs": DepthFirst,
-    "idfs": IterativeDeepening,
+AGENTS: Mapping[str, str] = {
+    "interleaved": "search.agents.interleaved.Interleaved",
+    "bfs": "search.agents.breadth_first.BreadthFirst",
+    "hfs": "search.agents.best_first.hfs",
+    "hfs_star": "search.agents.best_first.hfs_star",
+    "wa_star": "search.agents.best_first.wa_star",
+    "bfws": "search.agents.best_first.bfws",
+    "hfs_preferred": "search.agents.preferring.Preferring",
+    "lazy": "search.agents.preferring.Lazy",
+    "alternation": "search.agents.alternation.Alternation",
+    "dfs": "search.agents.depth_first.DepthFirst",
+    "idfs": "search.agents.depth_first.IterativeDeepening",
 }
+"""Where each agent is made; its module is imported when the agent is chosen."""
 
 
 _SPACE_SETTINGS = ("symmetry", "threads")  # of every agent: those of the space that it searches
@@ -42,7 +38,8 @@ def make_agent(name: str | None = None, **settings: Any) -> Agent:
         UsageError: when there is no such agent or setting (close names are suggested), or a value does not fit.
     """
     own = {key: value for key, value in settings.items() if key not in _SPACE_SETTINGS}
-    return maker("agent", {"name": name, **own}, AGENTS, Agent)()
+    agent: Agent = maker("agent", {"name": name, **own}, AGENTS, Agent)()
+    return agent
 
 
 def heuristic_for(agent: Agent, name: str, choice: Mapping[str, Any] | None) -> partial[Heuristic]:
@@ -60,9 +57,14 @@ def heuristic_for(agent: Agent, name: str, choice: Mapping[str, Any] | None) -> 
     return made
 
 
+def named(choice: str | Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of an agent or a heuristic that may be given by its name alone."""
+    return {"name": choice} if isinstance(choice, str) else dict(choice)
+
+
 def label_of(choice: Mapping[str, Any]) -> str:
     """The label of an agent or a heuristic, else its name, else the name of the class of one's own."""
     return str(choice.get("label") or choice.get("name") or choice["_target_"].rpartition(".")[2])
 
 
-__all__ = ["AGENTS", "Agent", "heuristic_for", "label_of", "make_agent"]
+__all__ = ["AGENTS", "Agent", "heuristic_for", "label_of", "make_agent", "named"]

@@ -17,6 +17,7 @@ from epigym.config.registry import check
 from epigym.config.values import AtLeast
 from epigym.errors import TaskError, UsageError
 from epigym.space.space import StateSpace
+from search.agents import heuristic_for, label_of, make_agent, named
 from search.agents.agent import Agent, Steps
 from search.agents.result import SearchStatus, joined_label
 from search.agents.run import SearchRun
@@ -174,8 +175,6 @@ def _recipe(
     share: Annotated[float, AtLeast(0)] = 1.0,
 ) -> _Recipe:
     """One of the components, checked."""
-    from search.agents import heuristic_for, label_of, make_agent  # which knows this agent, too
-
     choice = None if heuristic is None else named(heuristic)
     made, name = make_agent(**named(agent)), label_of(named(agent))
     if share == 0:
@@ -186,11 +185,6 @@ def _recipe(
         raise UsageError(f"agent {name!r} takes no heuristic: leave it out")
     make = heuristic_for(made, name, choice) if made.is_informed else None
     return _Recipe(joined_label(name, None if choice is None else label_of(choice)), share, made, make)
-
-
-def named(choice: str | Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a choice that may be a name alone."""
-    return {"name": choice} if isinstance(choice, str) else dict(choice)
 
 
 def _count(run: SearchRun, components: Sequence[_Component]) -> None:

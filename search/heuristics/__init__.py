@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from epigym.config.registry import maker
 from epigym.errors import UsageError
 from epigym.space.search_problem import SearchProblem, Source
-from search.heuristics.belief_relaxation import AdditiveCost, RelaxedPlan
-from search.heuristics.gnn import Gnn
 from search.heuristics.heuristic import Heuristic
-from search.heuristics.landmarks import LandmarkCount
-from search.heuristics.learned import Learned
-from search.heuristics.open_goals import DividedGoals, OpenGoals
-from search.heuristics.relaxed import EntailedLevels, GoalLevels, GraphLength
 
 _OTHERS = {"learned": ((".ckpt", ".onnx"), "gnn"), "gnn": ((".json",), "learned")}
 """Endings of files that a heuristic does not read, and the one that does."""
 
-HEURISTICS: Mapping[str, Callable[..., Heuristic]] = {
-    "open_goals": OpenGoals,
-    "divided_goals": DividedGoals,
-    "c_pg": EntailedLevels,
-    "l_pg": GraphLength,
-    "s_pg": GoalLevels,
-    "h_add": AdditiveCost,
-    "h_ff": RelaxedPlan,
-    "landmarks": LandmarkCount,
-    "gnn": Gnn,
-    "learned": Learned,
+HEURISTICS: Mapping[str, str] = {
+    "open_goals": "search.heuristics.open_goals.OpenGoals",
+    "divided_goals": "search.heuristics.open_goals.DividedGoals",
+    "c_pg": "search.heuristics.relaxed.EntailedLevels",
+    "l_pg": "search.heuristics.relaxed.GraphLength",
+    "s_pg": "search.heuristics.relaxed.GoalLevels",
+    "h_add": "search.heuristics.belief_relaxation.AdditiveCost",
+    "h_ff": "search.heuristics.belief_relaxation.RelaxedPlan",
+    "landmarks": "search.heuristics.landmarks.LandmarkCount",
+    "gnn": "search.heuristics.gnn.Gnn",
+    "learned": "search.heuristics.learned.Learned",
 }
+"""The class of each heuristic; its module is imported when the heuristic is chosen."""
 
 
 def heuristic_maker(choice: Mapping[str, Any]) -> partial[Heuristic]:

@@ -15,11 +15,9 @@ from epigym.io.files import read
 from epigym.names import unknown
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from search.agents import AGENTS, Agent, heuristic_for, label_of, make_agent
-from search.agents.interleaved import named
+from search.agents import AGENTS, Agent, heuristic_for, label_of, make_agent, named
 from search.agents.result import joined_label
 from search.heuristics import HEURISTICS, Heuristic, heuristic_maker
-from search.heuristics.gnn import Gnn
 
 DEFAULT = "interleaved"
 """The agent that searches where none is named."""
@@ -94,7 +92,7 @@ class Configuration:
     @property
     def is_learned(self) -> bool:
         """Whether it, or a component, asks a regressor."""
-        return any(choice.get("name") == Gnn.name for choice in self.choices)
+        return any(choice.get("name") == "gnn" for choice in self.choices)
 
     @property
     def symmetry(self) -> bool:

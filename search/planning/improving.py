@@ -11,6 +11,7 @@ from epigym.space.space import StateSpace
 from search.agents.limits import Limits, peak_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.agents.shorter import ShorterPlans
+from search.heuristics.belief_relaxation import RelaxedPlan
 from search.heuristics.heuristic import Heuristic
 from search.planning.redundancy import without_redundant
 
@@ -20,7 +21,7 @@ WEIGHTS = (5.0, 3.0, 2.0, 1.0)
 
 def improved(
     space: StateSpace,
-    heuristic: Heuristic,
+    heuristic: Heuristic | None,
     limits: Limits,
     first: SearchResult,
     verified: Callable[[SearchResult], SearchResult],
@@ -29,7 +30,7 @@ def improved(
 
     Args:
         space: what the first search explored.
-        heuristic: guides the search.
+        heuristic: guides the search; `h_ff` where there is none.
         limits: for the first search and this one together; as there, re-executing plans takes nothing of them.
         first: the result with the first plan, and with the question that it answers.
         verified: re-executes the plan of a result; called with ever shorter plans.
@@ -38,7 +39,7 @@ def improved(
         The result with the best plan and what it took in all; its status is `error` when a plan is not valid.
     """
     budget = _rest(limits, first).start()
-    search = ShorterPlans(space, heuristic, budget)
+    search = ShorterPlans(space, heuristic or RelaxedPlan(space), budget)
     best, end = first, SearchStatus.SOLVED
     try:
         plan = without_redundant(space, _plan(first.plan), budget)

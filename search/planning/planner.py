@@ -21,9 +21,7 @@ from epigym.space.search_problem import SearchProblem, Source
 from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
-from search.heuristics.belief_relaxation import RelaxedPlan
 from search.planning.configuration import DEFAULT, Choice, Configuration
-from search.planning.improving import improved
 from search.planning.plans import remove_plans, unverified
 from search.planning.proofs import SLOW_SECONDS, RefutedError, confirm_unsolvable
 from search.planning.single import outcome, search_alone
@@ -183,8 +181,10 @@ def find_plan_here(
     if result.status is not SearchStatus.SOLVED or result.optimal or not anytime:
         return result
     assert space is not None
+    from search.planning.improving import improved  # with the searches that it needs
+
     try:
-        return improved(space, heuristic or RelaxedPlan(space), limits, result, verified)
+        return improved(space, heuristic, limits, result, verified)
     except KeyboardInterrupt:
         raise _interrupted(plan_file) from None
 

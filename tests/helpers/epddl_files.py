@@ -9,7 +9,7 @@ from pathlib import Path
 
 from epigym.errors import ProblemWarning
 from epigym.language.epddl import ground_epddl
-from epigym.language.ground_json import GroundSpecification
+from epigym.language.specification import GroundSpecification
 from tests.helpers.benchmark_files import BENCHMARKS
 
 TOOLKIT = BENCHMARKS / "epddl"

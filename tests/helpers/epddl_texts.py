@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from epigym.language.epddl import ground_texts
-from epigym.language.ground_json import GroundSpecification
 from epigym.language.source import Source
+from epigym.language.specification import GroundSpecification
 from epigym.task.task import Action, Task
 
 LIBRARY = """

@@ -19,8 +19,8 @@ from epigym.language.epddl.parser import parse_domain, parse_library, parse_prob
 from epigym.language.epddl.requirements import File, check_requirements, expanded
 from epigym.language.epddl.syntax import Domain, Library, Problem
 from epigym.language.epddl.types import Specification
-from epigym.language.ground_json import GroundSpecification
 from epigym.language.source import Source
+from epigym.language.specification import GroundSpecification
 from epigym.names import is_one_line
 from epigym.task.task import Task
 

@@ -16,7 +16,7 @@ from epigym.language.epddl.expansion import Assignment, Expander
 from epigym.language.epddl.initial import initial_state
 from epigym.language.epddl.readings import Readings
 from epigym.language.epddl.types import BASIC, Specification
-from epigym.language.ground_json import GroundSpecification
+from epigym.language.specification import GroundSpecification
 from epigym.task.formula import FALSE, TRUE, Formula, and_, conjuncts, not_, or_
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Action, Effect, Event, Task

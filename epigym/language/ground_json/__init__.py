@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -22,6 +21,7 @@ from epigym.errors import EpigymError, LimitError, NestingError, TaskError
 from epigym.io.files import read_json, write_json
 from epigym.language.ground_json.doubles import in_preconditions
 from epigym.language.ground_json.formulas import CONSTANTS, FormulaReader, FormulaWriter
+from epigym.language.specification import GroundSpecification
 from epigym.names import is_one_line
 from epigym.task.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, not_, or_, too_deep
 from epigym.task.task import Action, Effect, EState, Event, Task
@@ -30,31 +30,6 @@ MAX_PAIRS = 50_000_000
 _Json: TypeAlias = Any
 Kind = TypeVar("Kind", bound=Hashable)
 Chain: TypeAlias = tuple[tuple[Formula, Kind], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GroundSpecification:
-    """A ground task together with what the official layout adds to it.
-
-    Attributes:
-        task: the task.
-        domain: name of the domain.
-        problem: name of the problem.
-        libraries: names of the action-type libraries.
-        requirements: all requirements, sorted.
-        atoms: names of all atoms, facts included.
-        facts: names of the facts that hold initially.
-        action_types: name of the action type of every action.
-    """
-
-    task: Task
-    domain: str
-    problem: str
-    libraries: tuple[str, ...]
-    requirements: tuple[str, ...]
-    atoms: tuple[str, ...]
-    facts: tuple[str, ...]
-    action_types: Mapping[str, str]
 
 
 # Writing

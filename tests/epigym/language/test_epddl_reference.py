@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from epigym.language import ground_json
+from epigym.language.specification import GroundSpecification
 from epigym.reference import semantics as reference
 from epigym.task.formula import Formula, and_
 from epigym.task.task import Action, Task
@@ -139,7 +140,7 @@ def read(content: Any, *, plank_compat: bool = False) -> Task:
 def without_constants(task: Task, like: Task) -> Task:
     """The task with the fluents that never change written out, as the JSON reader does."""
     missing = set(task.fluents).difference(like.fluents)
-    specification = ground_json.GroundSpecification(
+    specification = GroundSpecification(
         task, "", task.name, (), (), task.fluents, (), {action.name: "" for action in task.actions}
     )
     again = read(ground_json.to_json(specification))

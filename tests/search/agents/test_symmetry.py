@@ -184,7 +184,7 @@ def test_what_is_tried_in_place_of_a_preferred_action_is_preferred(monkeypatch: 
 def test_the_option_is_one_of_every_agent() -> None:
     assert not Configuration.of("bfs").symmetry
     assert Configuration.of({"name": "hfs", "symmetry": True}, "open_goals").symmetry
-    assert Configuration.of({"_target_": "search.agents.BreadthFirst", "symmetry": True}).symmetry
+    assert Configuration.of({"_target_": "search.agents.breadth_first.BreadthFirst", "symmetry": True}).symmetry
     for name in ("bfs", DEFAULT):
         with pytest.raises(UsageError, match=f"agent '{name}': symmetry=much: expected true or false"):
             Configuration.of({"name": name, "symmetry": "much"})

@@ -160,7 +160,7 @@ def test_the_first_search_takes_its_time_from_the_limit(spent: float, monkeypatc
         SearchStatus.SOLVED, "wordy", "coin", SHORTEST, expanded=5, build_seconds=1.0, search_seconds=spent - 1.0
     )
     with pytest.raises(StopIteration):
-        improving.improved(coin(), WORDY, Limits(20, 5.0, 1 << 30), first, lambda result: result)
+        improving.improved(StateSpace(coin()), None, Limits(20, 5.0, 1 << 30), first, lambda result: result)
     assert given == [Limits(15, max(5.0 - spent, 0.0), 1 << 30)]
 
 
@@ -181,7 +181,7 @@ def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.
 
 
 def test_no_plan_is_not_improved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planner, "improved", failing(AssertionError))
+    monkeypatch.setattr(improving, "improved", failing(AssertionError))
     result = find_plan(hopeless(), Configuration.of("hfs", "open_goals"), anytime=True)
     assert (result.status, result.history, result.optimal) == (SearchStatus.UNSOLVABLE, (), False)
 
@@ -191,7 +191,7 @@ def test_no_plan_is_not_improved(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_plans_of_blind_search_level_by_level_are_shortest(
     agent: str, anytime: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planner, "improved", failing(AssertionError))
+    monkeypatch.setattr(improving, "improved", failing(AssertionError))
     result = find_plan(counter(), Configuration.of(agent), anytime=anytime)
     assert (result.plan_length, result.optimal, len(result.history)) == (4, True, 1)
 

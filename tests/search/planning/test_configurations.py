@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from omegaconf import OmegaConf
 
+from epigym.config.targets import find
 from epigym.errors import UsageError
 from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
@@ -46,10 +47,10 @@ def test_every_agent_and_heuristic_is_an_option() -> None:
 
 
 @pytest.mark.parametrize(("group", "registry"), [("agent", AGENTS), ("heuristic", HEURISTICS)])
-def test_options_name_every_setting_with_its_default(group: str, registry: dict[str, Any]) -> None:
-    for name, make in registry.items():
+def test_options_name_every_setting_with_its_default(group: str, registry: dict[str, str]) -> None:
+    for name, path in registry.items():
         settings = OmegaConf.to_container(OmegaConf.load(CONF / group / f"{name}.yaml"))
-        parameters = {key: value for key, value in inspect.signature(make).parameters.items() if key != "space"}
+        parameters = {key: value for key, value in inspect.signature(find(path)).parameters.items() if key != "space"}
         assert settings.pop("name") == name
         assert group != "agent" or (settings.pop("symmetry"), settings.pop("threads")) == (False, 1)
         assert set(settings) == set(parameters)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -50,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (UsageError, OSError) as error:
         print(f"error: {line(error)}", file=sys.stderr)
         sys.exit(ExitCode.after(error))
+    gc.freeze()  # nothing imported is garbage: no collection, here or in a copy, looks through it
     before = _written(options.plan)
     job = Job("plan", _plan, (options.spec, options.plan, seconds, memory))
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import signal
 from collections.abc import Iterator
@@ -49,6 +50,13 @@ def browser() -> Iterator[Any]:
             pytest.skip(f"no browser: {str(error).splitlines()[0]}")
         yield opened
         opened.close()
+
+
+@pytest.fixture(autouse=True)
+def unfrozen() -> Iterator[None]:
+    """Commands that a test calls in this process exempt its objects from garbage collection."""
+    yield
+    gc.unfreeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -159,7 +159,7 @@ def test_importing_epigym_needs_neither_torch_nor_learning_nor_search() -> None:
 
 def loaded_by(script: str, folder: Path) -> set[str]:
     """The modules that a script has loaded in the end; what it prints itself is left out."""
-    script = f"import sys\n{script}\nprint('', *sys.modules)"
+    script = f"import gc, sys\n{script}\nprint('', *sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=folder)
     return {*done.stdout.splitlines()[-1].split()}
 
@@ -195,7 +195,8 @@ def test_a_search_imports_no_agent_or_heuristic_but_its_own(
         "from search.solve import main\n"
         f"sys.argv = {arguments!r}\n"
         "try: main()\n"
-        "except SystemExit as end: assert end.code == 0"
+        "except SystemExit as end: assert end.code == 0\n"
+        "assert gc.get_freeze_count()"  # else the last collection takes as long as many a search
     )
     found = loaded_by(script, tmp_path)
     packages = ("search.agents.", "search.heuristics.", "epigym.features.", "learn.")

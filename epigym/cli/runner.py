@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -66,6 +67,7 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> N
         check_place("learn", "search")
         _check_options(arguments)
         with extras():
+            gc.freeze()  # nothing imported is garbage: no collection, not even the last one, looks through it
             code = _composed(task, settings, door)
     except (Exception, KeyboardInterrupt) as error:
         if "debug=true" in arguments:

@@ -70,6 +70,11 @@ class Budget:
         """Seconds since the start."""
         return perf_counter() - self._start
 
+    @property
+    def left(self) -> float:
+        """Seconds that are left, not less than none; infinity without a limit."""
+        return max(self._deadline - perf_counter(), 0.0)
+
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Stop the clock for the time of a block."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from search.agents.result import SearchResult
 from search.evaluation.cell import Cell
-from search.planning.planner import late
 from search.planning.single import outcome
 from search.processes.processes import Job, supervise
 
@@ -76,7 +75,7 @@ class Batch:
 
     def _job(self, number: int) -> Job:
         cell = self.cells[number]
-        return Job(number, cell.search, (), tells=True, time_limit=late(cell.limits))
+        return Job(number, cell.search, (), tells=True, time_limit=cell.limits.time_limit)
 
     def __call__(self) -> None:
         """Compute what is not there yet, as an array task whose log names every cell."""

@@ -10,7 +10,7 @@ from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
-from search.planning.planner import GRACE_MEMORY, find_plan_here, late
+from search.planning.planner import GRACE_MEMORY, find_plan_here
 from search.planning.single import outcome
 from search.processes.processes import Ending, Job, watch
 
@@ -23,7 +23,7 @@ def searched(
     Closing the iterator kills the search.
     """
     call = partial(find_plan_here, forbid_collapse=forbid_collapse)
-    job = Job(task.name, call, (task, configuration, limits), tells=True, time_limit=late(limits))
+    job = Job(task.name, call, (task, configuration, limits), tells=True, time_limit=limits.time_limit)
     memory = int(GRACE_MEMORY * memory_bytes(limits.memory_limit))
     with closing(watch([job], parallel=1, memory_limit=memory, preload=[__name__])) as heard:
         for each in heard:

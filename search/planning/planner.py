@@ -28,8 +28,6 @@ from search.planning.single import outcome, search_alone
 from search.processes.processes import Ending, Job, watch
 from search.processes.watched import NOBODY, Told, Watcher, may_be_copied
 
-GRACE_SECONDS = 0.2
-"""From its time limit on, for a search to end by itself, which knows best how far it came."""
 GRACE_MEMORY = 1.02
 """The share of the memory limit at which a search is ended that does not do so by itself."""
 
@@ -146,7 +144,7 @@ def find_plan(
     if limits is None or current_process().daemon:
         return search(limits or Limits())
     limits = replace(limits, memory_limit=memory_bytes(limits.memory_limit))
-    ending = _watched(Job(task.name, search, (limits,), tells=True, time_limit=late(limits)), limits, plan_file)
+    ending = _watched(Job(task.name, search, (limits,), tells=True, time_limit=limits.time_limit), limits, plan_file)
     if ending.failure is SearchStatus.ERROR and ending.detail:
         error = ending.error or EpigymError(ending.message)
         error.add_note(ending.detail)
@@ -184,7 +182,7 @@ def find_plan_here(
     from search.planning.improving import improved  # with the searches that it needs
 
     try:
-        return improved(space, heuristic, limits, result, verified)
+        return improved(space, heuristic, limits, result, verified, watcher)
     except KeyboardInterrupt:
         raise _interrupted(plan_file) from None
 
@@ -195,11 +193,6 @@ def _prepare(task: Task, plan_file: str | os.PathLike[str] | None, forbid_collap
         refuse_collapse(task, task.initial, "in the initial e-state")
     if plan_file is not None:
         remove_plans(plan_file)
-
-
-def late(limits: Limits) -> float | None:
-    """Seconds of its clock at which a search is ended that does not do so by itself; None for no limit."""
-    return None if limits.time_limit is None else limits.time_limit + GRACE_SECONDS
 
 
 def _watched(job: Job, limits: Limits, plan_file: str | os.PathLike[str] | None) -> Ending:
@@ -238,7 +231,6 @@ def _verified(
     """The result after its plan was re-executed and, if it is valid, written; `start` is when the search began."""
     plan = result.plan
     assert plan is not None
-    watcher.pause()
     if plan_file is not None:
         write_json(unverified(plan_file), plan)
     before = perf_counter()
@@ -257,7 +249,6 @@ def _verified(
         unverified(plan_file).replace(plan_file)
     result = replace(result, history=(*result.history, (len(plan), now - start)))
     watcher.tell(result)
-    watcher.resume()
     return result
 
 

@@ -34,7 +34,7 @@ def search_alone(
 ) -> Searched:
     """Search for a plan of `task` in this process; nobody has re-executed the plan.
 
-    To build space and heuristic takes of the time limit. When a plan was found the watcher's clock stands still.
+    To build space and heuristic takes of the time limit. When a plan was found the process has no time limit any more.
     """
     agent, (agent_name, heuristic_name) = configuration.make_agent(), configuration.names
     start = perf_counter()
@@ -56,7 +56,7 @@ def search_alone(
     if result.plan is None:
         watcher.tell(result)  # now: to free the space may take seconds
     else:
-        watcher.pause()  # what comes now takes nothing of the time limit
+        watcher.limit(None)  # what comes now takes nothing of the time limit
     return Searched(result, space, heuristic)
 
 

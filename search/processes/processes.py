@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from math import inf
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, ForkServerContext
@@ -18,8 +19,10 @@ from typing import Any
 
 from search.agents.result import SearchStatus
 from search.processes.family import Family
-from search.processes.watched import Begun, Ended, Paused, Resumed, Told, enter
+from search.processes.watched import Deadline, Ended, Told, enter
 
+GRACE_SECONDS = 0.2
+"""From its deadline on, for a process to end by itself, which knows best how far it came."""
 _LONGEST_POLL, _SHORTEST_POLL = 0.1, 0.005  # seconds
 _FILLED_PER_SECOND = 4 << 30  # bytes: a process that fills memory is not faster
 _OURS = {signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
@@ -36,8 +39,8 @@ class Job:
         key: names the job; any value.
         call: a function of a module, so that another process can import it.
         arguments: its arguments; they and the value it returns are pickled.
-        tells: whether it takes a `watcher` too, see `search.processes.watched.Watcher`.
-        time_limit: seconds of its own clock until it is killed, which the watcher stops when it is told to.
+        tells: whether it takes a `watcher` too, see `search.processes.watched.Watcher`, which may change the limit.
+        time_limit: seconds for the call; it is killed `GRACE_SECONDS` later.
     """
 
     key: Any
@@ -58,7 +61,7 @@ class Ending:
         message: one line about an error.
         detail: the traceback of an exception.
         error: the exception, where it can travel between processes.
-        seconds: from the start of the process to its end.
+        seconds: from the beginning of the call to the end of the process.
         peak_bytes: most resident memory that was seen from outside.
         cpu_seconds: CPU time of the process, and of its children as far as it was seen from outside.
         together_bytes: most memory that this process and all below it held together, as far as it was seen by then.
@@ -223,16 +226,16 @@ class _Process:
         self._peak = 0
         self._cpu_seconds: float | None = None  # as it said at its end
         self._told: Any = None
-        self._paused: float | None = None  # since then the clock stands still
+        self._deadline: float | None = None  # None until the call begins
         # Not a daemon: the jobs of the runner may be portfolios, which have processes of their own.
-        arguments = (sender, job.call, job.arguments, job.tells)
+        arguments = (sender, job.call, job.arguments, job.tells, job.time_limit)
         self._process = context.Process(target=enter, args=arguments, daemon=False)
         self._sender = sender
 
     def start(self) -> None:
         """Start it; signals wait meanwhile, else it gets half of its job."""
         with _undisturbed(), _main_unnamed():
-            self._start = self._clock = monotonic()  # the clock began to run then, or would have without pauses
+            self._start = monotonic()
             self._process.start()
         self._sender.close()
         self._family.add(self._pid)
@@ -249,12 +252,12 @@ class _Process:
 
     def patience(self, wall_limit: float | None, memory_limit: int | None) -> float:
         """Seconds until it is to be looked at again."""
-        left = [_until(memory_limit, self.memory)]
-        if wall_limit is not None:
-            left.append(self._start + wall_limit - monotonic())
-        if self._job.time_limit is not None and self._paused is None:
-            left.append(self._clock + self._job.time_limit - monotonic())
-        return max(min(left), 0.0)
+        return max(min(_until(memory_limit, self.memory), self._end(wall_limit) - monotonic()), 0.0)
+
+    def _end(self, wall_limit: float | None) -> float:
+        """When it is killed."""
+        deadline = inf if self._deadline is None else self._deadline + GRACE_SECONDS
+        return deadline if wall_limit is None else min(deadline, self._start + wall_limit)
 
     def hear(self) -> tuple[list[Told], Ending | None]:
         """What it has told since, and the ending of a process that has returned or died."""
@@ -267,16 +270,12 @@ class _Process:
                         self._cpu_seconds = end.cpu_seconds
                         failure = SearchStatus.ERROR if end.message else None
                         return told, self._ending(failure, end.message, end.detail, end.value, end.error)
-                    case Told(_, value) as news:
+                    case Told(value) as news:
                         told.append(news)
                         self._told = value
-                    case Begun(at):
-                        self._clock = at
-                    case Paused(at) if self._paused is None:
-                        self._paused = at
-                    case Resumed(at) if self._paused is not None:
-                        self._clock += at - self._paused
-                        self._paused = None
+                    case Deadline(at, moment):
+                        self._start = at if self._deadline is None else self._start
+                        self._deadline = moment
         except (EOFError, OSError):  # at its end, or while it was sending
             self._process.join()
             message = f"the process died with exit code {self._process.exitcode}"
@@ -288,9 +287,7 @@ class _Process:
         self._peak = max(self._peak, self.memory)
         if memory_limit is not None and self._peak >= memory_limit:
             return self.stop(SearchStatus.MEMORY_LIMIT)
-        now, time_limit = monotonic(), self._job.time_limit
-        is_late = time_limit is not None and self._paused is None and now - self._clock >= time_limit
-        if is_late or (wall_limit is not None and now - self._start >= wall_limit):
+        if monotonic() >= self._end(wall_limit):
             return self.stop(SearchStatus.TIME_LIMIT)
         return None
 

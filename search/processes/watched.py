@@ -1,4 +1,4 @@
-"""What a process knows of the one that watches it: it says how far it came, and when its clock is to stand still."""
+"""What a process knows of the one that watches it: it says how far it came and by when it has to end."""
 
 from __future__ import annotations
 
@@ -10,52 +10,36 @@ import threading
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from math import inf
 from multiprocessing import forkserver, parent_process
 from multiprocessing.connection import Connection
 from time import monotonic, process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 from epigym.errors import EpigymError
 
 _GUARD = "dies with its parent"  # name of a thread
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """A message of a process.
+class Deadline(NamedTuple):
+    """What the process does now has to end by a moment, or the process is killed; the first one begins the call.
 
     Attributes:
         at: when it was sent, by the clock that is the same for all processes.
+        moment: by the same clock; infinity for never.
     """
 
     at: float
+    moment: float
 
 
-@dataclass(frozen=True, slots=True)
-class Begun(Heard):
-    """The call begins."""
-
-
-@dataclass(frozen=True, slots=True)
-class Paused(Heard):
-    """The clock stands still."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resumed(Heard):
-    """The clock runs on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told(Heard):
+class Told(NamedTuple):
     """What is known until now."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Ended(Heard):
+class Ended(NamedTuple):
     """The call returned or failed.
 
     Attributes:
@@ -81,17 +65,14 @@ class Watcher:
 
     def tell(self, value: Any) -> None:
         """Say what is known until now, which is what the job comes to when a limit ends it."""
-        self._send(Told(monotonic(), value))
+        self._send(Told(value))
 
-    def pause(self) -> None:
-        """Stop the clock: what comes now takes nothing of the time limit."""
-        self._send(Paused(monotonic()))
+    def limit(self, seconds: float | None) -> None:
+        """Limit what comes now to so many seconds from now, in place of what was said before; None for no limit."""
+        now = monotonic()
+        self._send(Deadline(now, inf if seconds is None else now + seconds))
 
-    def resume(self) -> None:
-        """Let the clock run on."""
-        self._send(Resumed(monotonic()))
-
-    def _send(self, message: Heard) -> None:
+    def _send(self, message: Deadline | Told) -> None:
         if self._connection is not None:
             _send(self._connection, message)
 
@@ -99,20 +80,23 @@ class Watcher:
 NOBODY = Watcher()
 
 
-def enter(sender: Connection, call: Callable[..., Any], arguments: tuple[Any, ...], tells: bool) -> None:
+def enter(
+    sender: Connection, call: Callable[..., Any], arguments: tuple[Any, ...], tells: bool, time_limit: float | None
+) -> None:
     """What a new process does: make the call and send its value, or the exception, to the parent."""
     threading.Thread(target=_die_with_parent, daemon=True, name=_GUARD).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends its children
     forkserver._forkserver._forkserver_pid = None  # type: ignore[attr-defined]  # a copy knows its parent's, not its own
-    _send(sender, Begun(monotonic()))
+    watcher = Watcher(sender)
+    watcher.limit(time_limit)
     value, message, detail, raised = None, "", "", None
     try:
-        value = call(*arguments, watcher=Watcher(sender)) if tells else call(*arguments)
+        value = call(*arguments, watcher=watcher) if tells else call(*arguments)
     except Exception as error:
         is_ours = isinstance(error, EpigymError)
         message = str(error).partition("\n")[0] if is_ours else f"{type(error).__name__}: {error}"
         detail, raised = traceback.format_exc(), _portable(error)
-    _send(sender, Ended(monotonic(), value, message, detail, raised, process_time()))
+    _send(sender, Ended(value, message, detail, raised, process_time()))
 
 
 def may_be_copied() -> bool:
@@ -121,7 +105,7 @@ def may_be_copied() -> bool:
     return not others and "torch" not in sys.modules
 
 
-def _send(connection: Connection, message: Heard) -> None:
+def _send(connection: Connection, message: Deadline | Told | Ended) -> None:
     try:
         connection.send(message)
     except BrokenPipeError:  # nobody waits any more

@@ -71,14 +71,14 @@ def burn_then_fill_memory(seconds: float, count: int) -> None:
 
 
 def tell_and_wait(seconds: float, started: str, watcher: Watcher) -> None:
-    """Stop the clock, work for some seconds, tell `late`, and wait with a running clock until killed."""
+    """Work for some seconds without a limit, tell `late`, and wait with a limit of half as many until killed."""
     watcher.tell("early")
-    watcher.pause()
+    watcher.limit(None)
     Path(started).touch()
     end = monotonic() + seconds
     while monotonic() < end:
         pass
     watcher.tell("late")
-    watcher.resume()
+    watcher.limit(seconds / 2)
     while True:
         signal.pause()

@@ -34,7 +34,6 @@ from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.cell import search_from
 from search.planning.configuration import Choice, Configuration
-from search.planning.planner import late
 from search.planning.single import outcome
 from search.processes.processes import Job, supervise
 from tests.benchmarks.suites.summit_sizes import LINES
@@ -299,7 +298,7 @@ def _outcomes(rung: Rung, labels: Iterable[str], limits: Limits, parallel: int) 
     """The outcome of searches on a rung, each alone in a process of its own."""
     chosen = {label: one for label, one in searches().items() if label in set(labels)}
     jobs = [
-        Job(label, search_from, (rung.task, one, limits), tells=True, time_limit=late(limits))
+        Job(label, search_from, (rung.task, one, limits), tells=True, time_limit=limits.time_limit)
         for label, one in chosen.items()
     ]
     running = supervise(

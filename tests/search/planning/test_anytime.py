@@ -33,6 +33,7 @@ from search.planning import improving, planner
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan, find_plan_here
 from search.planning.plans import unverified
+from search.processes.watched import Watcher
 from search.reports.display import show_results
 from tests.helpers.strategies import telling_task
 from tests.helpers.tasks import coin, counter, done, hopeless
@@ -162,6 +163,28 @@ def test_the_first_search_takes_its_time_from_the_limit(spent: float, monkeypatc
     with pytest.raises(StopIteration):
         improving.improved(StateSpace(coin()), None, Limits(20, 5.0, 1 << 30), first, lambda result: result)
     assert given == [Limits(15, max(5.0 - spent, 0.0), 1 << 30)]
+
+
+def test_the_time_limit_holds_while_shorter_plans_are_searched_and_not_while_one_is_executed(slow: type[Slow]) -> None:
+    said: list[float | None] = []
+
+    class Recorder(Watcher):
+        def limit(self, seconds: float | None) -> None:
+            said.append(seconds)
+
+    def verified(result: SearchResult) -> SearchResult:
+        assert said[-1] is None
+        executed.append(len(said))
+        return result
+
+    executed: list[int] = []
+    plan = ("lift", "look", "look", "look", "shout")
+    first = SearchResult(SearchStatus.SOLVED, "wordy", "coin", plan, search_seconds=7.0)
+    improving.improved(StateSpace(coin()), None, Limits(time_limit=10.0), first, verified, Recorder())
+    assert [seconds is None for seconds in said] == [False, True, False, True, False]
+    assert executed == [2, 4]
+    left = [seconds for seconds in said if seconds is not None]
+    assert 3.0 >= left[0] > left[1] > left[2]
 
 
 def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:

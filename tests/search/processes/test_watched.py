@@ -9,12 +9,16 @@ import threading
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import psutil
 import pytest
 
 from epigym.errors import CheckpointError, EpigymError
+from epigym.reference import semantics
+from epigym.reference.semantics import Validation
+from epigym.task.task import Task
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.batch import Batch
@@ -23,8 +27,8 @@ from search.evaluation.suites import named_problems
 from search.exploring.searching import searched
 from search.planning import planner
 from search.planning.configuration import Configuration
-from search.planning.planner import GRACE_MEMORY, GRACE_SECONDS, find_plan
-from search.processes.processes import Job, supervise
+from search.planning.planner import GRACE_MEMORY, find_plan
+from search.processes.processes import GRACE_SECONDS, Job, supervise
 from search.processes.watched import Told, may_be_copied
 from tests.helpers import jobs
 from tests.helpers.stuck import BLOCK
@@ -171,7 +175,7 @@ def test_an_interruption_says_where_the_best_plan_is(
     plan = SearchResult(SearchStatus.SOLVED, "bfs", "coin", plan=("lift",)) if kept else None
 
     def interrupted(*_: Any, **__: Any) -> Generator[Told, None, None]:
-        yield Told(0.0, plan)
+        yield Told(plan)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(planner, "watch", interrupted)
@@ -193,7 +197,7 @@ def test_who_ends_by_himself_is_not_ended(tmp_path: Path) -> None:
     assert find_plan(done(), Configuration.of("bfs"), Limits(time_limit=1000.0, memory_limit=1 << 36)).plan == ()
 
 
-def test_the_clock_stands_still_while_a_job_says_so(tmp_path: Path) -> None:
+def test_a_job_may_change_its_time_limit(tmp_path: Path) -> None:
     started = tmp_path / "started"
     for limit in (0.1 * 2**power for power in itertools.count()):
         job = Job(0, jobs.tell_and_wait, (2 * limit, str(started)), tells=True, time_limit=limit)
@@ -203,6 +207,23 @@ def test_the_clock_stands_still_while_a_job_says_so(tmp_path: Path) -> None:
             break
     assert ending.value == "late"
     assert ending.seconds >= 3 * limit
+
+
+def test_no_time_limit_ends_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plans are re-executed in the process that searches, here for longer than it would live past its time limit."""
+    limit = 2.0
+
+    def validate(task: Task, plan: tuple[str, ...], *, forbid_collapse: bool) -> Validation:
+        end = monotonic() + limit + 2 * GRACE_SECONDS
+        while monotonic() < end:
+            pass
+        return semantics.validate(task, plan)
+
+    monkeypatch.setattr(planner, "validate", validate)
+    monkeypatch.setattr(planner, "may_be_copied", lambda: True)  # the process has this function then
+    result = find_plan(coin(), Configuration.of("bfs"), Limits(time_limit=limit))
+    assert result.status is SearchStatus.SOLVED
+    assert result.validation_seconds > limit
 
 
 @pytest.mark.reference

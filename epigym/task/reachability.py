@@ -30,8 +30,10 @@ def may_reach_goal(task: Task) -> bool:
     waiting = defaultdict[Formula, list[tuple[Formula, Formula]]](list)  # for each literal what it may let happen
     while changes:
         needed, made = changes.pop()
+        if made in reached:
+            continue
         missing = _missing(needed, reached)
-        if missing is None and made not in reached:
+        if missing is None:
             reached.add(made)
             changes += waiting.pop(made, ())
         for one in missing or ():

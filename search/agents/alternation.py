@@ -1,16 +1,18 @@
 """`alternation`: greedy best-first search that takes its next e-state from several open lists in turn.
 
 Source: Röger, Helmert, "The More, the Merrier: Combining Heuristic Estimators for Satisficing Planning" (ICAPS 2010)
-for the alternation; Lipovetzky, Geffner, "Best-First Width Search" (AAAI 2017) for novelty.
+for the alternation; Lipovetzky, Geffner, "Best-First Width Search" (AAAI 2017) for novelty; Wissow, Asai,
+"Scale-Adaptive Balancing of Exploration and Exploitation in Classical Planning" (2023) for the tree search GUCT.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import cycle, islice
+from math import inf, log, sqrt
 from typing import Literal, get_args
 
 import numpy as np
@@ -29,7 +31,9 @@ from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
 from search.heuristics.open_goals import DividedGoals
 
-OpenListName = Literal["value", "h_add", "preferred", "preferred_h_add", "novelty", "novelty_h_add"]
+OpenListName = Literal["value", "h_add", "preferred", "preferred_h_add", "novelty", "novelty_h_add", "explore"]
+_DEFAULT: tuple[OpenListName, ...] = ("value", "h_add", "preferred", "preferred_h_add", "novelty", "novelty_h_add")
+_BONUS = 0.5  # of children that were visited less, in parts of the spread of their siblings' values
 
 _RELAXING = {"h_add", "preferred", "preferred_h_add", "novelty_h_add"}
 
@@ -47,7 +51,8 @@ class Alternation(Agent):
     - `preferred`, `preferred_h_add`: the same two orders of the e-states that a preferred action of that relaxation
       reached;
     - `novelty`, `novelty_h_add`: what is new among the e-states with the same goal count over split subgoals, then the
-      lowest count, then the same two orders.
+      lowest count, then the same two orders;
+    - `explore`: a Monte-Carlo tree search for lowest values, see `_Tree`.
 
     Every e-state is expanded once. The lists of preferred actions hold no other e-states, unless no list of all
     e-states is asked for: then the other e-states follow behind, so that the search is complete. Where the relaxation
@@ -63,7 +68,7 @@ class Alternation(Agent):
     name = "alternation"
     is_informed = True
 
-    lists: Sequence[OpenListName] = get_args(OpenListName)
+    lists: Sequence[OpenListName] = _DEFAULT
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -77,7 +82,7 @@ class Alternation(Agent):
     def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
         """Start the search."""
         estimates = _Estimates(run, given(self.name, heuristic))
-        lists = [_OpenList(ranks) for ranks in self._orders(run.space, estimates)]
+        lists = self._open_lists(run.space, estimates)
         turns = cycle(lists)
         expanded: set[int] = set()
         fresh = run.root
@@ -95,7 +100,7 @@ class Alternation(Agent):
             if run.goal is not None:
                 return SearchStatus.SOLVED
 
-    def _orders(self, space: StateSpace, estimates: _Estimates) -> list[_Order]:
+    def _open_lists(self, space: StateSpace, estimates: _Estimates) -> list[_OpenList | _Tree]:
         """Those of the lists asked for, less what needs the relaxation where it is infinite."""
         names = list(self.lists)
         if not _RELAXING.isdisjoint(names) and estimates.relaxation.is_blind(space.initial):
@@ -103,7 +108,7 @@ class Alternation(Agent):
             if not names:
                 names, estimates.heuristic = ["value"], DividedGoals(space)
         with_rest = all(name.startswith("preferred") for name in names)
-        return [_order(name, with_rest) for name in names]
+        return [_Tree() if name == "explore" else _OpenList(_order(name, with_rest)) for name in names]
 
     def _ties(self, ids: NDArray[np.int32]) -> list[int]:
         """Of equals the lowest comes first, and then the lowest id."""
@@ -207,7 +212,88 @@ class _OpenList:
         return None
 
 
-def _first(lists: Iterator[_OpenList], expanded: Collection[int]) -> int | None:
+@dataclass(slots=True, eq=False)
+class _Node:
+    """An e-state in the tree of how each was reached first.
+
+    Attributes:
+        value: the lowest below it, its own before it was expanded.
+        visits: how many e-states were expanded at or below it, and one more.
+        children: those below which not all e-states are expanded.
+    """
+
+    state: int
+    parent: _Node | None
+    value: float
+    visits: int = 1
+    children: list[_Node] = field(default_factory=list)
+
+
+class _Tree:
+    """Descends from the root to an e-state that is not expanded, each time to the child that UCB1 chooses.
+
+    Of the children of a node that is the lowest sum of its value, in parts of the spread of their values, and a bonus
+    for few visits. What any list expands is backed up.
+    """
+
+    def __init__(self) -> None:
+        self._nodes: dict[int, _Node] = {}  # not expanded, or with children
+        self._root: _Node | None = None
+
+    def add(self, new: _NewStates, ties: list[int]) -> None:
+        """Put e-states below the one that they were reached from."""
+        parent = self._nodes.get(int(new.parents[0]))
+        for state, value in zip(new.ids.tolist(), new.values, strict=True):
+            node = self._nodes[state] = _Node(state, parent, value)
+            if parent is not None:
+                parent.children.append(node)
+            else:
+                self._root = node
+        if parent is not None:
+            self._back_up(parent)
+
+    def pop(self, expanded: Collection[int]) -> int | None:
+        """The e-state at the end of a descent; None where all are expanded."""
+        while (node := self._root) is not None:
+            while node.state in expanded and node.children:
+                node = _descend(node)
+            if node.state not in expanded:
+                return node.state
+            self._remove(node)
+        return None
+
+    def _remove(self, node: _Node) -> None:
+        """Take out a node with nothing to expand below it, and so its ancestors."""
+        del self._nodes[node.state]
+        if node.parent is None:
+            self._root = None
+            return
+        node.parent.children.remove(node)
+        if node.parent.children:
+            self._back_up(node.parent, 0)
+        else:
+            self._remove(node.parent)
+
+    @staticmethod
+    def _back_up(node: _Node | None, visits: int = 1) -> None:
+        while node is not None:
+            node.visits += visits
+            node.value = min(child.value for child in node.children)
+            node = node.parent
+
+
+def _descend(node: _Node) -> _Node:
+    finite = [child.value for child in node.children if child.value < inf]
+    least = min(finite, default=0.0)
+    spread = max(finite, default=0.0) - least or 1.0
+
+    def rank(child: _Node) -> float:
+        return min((child.value - least) / spread, 1.0) - _BONUS * sqrt(log(node.visits) / child.visits)
+
+    return min(node.children, key=rank)
+
+
+def _first(lists: Iterator[_OpenList | _Tree], expanded: Collection[int]) -> int | None:
     """What the first list has that does not pass, the others left untouched; None where all do."""
     return next((state for each in lists if (state := each.pop(expanded)) is not None), None)
 

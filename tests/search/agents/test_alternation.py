@@ -30,7 +30,7 @@ from tests.helpers.recorder import Recorder
 from tests.helpers.tasks import COUNTER, hopeless
 
 LISTS: tuple[str, ...] = get_args(OpenListName)
-CHOICES = [list(names) for size in (1, 2, 6) for names in combinations(LISTS, size)]
+CHOICES = [list(names) for size in (1, 2, 7) for names in combinations(LISTS, size)]
 BLIND = ["active_muddy_child/g_amc_05_03_muddy_s1517", "consecutive_numbers/g_cn_3_11_k2"]
 PROBLEMS = ["coin_in_the_box/pl_5", "collaboration_communication", "grapevine/3_pl_3", "assembly_line", *BLIND]
 
@@ -123,7 +123,17 @@ def test_the_lists_have_their_turns(lists: list[str], order: list[int], monkeypa
     assert (result.status, space.expanded) == (SearchStatus.UNSOLVABLE, order)
 
 
-@pytest.mark.parametrize("name", ["value", "h_add", "preferred"])
+def test_the_tree_search_visits_what_it_has_visited_less() -> None:
+    """Below 1 all is best, but after three visits there and none of 2 it is the turn of 2; 3 comes last."""
+    edges = {0: [("a", 1), ("b", 2), ("c", 3)], 1: [("a", 4)], 4: [("a", 5)], 5: [("a", 6)], 6: [("a", 7)]}
+    values = {1: 1.0, 2: 1.2, 3: 2.0, 4: 1.0, 5: 1.0, 6: 1.0, 7: 1.0}
+    for lists, order in ((["value"], [0, 1, 4, 5, 6, 7, 2, 3]), (["explore"], [0, 1, 4, 2, 5, 6, 7, 3])):
+        space = GraphSpace(edges, [])
+        result = make_agent("alternation", lists=lists).search(space, TableHeuristic(values))
+        assert (result.status, space.expanded) == (SearchStatus.UNSOLVABLE, order)
+
+
+@pytest.mark.parametrize("name", ["value", "h_add", "preferred", "explore"])
 def test_infinite_scores_come_last_but_come(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     table = {1: np.inf, 2: 1.0, 3: 2.0, 4: 3.0}
     monkeypatch.setattr(alternation, "Relaxation", lambda space: TableRelaxation(table, {0: [0, 1, 2, 3]}))
@@ -256,10 +266,10 @@ def test_where_the_relaxation_is_blind_its_lists_are_left_out(name: str) -> None
 
 def test_all_lists_are_the_default_in_their_order() -> None:
     task = load_problem("coin_in_the_box/pl_5")
-    check_alike(run("alternation", task, "open_goals"), run("alternation", task, "open_goals", lists=list(LISTS)))
+    check_alike(run("alternation", task, "open_goals"), run("alternation", task, "open_goals", lists=list(LISTS[:-1])))
     assert (
         run("alternation", task, "open_goals")[0]
-        != run("alternation", task, "open_goals", lists=list(reversed(LISTS)))[0]
+        != run("alternation", task, "open_goals", lists=list(reversed(LISTS[:-1])))[0]
     )
 
 
@@ -269,13 +279,13 @@ def test_all_lists_are_the_default_in_their_order() -> None:
         (
             [],
             "agent 'alternation': lists is empty: "
-            "name one of value, h_add, preferred, preferred_h_add, novelty, novelty_h_add",
+            "name one of value, h_add, preferred, preferred_h_add, novelty, novelty_h_add, explore",
         ),
         (["value", "novelty", "value"], "agent 'alternation': lists names 'value' twice"),
         (["noveltyy"], "unknown agent 'alternation': lists 'noveltyy': did you mean 'novelty' or 'novelty_h_add'?"),
         (
             ["h_ff"],
-            "unknown agent 'alternation': lists 'h_ff': expected one of 'h_add', 'novelty', "
+            "unknown agent 'alternation': lists 'h_ff': expected one of 'explore', 'h_add', 'novelty', "
             "'novelty_h_add', 'preferred', 'preferred_h_add', 'value'",
         ),
     ],

@@ -38,6 +38,7 @@ _BONUS = 0.5  # of children that were visited less, in parts of the spread of th
 _RELAXING = {"h_add", "preferred", "preferred_h_add", "novelty_h_add"}
 
 Rank = tuple[float, ...]
+Tie = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ class Alternation(Agent):
 
     Attributes:
         lists: the open lists in the order of their turns.
-        seed: what decides between e-states that a list ranks alike: 0 the lowest id, any other number a pseudo-random
-            number of it and the e-state.
+        seed: what decides between e-states that a list ranks alike: 0 what was seen first, any other number a
+            pseudo-random number of it and of how many were seen before.
     """
 
     name = "alternation"
@@ -88,7 +89,7 @@ class Alternation(Agent):
         fresh = run.root
         while True:
             if len(fresh):
-                new, ties = _NewStates(estimates, fresh), self._ties(fresh)
+                new, ties = _NewStates(estimates, fresh), [self._tie(number) for number in run.numbers(fresh)]
                 for open_list in lists:
                     open_list.add(new, ties)
             state = _first(islice(turns, len(lists)), expanded)
@@ -110,9 +111,9 @@ class Alternation(Agent):
         with_rest = all(name.startswith("preferred") for name in names)
         return [_Tree() if name == "explore" else _OpenList(_order(name, with_rest)) for name in names]
 
-    def _ties(self, ids: NDArray[np.int32]) -> list[int]:
-        """Of equals the lowest comes first, and then the lowest id."""
-        return [xxh3_64_intdigest(b"%d %d" % (self.seed, state)) if self.seed else 0 for state in ids.tolist()]
+    def _tie(self, number: int) -> tuple[int, int]:
+        """Of equals the lowest comes first."""
+        return (xxh3_64_intdigest(b"%d %d" % (self.seed, number)) if self.seed else 0, number)
 
 
 class _Estimates:
@@ -187,7 +188,7 @@ _Order = Callable[[_NewStates], Iterable[Rank | None]]
 
 
 class _OpenList:
-    """E-states by rank, tie-breaker and id, lowest first.
+    """E-states by rank and tie-breaker, lowest first.
 
     Args:
         order: what ranks them.
@@ -195,9 +196,9 @@ class _OpenList:
 
     def __init__(self, order: _Order) -> None:
         self._order = order
-        self._heap: list[tuple[Rank, int, int]] = []
+        self._heap: list[tuple[Rank, Tie, int]] = []
 
-    def add(self, new: _NewStates, ties: list[int]) -> None:
+    def add(self, new: _NewStates, ties: list[Tie]) -> None:
         """Put in what the list holds of e-states, with tie-breakers."""
         for rank, tie, state in zip(self._order(new), ties, new.ids.tolist(), strict=True):
             if rank is not None:
@@ -240,7 +241,7 @@ class _Tree:
         self._nodes: dict[int, _Node] = {}  # not expanded, or with children
         self._root: _Node | None = None
 
-    def add(self, new: _NewStates, ties: list[int]) -> None:
+    def add(self, new: _NewStates, ties: list[Tie]) -> None:
         """Put e-states below the one that they were reached from."""
         parent = self._nodes.get(int(new.parents[0]))
         for state, value in zip(new.ids.tolist(), new.values, strict=True):

@@ -29,7 +29,7 @@ float64[k] in thousandths of a step, to priorities, float64[k]. The initial e-st
 
 @dataclass(frozen=True)
 class BestFirst(Agent):
-    """Expands the e-state that comes first by (order, h, id).
+    """Expands the e-state that comes first by (order, h); of equals the one that was seen first.
 
     Attributes:
         order: the order of a search in the space given.
@@ -48,7 +48,7 @@ class BestFirst(Agent):
         """Start the search."""
         heuristic = given(self.name, heuristic)
         order = self.order(run.space)
-        frontier: list[tuple[float, float, int, int]] = []  # priority, score, e-state, depth
+        frontier: list[tuple[float, float, int, int, int]] = []  # priority, score, number, e-state, depth
         fresh, depth_of = run.root, {-1: -1}
         while True:
             if len(fresh):
@@ -56,13 +56,14 @@ class BestFirst(Agent):
                 depths = [depth_of[state] + 1 for state in parents.tolist()]
                 scores = scored(heuristic, fresh, parents, actions)
                 priorities = order(fresh, parents, STEP * np.array(depths), scores)
-                for entry in zip(priorities.tolist(), scores.tolist(), fresh.tolist(), depths, strict=True):
-                    heapq.heappush(frontier, entry)
+                ranks = zip(priorities.tolist(), scores.tolist(), run.numbers(fresh), strict=True)
+                for rank, state, depth in zip(ranks, fresh.tolist(), depths, strict=True):
+                    heapq.heappush(frontier, (*rank, state, depth))
             if not frontier:
                 return SearchStatus.UNSOLVABLE
             most = yield
             count = min(self.expansions_per_batch, most, len(frontier))
-            popped = [heapq.heappop(frontier)[2:] for _ in range(count)]
+            popped = [heapq.heappop(frontier)[3:] for _ in range(count)]
             fresh, depth_of = run.expand(np.array([state for state, _ in popped], dtype=np.int32)), dict(popped)
             if run.goal is not None:
                 return SearchStatus.SOLVED

@@ -24,6 +24,7 @@ from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
 
 _ALL, _PREFERRED = range(2)
+_Entry = tuple[float, int, int]  # score, number, e-state
 
 
 class _Turns:
@@ -78,8 +79,8 @@ class _TwoQueues(Agent):
 class Preferring(_TwoQueues):
     """Expands in turn the best of all e-states and the best of those that a preferred action reached.
 
-    Best is lowest h, then lowest id; every e-state is expanded once. Both queues hold all that falls to them, so the
-    search is complete.
+    Best is lowest h, then what was seen first; every e-state is expanded once. Both queues hold all that falls to them,
+    so the search is complete.
     """
 
     name = "hfs_preferred"
@@ -87,7 +88,7 @@ class Preferring(_TwoQueues):
     def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
         """Start the search."""
         heuristic = _preferring(self.name, heuristic)
-        queues: tuple[list[tuple[float, int]], list[tuple[float, int]]] = ([], [])
+        queues: tuple[list[_Entry], list[_Entry]] = ([], [])
         turns = _Turns(self.boost, self.descent)
         preferred = dict(_evaluated(run, heuristic, run.root)[1])
         expanded: set[int] = set()
@@ -103,7 +104,8 @@ class Preferring(_TwoQueues):
                 scores, theirs = _evaluated(run, heuristic, fresh)
                 preferred.update(theirs)
                 _, actions = run.ways(fresh)
-                for entry, action in zip(zip(scores, fresh.tolist(), strict=True), actions.tolist(), strict=True):
+                entries = zip(scores, run.numbers(fresh), fresh.tolist(), strict=True)
+                for entry, action in zip(entries, actions.tolist(), strict=True):
                     heapq.heappush(queues[_ALL], entry)
                     if action in liked:
                         heapq.heappush(queues[_PREFERRED], entry)
@@ -111,7 +113,7 @@ class Preferring(_TwoQueues):
             while state in expanded:
                 if not any(queues):
                     return SearchStatus.UNSOLVABLE
-                _, state = heapq.heappop(queues[turns.next(queues)])
+                *_, state = heapq.heappop(queues[turns.next(queues)])
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,13 @@ class SearchRun:
         self.distinct += len(fresh)
         return fresh
 
+    def numbers(self, fresh: NDArray[np.int32]) -> range:
+        """How many e-states were seen before each of those that `expand` returned last, or before the root.
+
+        Other searches of the space do not change them, so equals are told apart by them, not by their ids.
+        """
+        return range(self.distinct - len(fresh), self.distinct)
+
     def build(self, state: int, action: int) -> int | None:
         """Generate one successor of an e-state seen by this agent; a goal becomes `self.goal`.
 

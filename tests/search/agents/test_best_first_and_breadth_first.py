@@ -86,12 +86,12 @@ def test_a_weight_makes_the_score_count_more() -> None:
     assert space.expanded == [0, 2, 4]
 
 
-def test_equal_priorities_go_to_the_lower_score_then_to_the_lower_id() -> None:
+def test_equal_priorities_go_to_the_lower_score_then_to_what_was_seen_first() -> None:
     edges = {0: [("a", 3), ("b", 2), ("c", 1)], 1: [("a", 4)], 2: [("a", 5)], 3: [("a", 6)]}
     space = GraphSpace(edges, goals=[])
     make_agent("hfs_star").search(space, TableHeuristic({1: 1, 2: 1, 3: 1, 4: 0, 5: 0, 6: 0}))
     # 1, 2 and 3 share f = 2; their successors have f = 2 too and a lower h.
-    assert space.expanded == [0, 1, 4, 2, 5, 3, 6]
+    assert space.expanded == [0, 3, 6, 2, 5, 1, 4]
 
 
 def test_noise_below_a_thousandth_of_a_step_does_not_change_the_order() -> None:

@@ -132,6 +132,22 @@ def test_a_component_alone_is_the_agent(name: str, agent: str, heuristic: str | 
     assert found.optimal is expected.optimal
 
 
+@pytest.mark.parametrize("name", EASY)
+def test_the_winner_finds_what_it_finds_alone(name: str) -> None:
+    """Whatever the others have expanded before, and so which ids its e-states have."""
+    task = load_problem(name)
+    components = Configuration.of("interleaved").agent["components"]
+    result = search(task, *components)
+    winners = [one for one in components if label(one) == result.message]
+    assert [search(task, one).plan for one in winners] == [result.plan]
+
+
+def label(component: dict[str, Any]) -> str:
+    agent, heuristic = component["agent"], component.get("heuristic")
+    names = [one if isinstance(one, str) else one["name"] for one in (agent, heuristic) if one]
+    return f"decided by {'/'.join(names)}"
+
+
 def test_turns_are_in_proportion_to_the_shares(turns: list[str]) -> None:
     searched(CHAIN, [], recording("one", 3), recording("two", 1), recording("three", 2))
     first = turns[:36]

@@ -33,8 +33,10 @@ class Space:
     def nbytes(self) -> int: ...
 
     @property
-    def generated(self) -> int:
-        """Successors computed so far."""
+    def generated(self) -> tuple[int, int]:
+        """
+        Successors computed so far, and the worlds of the e-states that each was computed from.
+        """
 
     @property
     def relaxed(self) -> tuple[int, int]:

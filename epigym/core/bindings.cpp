@@ -359,7 +359,7 @@ NB_MODULE(_core, m) {
                      [](SharedSpace& self) { return self.locked([](Space& space) { return space.nbytes(); }); })
         .def_prop_ro("generated",
                      [](SharedSpace& self) { return self.locked([](Space& space) { return space.generated(); }); },
-                     "Successors computed so far.")
+                     "Successors computed so far, and the worlds of the e-states that each was computed from.")
         .def_prop_ro("relaxed", &SharedSpace::relaxed, "Relaxations computed so far, and the size of each.")
         .def(
             "use_symmetries",

@@ -259,7 +259,7 @@ StateId Space::successor(StateId id, ActionId action) {
         if (forbid_collapse_)
             if (const auto agent = updater.collapsing(action)) throw Collapse(*agent, action);
         packed_.clear();
-        ++generated_;
+        count(1, id);
         return updater.apply(action, packed_) == kUnchanged ? id : add(packed_);
     });
 }
@@ -357,17 +357,23 @@ bool Space::record(StateId id, std::span<const std::unique_ptr<Successors>> part
         else if (entry.same_as != entry.action) target = target_of_[entry.same_as];
         else if (entry.known) target = *entry.known;
         else target = add(part.packed(entry), entry.hash, entry.is_goal, is_new);
-        ++generated_;
         transitions_.push_back({entry.action, target});
         out.push(id, entry.action, target, is_new);
         if (stop_at_goal && goal_[target]) {
+            count(transitions_.size() - first, id);
             transitions_.resize(first);
             return true;
         }
     }
     first_transition_[id] = first;
     transition_count_[id] = static_cast<std::uint32_t>(transitions_.size() - first);
+    count(transition_count_[id], id);
     return false;
+}
+
+void Space::count(std::uint64_t successors, StateId id) {
+    generated_ += successors;
+    generated_worlds_ += successors * worlds(id);
 }
 
 bool Space::replay(StateId id, bool stop_at_goal, Expansion& out) const {

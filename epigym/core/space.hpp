@@ -107,7 +107,8 @@ public:
     const TaskData& task() const { return task_; }
     std::size_t size() const { return states_.size(); }
     std::size_t nbytes() const;
-    std::uint64_t generated() const { return generated_; }  // successors computed so far, not answered from memory
+    // Successors computed so far, not answered from memory, and the worlds of the e-states that each was computed from.
+    std::pair<std::uint64_t, std::uint64_t> generated() const { return {generated_, generated_worlds_}; }
 
     // From now on expansions leave out actions that these make needless.
     void use(std::vector<Symmetry> symmetries) { symmetries_ = std::move(symmetries); }
@@ -137,6 +138,7 @@ private:
     void produce(std::span<const StateId> ids, std::uint32_t parts, unsigned threads);
     bool record(StateId id, std::span<const std::unique_ptr<Successors>> parts, bool stop_at_goal, Expansion& out);
     bool replay(StateId id, bool stop_at_goal, Expansion& out) const;
+    void count(std::uint64_t successors, StateId id);  // computed from an e-state
     bool is_expanded(StateId id) const { return first_transition_[id] != kUnexpanded; }
     std::span<const Transition> transitions(StateId id) const {  // of an e-state that is expanded, actions ascending
         return std::span(transitions_).subspan(first_transition_[id], transition_count_[id]);
@@ -155,7 +157,7 @@ private:
     std::vector<std::unique_ptr<Successors>> successors_;  // of the block being expanded, part by part
     std::vector<StateId> target_of_;                       // per action of the e-state being recorded
     Bytes packed_;                                         // the successor by a single action
-    std::uint64_t generated_ = 0;
+    std::uint64_t generated_ = 0, generated_worlds_ = 0;
 };
 
 // Formulas, beyond those of the task, to be evaluated in many e-states of a space.

@@ -106,8 +106,8 @@ class StateSpace:
         self.core.use_symmetries(self.symmetries)
 
     @property
-    def generated(self) -> int:
-        """Successors computed so far, those answered from memory not counted."""
+    def generated(self) -> tuple[int, int]:
+        """Successors computed so far, not answered from memory, and the worlds that each was computed from."""
         return self.core.generated
 
     @property

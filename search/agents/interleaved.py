@@ -98,9 +98,9 @@ class _Work:
 
     def done(self) -> float:
         """Of successors and relaxations until now."""
-        count, size = self._space.relaxed
-        relaxations = count * (2 + 0.005 * size + 0.015 * self._worlds)
-        return relaxations + self._space.generated * (0.5 + 0.1 * self._worlds)
+        successors, worlds = self._space.generated
+        relaxations, size = self._space.relaxed
+        return 0.5 * successors + 0.1 * worlds + relaxations * (2 + 0.005 * size + 0.015 * self._worlds)
 
     @property
     def value(self) -> float:

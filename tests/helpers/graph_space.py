@@ -80,8 +80,9 @@ class GraphSpace(StateSpace):
         return np.ones(len(np.asarray(ids)), dtype=np.int32)
 
     @property
-    def generated(self) -> int:
-        return sum(len(self._edges.get(state, ())) for state in self.expanded) + len(self.built)
+    def generated(self) -> tuple[int, int]:
+        count = sum(len(self._edges.get(state, ())) for state in self.expanded) + len(self.built)
+        return count, count
 
     @property
     def relaxed(self) -> tuple[int, int]:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from inspect import signature
 from math import inf
-from multiprocessing import current_process
 from time import perf_counter
 from typing import Annotated, Never
 
@@ -99,8 +98,8 @@ def find_plan(
 ) -> SearchResult:
     """Search for a plan of `task` and re-execute it independently before it is reported.
 
-    Limits that are given hold for everything but re-executing plans, for which no time limit holds: a process of its
-    own searches, and is ended from outside where it does not end by itself.
+    Limits that are given hold for everything but re-executing plans, for which no time limit holds, and starting: a
+    process of its own searches, and is ended from outside where it does not end by itself.
 
     The reference checks again that there is none, as far as the time limit and a budget of successors allow, see
     `search.planning.proofs`.
@@ -109,7 +108,7 @@ def find_plan(
         task: the planning task.
         configuration: agent and heuristic.
         limits: when to give up. Without them this process searches, until 600 s or 80 % of the free memory are used as
-            agents see them, between expansions; so it does in a daemon, which may start no process.
+            agents see them, between expansions.
         plan_file: where to write the plan; until it has been re-executed, and for good when that fails, it is beside
             that file, see `search.planning.plans.unverified`. A plan that is in either is removed before the search.
         anytime: whether to go on for shorter plans, see `search.planning.improving`; each takes the place of the one
@@ -141,8 +140,8 @@ def find_plan(
         forbid_collapse=forbid_collapse,
         reexecute=reexecute,
     )
-    if limits is None or current_process().daemon:
-        return search(limits or Limits())
+    if limits is None:
+        return search(Limits())
     limits = replace(limits, memory_limit=memory_bytes(limits.memory_limit))
     ending = _watched(Job(task.name, search, (limits,), tells=True, time_limit=limits.time_limit), limits, plan_file)
     if ending.failure is SearchStatus.ERROR and ending.detail:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import itertools
 import multiprocessing
+import os
+import pickle
 import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from math import inf
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, ForkServerContext
 from time import monotonic
 from typing import Any
 
+from epigym.errors import EpigymError
 from search.agents.result import SearchStatus
 from search.processes.family import Family
-from search.processes.watched import Deadline, Ended, Told, enter
+from search.processes.watched import Deadline, Ended, Told, Work, enter
 
+START_SECONDS = 60.0
+"""For a process to start and to import what its call needs, which takes nothing of the call's time limit."""
 GRACE_SECONDS = 0.2
 """From its deadline on, for a process to end by itself, which knows best how far it came."""
 _LONGEST_POLL, _SHORTEST_POLL = 0.1, 0.005  # seconds
@@ -29,6 +33,8 @@ _OURS = {signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
 """Signals that terminals and schedulers send to all processes and that only this one heeds, which ends the others."""
 _SERVER = multiprocessing.get_context("forkserver")
 _COPIES = multiprocessing.get_context("fork")
+_STARTING = threading.RLock()  # a copy, which is made by who holds it, may start processes too
+_ready: int | None = None  # the server that has answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,21 +124,26 @@ def watch(
 ) -> Generator[Ending | Told | None, None, None]:
     """The same, and what the jobs tell; at least each tenth of a second None: time to see whether anybody waits still.
 
+    Limits of time hold from the moment on that a call begins; the process has `START_SECONDS` until then.
+
     Args:
         jobs: what to run; the next one is taken when a place is free.
         parallel: number of processes at a time.
-        wall_limit: seconds until a process is killed.
+        wall_limit: seconds from the beginning of a call until its process is killed.
         memory_limit: bytes of resident memory, its children's included, at which a process is killed.
         shared_memory: bytes that this process and all below it hold together at which the job that holds most is
             killed.
         preload: modules to import once for all processes; no effect when this process has had jobs before.
         copies: whether they are copies of this process, which has no threads, and so start at once; else they come
             from a process of their own, which imports everything anew.
+
+    Raises:
+        EpigymError: when that process does not start in time.
     """
     if multiprocessing.get_start_method() not in multiprocessing.get_all_start_methods():
         multiprocessing.set_start_method("forkserver", force=True)  # joblib's own, which our processes do not know
     if not copies:
-        _start_server(preload)
+        yield from _start_server(preload)
     context = _COPIES if copies else _SERVER
     waiting = iter(jobs)
     running: dict[Connection, _Process] = {}
@@ -172,12 +183,50 @@ def _until(limit: int | None, memory: int) -> float:
     return min(max((limit - memory) / _FILLED_PER_SECOND, _SHORTEST_POLL), _LONGEST_POLL)
 
 
-def _start_server(preload: Sequence[str]) -> None:
-    """Start the process that others come from; `_OURS` reach this process only, while the server imports as well."""
+def _start_server(preload: Sequence[str]) -> Iterator[None]:
+    """Start the process that others come from, and wait for it; yields while it imports.
+
+    `_OURS` reach this process only, while the server imports as well.
+    """
+    global _ready
     _SERVER.set_forkserver_preload(list(preload))
     resource_tracker.ensure_running()  # else the server starts it, and that lets Ctrl-C through again
-    with _undisturbed():
+    with _STARTING, _undisturbed():
         forkserver.ensure_running()
+    server = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
+    if server == _ready:
+        return
+    first = threading.Thread(target=_start_nothing, daemon=True)  # which blocks until the server answers
+    first.start()
+    end = monotonic() + START_SECONDS
+    while first.is_alive():
+        if monotonic() >= end:
+            os.kill(server, signal.SIGKILL)
+            raise EpigymError(_not_started("the process that others come from"))
+        first.join(_LONGEST_POLL)
+        yield
+    _ready = server
+
+
+def _start_nothing() -> None:
+    """Start a process of the server that ends at once."""
+    process = _SERVER.Process(target=bool)
+    with suppress(OSError, EOFError):  # the server is dead, which who starts the next process notices
+        with _STARTING, _independent():
+            process.start()
+        process.join()
+
+
+def _not_started(what: str) -> str:
+    return f"{what} did not start within {START_SECONDS:g} s: the machine may be too busy"
+
+
+def _forget_server() -> None:
+    """A copy knows the server of the process that it is a copy of, and has none of its own."""
+    forkserver._forkserver._forkserver_pid = None  # type: ignore[attr-defined]
+
+
+os.register_at_fork(after_in_child=_forget_server)
 
 
 @contextmanager
@@ -205,16 +254,21 @@ def _handle(handlers: Mapping[signal.Signals, Any]) -> None:
 
 
 @contextmanager
-def _main_unnamed() -> Iterator[None]:
-    """What is started meanwhile does not import the main script, which would start a search of its own again."""
-    main = sys.modules["__main__"].__dict__
+def _independent() -> Iterator[None]:
+    """What is started meanwhile does not import the main script, which would start a search of its own again.
+
+    A daemon may start it as well: it dies with its parent.
+    """
+    main, config = sys.modules["__main__"].__dict__, multiprocessing.current_process()._config  # type: ignore[attr-defined]
     names: dict[str, Any] = {name: main[name] for name in ("__spec__", "__file__") if name in main}
+    daemon = {name: config.pop(name) for name in ("daemon",) if name in config}
     main.pop("__file__", None)
     main["__spec__"] = None
     try:
         yield
     finally:
         main.update(names)
+        config.update(daemon)
 
 
 class _Process:
@@ -227,14 +281,15 @@ class _Process:
         self._cpu_seconds: float | None = None  # as it said at its end
         self._told: Any = None
         self._deadline: float | None = None  # None until the call begins
-        # Not a daemon: the jobs of the runner may be portfolios, which have processes of their own.
-        arguments = (sender, job.call, job.arguments, job.tells, job.time_limit)
-        self._process = context.Process(target=enter, args=arguments, daemon=False)
+        work: Work = (job.call, job.arguments)
+        if context is not _COPIES:
+            work = pickle.dumps(work)  # taken over at once, whatever the process imports to unpickle it
+        self._process = context.Process(target=enter, args=(sender, work, job.tells, job.time_limit), daemon=False)
         self._sender = sender
 
     def start(self) -> None:
         """Start it; signals wait meanwhile, else it gets half of its job."""
-        with _undisturbed(), _main_unnamed():
+        with _STARTING, _undisturbed(), _independent():
             self._start = monotonic()
             self._process.start()
         self._sender.close()
@@ -256,7 +311,9 @@ class _Process:
 
     def _end(self, wall_limit: float | None) -> float:
         """When it is killed."""
-        deadline = inf if self._deadline is None else self._deadline + GRACE_SECONDS
+        if self._deadline is None:
+            return self._start + START_SECONDS
+        deadline = self._deadline + GRACE_SECONDS
         return deadline if wall_limit is None else min(deadline, self._start + wall_limit)
 
     def hear(self) -> tuple[list[Told], Ending | None]:
@@ -288,6 +345,9 @@ class _Process:
         if memory_limit is not None and self._peak >= memory_limit:
             return self.stop(SearchStatus.MEMORY_LIMIT)
         if monotonic() >= self._end(wall_limit):
+            if self._deadline is None:
+                self.kill()
+                return self._ending(SearchStatus.ERROR, _not_started("the process"))
             return self.stop(SearchStatus.TIME_LIMIT)
         return None
 

@@ -11,10 +11,10 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from math import inf
-from multiprocessing import forkserver, parent_process
+from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from time import monotonic, process_time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from epigym.errors import EpigymError
 
@@ -80,17 +80,22 @@ class Watcher:
 NOBODY = Watcher()
 
 
-def enter(
-    sender: Connection, call: Callable[..., Any], arguments: tuple[Any, ...], tells: bool, time_limit: float | None
-) -> None:
-    """What a new process does: make the call and send its value, or the exception, to the parent."""
+Work: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...]] | bytes
+"""A function and its arguments, or both pickled."""
+
+
+def enter(sender: Connection, work: Work, tells: bool, time_limit: float | None) -> None:
+    """What a new process does: make a call and send its value, or the exception, to the parent.
+
+    The clock starts once the work is unpickled, with all that this imports.
+    """
     threading.Thread(target=_die_with_parent, daemon=True, name=_GUARD).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends its children
-    forkserver._forkserver._forkserver_pid = None  # type: ignore[attr-defined]  # a copy knows its parent's, not its own
     watcher = Watcher(sender)
-    watcher.limit(time_limit)
     value, message, detail, raised = None, "", "", None
     try:
+        call, arguments = pickle.loads(work) if isinstance(work, bytes) else work
+        watcher.limit(time_limit)
         value = call(*arguments, watcher=watcher) if tells else call(*arguments)
     except Exception as error:
         is_ours = isinstance(error, EpigymError)

@@ -8,6 +8,7 @@ import signal
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic
@@ -51,6 +52,16 @@ def wait_forever(started: str) -> None:
 
 def resident_bytes() -> int:
     return psutil.Process().memory_info().rss
+
+
+class Awaited:
+    """A text that comes through a pipe to the process that reads this from its pickled form."""
+
+    def __init__(self, pipe: str) -> None:
+        self.pipe = Path(pipe)
+
+    def __reduce__(self) -> tuple[Callable[[Path], str], tuple[Path]]:
+        return Path.read_text, (self.pipe,)
 
 
 def fill_memory(count: int) -> None:

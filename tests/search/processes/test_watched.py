@@ -162,12 +162,6 @@ def test_without_limits_there_is_no_process(monkeypatch: pytest.MonkeyPatch) -> 
         find_plan(coin(), Configuration.of("bfs"), Limits())
 
 
-def test_a_daemon_searches_itself() -> None:
-    with multiprocessing.get_context("fork").Pool(1) as pool:
-        result = pool.apply(find_plan, (coin(), Configuration.of("bfs"), Limits()))
-    assert result.plan == ("lift", "look", "shout")
-
-
 @pytest.mark.parametrize("kept", [True, False])
 def test_an_interruption_says_where_the_best_plan_is(
     kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

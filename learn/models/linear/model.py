@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -215,13 +216,27 @@ def read_model(path: str | os.PathLike[str]) -> LinearModel:
             | {int(colour, 16): str(text) for colour, text in data["mentioned"].items()},
             base_weight=_finite(data["base_weight"], "base_weight"),
             constant=_finite(data["constant"], "constant"),
-            schema=frozenset(int(colour, 16) for colour in data["schema"]),
+            schema=_schema(data["schema"]),
             card=dict(data["card"]),
         )
     except UsageError as error:
         raise CheckpointError(f"{path}: no linear model: {error}: train it again") from None
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path}: no linear model: {error!r}") from None
+
+
+def read_schema(path: str | os.PathLike[str]) -> frozenset[int]:
+    """The schema alone of a file of `write_model`: the beginning of the file says it; errors as `read_model`."""
+    with suppress(OSError, TypeError, ValueError), open(path, encoding="utf-8") as file:
+        for line in file:
+            name, _, value = line.rstrip(",\n").partition(": ")
+            if name == ' "schema"':
+                return _schema(json.loads(value))
+    return read_model(path).schema
+
+
+def _schema(colours: Iterable[str]) -> frozenset[int]:
+    return frozenset(int(colour, 16) for colour in colours)
 
 
 def _representation(values: Mapping[str, Any]) -> Representation:

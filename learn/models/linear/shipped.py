@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from epigym.errors import CheckpointError, MissingError
-from learn.models.linear.model import LinearModel, read_model
+from learn.models.linear.model import LinearModel, read_model, read_schema
 
 SHIPPED: Final = Path(__file__).with_name("shipped")
 """The folder of the models that come with epigym, `<domain>.json` and `general.json`."""
@@ -31,8 +31,8 @@ def fitting(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str,
         return _named(file, domain)
     own = (path for path in SHIPPED.glob("*.json") if path.stem != GENERAL)
     for path in sorted(own, key=lambda path: (path.stem != domain, path.stem)):
-        if schema <= (model := _read(path)).schema:
-            return str(path), model
+        if schema <= read_schema(path):
+            return str(path), _read(path)
     path = SHIPPED / f"{GENERAL}.json"
     return str(path), _read(path)
 

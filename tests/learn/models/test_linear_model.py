@@ -29,6 +29,7 @@ from learn.models.linear.model import (
     Observed,
     Representation,
     read_model,
+    read_schema,
     write_model,
 )
 from learn.models.linear.shipped import fitting
@@ -303,6 +304,22 @@ def test_what_is_called_otherwise_is_known_by_what_is_in_it(folder: Path) -> Non
     assert fitting(None, "the-coin", frozenset({1, 4}))[0] == vine
     assert fitting(None, "vine", frozenset({1}))[0] == vine
     assert fitting(None, "coin_in_the_box", frozenset({4}))[0] == vine
+
+
+def test_of_the_models_only_the_one_that_is_taken_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To read one takes as long as many a search."""
+    vine = [known(folder, name, *schema) for name, schema in {"a": (1, 2), "general": (9,), "vine": (3, 4)}.items()][-1]
+    read: list[str] = []
+    monkeypatch.setattr(shipped, "read_model", lambda path: (read.append(str(path)), read_model(path))[1])
+    assert fitting(None, "the-vine", frozenset({3}))[1].domain == "vine"
+    assert read == [vine]
+
+
+@pytest.mark.parametrize("content", ['{\n "schema": [1],\n', '{\n "schema": ["x"],\n', '{"schema": []}', "\xff"])
+def test_a_schema_that_cannot_be_read_alone_is_an_error_of_its_file(content: str, tmp_path: Path) -> None:
+    (tmp_path / "model.json").write_text(content, encoding="latin-1")
+    with pytest.raises(CheckpointError, match=r"model\.json"):
+        read_schema(tmp_path / "model.json")
 
 
 def test_a_task_of_the_domain_has_its_model_and_a_file_of_that_name_has_not(folder: Path) -> None:

@@ -99,8 +99,12 @@ class _Work:
     def done(self) -> float:
         """Of successors and relaxations until now."""
         successors, worlds = self._space.generated
-        relaxations, size = self._space.relaxed
-        return 0.5 * successors + 0.1 * worlds + relaxations * (2 + 0.005 * size + 0.015 * self._worlds)
+        return 0.5 * successors + 0.1 * worlds + self._space.relaxed[0] * self.relaxation
+
+    @property
+    def relaxation(self) -> float:
+        """Of a relaxation."""
+        return 2 + 0.005 * self._space.relaxed[1] + 0.015 * self._worlds
 
     @property
     def value(self) -> float:
@@ -123,15 +127,17 @@ class _Component:
         self.is_uninformative = False
         self._recipe, self._all = recipe, work
         self._steps: Steps | None = None
-        self._work, self._next, self._delay, self._value = 0.0, 0.0, 0.0, 0.0
-        if recipe.heuristic is not None:
-            self._value = work.value
-            self._next = work.value * (1 if recipe.agent.defers_evaluation else len(run.space.task.actions))
-            self._delay = _DELAY * len(run.space.task.actions)
+        self._actions = len(run.space.task.actions)
+        self._work, self._next = 0.0, 0.0
 
     def when(self) -> float:
         """The lower the sooner is its next turn."""
-        return self._delay + (self._work + self._next) / self._recipe.share
+        if self._recipe.heuristic is None:
+            return (self._work + self._next) / self._recipe.share
+        if self._steps is None:  # whatever it relaxes first
+            values = 1 if self._recipe.agent.defers_evaluation else self._actions
+            self._next = values * (self._all.value + self._all.relaxation)
+        return _DELAY * self._actions + (self._work + self._next) / self._recipe.share
 
     def take_turn(self, most: int) -> SearchStatus | None:
         """Expand at most so many e-states; how the search ended, None as long as it did not."""
@@ -143,8 +149,11 @@ class _Component:
             self._steps.send(min(1 + self.run.expanded // 16, most))
         except StopIteration as end:
             return SearchStatus(end.value)
-        values = self.run.expanded - expanded if self._recipe.agent.defers_evaluation else self.run.distinct - distinct
-        self._next = _TURN + self._all.done() - before + values * self._value
+        self._next = _TURN + self._all.done() - before
+        if self._recipe.heuristic is not None:
+            is_deferred = self._recipe.agent.defers_evaluation
+            values = self.run.expanded - expanded if is_deferred else self.run.distinct - distinct
+            self._next += values * self._all.value
         self._work += self._next
         return None
 

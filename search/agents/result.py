@@ -52,8 +52,8 @@ class SearchResult:
         collapsed_agents: agents that believe everything in the plan's final e-state.
         forbid_collapse: whether plans were left out that make an agent believe everything; `unsolvable` then means that
             there is no other.
-        message: why, when the status is `error`; else which member of a portfolio decided, and why the check that there
-            is no plan stopped at a single successor.
+        message: why, when the status is `error`; else which component of `interleaved` decided, and why the check that
+            there is no plan stopped at a single successor.
         actions: ground actions of the task; 0 when it was never read.
         fluents: fluents of the task.
         initial_worlds: worlds of the task's initial e-state, before contraction.

@@ -1,1 +1,1 @@
-"""From a task to a verified plan: configurations, processes, portfolios."""
+"""From a task to a verified plan: configurations, processes, proofs."""

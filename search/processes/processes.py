@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
+from math import inf
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, ForkServerContext
@@ -20,7 +22,7 @@ from typing import Any
 
 from epigym.errors import EpigymError
 from search.agents.result import SearchStatus
-from search.processes.family import Family
+from search.processes.tree import ProcessTree
 from search.processes.watched import Deadline, Ended, Told, Work, enter
 
 START_SECONDS = 60.0
@@ -70,7 +72,6 @@ class Ending:
         seconds: from the beginning of the call to the end of the process.
         peak_bytes: most resident memory that was seen from outside.
         cpu_seconds: CPU time of the process, and of its children as far as it was seen from outside.
-        together_bytes: most memory that this process and all below it held together, as far as it was seen by then.
     """
 
     job: Job
@@ -82,7 +83,6 @@ class Ending:
     peak_bytes: int = 0
     cpu_seconds: float = 0.0
     error: Exception | None = None
-    together_bytes: int = 0
 
 
 def supervise(
@@ -91,7 +91,6 @@ def supervise(
     parallel: int,
     wall_limit: float | None = None,
     memory_limit: int | None = None,
-    shared_memory: int | None = None,
     preload: Sequence[str] = (),
     copies: bool = False,
 ) -> Generator[Ending, None, None]:
@@ -104,7 +103,6 @@ def supervise(
         parallel=parallel,
         wall_limit=wall_limit,
         memory_limit=memory_limit,
-        shared_memory=shared_memory,
         preload=preload,
         copies=copies,
     )
@@ -118,7 +116,6 @@ def watch(
     parallel: int,
     wall_limit: float | None = None,
     memory_limit: int | None = None,
-    shared_memory: int | None = None,
     preload: Sequence[str] = (),
     copies: bool = False,
 ) -> Generator[Ending | Told | None, None, None]:
@@ -131,8 +128,6 @@ def watch(
         parallel: number of processes at a time.
         wall_limit: seconds from the beginning of a call until its process is killed.
         memory_limit: bytes of resident memory, its children's included, at which a process is killed.
-        shared_memory: bytes that this process and all below it hold together at which the job that holds most is
-            killed.
         preload: modules to import once for all processes; no effect when this process has had jobs before.
         copies: whether they are copies of this process, which has no threads, and so start at once; else they come
             from a process of their own, which imports everything anew.
@@ -147,40 +142,26 @@ def watch(
     context = _COPIES if copies else _SERVER
     waiting = iter(jobs)
     running: dict[Connection, _Process] = {}
-    family = Family()
     try:
         while True:
             for job in itertools.islice(waiting, parallel - len(running)):
-                process = _Process(job, context, family)
+                process = _Process(job, context, wall_limit, memory_limit)
                 running[process.connection] = process  # before it starts: whatever interrupts that kills it
                 process.start()
             if not running:
                 return
-            patience = [process.patience(wall_limit, memory_limit) for process in running.values()]
-            wait(list(running), min(*patience, _until(shared_memory, family.together)))
+            wait(list(running), min(process.patience() for process in running.values()))
             yield None
-            family.look()
             for connection, process in list(running.items()):
                 told, ending = process.hear()
                 yield from told
-                ending = ending or process.check(wall_limit, memory_limit)
+                ending = ending or process.check()
                 if ending is not None:
                     del running[connection]
                     yield ending
-            if shared_memory is not None and running and family.together >= shared_memory:
-                connection, process = max(running.items(), key=lambda item: item[1].memory)
-                del running[connection]
-                yield process.stop(SearchStatus.MEMORY_LIMIT)
     finally:
         for process in running.values():
             process.kill()
-
-
-def _until(limit: int | None, memory: int) -> float:
-    """Seconds to wait before memory is looked at again: the nearer the limit the fewer."""
-    if limit is None:
-        return _LONGEST_POLL
-    return min(max((limit - memory) / _FILLED_PER_SECOND, _SHORTEST_POLL), _LONGEST_POLL)
 
 
 def _start_server(preload: Sequence[str]) -> Iterator[None]:
@@ -274,9 +255,17 @@ def _independent() -> Iterator[None]:
 class _Process:
     """A running job, seen from outside."""
 
-    def __init__(self, job: Job, context: ForkContext | ForkServerContext, family: Family) -> None:
+    def __init__(
+        self,
+        job: Job,
+        context: ForkContext | ForkServerContext,
+        wall_limit: float | None,
+        memory_limit: int | None,
+    ) -> None:
         self.connection, sender = context.Pipe(duplex=False)
-        self._job, self._family = job, family
+        self._job = job
+        self._wall_limit = inf if wall_limit is None else wall_limit
+        self._memory_limit = inf if memory_limit is None else memory_limit
         self._peak = 0
         self._cpu_seconds: float | None = None  # as it said at its end
         self._told: Any = None
@@ -293,28 +282,23 @@ class _Process:
             self._start = monotonic()
             self._process.start()
         self._sender.close()
-        self._family.add(self._pid)
 
-    @property
-    def _pid(self) -> int:
+    @cached_property
+    def _tree(self) -> ProcessTree:
         assert self._process.pid is not None
-        return self._process.pid
+        return ProcessTree(self._process.pid)
+
+    def patience(self) -> float:
+        """Seconds until it is to be looked at again: the nearer it is to a limit the fewer."""
+        until_full = max((self._memory_limit - self._tree.memory) / _FILLED_PER_SECOND, _SHORTEST_POLL)
+        return max(min(until_full, self._end - monotonic(), _LONGEST_POLL), 0.0)
 
     @property
-    def memory(self) -> int:
-        """Bytes that it holds with its children, as last seen."""
-        return self._family.memory(self._pid)
-
-    def patience(self, wall_limit: float | None, memory_limit: int | None) -> float:
-        """Seconds until it is to be looked at again."""
-        return max(min(_until(memory_limit, self.memory), self._end(wall_limit) - monotonic()), 0.0)
-
-    def _end(self, wall_limit: float | None) -> float:
+    def _end(self) -> float:
         """When it is killed."""
         if self._deadline is None:
             return self._start + START_SECONDS
-        deadline = self._deadline + GRACE_SECONDS
-        return deadline if wall_limit is None else min(deadline, self._start + wall_limit)
+        return min(self._deadline + GRACE_SECONDS, self._start + self._wall_limit)
 
     def hear(self) -> tuple[list[Told], Ending | None]:
         """What it has told since, and the ending of a process that has returned or died."""
@@ -339,12 +323,13 @@ class _Process:
             return told, self._ending(SearchStatus.ERROR, message)
         return told, None
 
-    def check(self, wall_limit: float | None, memory_limit: int | None) -> Ending | None:
+    def check(self) -> Ending | None:
         """The ending of a process that exceeds a limit, which kills it, or None."""
-        self._peak = max(self._peak, self.memory)
-        if memory_limit is not None and self._peak >= memory_limit:
+        self._tree.look()
+        self._peak = max(self._peak, self._tree.memory)
+        if self._peak >= self._memory_limit:
             return self.stop(SearchStatus.MEMORY_LIMIT)
-        if monotonic() >= self._end(wall_limit):
+        if monotonic() >= self._end:
             if self._deadline is None:
                 self.kill()
                 return self._ending(SearchStatus.ERROR, _not_started("the process"))
@@ -354,7 +339,7 @@ class _Process:
     def kill(self) -> None:
         """Kill the process with all its children."""
         if self._process.pid is not None:  # else it never started
-            self._family.kill(self._pid)
+            self._tree.kill()
             self._process.join()
         self.connection.close()
 
@@ -373,6 +358,5 @@ class _Process:
     ) -> Ending:
         self.connection.close()
         seconds = monotonic() - self._start
-        cpu_seconds = self._family.forget(self._pid, self._cpu_seconds)
-        together = self._family.most_together
-        return Ending(self._job, value, failure, message, detail, seconds, self._peak, cpu_seconds, error, together)
+        cpu_seconds = self._tree.cpu_seconds(self._cpu_seconds)
+        return Ending(self._job, value, failure, message, detail, seconds, self._peak, cpu_seconds, error)

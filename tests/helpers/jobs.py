@@ -13,8 +13,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic
 
-import psutil
-
 from search.processes.watched import Watcher
 
 
@@ -48,10 +46,6 @@ def wait_forever(started: str) -> None:
     Path(started).write_text(str(os.getpid()))
     while True:
         signal.pause()
-
-
-def resident_bytes() -> int:
-    return psutil.Process().memory_info().rss
 
 
 class Awaited:

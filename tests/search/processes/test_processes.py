@@ -23,13 +23,6 @@ from tests.helpers import jobs
 from tests.helpers.benchmark_files import ROOT
 
 
-def idle_bytes() -> int:
-    """Bytes that this process, those it started and two jobs hold before the jobs do anything."""
-    [job] = supervise([Job("idle", jobs.resident_bytes, ())], parallel=1)
-    below = psutil.Process().children(recursive=True)
-    return 2 * job.value + sum(process.memory_info().rss for process in (psutil.Process(), *below))
-
-
 def test_values_come_back_and_failures_are_rows() -> None:
     calls = [
         Job("double", jobs.double, (21,)),
@@ -80,20 +73,6 @@ def test_memory_is_limited_from_outside() -> None:
     assert ending.peak_bytes >= 1 << 28
 
 
-def test_when_the_shared_memory_is_used_up_the_process_that_holds_most_is_killed(tmp_path: Path) -> None:
-    calls = [
-        Job("waits", jobs.wait_forever, (str(tmp_path / "started"),)),
-        Job("fills", jobs.fill_memory, (1 << 30,)),
-    ]
-    most = idle_bytes() + (1 << 29)
-    with closing(supervise(calls, parallel=2, shared_memory=most)) as endings:
-        ending = next(endings)
-    assert (ending.job.key, ending.failure) == ("fills", SearchStatus.MEMORY_LIMIT)
-    assert ending.together_bytes >= most
-    assert ending.peak_bytes < ending.together_bytes
-    assert ending.message == "killed from outside at the memory limit"
-
-
 def test_the_cpu_time_of_children_counts() -> None:
     job = Job("burn", jobs.burn_then_fill_memory, (0.3, 1 << 29))
     [ending] = supervise([job], parallel=1, memory_limit=1 << 28)
@@ -130,7 +109,6 @@ import sys
 sys.path.insert(0, {folder!r})
 from tests.helpers import jobs
 from tests.helpers.benchmark_files import ROOT
-from search.processes.family import Family
 from search.processes.processes import Job, supervise
 if __name__ == "__main__":
     for ending in supervise([Job("waits", jobs.wait_forever, ({fifo!r},))], parallel=1):
@@ -153,7 +131,6 @@ def test_processes_die_with_their_parent_even_when_it_is_killed(tmp_path: Path) 
 
 SERVED = """
 from tests.helpers import jobs
-from search.processes.family import Family
 from search.processes.processes import Job, supervise
 if __name__ == "__main__":
     for ending in supervise([Job("double", jobs.double, (21,))], parallel=1, preload=["interrupted"]):

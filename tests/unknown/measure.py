@@ -1,0 +1,90 @@
+"""Measure one configuration on the problems of the unknown domains, each search in a process of its own.
+
+python -m tests.unknown.measure time_limit=10
+python -m tests.unknown.measure agent=hfs/h_add time_limit=10 domain=hats version=linear size=large
+python -m tests.unknown.measure agent=bfs time_limit=60 out=tests/unknown/breadth_first.csv
+
+Without `agent` it is the default of `search.plan`. `domain`, `version` and `size` choose problems.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import search
+from epigym.errors import EpigymError, UsageError
+from epigym.io.files import check_writable, write_rows
+from epigym.names import unknown
+from search.agents.result import SearchStatus
+from tests.unknown.registry import DOMAINS, PROBLEMS, SIZES, VERSIONS, Problem
+
+_CHOICES = {"domain": DOMAINS, "version": VERSIONS, "size": SIZES}
+_SETTINGS = ("agent", "time_limit", "out", *_CHOICES)
+# Width of each column of the table.
+_COLUMNS = {
+    **{"domain": 18, "version": 8, "size": 7, "actions": 8, "fluents": 8, "worlds": 7, "designated": 11},
+    **{"status": 13, "length": 7, "expanded": 9, "cpu_seconds": 11},
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print a line for each problem, as soon as it is measured, and how many were solved; write them all to `out`.
+
+    Raises:
+        SystemExit: with one line, when an argument is wrong.
+    """
+    try:
+        given = _parsed(sys.argv[1:] if arguments is None else arguments)
+        if "out" in given:
+            check_writable(given["out"])
+        agent = given["agent"].split("/", 1) if "agent" in given else []
+        limit = float(given.get("time_limit", 60))
+        print(_line(_COLUMNS), flush=True)
+        rows = []
+        for problem in PROBLEMS:
+            if all(given.get(key, getattr(problem, key)) == getattr(problem, key) for key in _CHOICES):
+                rows.append(_measured(problem, agent, limit))
+                print(_line(rows[-1].values()), flush=True)
+        print(f"{sum(row['status'] == SearchStatus.SOLVED for row in rows)} of {len(rows)} solved")
+        if "out" in given:
+            write_rows(given["out"], list(_COLUMNS), rows)
+    except (EpigymError, ValueError) as error:
+        raise SystemExit(str(error)) from None
+
+
+def _parsed(arguments: Iterable[str]) -> dict[str, str]:
+    given = dict(argument.partition("=")[::2] for argument in arguments)
+    for key, value in given.items():
+        if key not in _SETTINGS:
+            raise UsageError(unknown("setting", key, _SETTINGS))
+        if key in _CHOICES and value not in _CHOICES[key]:
+            raise UsageError(unknown(key, value, _CHOICES[key]))
+    return given
+
+
+def _measured(problem: Problem, agent: Sequence[str], time_limit: float) -> dict[str, Any]:
+    task = problem.task()
+    result = search.plan(task, *agent, time_limit=time_limit)
+    return {
+        "domain": problem.domain,
+        "version": problem.version,
+        "size": problem.size,
+        "actions": len(task.actions),
+        "fluents": len(task.fluents),
+        "worlds": len(task.initial.valuations),
+        "designated": len(task.initial.designated),
+        "status": str(result.status),
+        "length": "" if result.plan_length is None else result.plan_length,
+        "expanded": result.expanded,
+        "cpu_seconds": round(result.cpu_seconds, 1),
+    }
+
+
+def _line(values: Iterable[object]) -> str:
+    return " ".join(f"{value!s:<{width}}" for value, width in zip(values, _COLUMNS.values(), strict=True)).rstrip()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""The problems of the unknown domains: tests only, nothing is trained, tuned or chosen on them.
+
+A module of `tests/unknown/domains` has three names: `SIZES` maps version and size to parameters, `write` gives the
+EPDDL text for them, and `plan` a linear plan that is known by construction, or None.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
+
+from epigym.language import parse_epddl
+from epigym.task.task import Task
+from tests.unknown import domains
+
+DOMAINS = tuple(module.name for module in iter_modules(domains.__path__))
+VERSIONS = ("linear", "sensing")
+"""One initial designated world, or several of them and actions with open outcomes."""
+SIZES = ("small", "medium", "large")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One problem, by its domain, version and size."""
+
+    domain: str
+    version: str
+    size: str
+
+    @property
+    def name(self) -> str:
+        """Such as `hats/linear/small`."""
+        return f"{self.domain}/{self.version}/{self.size}"
+
+    def text(self) -> str:
+        """Library, domain and problem in EPDDL."""
+        module = import_module(f"{domains.__name__}.{self.domain}")
+        text: str = module.write(self.version == "sensing", **module.SIZES[self.version][self.size])
+        return text
+
+    def task(self) -> Task:
+        """The ground task; a warning about the text is an error."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return parse_epddl(self.text(), file=self.name)
+
+    def plan(self) -> Sequence[str] | None:
+        """A linear plan that is known by construction, or None."""
+        module = import_module(f"{domains.__name__}.{self.domain}")
+        plan: list[str] | None = module.plan(self.version == "sensing", **module.SIZES[self.version][self.size])
+        return plan
+
+
+PROBLEMS = tuple(Problem(domain, version, size) for domain in DOMAINS for version in VERSIONS for size in SIZES)

@@ -11,7 +11,7 @@ somebody else does, that it does not, or cannot tell. A reader, who knows no par
 end.
 
 Departures: sentences are not tied to a turn, and may be left out. The large problems have drawn dates of more parts,
-each of which one person knows. In the linear one 24 persons only say whether they know the date; in the sensing one
+each of which one person knows. In the linear one thirty persons only say whether they know the date; in the sensing one
 five persons are also asked what they know about what another one knows about a third one. In the sensing version the
 date is open, as far as it can be found out when all are asked in turn whether they know it; the persons shall know
 it, the reader need not.
@@ -49,7 +49,7 @@ SIZES: dict[str, dict[str, dict[str, Any]]] = {
     "linear": {
         "small": _SMALL,
         "medium": _MEDIUM,
-        "large": {"dates": _drawn(24, 24, 120, seed=2), "birthday": "d113", "depth": 1},
+        "large": {"dates": _drawn(30, 30, 150, seed=13), "birthday": "d56", "depth": 1},
     },
     "sensing": {
         "small": _SMALL,
@@ -57,7 +57,7 @@ SIZES: dict[str, dict[str, dict[str, Any]]] = {
         "large": {"dates": _drawn(5, 10, 30, seed=108), "birthday": "d0", "depth": 3},
     },
 }
-_PERSONS = ("albert", "bernard", "charlie", *(f"p{number}" for number in range(4, 25)))
+_PERSONS = ("albert", "bernard", "charlie", *(f"p{number}" for number in range(4, 31)))
 
 
 def write(sensing: bool, dates: dict[str, Date], birthday: str, depth: int) -> str:
@@ -72,13 +72,10 @@ def write(sensing: bool, dates: dict[str, Date], birthday: str, depth: int) -> s
     persons = _PERSONS[: len(dates[birthday])]
     _, final = _ask_in_turn(dates)
     found = [name for name, all_know in final.items() if all_know]
-    known = {
-        (
-            person,
-            date[index],
-        ): f"(or {' '.join(f'(is {name})' for name, other in dates.items() if other[index] == date[index])})"
-        for date in dates.values()
-        for index, person in enumerate(persons)
+    parts = sorted({(index, date[index]) for date in dates.values() for index in range(len(persons))})
+    sharing = {
+        (index, value): [f"(is {name})" for name, date in dates.items() if date[index] == value]
+        for index, value in parts
     }
     return problem(
         "cheryls_birthday",
@@ -90,7 +87,7 @@ def write(sensing: bool, dates: dict[str, Date], birthday: str, depth: int) -> s
             f"(or {' '.join(f'(is {name})' for name in found)})" if sensing else f"(is {birthday})",
             "([C. All] (exists (?d - date) (is ?d)))",
             "(:forall (?d ?e - date | (/= ?d ?e)) ([C. All] (imply (is ?d) (not (is ?e)))))",
-            *(f"([C. All] ([Kw. {person}] {formula}))" for (person, _), formula in known.items()),
+            *(f"([C. All] ([Kw. {persons[index]}] (or {' '.join(atoms)})))" for (index, _), atoms in sharing.items()),
         ],
         goals=[_knows(person) for person in (*persons, *(() if sensing else ("reader",)))],
     )

@@ -23,35 +23,28 @@ from typing import Any
 from tests.unknown.text import action_type, problem
 
 SIZES: dict[str, dict[str, dict[str, Any]]] = {
-    version: {
-        "small": {"generals": 2, "levels": 2},
-        "medium": {"generals": 3, "levels": 2},
-        "large": {"generals": 5, "levels": 2},
-    }
+    version: {"small": {"generals": 2}, "medium": {"generals": 3}, "large": {"generals": 5}}
     for version in ("linear", "sensing")
 }
 
 
-def write(sensing: bool, generals: int, levels: int) -> str:
+def write(sensing: bool, generals: int) -> str:
     """General a knows whether the attack is at dawn.
 
     Args:
         sensing: whether the answer is open.
         generals: how many.
-        levels: the generals whose knowledge a message may speak of, besides the sender.
     """
     names = list("abcde"[:generals])
     know = "Kw. " if sensing else ""
     parts = []
-    for level in range(levels + 1):
-        others = ["?i", *("?k", "?l", "?m")[:level]]
+    for level in range(3):
+        others = ["?i", *("?k", "?l")[:level]]
         variables = f"?i ?j {' '.join(others[1:])}"
         distinct = " ".join(f"(/= {one} {other})" for one, other in [("?i", "?j"), *pairwise(others)])
-        carried = (
-            "".join(f"([{know if other == others[-1] else ''}{other}] " for other in others[1:])
-            + "(dawn)"
-            + ")" * level
-        )
+        carried = "(dawn)"
+        for knower in reversed(others[1:]):
+            carried = f"([{know if knower == others[-1] else ''}{knower}] {carried})"
         parts.append(f"(:event carried{level} :parameters ({variables} - agent) :precondition ([?i] {carried}))")
         events = [f"(carried{level} {variables})"] * 2
         if sensing and level == 0:
@@ -91,7 +84,7 @@ def write(sensing: bool, generals: int, levels: int) -> str:
     )
 
 
-def plan(sensing: bool, generals: int, levels: int) -> list[str]:
+def plan(sensing: bool, generals: int) -> list[str]:
     """The news goes round from one to the next, and the last one tells all others; b and a answer each other."""
     names = "abcde"[:generals]
     if generals == 2:

@@ -24,7 +24,7 @@ from typing import Any
 
 from tests.unknown.text import exactly, parity, problem, sentence, spoken
 
-_SMALL = {"hands": (2, 3), "counts": (2,), "strict": False}
+_SMALL = {"hands": (2, 3), "counts": (2, 3), "strict": False}
 _MEDIUM = {"hands": (3, 3), "counts": (4,), "strict": True}
 _LARGE = {"hands": (4, 3), "counts": (3, 4), "strict": True}
 SIZES: dict[str, dict[str, dict[str, Any]]] = {

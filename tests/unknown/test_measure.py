@@ -1,0 +1,49 @@
+"""The program that measures a configuration on the unknown domains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from epigym.io.files import read_rows
+from tests.unknown import measure
+from tests.unknown.test_problems import TABLE
+
+
+def test_it_prints_and_writes_a_line_for_each_chosen_problem(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "table.csv"
+    measure.main(["agent=bfs", "time_limit=60", "domain=light_bulb", "size=small", f"out={out}"])
+    header, *lines, summary = capsys.readouterr().out.splitlines()
+    rows = read_rows(out, header.split())
+    known = [row for problem, row in TABLE.items() if (problem.domain, problem.size) == ("light_bulb", "small")]
+    timed = {"cpu_seconds"}
+    assert [{key: row[key] for key in row.keys() - timed} for row in rows] == [
+        {key: row[key] for key in row.keys() - timed} for row in known
+    ]
+    assert [line.split() for line in lines] == [list(row.values()) for row in rows]
+    assert summary == "2 of 2 solved"
+
+
+def test_an_agent_may_have_a_heuristic(capsys: pytest.CaptureFixture[str]) -> None:
+    measure.main(["agent=hfs/open_goals", "domain=light_bulb", "version=linear", "size=small"])
+    assert "1 of 1 solved" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("agnt=bfs", "unknown setting 'agnt': did you mean 'agent'?"),
+        ("domain=hat", "unknown domain 'hat': did you mean 'hats'?"),
+        ("agent=hfs", "agent 'hfs' needs a heuristic"),
+        ("time_limit=x", "could not convert string to float: 'x'"),
+        ("out=missing/table.csv/x", "missing"),
+    ],
+)
+def test_wrong_arguments_are_one_line(argument: str, message: str) -> None:
+    with pytest.raises(SystemExit) as caught:
+        measure.main([argument, "size=small"] if not argument.startswith("out") else [argument])
+    assert str(caught.value).startswith(message) or message in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,68 @@
+"""The problems of the unknown domains: their sizes, plans that are known, and what breadth-first search finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import domains
+import search
+from epigym.io.files import read_rows
+from epigym.reference.semantics import validate
+from search.agents.result import SearchStatus
+from tests.unknown.registry import DOMAINS, PROBLEMS, Problem
+
+# Written by `python -m tests.unknown.measure agent=bfs time_limit=150 out=tests/unknown/breadth_first.csv`.
+TABLE = {
+    Problem(row["domain"], row["version"], row["size"]): row
+    for row in read_rows(Path(__file__).parent / "breadth_first.csv", ("domain", "version", "size", "status"))
+}
+MANY_ACTIONS = 400
+
+
+def test_there_are_at_least_eight_domains_that_the_project_does_not_know() -> None:
+    assert len(DOMAINS) >= 8
+    assert set(DOMAINS).isdisjoint(domains.DOMAINS)
+    assert tuple(TABLE) == PROBLEMS
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
+def test_sizes_and_plans_are_the_known_ones(problem: Problem) -> None:
+    task, row, plan = problem.task(), TABLE[problem], problem.plan()
+    worlds, designated = len(task.initial.valuations), len(task.initial.designated)
+    found = {"actions": len(task.actions), "fluents": len(task.fluents), "worlds": worlds, "designated": designated}
+    assert {name: str(number) for name, number in found.items()} == {name: row[name] for name in found}
+    assert (designated > 1) == (problem.version == "sensing")
+    if plan is not None:
+        validation = validate(task, plan)
+        assert validation.valid, validation.reason
+        assert not validation.collapsed
+        assert row["status"] != SearchStatus.UNSOLVABLE
+        assert not row["length"] or int(row["length"]) <= len(plan)
+
+
+def test_the_largest_have_many_actions_or_are_beyond_breadth_first_search() -> None:
+    for problem, row in TABLE.items():
+        if problem.size == "large":
+            assert int(row["actions"]) >= MANY_ACTIONS or row["status"] == SearchStatus.TIME_LIMIT, problem.name
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        pytest.param(problem, marks=[pytest.mark.slow] if problem.size == "medium" else [], id=problem.name)
+        for problem in PROBLEMS
+        if problem.size != "large"
+    ],
+)
+def test_breadth_first_search_finds_a_shortest_plan_or_that_there_is_none(problem: Problem) -> None:
+    row = TABLE[problem]
+    result = search.plan(problem.task(), "bfs", time_limit=None)
+    assert (str(result.status), str(result.expanded)) == (row["status"], row["expanded"])
+    assert str(result.plan_length or "") == row["length"]
+
+
+def test_two_sensing_versions_have_no_linear_plan() -> None:
+    unsolvable = {problem.domain for problem, row in TABLE.items() if row["status"] == SearchStatus.UNSOLVABLE}
+    assert unsolvable == {"destinations", "false_beliefs"}

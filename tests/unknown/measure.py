@@ -36,17 +36,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         SystemExit: with one line, when an argument is wrong.
     """
     try:
-        given = _parsed(sys.argv[1:] if arguments is None else arguments)
+        given = _parse(sys.argv[1:] if arguments is None else arguments)
         if "out" in given:
             check_writable(given["out"])
         agent = given["agent"].split("/", 1) if "agent" in given else []
         limit = float(given.get("time_limit", 60))
-        print(_line(_COLUMNS), flush=True)
+        print(_format_line(_COLUMNS), flush=True)
         rows = []
         for problem in PROBLEMS:
             if all(given.get(key, getattr(problem, key)) == getattr(problem, key) for key in _CHOICES):
-                rows.append(_measured(problem, agent, limit))
-                print(_line(rows[-1].values()), flush=True)
+                rows.append(_measure(problem, agent, limit))
+                print(_format_line(rows[-1].values()), flush=True)
         print(f"{sum(row['status'] == SearchStatus.SOLVED for row in rows)} of {len(rows)} solved")
         if "out" in given:
             write_rows(given["out"], list(_COLUMNS), rows)
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(str(error)) from None
 
 
-def _parsed(arguments: Iterable[str]) -> dict[str, str]:
+def _parse(arguments: Iterable[str]) -> dict[str, str]:
     given = dict(argument.partition("=")[::2] for argument in arguments)
     for key, value in given.items():
         if key not in _SETTINGS:
@@ -64,8 +64,8 @@ def _parsed(arguments: Iterable[str]) -> dict[str, str]:
     return given
 
 
-def _measured(problem: Problem, agent: Sequence[str], time_limit: float) -> dict[str, Any]:
-    task = problem.task()
+def _measure(problem: Problem, agent: Sequence[str], time_limit: float) -> dict[str, Any]:
+    task = problem.read()
     result = search.plan(task, *agent, time_limit=time_limit)
     return {
         "domain": problem.domain,
@@ -82,7 +82,7 @@ def _measured(problem: Problem, agent: Sequence[str], time_limit: float) -> dict
     }
 
 
-def _line(values: Iterable[object]) -> str:
+def _format_line(values: Iterable[object]) -> str:
     return " ".join(f"{value!s:<{width}}" for value, width in zip(values, _COLUMNS.values(), strict=True)).rstrip()
 
 

@@ -1,7 +1,7 @@
 """The problems of the unknown domains: tests only, nothing is trained, tuned or chosen on them.
 
 A module of `tests/unknown/domains` has three names: `SIZES` maps version and size to parameters, `write` gives the
-EPDDL text for them, and `plan` a linear plan that is known by construction, or None.
+EPDDL text for them, and `construct_plan` a linear plan that is known by construction, or None.
 """
 
 from __future__ import annotations
@@ -35,22 +35,24 @@ class Problem:
         """Such as `hats/linear/small`."""
         return f"{self.domain}/{self.version}/{self.size}"
 
-    def text(self) -> str:
+    def write(self) -> str:
         """Library, domain and problem in EPDDL."""
         module = import_module(f"{domains.__name__}.{self.domain}")
         text: str = module.write(self.version == "sensing", **module.SIZES[self.version][self.size])
         return text
 
-    def task(self) -> Task:
+    def read(self) -> Task:
         """The ground task; a warning about the text is an error."""
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            return parse_epddl(self.text(), file=self.name)
+            return parse_epddl(self.write(), file=self.name)
 
-    def plan(self) -> Sequence[str] | None:
+    def construct_plan(self) -> Sequence[str] | None:
         """A linear plan that is known by construction, or None."""
         module = import_module(f"{domains.__name__}.{self.domain}")
-        plan: list[str] | None = module.plan(self.version == "sensing", **module.SIZES[self.version][self.size])
+        plan: list[str] | None = module.construct_plan(
+            self.version == "sensing", **module.SIZES[self.version][self.size]
+        )
         return plan
 
 

@@ -17,7 +17,7 @@ from tests.unknown.domains import destinations
 from tests.unknown.registry import SIZES, Problem
 
 
-def after(task: Task, plan: Iterable[str]) -> EState:
+def execute(task: Task, plan: Iterable[str]) -> EState:
     """The e-state that a plan leads to."""
     actions = {action.name: action for action in task.actions}
     estate = task.initial
@@ -26,20 +26,20 @@ def after(task: Task, plan: Iterable[str]) -> EState:
     return estate
 
 
-def believed(task: Task, plan: Iterable[str], *formulas: str) -> list[bool]:
+def evaluate(task: Task, plan: Iterable[str], *formulas: str) -> list[bool]:
     """Which formulas of mA* hold after a plan."""
-    estate = after(task, plan)
+    estate = execute(task, plan)
     read = (parse_formula(formula, fluents=task.fluents, agents=task.agents) for formula in formulas)
     return [holds(estate, task.agents, formula) for formula in read]
 
 
-def known_plan(problem: Problem) -> list[str]:
-    plan = problem.plan()
+def construct_plan(problem: Problem) -> list[str]:
+    plan = problem.construct_plan()
     assert plan is not None
     return list(plan)
 
 
-def explored(task: Task, depth: int | None = None) -> StateSpace:
+def explore(task: Task, depth: int | None = None) -> StateSpace:
     """All e-states, or those that so many actions lead to."""
     space = StateSpace(task)
     layer: range = range(1)
@@ -52,8 +52,8 @@ def explored(task: Task, depth: int | None = None) -> StateSpace:
 
 def test_russian_cards_are_told_by_the_lines_of_the_fano_plane() -> None:
     problem = Problem("russian_cards", "linear", "medium")
-    task, plan = problem.task(), known_plan(problem)
-    estate = after(task, plan[:3])
+    task, plan = problem.read(), construct_plan(problem)
+    estate = execute(task, plan[:3])
     hands = {frozenset(name for name in world if name.startswith("has_anne")) for world in estate.valuations}
     assert len(hands) == 7
     assert all(len(one & other) == 1 for one, other in combinations(hands, 2))
@@ -62,64 +62,64 @@ def test_russian_cards_are_told_by_the_lines_of_the_fano_plane() -> None:
 
 
 def test_other_sentences_tell_cath_too_much_if_she_holds_another_card() -> None:
-    task = Problem("russian_cards", "linear", "small").task()
+    task = Problem("russian_cards", "linear", "small").read()
     secret = task.goal[-1]
     assert holds(task.initial, task.agents, secret)
     # Of the hands that are left, 01, 05, 24 and 34, those without 4 have card 0 in common.
-    assert not holds(after(task, ["even3_anne_c2_c3_c4", "odd3_anne_c0_c2_c3"]), task.agents, secret)
+    assert not holds(execute(task, ["even3_anne_c2_c3_c4", "odd3_anne_c0_c2_c3"]), task.agents, secret)
 
 
 def test_hexa_has_six_deals_and_a_whisper_twelve_game_states() -> None:
-    task = Problem("hexa", "linear", "small").task()
-    assert len(task.initial.valuations) == len(after(task, ["show_c1_p1_p2"]).valuations) == 6
-    assert len(after(task, ["whisper_c2_p1_p2"]).valuations) == 12
+    task = Problem("hexa", "linear", "small").read()
+    assert len(task.initial.valuations) == len(execute(task, ["show_c1_p1_p2"]).valuations) == 6
+    assert len(execute(task, ["whisper_c2_p1_p2"]).valuations) == 12
     told = ["B(p2, has_p1_c1)", "B(p3, has_p1_c1)", "B(p3, B(p2, has_p1_c1) | B(p2, has_p1_c2))"]
-    assert believed(task, [], *told) == [False, False, False]
-    assert believed(task, ["show_c1_p1_p2"], *told) == [True, False, True]
+    assert evaluate(task, [], *told) == [False, False, False]
+    assert evaluate(task, ["show_c1_p1_p2"], *told) == [True, False, True]
     # Player 2 holds c2 itself and so learns nothing from the whisper, but does from that of c3.
-    assert believed(task, ["whisper_c2_p1_p2"], *told) == [False, False, False]
-    assert believed(task, ["whisper_c3_p1_p2"], *told) == [True, False, False]
+    assert evaluate(task, ["whisper_c2_p1_p2"], *told) == [False, False, False]
+    assert evaluate(task, ["whisper_c3_p1_p2"], *told) == [True, False, False]
 
 
 @pytest.mark.parametrize(("size", "dates", "left"), [("small", 10, "is_jul16"), ("medium", 20, "is_may14_02")])
 def test_the_announcements_leave_one_birthday(size: str, dates: int, left: str) -> None:
     problem = Problem("cheryls_birthday", "linear", size)
-    task, plan = problem.task(), known_plan(problem)
+    task, plan = problem.read(), construct_plan(problem)
     assert len(task.initial.valuations) == dates
-    assert after(task, plan).valuations == (frozenset({left}),)
-    assert believed(task, plan, f"C([{','.join(task.agents)}], {left})") == [True]
+    assert execute(task, plan).valuations == (frozenset({left}),)
+    assert evaluate(task, plan, f"C([{','.join(task.agents)}], {left})") == [True]
 
 
 def test_only_two_months_and_three_dates_are_left_on_the_way_to_cheryls_birthday() -> None:
     problem = Problem("cheryls_birthday", "linear", "small")
-    task, plan = problem.task(), known_plan(problem)
-    left = [{name for world in after(task, plan[:count]).valuations for name in world} for count in (1, 2)]
+    task, plan = problem.read(), construct_plan(problem)
+    left = [{name for world in execute(task, plan[:count]).valuations for name in world} for count in (1, 2)]
     assert left == [
         {f"is_{day}" for day in days.split()} for days in ("jul14 jul16 aug14 aug15 aug17", "jul16 aug15 aug17")
     ]
 
 
 def test_messengers_add_a_level_of_knowledge_each_and_never_common_knowledge() -> None:
-    task = Problem("generals", "linear", "small").task()
+    task = Problem("generals", "linear", "small").read()
     levels = ["B(b, dawn)", "B(a, B(b, dawn))", "B(b, B(a, B(b, dawn)))", "B(a, B(b, B(a, B(b, dawn))))"]
     plan = ["send_a_b", "send_b_a", "send_that_a_b_b", "send_that_that_b_a_a_b"]
     for count in range(len(plan) + 1):
-        assert believed(task, plan[:count], *levels) == [level < count for level in range(len(levels))]
-    space = explored(task, depth=8)
+        assert evaluate(task, plan[:count], *levels) == [level < count for level in range(len(levels))]
+    space = explore(task, depth=8)
     agreed = space.query([common(task.agents, fluent("dawn"))])
     assert len(space) > 40
     assert not agreed(range(len(space))).any()
 
 
 def test_an_unreliable_agent_is_found_out_by_what_it_says_about_a_secret_one_knows() -> None:
-    task = Problem("unreliable_gossip", "linear", "medium").task()
+    task = Problem("unreliable_gossip", "linear", "medium").read()
     found = ["B(p1, unreliable_p4)", "B(p2, unreliable_p4)"]
-    assert believed(task, ["tell_one_p1_p4_p1"], *found) == [False, False]
-    assert believed(task, ["tell_one_p1_p4_p1", "tell_zero_p4_p1_p1"], *found) == [True, False]
+    assert evaluate(task, ["tell_one_p1_p4_p1"], *found) == [False, False]
+    assert evaluate(task, ["tell_one_p1_p4_p1", "tell_zero_p4_p1_p1"], *found) == [True, False]
 
 
 def test_the_unreliable_agent_says_the_opposite() -> None:
-    task = Problem("unreliable_gossip", "linear", "small").task()
+    task = Problem("unreliable_gossip", "linear", "small").read()
     # The secret of p3 is one.
     space, names = StateSpace(task), [action.name for action in task.actions]
     possible = [
@@ -130,16 +130,16 @@ def test_the_unreliable_agent_says_the_opposite() -> None:
 
 @pytest.mark.parametrize(("version", "visits"), [("linear", 2), ("sensing", 3)])
 def test_the_counter_counts_visits_in_which_the_light_was_on(version: str, visits: int) -> None:
-    task = Problem("light_bulb", version, "small").task()
+    task = Problem("light_bulb", version, "small").read()
     been = "B(p1, been_p2) | B(p1, been_p3)"
     plan = ["enter1_p1"] * (version == "sensing") + ["enter2_p2", "enter1_p1", "enter2_p2", "enter1_p1", "enter3_p3"]
-    assert believed(task, [*plan, "enter1_p1"], "B(p1, (been_p1, been_p2, been_p3))", been) == [True, True]
-    assert believed(task, plan, "B(p1, (been_p1, been_p2, been_p3))", been) == [False, False]
+    assert evaluate(task, [*plan, "enter1_p1"], "B(p1, (been_p1, been_p2, been_p3))", been) == [True, True]
+    assert evaluate(task, plan, "B(p1, (been_p1, been_p2, been_p3))", been) == [False, False]
 
 
 def test_the_last_one_in_the_line_never_learns_the_colour_of_its_hat() -> None:
-    task = Problem("hats", "linear", "small").task()
-    space = explored(task)
+    task = Problem("hats", "linear", "small").read()
+    space = explore(task)
     read = [parse_formula(f"B(p4, {colour}white_p4)", fluents=task.fluents, agents=task.agents) for colour in ("", "-")]
     assert len(space) > 16  # sentences leave at least the affine subspaces of GF(2)³ with the actual colouring
     assert not space.query(read)(range(len(space))).any()
@@ -147,7 +147,7 @@ def test_the_last_one_in_the_line_never_learns_the_colour_of_its_hat() -> None:
 
 def test_cryptographers_find_out_that_their_agency_paid() -> None:
     problem = Problem("cryptographers", "sensing", "small")
-    task, plan = problem.task(), known_plan(problem)
+    task, plan = problem.read(), construct_plan(problem)
     agency = tuple(
         world for world, true in enumerate(task.initial.valuations) if not any(name.startswith("paid") for name in true)
     )
@@ -155,38 +155,38 @@ def test_cryptographers_find_out_that_their_agency_paid() -> None:
     paid = " | ".join(f"paid_p{number}" for number in (1, 2, 3))
     for designated, sign in ((agency, "-"), (sorted(set(task.initial.designated) - set(agency)), "")):
         case = replace(task, initial=replace(task.initial, designated=tuple(designated)))
-        assert believed(case, plan, f"C([p1,p2,p3], {sign}({paid}))", "B(p1, paid_p2) | B(p1, paid_p3)") == [
+        assert evaluate(case, plan, f"C([p1,p2,p3], {sign}({paid}))", "B(p1, paid_p2) | B(p1, paid_p3)") == [
             True,
             False,
         ]
 
 
 def test_who_pays_and_says_so_is_not_anonymous() -> None:
-    task = Problem("cryptographers", "linear", "small").task()
-    assert believed(task, ["paid_p1"], "C([p1,p2,p3], paid_p1)") == [True]
+    task = Problem("cryptographers", "linear", "small").read()
+    assert evaluate(task, ["paid_p1"], "C([p1,p2,p3], paid_p1)") == [True]
 
 
 def test_sally_and_anne() -> None:
     small, medium = (Problem("false_beliefs", "linear", size) for size in ("small", "medium"))
-    task = small.task()
-    assert believed(task, known_plan(small), "in_marble_box", "B(sally, in_marble_basket)") == [True, True]
+    task = small.read()
+    assert evaluate(task, construct_plan(small), "in_marble_box", "B(sally, in_marble_basket)") == [True, True]
     # Sally comes back and still believes it; had she stayed, she would not.
-    assert believed(task, [*known_plan(small), "enter_sally"], "B(sally, in_marble_basket)", "here_sally") == [
+    assert evaluate(task, [*construct_plan(small), "enter_sally"], "B(sally, in_marble_basket)", "here_sally") == [
         True,
         True,
     ]
-    assert believed(task, ["move_anne_marble_basket_box"], "B(sally, in_marble_box)") == [True]
+    assert evaluate(task, ["move_anne_marble_basket_box"], "B(sally, in_marble_box)") == [True]
     second = [
         "B(sally, in_marble_box)",
         "B(anne, B(sally, in_marble_basket))",
         "B(sally, B(anne, B(sally, in_marble_basket)))",
     ]
-    assert believed(medium.task(), known_plan(medium), *second) == [True, True, True]
+    assert evaluate(medium.read(), construct_plan(medium), *second) == [True, True, True]
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_plan_that_branches_finds_what_sally_hid(size: str) -> None:
-    task = Problem("false_beliefs", "sensing", size).task()
+    task = Problem("false_beliefs", "sensing", size).read()
     hiding = [name.split("_")[1:] for name in task.fluents if name.startswith("in_")]
     things, places = ([*dict.fromkeys(names)] for names in zip(*hiding, strict=True))
     for world in task.initial.designated:
@@ -196,7 +196,7 @@ def test_a_plan_that_branches_finds_what_sally_hid(size: str) -> None:
             (hidden,) = (place for place in places if f"in_{thing}_{place}" in task.initial.valuations[world])
             looked = places[:-1][: places.index(hidden) + 1]  # in the last place it is if it is in no other
             plan += [f"look_anne_{thing}_{place}" for place in looked]
-            assert believed(case, plan, f"B(anne, in_{thing}_{hidden})") == [True]
+            assert evaluate(case, plan, f"B(anne, in_{thing}_{hidden})") == [True]
             plan.append(f"move_anne_{thing}_{hidden}_{next(place for place in places if place != hidden)}")
         validation = validate(case, [*plan, "enter_sally"])
         assert validation.valid, validation.reason
@@ -205,20 +205,20 @@ def test_a_plan_that_branches_finds_what_sally_hid(size: str) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_plan_that_branches_takes_agents_to_one_destination_after_the_other(size: str) -> None:
-    task, parameters = Problem("destinations", "sensing", size).task(), destinations.SIZES["sensing"][size]
-    ends = destinations.possible_ends(**parameters)
+    task, parameters = Problem("destinations", "sensing", size).read(), destinations.SIZES["sensing"][size]
+    ends = destinations.list_ends(**parameters)
     for world in task.initial.designated:
         case = replace(task, initial=replace(task.initial, designated=(world,)))
         true = task.initial.valuations[world]
         stops = {agent: own[: 1 if f"end_{agent}_{own[0]}" in true else 2] for agent, own in ends.items()}
-        plan = destinations.journeys(stops, parameters["rows"], parameters["columns"], "ask")
+        plan = destinations.visit_ends(stops, parameters["rows"], parameters["columns"], "ask")
         validation = validate(case, plan)
         assert validation.valid, validation.reason
 
 
 def test_an_agent_that_has_arrived_says_more_than_one_that_passes() -> None:
-    task = Problem("destinations", "linear", "small").task()
+    task = Problem("destinations", "linear", "small").read()
     plan = ["move_a_v11_v21", "move_a_v21_v22", "move_a_v22_v23"]
     knows = "B(b, end_a_v23)"
-    assert believed(task, plan, knows) == [False]
-    assert believed(task, [*plan, "arrive_a_v23"], knows, "C([a,b], end_a_v23)") == [True, True]
+    assert evaluate(task, plan, knows) == [False]
+    assert evaluate(task, [*plan, "arrive_a_v23"], knows, "C([a,b], end_a_v23)") == [True, True]

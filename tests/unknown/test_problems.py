@@ -29,7 +29,7 @@ def test_there_are_at_least_eight_domains_that_the_project_does_not_know() -> No
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
 def test_sizes_and_plans_are_the_known_ones(problem: Problem) -> None:
-    task, row, plan = problem.task(), TABLE[problem], problem.plan()
+    task, row, plan = problem.read(), TABLE[problem], problem.construct_plan()
     worlds, designated = len(task.initial.valuations), len(task.initial.designated)
     found = {"actions": len(task.actions), "fluents": len(task.fluents), "worlds": worlds, "designated": designated}
     assert {name: str(number) for name, number in found.items()} == {name: row[name] for name in found}
@@ -58,7 +58,7 @@ def test_the_largest_have_many_actions_or_are_beyond_breadth_first_search() -> N
 )
 def test_breadth_first_search_finds_a_shortest_plan_or_that_there_is_none(problem: Problem) -> None:
     row = TABLE[problem]
-    result = search.plan(problem.task(), "bfs", time_limit=None)
+    result = search.plan(problem.read(), "bfs", time_limit=None)
     assert (str(result.status), str(result.expanded)) == (row["status"], row["expanded"])
     assert str(result.plan_length or "") == row["length"]
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-# A requirement is declared where one of the words occurs; what a problem needs besides comes with its theory.
+# A requirement is declared where a text matches; what a problem needs besides comes with its theory.
 _REQUIREMENTS = {
-    ":equality": ["(/= "],
-    ":lists": ["(:and", "(:forall"],
-    ":list-comprehensions": [" | "],
-    ":facts": ["(:fact ", "(:facts-init"],
-    ":conditional-effects": ["(when "],
+    ":equality": r"\(/= ",
+    ":facts": r"\(:fact",
+    ":list-comprehensions": r" \| ",
+    ":lists": r"\(:and|\(:forall",
+    ":multi-pointed-models": r":designated \([^)]+ ",
 }
 
 
-def action_type(name: str, events: str, designated: str, **views: str) -> str:
+def declare_action_type(name: str, events: str, designated: str, **views: str) -> str:
     """The declaration of an action type.
 
     Args:
@@ -25,21 +26,21 @@ def action_type(name: str, events: str, designated: str, **views: str) -> str:
         **views: by observability type, classes of events that are not told apart, such as `yes no | nothing`; or
             `> nothing`, when all events are taken for that one.
     """
-    relations = " ".join(f"{view} (:and {_pairs(events.split(), text)})" for view, text in views.items())
+    relations = " ".join(f"{view} (:and {_list_pairs(events.split(), text)})" for view, text in views.items())
     return (
-        f"(:action-type {name} :events ({_variables(events)}) :observability-types ({' '.join(views)})"
-        f" :relations ({relations}) :designated ({_variables(designated)}) :conditions ())"
+        f"(:action-type {name} :events ({_list_variables(events)}) :observability-types ({' '.join(views)})"
+        f" :relations ({relations}) :designated ({_list_variables(designated)}) :conditions ())"
     )
 
 
-def spoken(sensing: bool) -> str:
-    """The action type of sentences, see `sentence`."""
+def declare_spoken_type(sensing: bool) -> str:
+    """The action type of sentences, see `declare_sentence`."""
     if sensing:
-        return action_type("answer", "yes no", "yes no", Full="yes | no")
-    return action_type("public", "said", "said", Full="said")
+        return declare_action_type("answer", "yes no", "yes no", Full="yes | no")
+    return declare_action_type("public", "said", "said", Full="said")
 
 
-def sentence(
+def declare_sentence(
     sensing: bool, names: str, parameters: str, meaning: str, opposite: str = "", *, condition: str = ""
 ) -> str:
     """The declarations of a sentence that is said before all, and of its opposite.
@@ -75,7 +76,7 @@ def sentence(
     )
 
 
-def problem(
+def write_problem(
     name: str,
     *,
     action_types: Iterable[str],
@@ -98,57 +99,57 @@ def problem(
         init: the formulas of a finitary S5 theory.
         goals: the subgoals.
     """
-    declared = [f"(:objects {_typed(objects)})"] if objects else []
+    declared = [f"(:objects {_list_typed(objects)})"] if objects else []
     stated = [f"(:facts-init {' '.join(facts)})"] if (facts := list(facts)) else []
     library = "\n".join(action_types)
     body = "\n".join(
         [
             *declared,
-            f"(:agents {_typed(agents)})",
+            f"(:agents {_list_typed(agents)})",
             *stated,
-            f"(:init (:and\n{_lines(init)}))",
-            f"(:goal (and\n{_lines(goals)}))",
+            f"(:init (:and\n{_join_lines(init)}))",
+            f"(:goal (and\n{_join_lines(goals)}))",
         ]
     )
     return f"""
 (define (action-type-library shapes)
-(:requirements {_required(library, ":partial-observability")})
+(:requirements {_list_used(library, ":partial-observability")})
 {library})
 
 (define (domain {name})
-(:requirements {_required(domain, ":del", *([":knowing-whether"] if "Kw." in domain else []))})
+(:requirements {_list_used(domain, ":del", *([":knowing-whether"] if "Kw." in domain else []))})
 (:action-type-libraries shapes)
 {domain.strip()})
 
 (define (problem {name}_problem)
 (:domain {name})
-(:requirements {_required(body, ":general-goals", ":general-list-formulas", ":finitary-S5-theories", ":typing")})
+(:requirements {_list_used(body, ":general-goals", ":general-list-formulas", ":finitary-S5-theories", ":typing")})
 {body})
 """
 
 
-def exactly(count: int, atoms: Sequence[str]) -> Iterator[str]:
+def state_count(count: int, atoms: Sequence[str]) -> Iterator[str]:
     """The formulas of a theory that say that it is common knowledge how many of the atoms are true."""
     yield from (f"([C. All] (or {' '.join(some)}))" for some in combinations(atoms, len(atoms) - count + 1))
-    yield from at_most(count, atoms)
+    yield from limit_count(count, atoms)
 
 
-def at_most(count: int, atoms: Sequence[str]) -> Iterator[str]:
+def limit_count(count: int, atoms: Sequence[str]) -> Iterator[str]:
     """The formulas that say that it is common knowledge that no more of the atoms are true."""
     for some in combinations(atoms, count + 1):
         yield f"([C. All] (or {' '.join(f'(not {atom})' for atom in some)}))"
 
 
-def parity(odd: bool, atoms: Sequence[str]) -> str:
+def write_parity(odd: bool, atoms: Sequence[str]) -> str:
     """The formula that says that an odd, or even, number of atoms is true; its size is the square of their number."""
     if len(atoms) == 1:
         return atoms[0] if odd else f"(not {atoms[0]})"
     half = len(atoms) // 2
-    cases = ((parity(first, atoms[:half]), parity(first != odd, atoms[half:])) for first in (True, False))
+    cases = ((write_parity(first, atoms[:half]), write_parity(first != odd, atoms[half:])) for first in (True, False))
     return f"(or {' '.join(f'(and {first} {second})' for first, second in cases)})"
 
 
-def _pairs(events: Sequence[str], view: str) -> str:
+def _list_pairs(events: Sequence[str], view: str) -> str:
     if view.startswith(">"):
         pairs = [(event, view[1:].strip()) for event in events]
     else:
@@ -157,23 +158,17 @@ def _pairs(events: Sequence[str], view: str) -> str:
     return " ".join(f"(?{one} ?{other})" for one, other in pairs)
 
 
-def _variables(names: str) -> str:
+def _list_variables(names: str) -> str:
     return " ".join(f"?{name}" for name in names.split())
 
 
-def _typed(names: Mapping[str, Sequence[str]]) -> str:
+def _list_typed(names: Mapping[str, Sequence[str]]) -> str:
     return " ".join(f"{' '.join(members)} - {kind}" for kind, members in names.items())
 
 
-def _required(text: str, *always: str) -> str:
-    found = [name for name, words in _REQUIREMENTS.items() if any(word in text for word in words)]
-    designated = [":multi-pointed-models"] if ":designated (?" in text and _has_several(text) else []
-    return " ".join([*always, *designated, *found])
+def _list_used(text: str, *always: str) -> str:
+    return " ".join([*always, *(name for name, pattern in _REQUIREMENTS.items() if re.search(pattern, text))])
 
 
-def _has_several(library: str) -> bool:
-    return any(" " in part.partition(")")[0] for part in library.split(":designated (")[1:])
-
-
-def _lines(formulas: Iterable[str]) -> str:
+def _join_lines(formulas: Iterable[str]) -> str:
     return "\n".join(f"    {formula}" for formula in formulas)

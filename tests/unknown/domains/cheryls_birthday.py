@@ -24,7 +24,7 @@ from collections import Counter
 from itertools import cycle
 from typing import Any
 
-from tests.unknown.text import problem, sentence, spoken
+from tests.unknown.text import declare_sentence, declare_spoken_type, write_problem
 
 _CHERYL = "may15 may16 may19 jun17 jun18 jul14 jul16 aug14 aug15 aug17"
 _DENISE = """feb17_01 mar16_02 jan13_03 jan19_04 mar13_01 apr15_02 feb16_03 feb18_04 apr13_01 may14_02 mar14_03 may19_04
@@ -32,29 +32,29 @@ _DENISE = """feb17_01 mar16_02 jan13_03 jan19_04 mar13_01 apr15_02 feb16_03 feb1
 Date = tuple[str, ...]
 
 
-def _calendar(names: str) -> dict[str, Date]:
+def _read_dates(names: str) -> dict[str, Date]:
     """Dates by name with month, day and, where it is given, year."""
     return {name: (name[:3], name[3:5], *name[6:].split()) for name in names.split()}
 
 
-def _drawn(parts: int, values: int, count: int, seed: int) -> dict[str, Date]:
+def _sample_dates(parts: int, values: int, count: int, seed: int) -> dict[str, Date]:
     draw = random.Random(seed)
     dates = sorted({tuple(f"{draw.randrange(values)}" for _ in range(parts)) for _ in range(count)})
     return {f"d{number}": date for number, date in enumerate(dates)}
 
 
-_SMALL = {"dates": _calendar(_CHERYL), "birthday": "jul16", "depth": 2}
-_MEDIUM = {"dates": _calendar(_DENISE), "birthday": "may14_02", "depth": 2}
+_SMALL = {"dates": _read_dates(_CHERYL), "birthday": "jul16", "depth": 2}
+_MEDIUM = {"dates": _read_dates(_DENISE), "birthday": "may14_02", "depth": 2}
 SIZES: dict[str, dict[str, dict[str, Any]]] = {
     "linear": {
         "small": _SMALL,
         "medium": _MEDIUM,
-        "large": {"dates": _drawn(30, 30, 150, seed=13), "birthday": "d56", "depth": 1},
+        "large": {"dates": _sample_dates(30, 30, 150, seed=13), "birthday": "d56", "depth": 1},
     },
     "sensing": {
         "small": _SMALL,
         "medium": _MEDIUM,
-        "large": {"dates": _drawn(5, 10, 30, seed=108), "birthday": "d0", "depth": 3},
+        "large": {"dates": _sample_dates(5, 10, 30, seed=108), "birthday": "d0", "depth": 3},
     },
 }
 _PERSONS = ("albert", "bernard", "charlie", *(f"p{number}" for number in range(4, 31)))
@@ -77,10 +77,12 @@ def write(sensing: bool, dates: dict[str, Date], birthday: str, depth: int) -> s
         (index, value): [f"(is {name})" for name, date in dates.items() if date[index] == value]
         for index, value in parts
     }
-    return problem(
+    return write_problem(
         "cheryls_birthday",
-        action_types=[spoken(sensing)],
-        domain="\n".join(["(:types person - agent date)", "(:predicates (is ?d - date))", *_sentences(sensing, depth)]),
+        action_types=[declare_spoken_type(sensing)],
+        domain="\n".join(
+            ["(:types person - agent date)", "(:predicates (is ?d - date))", *_declare_sentences(sensing, depth)]
+        ),
         objects={"date": list(dates)},
         agents={"person": persons, "agent": ["reader"]},
         init=[
@@ -89,15 +91,15 @@ def write(sensing: bool, dates: dict[str, Date], birthday: str, depth: int) -> s
             "(:forall (?d ?e - date | (/= ?d ?e)) ([C. All] (imply (is ?d) (not (is ?e)))))",
             *(f"([C. All] ([Kw. {persons[index]}] (or {' '.join(atoms)})))" for (index, _), atoms in sharing.items()),
         ],
-        goals=[_knows(person) for person in (*persons, *(() if sensing else ("reader",)))],
+        goals=[_say_knows(person) for person in (*persons, *(() if sensing else ("reader",)))],
     )
 
 
-def _knows(person: str) -> str:
+def _say_knows(person: str) -> str:
     return f"(exists (?d - date) ([{person}] (is ?d)))"
 
 
-def _sentences(sensing: bool, depth: int) -> list[str]:
+def _declare_sentences(sensing: bool, depth: int) -> list[str]:
     """The sentences that speak of the knowledge of so many persons."""
 
     def known(what: str, *persons: str) -> str:
@@ -108,10 +110,10 @@ def _sentences(sensing: bool, depth: int) -> list[str]:
     def opinions(*persons: str) -> dict[str, str]:
         """What a person may know of what another one knows."""
         *believers, last = persons
-        knows, doubts = known(_knows(last), *believers), known(f"(not {_knows(last)})", *believers)
+        knows, doubts = known(_say_knows(last), *believers), known(f"(not {_say_knows(last)})", *believers)
         return {"sure_knows": knows, "sure_doubts": doubts, "unsure": f"(and (not {knows}) (not {doubts}))"}
 
-    first = {"knows doubts": _knows("?i")}
+    first = {"knows doubts": _say_knows("?i")}
     second = opinions("?i", "?j")
     about = opinions("?j", "?k")
     third = {f"sure_{name}": known(formula, "?i") for name, formula in about.items()}
@@ -119,13 +121,13 @@ def _sentences(sensing: bool, depth: int) -> list[str]:
     variables = ("?i", "?i ?j", "?i ?j ?k")
     distinct = ("", "(/= ?i ?j)", "(and (/= ?i ?j) (/= ?j ?k))")
     return [
-        sentence(sensing, names, f"{persons} - person", formula, condition=condition)
+        declare_sentence(sensing, names, f"{persons} - person", formula, condition=condition)
         for sentences, persons, condition in list(zip((first, second, third), variables, distinct, strict=True))[:depth]
         for names, formula in sentences.items()
     ]
 
 
-def plan(sensing: bool, dates: dict[str, Date], birthday: str, depth: int) -> list[str] | None:
+def construct_plan(sensing: bool, dates: dict[str, Date], birthday: str, depth: int) -> list[str] | None:
     """The sentences of the sources; for drawn dates, and in the sensing version, who knows the date, asked in turn."""
     if not sensing and len(dates) == 10:
         return ["sure_doubts_albert_bernard", "knows_bernard", "knows_albert"]

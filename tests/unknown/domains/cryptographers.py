@@ -18,7 +18,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unknown.text import action_type, at_most, parity, problem, sentence, spoken
+from tests.unknown.text import (
+    declare_action_type,
+    declare_sentence,
+    declare_spoken_type,
+    limit_count,
+    write_parity,
+    write_problem,
+)
 
 SIZES: dict[str, dict[str, dict[str, Any]]] = {
     version: {"small": {"cryptographers": 3}, "medium": {"cryptographers": 4}, "large": {"cryptographers": 7}}
@@ -33,17 +40,17 @@ def write(sensing: bool, cryptographers: int) -> str:
         sensing: whether coins and payer are open.
         cryptographers: how many, at least 3.
     """
-    names, coins = _names("p", cryptographers), _names("k", cryptographers)
+    names, coins = _number_names("p", cryptographers), _number_names("k", cryptographers)
     bits = ["(heads ?k)", "(heads ?l)", "(paid ?i)"]
     sentences = [
-        sentence(
+        declare_sentence(
             sensing,
             "differ agree",
             "?i - agent ?k ?l - coin",
-            *(f"([?i] {parity(odd, bits)})" for odd in (True, False)),
+            *(f"([?i] {write_parity(odd, bits)})" for odd in (True, False)),
             condition="(between ?i ?k ?l)",
         ),
-        sentence(
+        declare_sentence(
             sensing,
             "heads tails",
             "?i - agent ?k - coin",
@@ -51,13 +58,16 @@ def write(sensing: bool, cryptographers: int) -> str:
             "([?i] (not (heads ?k)))",
             condition="(near ?i ?k)",
         ),
-        sentence(sensing, "paid unpaid", "?i - agent", "(paid ?i)"),
+        declare_sentence(sensing, "paid unpaid", "?i - agent", "(paid ?i)"),
     ]
     paid, heads = ([f"({word} {name})" for name in group] for word, group in (("paid", names), ("heads", coins)))
     neighbours = [(name, coins[index - 1], coins[index]) for index, name in enumerate(names)]
-    return problem(
+    return write_problem(
         "cryptographers",
-        action_types=[spoken(sensing), action_type("look", "yes no", "yes no", Full="yes | no", Half="yes no")],
+        action_types=[
+            declare_spoken_type(sensing),
+            declare_action_type("look", "yes no", "yes no", Full="yes | no", Half="yes no"),
+        ],
         domain="\n".join(
             [
                 "(:types coin)",
@@ -80,7 +90,7 @@ def write(sensing: bool, cryptographers: int) -> str:
         init=[
             *([] if sensing else ["(paid p1)"]),
             *(coin if index % 2 == 0 else f"(not {coin})" for index, coin in enumerate(heads) if not sensing),
-            *at_most(1, paid),
+            *limit_count(1, paid),
             "(:forall (?i - agent) ([C. All] ([Kw. ?i] (paid ?i))))",
         ],
         goals=[
@@ -90,11 +100,11 @@ def write(sensing: bool, cryptographers: int) -> str:
     )
 
 
-def _names(stem: str, count: int) -> list[str]:
+def _number_names(stem: str, count: int) -> list[str]:
     return [f"{stem}{number}" for number in range(1, count + 1)]
 
 
-def plan(sensing: bool, cryptographers: int) -> list[str]:
+def construct_plan(sensing: bool, cryptographers: int) -> list[str]:
     """All look at their coins, and say whether they fell alike."""
     looked, said = [], []
     for number in range(1, cryptographers + 1):

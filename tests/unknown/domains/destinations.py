@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise, product
 from typing import Any
 
-from tests.unknown.text import exactly, problem, spoken
+from tests.unknown.text import declare_spoken_type, state_count, write_problem
 
 SIZES: dict[str, dict[str, dict[str, Any]]] = {
     version: {
@@ -41,11 +41,11 @@ def write(sensing: bool, agents: int, rows: int, columns: int) -> str:
         rows: of the grid.
         columns: of the grid.
     """
-    nodes, ends = _nodes(rows, columns), possible_ends(agents, rows, columns)
+    nodes, ends = _list_nodes(rows, columns), list_ends(agents, rows, columns)
     asked = "answer (arrives ?i ?v) (passes ?i ?v)" if sensing else "public (arrives ?i ?v)"
-    return problem(
+    return write_problem(
         "destinations",
-        action_types=[spoken(sensing), *([spoken(False)] if sensing else [])],
+        action_types=[declare_spoken_type(sensing), *([declare_spoken_type(False)] if sensing else [])],
         domain=f"""
         (:types node)
         (:predicates (at ?i - agent ?v - node) (end ?i - agent ?v - node) (arrived ?i - agent)
@@ -64,7 +64,7 @@ def write(sensing: bool, agents: int, rows: int, columns: int) -> str:
         objects={"node": nodes},
         agents={"agent": list(ends)},
         facts=[
-            *(f"(linked {one} {other})" for one in nodes for other in _neighbours(one, rows, columns)),
+            *(f"(linked {one} {other})" for one in nodes for other in _list_neighbours(one, rows, columns)),
             *(f"(possible {agent} {node})" for agent, own in ends.items() for node in own),
         ],
         init=[
@@ -76,7 +76,11 @@ def write(sensing: bool, agents: int, rows: int, columns: int) -> str:
             ),
             "(:forall (?i - agent) ([C. All] (not (arrived ?i))))",
             "(:forall (?i - agent ?v - node | (not (possible ?i ?v))) ([C. All] (not (end ?i ?v))))",
-            *(line for agent, own in ends.items() for line in exactly(1, [f"(end {agent} {node})" for node in own])),
+            *(
+                line
+                for agent, own in ends.items()
+                for line in state_count(1, [f"(end {agent} {node})" for node in own])
+            ),
             "(:forall (?i - agent ?v - node) ([C. All] ([Kw. ?i] (end ?i ?v))))",
         ],
         goals=[
@@ -86,51 +90,51 @@ def write(sensing: bool, agents: int, rows: int, columns: int) -> str:
     )
 
 
-def possible_ends(agents: int, rows: int, columns: int) -> dict[str, list[str]]:
+def list_ends(agents: int, rows: int, columns: int) -> dict[str, list[str]]:
     """By agent its possible destinations: from the last nodes on, each two."""
-    back = _nodes(rows, columns)[::-1]
+    back = _list_nodes(rows, columns)[::-1]
     return {agent: back[2 * index : 2 * index + 2] for index, agent in enumerate("abcde"[:agents])}
 
 
-def _neighbours(node: str, rows: int, columns: int) -> list[str]:
+def _list_neighbours(node: str, rows: int, columns: int) -> list[str]:
     row, column = int(node[1]), int(node[2])
     around = ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column))
     return [f"v{r}{c}" for r, c in around if 1 <= r <= rows and 1 <= c <= columns]
 
 
-def plan(sensing: bool, agents: int, rows: int, columns: int) -> list[str] | None:
+def construct_plan(sensing: bool, agents: int, rows: int, columns: int) -> list[str] | None:
     """One agent after the other takes a shortest way to its destination."""
     if sensing:
         return None
-    first = {agent: own[:1] for agent, own in possible_ends(agents, rows, columns).items()}
-    return journeys(first, rows, columns, "arrive")
+    first = {agent: own[:1] for agent, own in list_ends(agents, rows, columns).items()}
+    return visit_ends(first, rows, columns, "arrive")
 
 
-def journeys(stops: Mapping[str, Sequence[str]], rows: int, columns: int, word: str) -> list[str]:
+def visit_ends(stops: Mapping[str, Sequence[str]], rows: int, columns: int, word: str) -> list[str]:
     """Moves that take one agent after the other to its stops, with an action at each stop."""
-    where = dict(zip(stops, _nodes(rows, columns), strict=False))
+    where = dict(zip(stops, _list_nodes(rows, columns), strict=False))
     plan = []
     for agent, ends in stops.items():
         for end in ends:
-            way = _way(where[agent], end, {*where.values()}, rows, columns)
+            way = _find_way(where[agent], end, {*where.values()}, rows, columns)
             plan += [f"move_{agent}_{one}_{other}" for one, other in pairwise(way)]
             plan.append(f"{word}_{agent}_{end}")
             where[agent] = end
     return plan
 
 
-def _way(start: str, end: str, taken: set[str], rows: int, columns: int) -> list[str]:
+def _find_way(start: str, end: str, taken: set[str], rows: int, columns: int) -> list[str]:
     """A shortest way over free nodes."""
     ways = {start: [start]}
     queue = deque([start])
     while end not in ways:
         node = queue.popleft()
-        for other in _neighbours(node, rows, columns):
+        for other in _list_neighbours(node, rows, columns):
             if other not in taken and other not in ways:
                 ways[other] = [*ways[node], other]
                 queue.append(other)
     return ways[end]
 
 
-def _nodes(rows: int, columns: int) -> list[str]:
+def _list_nodes(rows: int, columns: int) -> list[str]:
     return [f"v{row}{column}" for row, column in product(range(1, rows + 1), range(1, columns + 1))]

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unknown.text import action_type, exactly, problem
+from tests.unknown.text import declare_action_type, state_count, write_problem
 
 SIZES: dict[str, dict[str, dict[str, Any]]] = {
     "linear": {
@@ -53,7 +53,7 @@ def write(sensing: bool, agents: int, things: int, places: int) -> str:
     if sensing:
         extra = "(was ?o - thing ?c - place)"
         init = [
-            *(line for cells in there for line in exactly(1, cells)),
+            *(line for cells in there for line in state_count(1, cells)),
             "(:forall (?o - thing ?c - place) ([C. All] (imply (in ?o ?c) (was ?o ?c))))",
             "(:forall (?o - thing ?c - place) ([C. All] (imply (was ?o ?c) (in ?o ?c))))",
             "(:forall (?o - thing ?c - place) ([C. All] ([Kw. sally] (in ?o ?c))))",
@@ -70,12 +70,12 @@ def write(sensing: bool, agents: int, things: int, places: int) -> str:
             for formula in (basket, *(f"(not {atom})" for atom in others))
         ]
         goals = _GOALS[agents].split("\n")
-    return problem(
+    return write_problem(
         "false_beliefs",
         action_types=[
-            action_type("public", "happens", "happens", Full="happens"),
-            action_type("hidden", "happens nothing", "happens", Full="happens | nothing", Blind="> nothing"),
-            action_type(
+            declare_action_type("public", "happens", "happens", Full="happens"),
+            declare_action_type("hidden", "happens nothing", "happens", Full="happens | nothing", Blind="> nothing"),
+            declare_action_type(
                 "sensing",
                 "yes no nothing",
                 "yes no",
@@ -147,7 +147,7 @@ _GOALS = {
 }
 
 
-def plan(sensing: bool, agents: int, things: int, places: int) -> list[str] | None:
+def construct_plan(sensing: bool, agents: int, things: int, places: int) -> list[str] | None:
     """Things are moved when those have left who are not to see it."""
     if sensing:
         return None

@@ -20,7 +20,7 @@ from __future__ import annotations
 from itertools import pairwise, product
 from typing import Any
 
-from tests.unknown.text import action_type, problem
+from tests.unknown.text import declare_action_type, write_problem
 
 SIZES: dict[str, dict[str, dict[str, Any]]] = {
     version: {"small": {"generals": 2}, "medium": {"generals": 3}, "large": {"generals": 5}}
@@ -55,10 +55,10 @@ def write(sensing: bool, generals: int) -> str:
                 :action-type ({"whether" if len(events) > 2 else "message"} {" ".join(events)} (nothing))
                 :observability-conditions (:and (?i Sender) (?j Receiver) (default Other)))"""
         )
-    return problem(
+    return write_problem(
         "generals",
         action_types=[
-            action_type(
+            declare_action_type(
                 "whether",
                 "arrives lost denial lost_denial nothing",
                 "arrives denial",
@@ -66,7 +66,7 @@ def write(sensing: bool, generals: int) -> str:
                 Receiver="arrives | denial | lost lost_denial nothing",
                 Other="arrives lost denial lost_denial nothing",
             ),
-            action_type(
+            declare_action_type(
                 "message",
                 "arrives lost nothing",
                 "arrives",
@@ -84,7 +84,7 @@ def write(sensing: bool, generals: int) -> str:
     )
 
 
-def plan(sensing: bool, generals: int) -> list[str]:
+def construct_plan(sensing: bool, generals: int) -> list[str]:
     """The news goes round from one to the next, and the last one tells all others; b and a answer each other."""
     names = "abcde"[:generals]
     if generals == 2:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unknown.text import parity, problem, sentence, spoken
+from tests.unknown.text import declare_sentence, declare_spoken_type, write_parity, write_problem
 
 SIZES: dict[str, dict[str, dict[str, Any]]] = {
     version: {"small": {"persons": 4}, "medium": {"persons": 6}, "large": {"persons": 11}}
@@ -33,7 +33,7 @@ def write(sensing: bool, persons: int) -> str:
         sensing: whether the colours are open.
         persons: how many.
     """
-    names = _names(persons)
+    names = _number_names(persons)
     hats = [f"(white {name})" for name in names]
     parts = []
     for index, (name, own) in enumerate(zip(names, hats, strict=True)):
@@ -43,17 +43,17 @@ def write(sensing: bool, persons: int) -> str:
             "knows doubts": (f"([Kw. {name}] {own})",),
         }
         if before:
-            sentences["even odd"] = (parity(False, before), parity(True, before))
+            sentences["even odd"] = (write_parity(False, before), write_parity(True, before))
             sentences["some none"] = (f"(or {' '.join(before)})",)
         for words, formulas in sentences.items():
             numbered = " ".join(f"{word}{index + 1}" for word in words.split())
-            parts.append(sentence(sensing, numbered, "?i - agent", *formulas, condition=f"(= ?i {name})"))
+            parts.append(declare_sentence(sensing, numbered, "?i - agent", *formulas, condition=f"(= ?i {name})"))
     alike = "(or (and (white ?j) (white ?k)) (not (or (white ?j) (white ?k))))"
     seen = "(and (behind ?i ?j) (behind ?j ?k))"
-    parts.append(sentence(sensing, "alike unlike", "?i ?j ?k - agent", alike, condition=seen))
-    return problem(
+    parts.append(declare_sentence(sensing, "alike unlike", "?i ?j ?k - agent", alike, condition=seen))
+    return write_problem(
         "hats",
-        action_types=[spoken(sensing)],
+        action_types=[declare_spoken_type(sensing)],
         domain="\n".join(["(:predicates (white ?i - agent) (:fact behind ?i ?j - agent))", *parts]),
         agents={"agent": names},
         facts=[f"(behind {name} {other})" for index, name in enumerate(names) for other in names[:index]],
@@ -68,11 +68,11 @@ def write(sensing: bool, persons: int) -> str:
     )
 
 
-def _names(persons: int) -> list[str]:
+def _number_names(persons: int) -> list[str]:
     return [f"p{number}" for number in range(1, persons + 1)]
 
 
-def plan(sensing: bool, persons: int) -> list[str]:
+def construct_plan(sensing: bool, persons: int) -> list[str]:
     """The last one says whether it sees an even number; the others but the first say the colour of their hats."""
     if sensing:
         return [f"ask_even{persons}_p{persons}", *(f"ask_white{n}_p{n}" for n in range(persons - 1, 1, -1))]

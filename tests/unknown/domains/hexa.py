@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unknown.text import action_type, exactly, problem
+from tests.unknown.text import declare_action_type, state_count, write_problem
 
 SIZES: dict[str, dict[str, dict[str, Any]]] = {
     version: {"small": {"players": 3}, "medium": {"players": 4}, "large": {"players": 6}}
@@ -40,8 +40,8 @@ def write(sensing: bool, players: int) -> str:
     holds, lacks = (" ".join(f"({word}_{card} ?i)" for card in cards) for word in ("holds", "lacks"))
     if sensing:
         types = [
-            action_type("showing", every, every, Full=apart, Half=every),
-            action_type("whispering", "yes no", "yes no", Full="yes | no", Half="yes no"),
+            declare_action_type("showing", every, every, Full=apart, Half=every),
+            declare_action_type("whispering", "yes no", "yes no", Full="yes | no", Half="yes no"),
         ]
         actions = [
             f"(:action show :parameters (?i ?j - agent | (/= ?i ?j)) :action-type (showing {holds}) {seen})",
@@ -52,14 +52,14 @@ def write(sensing: bool, players: int) -> str:
             ),
         ]
     else:
-        types = [action_type(f"naming_{card}", every, card, Full=apart, Half=every) for card in cards]
+        types = [declare_action_type(f"naming_{card}", every, card, Full=apart, Half=every) for card in cards]
         actions = [
             f"(:action {word}_{card} :parameters (?i ?j - agent | (/= ?i ?j))"
             f" :action-type (naming_{card} {events}) {seen})"
             for word, events in (("show", holds), ("whisper", lacks))
             for card in cards
         ]
-    return problem(
+    return write_problem(
         "hexa",
         action_types=types,
         domain="\n".join(
@@ -78,7 +78,7 @@ def write(sensing: bool, players: int) -> str:
         agents={"agent": names},
         init=[
             *(cells[index] for index, cells in enumerate(owned) if index == 0 or not sensing),
-            *(line for cells in (*owned, *zip(*owned, strict=True)) for line in exactly(1, cells)),
+            *(line for cells in (*owned, *zip(*owned, strict=True)) for line in state_count(1, cells)),
             "(:forall (?i - agent ?c - card) ([C. All] ([Kw. ?i] (has ?i ?c))))",
         ],
         goals=[
@@ -91,7 +91,7 @@ def write(sensing: bool, players: int) -> str:
     )
 
 
-def plan(sensing: bool, players: int) -> list[str]:
+def construct_plan(sensing: bool, players: int) -> list[str]:
     """The first two players show each other their cards, and all but the last one show theirs to both."""
     shown = [(1, 2), (2, 1), *((giver, learner) for giver in range(3, players) for learner in (1, 2))]
     return [f"show{'' if sensing else f'_c{giver}'}_p{giver}_p{learner}" for giver, learner in shown]

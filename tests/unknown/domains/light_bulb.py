@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unknown.text import action_type, problem
+from tests.unknown.text import declare_action_type, write_problem
 
 SIZES: dict[str, dict[str, dict[str, Any]]] = {
     version: {"small": {"prisoners": 3}, "medium": {"prisoners": 5}, "large": {"prisoners": 10}}
@@ -71,10 +71,10 @@ def write(sensing: bool, prisoners: int) -> str:
         " :observability-conditions (:and (p1 Counter) (clerk Clerk)))"
         for name in names
     ]
-    return problem(
+    return write_problem(
         "light_bulb",
         action_types=[
-            action_type(f"room_{name}", " ".join([*every, "nothing"]), " ".join(own), **views)
+            declare_action_type(f"room_{name}", " ".join([*every, "nothing"]), " ".join(own), **views)
             for name, own in events.items()
         ],
         domain="\n".join(
@@ -97,7 +97,7 @@ def write(sensing: bool, prisoners: int) -> str:
     )
 
 
-def plan(sensing: bool, prisoners: int) -> list[str]:
+def construct_plan(sensing: bool, prisoners: int) -> list[str]:
     """The counter enters after each of the others, and before if the light may be on."""
     turns = [f"enter{number}_p{number}" for other in range(2, prisoners + 1) for number in (other, 1)]
     return ["enter1_p1"] * sensing + turns

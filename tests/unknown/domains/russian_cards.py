@@ -22,7 +22,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 from typing import Any
 
-from tests.unknown.text import exactly, parity, problem, sentence, spoken
+from tests.unknown.text import declare_sentence, declare_spoken_type, state_count, write_parity, write_problem
 
 _SMALL = {"hands": (2, 3), "counts": (2, 3), "strict": False}
 _MEDIUM = {"hands": (3, 3), "counts": (4,), "strict": True}
@@ -46,14 +46,14 @@ def write(sensing: bool, hands: tuple[int, int], counts: tuple[int, ...], strict
     cards = [f"c{number}" for number in range(sum(hands) + 1)]
     holds = {player: [f"(has {player} {card})" for card in cards] for player in ("anne", "bill", "cath")}
     secret = "(imply (not (has cath ?c)) (<Kw. cath> (has anne ?c)))" if strict else "(not ([cath] (has anne ?c)))"
-    return problem(
+    return write_problem(
         "russian_cards",
-        action_types=[spoken(sensing)],
+        action_types=[declare_spoken_type(sensing)],
         domain="\n".join(
             [
                 "(:types speaker - agent card)",
                 "(:predicates (has ?i - agent ?c - card) (:fact before ?c ?d - card))",
-                *(_sentences(sensing, count) for count in counts),
+                *(_declare_sentences(sensing, count) for count in counts),
             ]
         ),
         objects={"card": cards},
@@ -62,8 +62,8 @@ def write(sensing: bool, hands: tuple[int, int], counts: tuple[int, ...], strict
         init=[
             *holds["anne"][: hands[0]],
             *(atom for atom in holds["bill"][hands[0] : -1] if not sensing),
-            *(line for owners in zip(*holds.values(), strict=True) for line in exactly(1, owners)),
-            *(line for name, count in zip(holds, (*hands, 1), strict=True) for line in exactly(count, holds[name])),
+            *(line for owners in zip(*holds.values(), strict=True) for line in state_count(1, owners)),
+            *(line for name, count in zip(holds, (*hands, 1), strict=True) for line in state_count(count, holds[name])),
             "(:forall (?i - agent ?c - card) ([C. All] ([Kw. ?i] (has ?i ?c))))",
         ],
         goals=[
@@ -74,20 +74,20 @@ def write(sensing: bool, hands: tuple[int, int], counts: tuple[int, ...], strict
     )
 
 
-def _sentences(sensing: bool, count: int) -> str:
+def _declare_sentences(sensing: bool, count: int) -> str:
     """The sentences about so many cards."""
     cards = [f"?{name}" for name in "wxyz"[:count]]
     held = [f"(has ?i {card})" for card in cards]
-    return sentence(
+    return declare_sentence(
         sensing,
         f"even{count} odd{count}",
         f"?i - speaker {' '.join(cards)} - card",
-        *(f"([?i] {parity(odd, held)})" for odd in (False, True)),
+        *(f"([?i] {write_parity(odd, held)})" for odd in (False, True)),
         condition=f"(and {' '.join(f'(before {a} {b})' for a, b in pairwise(cards))})",
     )
 
 
-def plan(sensing: bool, hands: tuple[int, int], counts: tuple[int, ...], strict: bool) -> list[str] | None:
+def construct_plan(sensing: bool, hands: tuple[int, int], counts: tuple[int, ...], strict: bool) -> list[str] | None:
     """Both say of the checks of the code whether they hold an even number of their cards."""
     if sum(hands) + 1 not in _CHECKS:
         return None

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unknown.text import action_type, exactly, problem
+from tests.unknown.text import declare_action_type, state_count, write_problem
 
 SIZES: dict[str, dict[str, dict[str, Any]]] = {
     version: {"small": {"agents": 3}, "medium": {"agents": 4}, "large": {"agents": 6}}
@@ -32,7 +32,7 @@ def write(sensing: bool, agents: int) -> str:
         sensing: whether the unreliable agent and the secrets of all but p1 are open.
         agents: how many, at least 3.
     """
-    names = _names(agents)
+    names = _number_names(agents)
     shapes = {
         "call": {"Full": "actual | other", "Half": "actual other"},
         "broadcast": {"Full": "actual | other"},
@@ -52,9 +52,9 @@ def write(sensing: bool, agents: int) -> str:
         for name, events in models.items()
     )
     holds, fails = "([?i] (secret ?k))", "([?i] (not (secret ?k)))"
-    return problem(
+    return write_problem(
         "unreliable_gossip",
-        action_types=[action_type(name, "actual other", designated, **views) for name, views in shapes.items()],
+        action_types=[declare_action_type(name, "actual other", designated, **views) for name, views in shapes.items()],
         domain=f"""
         (:predicates (secret ?i - agent) (unreliable ?i - agent))
         (:event says_one :parameters (?i ?k - agent)
@@ -65,10 +65,10 @@ def write(sensing: bool, agents: int) -> str:
         agents={"agent": names},
         init=[
             "(secret p1)",
-            *(_value(number) for number in range(2, agents + 1) if not sensing),
+            *(_state_value(number) for number in range(2, agents + 1) if not sensing),
             *([] if sensing else [f"(unreliable {names[-1]})"]),
             "([C. All] (not (unreliable p1)))",
-            *exactly(1, [f"(unreliable {name})" for name in names[1:]]),
+            *state_count(1, [f"(unreliable {name})" for name in names[1:]]),
             "(:forall (?i - agent) ([C. All] ([Kw. ?i] (secret ?i))))",
             "(:forall (?i - agent) ([C. All] ([Kw. ?i] (unreliable ?i))))",
         ],
@@ -76,17 +76,17 @@ def write(sensing: bool, agents: int) -> str:
     )
 
 
-def _names(agents: int) -> list[str]:
+def _number_names(agents: int) -> list[str]:
     return [f"p{number}" for number in range(1, agents + 1)]
 
 
-def _value(number: int) -> str:
+def _state_value(number: int) -> str:
     return f"(secret p{number})" if number % 2 else f"(not (secret p{number}))"
 
 
-def plan(sensing: bool, agents: int) -> list[str]:
+def construct_plan(sensing: bool, agents: int) -> list[str]:
     """Tell suspects the secret of p1 and listen to what they say about it; collect all secrets, and broadcast them."""
-    names = _names(agents)
+    names = _number_names(agents)
     suspects = names[1:-1] if sensing else names[-1:]
     calls = [(*pair, "p1") for name in suspects for pair in (("p1", name), (name, "p1"))]
     calls += [(name, "p1", name) for name in names[1:]]

@@ -33,7 +33,7 @@ def run(script: str, folder: Path, *, from_file: bool = True) -> subprocess.Comp
 
 def test_the_time_limit_begins_with_the_call(tmp_path: Path) -> None:
     """The process waits for its argument for longer than it would live past its time limit."""
-    pipe, limit = tmp_path / "pipe", 0.1
+    pipe, limit = tmp_path / "pipe", 0.5
     os.mkfifo(pipe)
     assert [ending.value for ending in supervise([Job("first", len, ("",))], parallel=1)] == [0]  # there is a server
     job = Job("late", len, (jobs.Awaited(str(pipe)),), time_limit=limit)
@@ -64,7 +64,7 @@ from tests.helpers import jobs
 processes.START_SECONDS = {bound}
 waits = 0
 try:
-    job = processes.Job("double", jobs.double, (21,), time_limit=0.1)
+    job = processes.Job("double", jobs.double, (21,), time_limit=0.5)
     for each in processes.watch([job], parallel=1, preload=["slow"]):
         waits += each is None
         if waits == 10 and {bound} > 1:

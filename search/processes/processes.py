@@ -121,12 +121,12 @@ def watch(
 ) -> Generator[Ending | Told | None, None, None]:
     """The same, and what the jobs tell; at least each tenth of a second None: time to see whether anybody waits still.
 
-    Limits of time hold from the moment on that a call begins; the process has `START_SECONDS` until then.
+    The time limit of a job holds from the moment on that its call begins; the process has `START_SECONDS` until then.
 
     Args:
         jobs: what to run; the next one is taken when a place is free.
         parallel: number of processes at a time.
-        wall_limit: seconds from the beginning of a call until its process is killed.
+        wall_limit: seconds until a process is killed, its start included.
         memory_limit: bytes of resident memory, its children's included, at which a process is killed.
         preload: modules to import once for all processes; no effect when this process has had jobs before.
         copies: whether they are copies of this process, which has no threads, and so start at once; else they come
@@ -279,7 +279,7 @@ class _Process:
     def start(self) -> None:
         """Start it; signals wait meanwhile, else it gets half of its job."""
         with _STARTING, _undisturbed(), _independent():
-            self._start = monotonic()
+            self._start = self._begin = monotonic()
             self._process.start()
         self._sender.close()
 
@@ -296,9 +296,8 @@ class _Process:
     @property
     def _end(self) -> float:
         """When it is killed."""
-        if self._deadline is None:
-            return self._start + START_SECONDS
-        return min(self._deadline + GRACE_SECONDS, self._start + self._wall_limit)
+        end = self._start + START_SECONDS if self._deadline is None else self._deadline + GRACE_SECONDS
+        return min(end, self._start + self._wall_limit)
 
     def hear(self) -> tuple[list[Told], Ending | None]:
         """What it has told since, and the ending of a process that has returned or died."""
@@ -315,7 +314,7 @@ class _Process:
                         told.append(news)
                         self._told = value
                     case Deadline(at, moment):
-                        self._start = at if self._deadline is None else self._start
+                        self._begin = at if self._deadline is None else self._begin
                         self._deadline = moment
         except (EOFError, OSError):  # at its end, or while it was sending
             self._process.join()
@@ -330,7 +329,7 @@ class _Process:
         if self._peak >= self._memory_limit:
             return self.stop(SearchStatus.MEMORY_LIMIT)
         if monotonic() >= self._end:
-            if self._deadline is None:
+            if self._deadline is None and self._wall_limit > START_SECONDS:
                 self.kill()
                 return self._ending(SearchStatus.ERROR, _not_started("the process"))
             return self.stop(SearchStatus.TIME_LIMIT)
@@ -357,6 +356,6 @@ class _Process:
         error: Exception | None = None,
     ) -> Ending:
         self.connection.close()
-        seconds = monotonic() - self._start
+        seconds = monotonic() - self._begin
         cpu_seconds = self._tree.cpu_seconds(self._cpu_seconds)
         return Ending(self._job, value, failure, message, detail, seconds, self._peak, cpu_seconds, error)

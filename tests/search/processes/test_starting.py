@@ -50,8 +50,11 @@ def test_the_time_limit_begins_with_the_call(tmp_path: Path) -> None:
 def test_a_process_that_does_not_start_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert [ending.value for ending in supervise([Job("first", len, ("",))], parallel=1)] == [0]
+    job = Job("late", len, (jobs.Awaited(str(tmp_path / "pipe")),))
+    [ending] = supervise([job], parallel=1, wall_limit=0.3)
+    assert ending.failure is SearchStatus.TIME_LIMIT
     monkeypatch.setattr(processes, "START_SECONDS", 0.3)
-    [ending] = supervise([Job("late", len, (jobs.Awaited(str(tmp_path / "pipe")),))], parallel=1)
+    [ending] = supervise([job], parallel=1)
     assert (ending.failure, ending.detail) == (SearchStatus.ERROR, "")
     assert ending.message == "the process did not start within 0.3 s: the machine may be too busy"
 

@@ -50,7 +50,7 @@ SHORT = {
     "learn.train -m model=linear": "model.draws=1 model.validation=1 model.nodes=20 model.larger=1",
     "learn.train -m model=relational": "model.draws=2 model.validation=1 model.nodes=20 trainer.max_epochs=2",
     "search.evaluate experiment=ablation": "per_domain=1 heuristics=[h_ff] max_expanded=1",  # few models were made
-    "search.evaluate experiment=open_lists": "problems=[grapevine/3_pl_4] max_expanded=1",  # whose model prefers actions
+    "search.evaluate experiment=open_lists": "problems=[grapevine/3_pl_4] max_expanded=1",  # its model prefers actions
     "search.evaluate experiment=messages": "per_domain=1 heuristics=[h_ff] max_expanded=1",
     "search.evaluate": "per_domain=1 time_limit=1",
     "search.explore": "port=0",

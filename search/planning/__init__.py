@@ -1,1 +1,1 @@
-"""From a task to a verified plan: configurations, processes, proofs."""
+"""From a task to a verified plan: configurations, one search, shorter plans, checks."""

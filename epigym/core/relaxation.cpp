@@ -1,136 +1,195 @@
 #include "relaxation.hpp"
 
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <limits>
 
 namespace epi {
 
-namespace {
-
-// The transposition of a ragged table with so many targets: which rows hold each target.
-void transpose(std::size_t targets, const std::vector<std::uint32_t>& ptr, const std::vector<std::uint32_t>& flat,
-               std::vector<std::uint32_t>& out_ptr, std::vector<std::uint32_t>& out) {
-    out_ptr.assign(targets + 1, 0);
-    for (auto target : flat) ++out_ptr[target + 1];
-    for (std::size_t t = 0; t < targets; ++t) out_ptr[t + 1] += out_ptr[t];
-    out.resize(flat.size());
-    auto next = out_ptr;
-    for (std::uint32_t row = 0; row + 1 < ptr.size(); ++row)
-        for (auto k = ptr[row]; k < ptr[row + 1]; ++k) out[next[flat[k]]++] = row;
-}
-
-}  // namespace
+using Kind = RelaxationData::Kind;
 
 Relaxation::Relaxation(const Space& space, RelaxationData data)
-    : space_(&space), data_(std::move(data)), evaluators_(data_.formulas, space.task().fluents, space.task().agents) {
-    const auto nodes = data_.kind.size();
-    transpose(nodes, data_.child_ptr, data_.child, parent_ptr_, parent_);
-    transpose(nodes, data_.adder_ptr, data_.requirement, added_ptr_, adds_);
-    is_goal_.assign(nodes, 0);
+    : space_(&space),
+      data_(std::move(data)),
+      evaluators_(data_.formulas, space.task().fluents, space.task().agents),
+      entries_(1),
+      status_(data_.kind.size()),
+      states_(data_.kind.size()),
+      queue_(data_.kind.size()),
+      wanted_(data_.kind.size()),
+      is_goal_(data_.kind.size()),
+      used_(space.task().actions.actions.size()) {
+    const auto nodes = static_cast<Node>(data_.kind.size());
     for (Node node : data_.goal) is_goal_[node] = 1;
+    const auto each_edge = [&](auto&& visit) {
+        for (Node node = 0; node < nodes; ++node) {
+            for (auto k = data_.child_ptr[node]; k < data_.child_ptr[node + 1]; ++k) visit(data_.child[k], node);
+            for (auto k = data_.adder_ptr[node]; k < data_.adder_ptr[node + 1]; ++k) visit(data_.requirement[k], node);
+        }
+    };
+    above_ptr_.assign(nodes + 1, 0);
+    each_edge([&](Node below, Node) { ++above_ptr_[below + 1]; });
+    for (Node node = 0; node < nodes; ++node) above_ptr_[node + 1] += above_ptr_[node];
+    above_.resize(above_ptr_.back());
+    auto next = above_ptr_;
+    each_edge([&](Node below, Node node) { above_[next[below]++] = node; });
+    constexpr std::array kOpen{Status::Fact, Status::Any, Status::All};
     for (Node node = 0; node < nodes; ++node) {
-        children_.push_back(data_.child_ptr[node + 1] - data_.child_ptr[node]);
-        if (data_.kind[node] != RelaxationData::Kind::All) with_formula_.push_back(node);
-        else if (children_.back() == 0) empty_.push_back(node);
+        const Kind kind = data_.kind[node];
+        all_open_.push_back(kOpen[static_cast<std::size_t>(kind)]);
+        all_states_.push_back({0, data_.child_ptr[node + 1] - data_.child_ptr[node]});
+        if (kind != Kind::All) atoms_.push_back(node);
+        else if (all_states_.back().missing == 0) empty_.push_back(node);
     }
-    sum_.resize(nodes);
-    used_.assign(space.task().actions.actions.size(), 0);
-    wanted_.assign(nodes, 0);
-    entries_.push_back({});
 }
 
-// Sums that outgrow 64 bits are as good as infinite.
-void Relaxation::push(Node node, Cost cost) {
-    if (cost >= cost_[node]) return;
-    cost_[node] = cost;
-    queue_.push(cost, node);
+// Whether a node costs nothing, which is not known yet.
+template <class Truths>
+bool Relaxation::test(Node node, Truths& truths) {
+    const auto first = data_.child_ptr[node], end = data_.child_ptr[node + 1];
+    bool found;
+    if (data_.kind[node] == Kind::All) {
+        std::uint32_t missing = 0;
+        for (auto k = first; k < end; ++k) missing += !is_free(data_.child[k], truths);
+        states_[node] = {0, missing};
+        found = missing == 0;
+    } else {
+        found = truths.holds(data_.formula[node]);
+        for (auto k = first; k < end && !found; ++k) found = is_free(data_.child[k], truths);
+    }
+    status_[node] = found ? Status::Free : Status::Costly;
+    return found;
 }
 
-// Fixes the cost of a node and tells those that depend on it.
-void Relaxation::settle(Node node, Cost cost) {
-    settled_[node] = 1;
-    cost_[node] = cost;
-    if (is_goal_[node]) --open_goals_;
-    for (auto k = parent_ptr_[node]; k < parent_ptr_[node + 1]; ++k) {
-        const Node parent = parent_[k];
-        if (settled_[parent]) continue;
-        if (data_.kind[parent] == RelaxationData::Kind::Any) {
-            push(parent, cost);
-        } else {
-            sum_[parent] = sum_[parent] > kInfinite - cost ? kInfinite : sum_[parent] + cost;
-            if (--missing_[parent] == 0) push(parent, sum_[parent]);
+// Looks for the cost of a node that costs something.
+void Relaxation::open(Node node) {
+    ++opened_;
+    switch (data_.kind[node]) {
+        case Kind::Fact:
+            status_[node] = Status::Fact;
+            open_.push_back(node);
+            return;
+        case Kind::Any: status_[node] = Status::Any; break;
+        case Kind::All: status_[node] = Status::All; break;
+    }
+    for (auto k = data_.child_ptr[node]; k < data_.child_ptr[node + 1]; ++k)
+        if (status_[data_.child[k]] == Status::Costly) open(data_.child[k]);
+}
+
+// Tells those that depend on a node its cost, which is that at hand. As no node is settled before a cheaper one, the
+// first that is settled decides about a fact and a disjunction.
+void Relaxation::settle(Node node) {
+    const Cost cost = queue_.level();
+    for (auto k = above_ptr_[node]; k < above_ptr_[node + 1]; ++k) {
+        const Node above = above_[k];
+        switch (status_[above]) {
+            case Status::Fact: finish(above, cost + 1); break;
+            case Status::Any: finish(above, cost); break;
+            case Status::All: {
+                State& state = states_[above];
+                state.cost = state.cost > kInfinite - cost ? kInfinite : state.cost + cost;
+                if (--state.missing == 0) finish(above, state.cost);
+                break;
+            }
+            default: break;
         }
     }
-    for (auto k = added_ptr_[node]; k < added_ptr_[node + 1]; ++k)
-        if (!settled_[adds_[k]]) push(adds_[k], cost + 1);
 }
 
-// Finds the nodes that hold in an e-state.
-void Relaxation::load(StateId id) {
-    holding_ = empty_;
-    evaluators_.with(space_->packed(id), [&](auto& state) {
-        for (Node node : with_formula_)
-            if (state.truths.holds(data_.formula[node])) holding_.push_back(node);
-    });
+// Looks for the costs of what the goal needs. What costs nothing needs nothing, and a fact that an operator adds whose
+// requirement costs nothing needs no other one.
+template <class Truths>
+void Relaxation::open_needed(Truths& truths) {
+    std::ranges::fill(status_, Status::Unmet);
+    for (Node node : data_.goal) {
+        if (is_free(node, truths)) --open_goals_;
+        else if (status_[node] == Status::Costly) open(node);
+    }
+    while (!open_.empty()) {
+        const Node fact = open_.back();
+        open_.pop_back();
+        costly_.clear();
+        auto k = data_.adder_ptr[fact];
+        for (; k < data_.adder_ptr[fact + 1]; ++k) {
+            const Node requirement = data_.requirement[k];
+            if (is_free(requirement, truths)) break;
+            if (status_[requirement] == Status::Costly) costly_.push_back(requirement);
+        }
+        if (k < data_.adder_ptr[fact + 1]) finish(fact, 1);
+        else
+            for (Node requirement : costly_)
+                if (status_[requirement] == Status::Costly) open(requirement);
+    }
 }
 
-// Settles nodes in the order of their costs until the goal is settled, or nothing is left; one node, if any, never
-// becomes true.
-void Relaxation::reach(Node never) {
+// Looks for the costs of all nodes.
+template <class Truths>
+void Relaxation::open_all(Truths& truths) {
+    status_ = all_open_;
+    states_ = all_states_;
+    for (Node node : atoms_)
+        if (truths.holds(data_.formula[node])) finish(node, 0);
+    for (Node node : empty_) finish(node, 0);
+    while (!queue_.empty()) settle(queue_.pop());
+}
+
+// Finds costs, the lowest first, until those of the goal are found, with all ways to reach them, or nothing is left; one
+// node, if any, never becomes true. Where nearly all nodes are needed it costs less not to ask which; for some e-states.
+template <class Truths>
+void Relaxation::reach(Truths& truths, Node never) {
     ++evaluated_;
-    const auto nodes = data_.kind.size();
-    cost_.assign(nodes, kInfinite);
-    settled_.assign(nodes, 0);
-    missing_ = children_;
-    std::fill(sum_.begin(), sum_.end(), 0);
+    never_ = never;
     queue_.clear();
     open_goals_ = data_.goal.size();
-    if (never != kNone) settled_[never] = 1;
-    // First whatever holds or follows from what holds, then the rest.
-    for (Node node : holding_)
-        if (!settled_[node]) settle(node, 0);
-    Cost last = 0;  // also what costs as much as the goal is settled, so that ties are seen
-    while (!queue_.empty() && (open_goals_ > 0 || queue_.lowest() <= last)) {
-        last = queue_.lowest();
-        const Node node = queue_.pop();
-        if (!settled_[node]) settle(node, last);
+    if (never == kNone && turns_of_all_ == 0) {
+        opened_ = 0;
+        open_needed(truths);
+        if (opened_ > status_.size() / 4 * 3) turns_of_all_ = 15;
+    } else {
+        open_all(truths);
+        if (never == kNone) --turns_of_all_;
     }
+    while (open_goals_ > 0 && queue_.rise())
+        while (!queue_.empty()) settle(queue_.pop());
 }
 
 void Relaxation::need(Node node) {
-    if (wanted_[node] || cost_[node] == 0) return;
+    if (wanted_[node] || cost(node) == 0) return;
     wanted_[node] = 1;
     touched_.push_back(node);
     stack_.push_back(node);
 }
 
 // Collects the relaxed plan of cheapest supporters for the subgoals within reach; false when these are not all.
-bool Relaxation::extract() {
+template <class Truths>
+bool Relaxation::extract(Truths& truths) {
     stack_.clear();
     for (Node node : data_.goal)
-        if (settled_[node]) need(node);
+        if (is_known(node)) need(node);
     while (!stack_.empty()) {
         const Node node = stack_.back();
         stack_.pop_back();
+        const Cost level = states_[node].cost;
         const auto first = data_.child_ptr[node], end = data_.child_ptr[node + 1];
         switch (data_.kind[node]) {
-            case RelaxationData::Kind::All:
+            case Kind::All:
                 for (auto k = first; k < end; ++k) need(data_.child[k]);
                 break;
-            case RelaxationData::Kind::Any:
+            case Kind::Any:
                 for (auto k = first; k < end; ++k) {
-                    if (!settled_[data_.child[k]] || cost_[data_.child[k]] != cost_[node]) continue;
+                    if (cost(data_.child[k]) != level) continue;
                     need(data_.child[k]);
                     break;
                 }
                 break;
-            case RelaxationData::Kind::Fact:
+            case Kind::Fact:
                 for (auto k = data_.adder_ptr[node]; k < data_.adder_ptr[node + 1]; ++k) {
                     const Node requirement = data_.requirement[k];
-                    if (!settled_[requirement] || cost_[requirement] + 1 != cost_[node]) continue;
+                    if (cost(requirement) != level - 1) continue;
                     const auto op = data_.op[k], action = data_.action[op];
-                    const Node own = data_.op_requirement[op];
                     if (used_[action] == 0) used_actions_.push_back(action);
-                    used_[action] |= settled_[own] && cost_[own] == 0 ? 3 : 1;
+                    used_[action] |= is_free(data_.op_requirement[op], truths) ? 3 : 1;
                     need(requirement);
                     break;
                 }
@@ -150,9 +209,10 @@ void Relaxation::forget() {
 
 // Finds costs and relaxed plan; whether this reaches all of the goal.
 bool Relaxation::compute(StateId id) {
-    load(id);
-    reach();
-    return extract();
+    return evaluators_.with(space_->packed(id), [&](auto& state) {
+        reach(state.truths);
+        return extract(state.truths);
+    });
 }
 
 void Relaxation::remember(StateId id, bool reached) {
@@ -161,7 +221,7 @@ void Relaxation::remember(StateId id, bool reached) {
     entry_of_[id] = static_cast<std::uint32_t>(entries_.size());
     double total = 0;
     for (Node node : data_.goal)
-        total += settled_[node] ? static_cast<double>(cost_[node]) : std::numeric_limits<double>::infinity();
+        total += is_known(node) ? static_cast<double>(cost(node)) : std::numeric_limits<double>::infinity();
     entries_.push_back({total, static_cast<std::int32_t>(used_actions_.size()), static_cast<std::int32_t>(open_goals_),
                         helpful_.size()});
     if (!reached) return;
@@ -191,7 +251,7 @@ std::vector<std::int32_t> Relaxation::added(StateId id) {
     const bool reached = compute(id);
     if (reached)
         for (Node node : touched_)
-            if (data_.kind[node] == RelaxationData::Kind::Fact) found.push_back(static_cast<std::int32_t>(node));
+            if (data_.kind[node] == Kind::Fact) found.push_back(static_cast<std::int32_t>(node));
     std::sort(found.begin(), found.end());
     remember(id, reached);
     forget();
@@ -205,7 +265,7 @@ std::vector<Relaxation::Node> Relaxation::parts(std::vector<Node> nodes, bool of
         const Node node = nodes.back();
         nodes.pop_back();
         const auto kind = data_.kind[node];
-        if (kind == RelaxationData::Kind::All || (of_disjunctions && kind == RelaxationData::Kind::Any))
+        if (kind == Kind::All || (of_disjunctions && kind == Kind::Any))
             for (auto k = data_.child_ptr[node]; k < data_.child_ptr[node + 1]; ++k) nodes.push_back(data_.child[k]);
         else
             found.push_back(node);
@@ -219,29 +279,32 @@ std::vector<Relaxation::Node> Relaxation::parts(std::vector<Node> nodes, bool of
 // may add it first.
 Landmarks Relaxation::landmarks(StateId id) {
     std::vector<Node> candidates;
-    if (compute(id))  // every landmark is in this plan
-        for (Node node : touched_)
-            if (data_.kind[node] != RelaxationData::Kind::All) candidates.push_back(node);
-    forget();
-    std::sort(candidates.begin(), candidates.end());
     Landmarks out{parts(data_.goal), {}, {}};
     std::vector<std::uint32_t> requiring(data_.kind.size());
-    for (Node landmark : candidates) {
-        reach(landmark);
-        if (open_goals_ == 0) continue;
-        out.nodes.push_back(landmark);
-        std::uint32_t ways = 0;
-        std::fill(requiring.begin(), requiring.end(), 0);
-        for (Node fact : parts({landmark}, true)) {
-            for (auto k = data_.adder_ptr[fact]; k < data_.adder_ptr[fact + 1]; ++k) {
-                if (cost_[data_.requirement[k]] == kInfinite) continue;
-                ++ways;
-                for (Node part : parts({data_.requirement[k]})) ++requiring[part];
+    evaluators_.with(space_->packed(id), [&](auto& state) {
+        reach(state.truths);
+        if (extract(state.truths))  // every landmark is in this plan
+            std::ranges::copy_if(touched_, std::back_inserter(candidates),
+                                 [&](Node node) { return data_.kind[node] != Kind::All; });
+        forget();
+        std::ranges::sort(candidates);
+        for (Node landmark : candidates) {
+            reach(state.truths, landmark);
+            if (open_goals_ == 0) continue;
+            out.nodes.push_back(landmark);
+            std::uint32_t ways = 0;
+            std::ranges::fill(requiring, 0);
+            for (Node fact : parts({landmark}, true)) {
+                for (auto k = data_.adder_ptr[fact]; k < data_.adder_ptr[fact + 1]; ++k) {
+                    if (!is_known(data_.requirement[k])) continue;
+                    ++ways;
+                    for (Node part : parts({data_.requirement[k]})) ++requiring[part];
+                }
             }
+            for (Node other : candidates)
+                if (requiring[other] == ways) out.orders.emplace_back(other, landmark);
         }
-        for (Node other : candidates)
-            if (requiring[other] == ways) out.orders.emplace_back(other, landmark);
-    }
+    });
     return out;
 }
 

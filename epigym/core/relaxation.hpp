@@ -1,14 +1,11 @@
 // A delete relaxation over facts that are formulas: costs, relaxed plans and helpful actions of e-states.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
 
+#include "cost_queue.hpp"
 #include "space.hpp"
 
 namespace epi {
@@ -46,47 +43,6 @@ struct Landmarks {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> orders;  // whatever first adds the second requires the first
 };
 
-// A queue of nodes whose costs are whole numbers and never below the cost popped last (a radix heap: Ahuja, Mehlhorn,
-// Orlin & Tarjan 1990).
-class CostQueue {
-public:
-    void clear() {
-        for (auto& bucket : buckets_) bucket.clear();
-        last_ = size_ = 0;
-    }
-    bool empty() const { return size_ == 0; }
-    void push(std::uint64_t cost, std::uint32_t node) {
-        buckets_[bucket_of(cost)].emplace_back(cost, node);
-        ++size_;
-    }
-    // The cost that pop() will return.
-    std::uint64_t lowest() {
-        if (buckets_[0].empty()) refill();
-        return last_;
-    }
-    std::uint32_t pop() {
-        lowest();
-        const auto node = buckets_[0].back().second;
-        buckets_[0].pop_back();
-        --size_;
-        return node;
-    }
-
-private:
-    std::size_t bucket_of(std::uint64_t cost) const { return static_cast<std::size_t>(std::bit_width(cost ^ last_)); }
-    void refill() {
-        std::size_t b = 1;
-        while (buckets_[b].empty()) ++b;
-        last_ = std::min_element(buckets_[b].begin(), buckets_[b].end())->first;
-        for (const auto& entry : buckets_[b]) buckets_[bucket_of(entry.first)].push_back(entry);
-        buckets_[b].clear();
-    }
-
-    std::array<std::vector<std::pair<std::uint64_t, std::uint32_t>>, 65> buckets_;
-    std::uint64_t last_ = 0;
-    std::size_t size_ = 0;
-};
-
 // Relaxes each e-state once and remembers what it found.
 class Relaxation {
 public:
@@ -118,24 +74,58 @@ private:
         std::uint64_t helpful_first;
     };
 
+    // What the computation at hand knows of a node: nothing; that it costs nothing; its cost, if that is another one; that
+    // it costs something; and, where its cost is looked for, besides that it is a fact, a disjunction or a sum.
+    enum class Status : std::uint8_t { Unmet, Free, Done, Costly, Fact, Any, All };
+
+    struct State {
+        Cost cost;              // once it is done; before, of a sum, that of the children that are
+        std::uint32_t missing;  // the other children of a sum
+    };
+
     bool compute(StateId id);
     void remember(StateId id, bool reached);
-    void load(StateId id);
-    void reach(Node never = kNone);
-    void push(Node node, Cost cost);
-    void settle(Node node, Cost cost);
-    bool extract();
+    template <class Truths>
+    bool test(Node node, Truths& truths);
+    template <class Truths>
+    bool is_free(Node node, Truths& truths) {
+        return status_[node] == Status::Unmet ? test(node, truths) : status_[node] == Status::Free;
+    }
+    void open(Node node);
+    template <class Truths>
+    void open_needed(Truths& truths);
+    template <class Truths>
+    void open_all(Truths& truths);
+    template <class Truths>
+    void reach(Truths& truths, Node never = kNone);
+    // Fixes the cost of a node, which is that at hand or more; sums that outgrow 64 bits are as good as infinite.
+    void finish(Node node, Cost cost) {
+        if (node == never_ || cost == kInfinite) return;
+        status_[node] = cost == 0 ? Status::Free : Status::Done;
+        states_[node].cost = cost;
+        open_goals_ -= is_goal_[node];
+        queue_.push(cost, node);
+    }
+    void settle(Node node);
+    template <class Truths>
+    bool extract(Truths& truths);
     void need(Node node);
     void forget();
     std::vector<Node> parts(std::vector<Node> nodes, bool of_disjunctions = false) const;
 
+    bool is_known(Node node) const { return status_[node] == Status::Free || status_[node] == Status::Done; }
+    Cost cost(Node node) const {
+        return status_[node] == Status::Free ? 0 : status_[node] == Status::Done ? states_[node].cost : kInfinite;
+    }
+
     const Space* space_;
     RelaxationData data_;
     Evaluators evaluators_;
-    std::vector<Node> with_formula_, empty_;             // nodes that hold where a formula does; sums of nothing
-    std::vector<std::uint32_t> parent_ptr_, added_ptr_;  // nodes + 1
-    std::vector<Node> parent_, adds_;                    // conjunctions and disjunctions over a node; facts it lets add
-    std::vector<std::uint32_t> children_;                // per node
+    std::vector<std::uint32_t> above_ptr_;  // nodes + 1
+    std::vector<Node> above_;               // what depends on a node
+    std::vector<Node> atoms_, empty_;       // nodes that hold where a formula does; sums of nothing
+    std::vector<Status> all_open_;          // where the costs of all nodes are looked for
+    std::vector<State> all_states_;         // the same
 
     std::uint64_t evaluated_ = 0;
     std::vector<std::uint32_t> entry_of_;  // per e-state: its entry; 0: none
@@ -143,12 +133,14 @@ private:
     std::vector<std::int32_t> helpful_;
 
     // Of the e-state at hand.
-    std::vector<Cost> cost_, sum_;
-    std::vector<std::uint32_t> missing_;
-    std::vector<std::uint8_t> settled_, wanted_, is_goal_;
+    std::vector<Status> status_;
+    std::vector<State> states_;
+    Node never_ = kNone;
     CostQueue queue_;
-    std::size_t open_goals_ = 0;
-    std::vector<Node> holding_, stack_, touched_;
+    std::vector<std::uint8_t> wanted_, is_goal_;
+    std::size_t open_goals_ = 0, opened_ = 0;
+    unsigned turns_of_all_ = 0;  // how many of the next computations look for the costs of all nodes
+    std::vector<Node> open_, costly_, stack_, touched_;
     std::vector<std::uint8_t> used_;  // per action: 1 in the relaxed plan, 2 helpful
     std::vector<std::uint32_t> used_actions_;
 };

@@ -224,6 +224,37 @@ def test_a_batch_is_its_e_states_one_by_one() -> None:
         relaxation([len(other)])
 
 
+@pytest.mark.parametrize("problem", ["blocks_world", "coin_in_the_box/pl_5", "room_messages"])
+def test_the_order_of_e_states_does_not_matter(problem: str) -> None:
+    """Costs are found in one of two ways, which depends on the e-states before."""
+    task = load_problem(problem)
+
+    def relaxed(step: int) -> tuple[str, list[list[int]]]:
+        space = StateSpace(task)
+        for state in range(20):
+            space.expand([state])
+        relaxation, ids = Relaxation(space), range(len(space))
+        for state in ids[::step]:
+            relaxation([state])
+        return repr([array.tolist() for array in relaxation(ids)]), [relaxation.added(state).tolist() for state in ids]
+
+    assert relaxed(1) == relaxed(-1)
+
+
+@pytest.mark.parametrize(("steps", "cost"), [(1, 3), (8, 2**9 - 1), (20, 2**21 - 1), (63, np.inf)])
+def test_costs_may_double_with_every_step(steps: int, cost: float) -> None:
+    """Each step needs two things that each cost one more than those of the step before together."""
+    names = [f"{kind}{k}" for k in range(steps) for kind in "pq"]
+    pairs = [(TRUE, TRUE), *((fluent(f"p{k}"), fluent(f"q{k}")) for k in range(steps))]
+    actions = [public(f"make_{name}", Effect(name, True), if_=and_(*pairs[int(name[1:])])) for name in names]
+    actions.append(public("finish", Effect("goal", True), if_=and_(*pairs[-1])))
+    initial = EState((frozenset(),), ((frozenset({0}),),), (0,))
+    task = Task("t", (*names, "goal"), ("a",), tuple(actions), initial, (fluent("goal"),))
+    relaxed = Relaxation(StateSpace(task))([0])
+    assert relaxed.h_add[0] == cost
+    assert relaxed.h_ff[0] == (np.inf if cost == np.inf else len(actions))
+
+
 def test_every_e_state_is_relaxed_once_in_a_space() -> None:
     space = StateSpace(load_problem("grapevine/3_pl_4"))
     targets = [state for state in space.expand([0]).target.tolist() if state != 0]

@@ -104,7 +104,7 @@ class _Work:
     @property
     def relaxation(self) -> float:
         """Of a relaxation."""
-        return 1 + 0.002 * self._space.relaxed[1] + 0.013 * self._worlds
+        return 1 + 0.0012 * self._space.relaxed[1] + 0.012 * self._worlds
 
     @property
     def value(self) -> float:

@@ -27,23 +27,18 @@ def test_it_prints_and_writes_a_line_for_each_chosen_problem(
     assert summary == "2 of 2 solved"
 
 
-def test_an_agent_may_have_a_heuristic(capsys: pytest.CaptureFixture[str]) -> None:
-    measure.main(["agent=hfs/open_goals", "domain=light_bulb", "version=linear", "size=small"])
-    assert "1 of 1 solved" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
         ("agnt=bfs", "unknown setting 'agnt': did you mean 'agent'?"),
         ("domain=hat", "unknown domain 'hat': did you mean 'hats'?"),
         ("agent=hfs", "agent 'hfs' needs a heuristic"),
+        ("agent=hfs/h_ad", "unknown heuristic 'h_ad': did you mean 'h_add'"),
         ("time_limit=x", "could not convert string to float: 'x'"),
-        ("out=missing/table.csv/x", "missing"),
     ],
 )
 def test_wrong_arguments_are_one_line(argument: str, message: str) -> None:
     with pytest.raises(SystemExit) as caught:
-        measure.main([argument, "size=small"] if not argument.startswith("out") else [argument])
-    assert str(caught.value).startswith(message) or message in str(caught.value)
+        measure.main([argument])
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)

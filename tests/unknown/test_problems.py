@@ -13,7 +13,8 @@ from epigym.reference.semantics import validate
 from search.agents.result import SearchStatus
 from tests.unknown.registry import DOMAINS, PROBLEMS, Problem
 
-# Written by `python -m tests.unknown.measure agent=bfs time_limit=150 out=tests/unknown/breadth_first.csv`.
+# As `python -m tests.unknown.measure agent=bfs time_limit=150 out=tests/unknown/breadth_first.csv` writes it. The searches
+# ran beside other work, those of two sensing Russian cards with limits of 400 and 240 s: see the CPU seconds.
 TABLE = {
     Problem(row["domain"], row["version"], row["size"]): row
     for row in read_rows(Path(__file__).parent / "breadth_first.csv", ("domain", "version", "size", "status"))
@@ -51,16 +52,19 @@ def test_the_largest_have_many_actions_or_are_beyond_breadth_first_search() -> N
 @pytest.mark.parametrize(
     "problem",
     [
-        pytest.param(problem, marks=[pytest.mark.slow] if problem.size == "medium" else [], id=problem.name)
-        for problem in PROBLEMS
-        if problem.size != "large"
+        pytest.param(problem, marks=[pytest.mark.slow] * (problem.size != "small"), id=problem.name)
+        for problem, row in TABLE.items()
+        if row["status"] != SearchStatus.TIME_LIMIT
     ],
 )
 def test_breadth_first_search_finds_a_shortest_plan_or_that_there_is_none(problem: Problem) -> None:
-    row = TABLE[problem]
-    result = search.plan(problem.read(), "bfs", time_limit=None)
-    assert (str(result.status), str(result.expanded)) == (row["status"], row["expanded"])
-    assert str(result.plan_length or "") == row["length"]
+    row, result = TABLE[problem], search.plan(problem.read(), "bfs", time_limit=None)
+    found = str(result.status), str(result.plan_length or ""), str(result.expanded)
+    assert found == (row["status"], row["length"], row["expanded"])
+
+
+def test_the_small_ones_are_decided() -> None:
+    assert all(row["status"] != SearchStatus.TIME_LIMIT for problem, row in TABLE.items() if problem.size == "small")
 
 
 def test_two_sensing_versions_have_no_linear_plan() -> None:

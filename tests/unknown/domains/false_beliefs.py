@@ -7,12 +7,13 @@ Game-Theoretical Semantics" (2018). Sally puts her marble into the basket and le
 back again, believes that it is in the basket. In the second story Sally sees through the window how Anne moves it:
 Anne believes that Sally believes that it is in the basket.
 
-Modelled: worlds say where things are and who is in the room, which is always common knowledge. Who is in the room
-sees what is moved; who is not believes that nothing happens, unless it looks in unseen.
+Modelled: worlds say where things are and who is in the room, which is always common knowledge. Those in the room see
+what is moved. The others believe that nothing happens, unless one of them looks in unseen.
 
 Departures: more agents, things and places. In the sensing version (not of the source) nobody but Sally knows where
-she put her marble; who looks into a place finds out whether it is there, and the others in the room see that. Sally
-shall believe that it is where she put it, and be wrong. No linear plan does that; looking for it first does.
+she put her marble; an agent that looks into a place finds out whether it is there, and the others in the room see
+that it looks. Sally shall believe that it is where she put it, and be wrong. No linear plan does that; looking for it
+first does.
 """
 
 from __future__ import annotations
@@ -22,16 +23,12 @@ from typing import Any
 from tests.unknown.text import declare_action_type, state_count, write_problem
 
 SIZES: dict[str, dict[str, dict[str, Any]]] = {
-    "linear": {
+    version: {
         "small": {"agents": 2, "things": 1, "places": 2},
         "medium": {"agents": 3, "things": 1, "places": 3},
         "large": {"agents": 4, "things": 2, "places": 5},
-    },
-    "sensing": {
-        "small": {"agents": 2, "things": 1, "places": 2},
-        "medium": {"agents": 3, "things": 1, "places": 3},
-        "large": {"agents": 4, "things": 2, "places": 5},
-    },
+    }
+    for version in ("linear", "sensing")
 }
 _AGENTS = ("sally", "anne", "mary", "john")
 _THINGS = ("marble", "coin")

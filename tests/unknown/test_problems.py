@@ -13,7 +13,7 @@ from epigym.reference.semantics import validate
 from search.agents.result import SearchStatus
 from tests.unknown.registry import DOMAINS, PROBLEMS, Problem
 
-# As `python -m tests.unknown.measure agent=bfs time_limit=150 out=tests/unknown/breadth_first.csv` writes it. The searches
+# As `python -m tests.unknown.measure agent=bfs time_limit=150 out=tests/unknown/breadth_first.csv` writes it. Searches
 # ran beside other work, those of two sensing Russian cards with limits of 400 and 240 s: see the CPU seconds.
 TABLE = {
     Problem(row["domain"], row["version"], row["size"]): row

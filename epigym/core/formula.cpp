@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "belief_paths.hpp"
+
 namespace epi {
 
 namespace {
@@ -57,7 +59,7 @@ template <class P>
 bool Truths<P>::decide(FormulaId id) {
     const auto children = formulas_->children(id);
     // In small models it costs as little to see where parts hold, and actions will ask that.
-    const auto is_single = [&] { return !P::dense && model_->designated.count() == 1; };
+    const auto is_single = [&] { return (!P::dense || paths_ != nullptr) && model_->designated.count() == 1; };
     switch (formulas_->op[id]) {
         case Op::And: return std::ranges::all_of(children, [&](FormulaId child) { return holds(child); });
         case Op::Or:
@@ -67,6 +69,11 @@ bool Truths<P>::decide(FormulaId id) {
             if (is_single()) return !holds(children.front());
             return holds_throughout(model_->designated, id);
         case Op::Believes:
+            if (paths_ != nullptr) {
+                const auto [path, rest] = paths_->divide(*formulas_, id);
+                return holds_throughout(led_to(path), rest);
+            }
+            [[fallthrough]];
         case Op::Everybody:
             return std::ranges::all_of(formulas_->agents(id), [&](std::uint32_t agent) {
                 return holds_throughout(considered(agent), children.front());
@@ -83,12 +90,18 @@ bool Truths<P>::holds_throughout(const typename P::Set& where, FormulaId id) {
 }
 
 template <class P>
-const typename P::Set& Truths<P>::considered(std::uint32_t agent) {
-    auto& found = considered_[agent];
-    if (considered_stamps_[agent] != stamp_) {
+const typename P::Set& Truths<P>::led_to(std::uint32_t path) {
+    if (led_to_.empty()) {
+        const std::size_t paths = paths_ == nullptr ? model_->agents() : paths_->paths().size();
+        led_to_.resize(paths);
+        led_to_stamps_.resize(paths, 0);
+    }
+    auto& found = led_to_[path];
+    if (led_to_stamps_[path] != stamp_) {
+        const auto [before, agent] = paths_ == nullptr ? BeliefPaths::Path{BeliefPaths::kNone, path} : paths_->paths()[path];
         P::clear(found, model_->worlds);
-        consider(model_->rows(agent), model_->designated, found);
-        considered_stamps_[agent] = stamp_;
+        consider(model_->rows(agent), before == BeliefPaths::kNone ? model_->designated : led_to(before), found);
+        led_to_stamps_[path] = stamp_;
     }
     return found;
 }

@@ -33,12 +33,16 @@ struct Formulas {
     }
 };
 
+class BeliefPaths;
+
 // Truth sets of formulas in one model, each computed when first asked for.
 template <class P>
 class Truths {
 public:
-    explicit Truths(const Formulas& formulas)
+    // With `paths`, which must outlive it, beliefs about beliefs are tested as these say.
+    explicit Truths(const Formulas& formulas, const BeliefPaths* paths = nullptr)
         : formulas_(&formulas),
+          paths_(paths),
           sets_(formulas.size()),
           stamps_(formulas.size(), 0),
           told_(formulas.size()),
@@ -47,8 +51,6 @@ public:
     // Forgets all truth sets; `model` must outlive the questions about it.
     void reset(const Model<P>& model) {
         model_ = &model;
-        considered_.resize(model.agents());
-        considered_stamps_.resize(model.agents(), 0);
         ++stamp_;
     }
 
@@ -68,30 +70,32 @@ public:
     bool holds(FormulaId id);
 
     // The worlds that an agent considers possible at some designated world.
-    const typename P::Set& considered(std::uint32_t agent);
+    const typename P::Set& considered(std::uint32_t agent) { return led_to(agent); }
 
 private:
     bool decide(FormulaId id);
     void compute(FormulaId id);
     bool holds_throughout(const typename P::Set& where, FormulaId id);
+    const typename P::Set& led_to(std::uint32_t path);
     void believed(std::uint32_t agent, const typename P::Set& inner, typename P::Set& out) const;
     void commonly_believed(FormulaId id, const typename P::Set& inner, typename P::Set& out);
 
     const Formulas* formulas_;
+    const BeliefPaths* paths_;  // null: paths are those of one agent each
     const Model<P>* model_ = nullptr;
     std::vector<typename P::Set> sets_;
     std::vector<std::uint64_t> stamps_;
     std::vector<std::uint8_t> told_;           // whether a formula holds at every designated world
     std::vector<std::uint64_t> told_stamps_;
-    std::vector<typename P::Set> considered_;  // per agent
-    std::vector<std::uint64_t> considered_stamps_;
+    std::vector<typename P::Set> led_to_;      // per path
+    std::vector<std::uint64_t> led_to_stamps_;
     std::uint64_t stamp_ = 0;
 };
 
 // One packed e-state, unpacked, with the truth sets of formulas.
 template <class P>
 struct Evaluator {
-    explicit Evaluator(const Formulas& formulas) : truths(formulas) {}
+    explicit Evaluator(const Formulas& formulas, const BeliefPaths* paths = nullptr) : truths(formulas, paths) {}
 
     void load(const std::uint8_t* packed, std::uint32_t fluents, std::uint32_t agents) {
         unpack(packed, fluents, agents, model);
@@ -109,15 +113,15 @@ using PerPolicy = std::tuple<std::unique_ptr<T<Dense>>, std::unique_ptr<T<Sparse
 // Evaluates formulas in packed e-states, one after the other.
 class Evaluators {
 public:
-    Evaluators(const Formulas& formulas, std::uint32_t fluents, std::uint32_t agents)
-        : formulas_(&formulas), fluents_(fluents), agents_(agents) {}
+    Evaluators(const Formulas& formulas, std::uint32_t fluents, std::uint32_t agents, const BeliefPaths* paths = nullptr)
+        : formulas_(&formulas), paths_(paths), fluents_(fluents), agents_(agents) {}
 
     // Calls action(evaluator) with an evaluator that has the e-state loaded.
     template <class Action>
     decltype(auto) with(const std::uint8_t* packed, Action&& action) {
         return with_policy(packed_worlds(packed), [&]<class P>() -> decltype(auto) {
             auto& evaluator = std::get<std::unique_ptr<Evaluator<P>>>(evaluators_);
-            if (!evaluator) evaluator = std::make_unique<Evaluator<P>>(*formulas_);
+            if (!evaluator) evaluator = std::make_unique<Evaluator<P>>(*formulas_, paths_);
             evaluator->load(packed, fluents_, agents_);
             return action(*evaluator);
         });
@@ -125,6 +129,7 @@ public:
 
 private:
     const Formulas* formulas_;
+    const BeliefPaths* paths_;
     std::uint32_t fluents_, agents_;
     PerPolicy<Evaluator> evaluators_;
 };

@@ -12,7 +12,8 @@ using Kind = RelaxationData::Kind;
 Relaxation::Relaxation(const Space& space, RelaxationData data)
     : space_(&space),
       data_(std::move(data)),
-      evaluators_(data_.formulas, space.task().fluents, space.task().agents),
+      paths_(data_.formulas, space.task().agents, data_.formula),
+      evaluators_(data_.formulas, space.task().fluents, space.task().agents, &paths_),
       entries_(1),
       status_(data_.kind.size()),
       states_(data_.kind.size()),

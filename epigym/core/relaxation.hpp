@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "belief_paths.hpp"
 #include "cost_queue.hpp"
 #include "space.hpp"
 
@@ -120,6 +121,7 @@ private:
 
     const Space* space_;
     RelaxationData data_;
+    BeliefPaths paths_;
     Evaluators evaluators_;
     std::vector<std::uint32_t> above_ptr_;  // nodes + 1
     std::vector<Node> above_;               // what depends on a node

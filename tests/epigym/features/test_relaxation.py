@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import warnings
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from epigym.errors import ProblemWarning, TaskError
 from epigym.features.relaxation import Relaxation
 from epigym.problem import load_problem
+from epigym.reference import semantics as reference
 from epigym.space.space import StateSpace
 from epigym.task.formula import (
     FALSE,
@@ -26,6 +28,7 @@ from epigym.task.formula import (
     conjuncts,
     everybody,
     fluent,
+    literal,
     not_,
     or_,
 )
@@ -222,6 +225,27 @@ def test_a_batch_is_its_e_states_one_by_one() -> None:
         assert helpful.tolist() == alone.helpful.tolist()
     with pytest.raises(IndexError):
         relaxation([len(other)])
+
+
+FRAMES = ["any", "equivalences", "introspective"]
+LITERALS = [literal(name, value) for name in strategies.FLUENTS for value in (True, False)]
+CHAINS = [
+    believes(first, believes(second, third))
+    for first, second in product(strategies.AGENTS, repeat=2)
+    for third in [*LITERALS, *(believes(agent, known) for agent in strategies.AGENTS for known in LITERALS)]
+]
+"""Beliefs about beliefs that start and end alike, of which the core tests parts once for all."""
+
+
+@given(st.integers(0, 1 << 32), st.sampled_from([3, 5, 70, 130]), st.sampled_from(FRAMES))
+def test_nested_beliefs_that_share_their_parts(seed: int, worlds: int, relations: str) -> None:
+    estate = strategies.random_estate(random.Random(seed), worlds, strategies.FLUENTS, strategies.AGENTS, relations)
+    task = Task("t", strategies.FLUENTS, strategies.AGENTS, (), estate, tuple(CHAINS))
+    evaluation = reference.Evaluation(task.agents, estate)
+    expected = [subgoal for subgoal in task.goal if not evaluation.holds(subgoal)]
+    assert Relaxation(StateSpace(task))([0]).unreached[0] == len(expected)
+    for subgoal in expected[:5]:
+        assert Relaxation(StateSpace(replace(task, goal=(subgoal, *task.goal[:5])))).is_blind(0)
 
 
 @pytest.mark.parametrize("problem", ["blocks_world", "coin_in_the_box/pl_5", "room_messages"])

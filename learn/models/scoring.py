@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.config.packages import extras
+from epigym.features.relaxation import Relaxation
 from epigym.space.space import StateSpace
 
 _CHUNK_WORLDS = 8192  # of e-states scored at once
@@ -18,6 +19,10 @@ _CHUNK_WORLDS = 8192  # of e-states scored at once
 
 class Scorer(Protocol):
     """A model, bound to the e-states of one space."""
+
+    @property
+    def relaxation(self) -> Relaxation | None:
+        """The relaxation that the model corrects; None for a regressor."""
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
         """float64[k]: the score of each of `ids` (int32[k]), of a regressor the predicted number of steps to a goal."""
@@ -57,5 +62,5 @@ def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 
     content = checkpoints.read(path)
     if content.parameters.get("kind") == relational.KIND:
         model = relational.restore(content)
-        return relational.RelationalScorer(space, model.network, model.vocabulary)
+        return relational.RelationalScorer(space, model.network, model.vocabulary, model.base)
     return scorer.RegressorScorer(checkpoints.restore(content), space)

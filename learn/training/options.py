@@ -175,10 +175,14 @@ class RelationalOptions:
     expansions: int = field(metadata={"minimum": 1})
     nodes: int = field(metadata={"minimum": 1})
     loss: Literal["ranking", "regression"]
+    base: Literal["none", "h_ff", "h_add", "best"]
     width: int = field(metadata={"minimum": 1})
     layers: int = field(metadata={"minimum": 1})
+    type_dropout: float = field(metadata={"minimum": 0, "maximum": 1})
     batch_size: int = field(metadata={"minimum": 1})
     lr: float = field(metadata={"minimum": 0})
+    weight_decay: float = field(metadata={"minimum": 0})
+    averaging: float = field(metadata={"minimum": 0, "maximum": 1})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,8 @@
-"""Message passing from distributions: pairs of e-states in batches, the Lightning module, and the choice by search.
+"""Training of graph networks from distributions: batches of pairs, the Lightning module, and the choices by search.
 
-As with linear models no loss decides which epoch is the best, but greedy search: how many validation problems, larger
-than those to learn from, it solves within a limit of nodes, then how few it expands.
+The network corrects a base heuristic, which is chosen before training. As with linear models no loss decides which
+epoch is the best, but greedy search: how many validation problems, larger than those to learn from, it solves within a
+limit of nodes, then how few it expands.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,11 +22,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import mse_loss, softplus
 from torch.optim.lr_scheduler import LambdaLR
+from torch.optim.swa_utils import get_ema_multi_avg_fn
 from torch.utils.data import DataLoader, Dataset
 
 from epigym.encoding.relational import GraphMaker, side_by_side, vocabulary_of
 from epigym.errors import CheckpointError, EpigymError
 from epigym.features.types import FeatureTypes
+from epigym.space.space import StateSpace
 from learn.data.pairs import Pairs
 from learn.models.checkpoints import read
 from learn.models.gine.relational import (
@@ -36,6 +40,7 @@ from learn.models.gine.relational import (
     restore,
     tensors,
 )
+from learn.models.linear.model import Base, BaseHeuristic
 from learn.models.runs import CHECKPOINTS
 from learn.training.drawing import all_pairs, drawn, validating
 from learn.training.linear.fit import Loss, target_of
@@ -43,12 +48,13 @@ from learn.training.loaders import shuffled, whole_batches
 from learn.training.options import RelationalOptions, Training
 from learn.training.report.pictures import draw_search_curves
 from learn.training.resuming import History, begin, row_of
-from learn.training.selection import Problems, validate_by_search
+from learn.training.selection import Problems, Scores, ValidationResult, validate_by_search
 from learn.training.trainer import describe_end, fit, make_trainer, write_settings
 
 logger = logging.getLogger(__name__)
 
 _RUN = 64  # pairs of a problem that stay together, as they share e-states
+_BASES: tuple[Base, ...] = ("h_ff", "h_add")
 _UNIT_RATE = 0.05  # how fast the unit of a ranking follows the pairs of a step
 
 
@@ -57,6 +63,7 @@ class PairBatch(NamedTuple):
 
     Attributes:
         graphs: of the e-states.
+        base: float32[k], their base heuristic in steps.
         target: float32[k], actions to the nearest goal; what has none is farther than all others of its problem.
         better: int64[p], of each pair the e-state that is preferred.
         worse: int64[p], the other.
@@ -64,6 +71,7 @@ class PairBatch(NamedTuple):
     """
 
     graphs: GraphTensors
+    base: Tensor
     target: Tensor
     better: Tensor
     worse: Tensor
@@ -79,13 +87,15 @@ class PairRuns(Dataset[PairBatch]):
         problems: the pairs.
         types: of the problems' tasks.
         vocabulary: uint64[v], the colours of the types that are known.
+        base: the heuristic to correct.
     """
 
     def __init__(
-        self, problems: Sequence[Pairs], types: Sequence[FeatureTypes], vocabulary: NDArray[np.uint64]
+        self, problems: Sequence[Pairs], types: Sequence[FeatureTypes], vocabulary: NDArray[np.uint64], base: Base
     ) -> None:
         self._problems = problems
         self._makers = [GraphMaker(pairs.space, own, vocabulary) for pairs, own in zip(problems, types, strict=True)]
+        self._bases = [BaseHeuristic(pairs.space, base)(pairs.ids) for pairs in problems]
         self._targets = [target_of(pairs.distance) for pairs in problems]
         self._runs = [
             (number, slice(start, start + _RUN))
@@ -103,12 +113,13 @@ class PairRuns(Dataset[PairBatch]):
 
     def __getitems__(self, indices: Sequence[int]) -> PairBatch:
         """One batch of the runs `indices`; the data loader calls it with all indices of a batch."""
-        graphs, targets, better, worse, weights = [], [], [], [], []
+        graphs, bases, targets, better, worse, weights = [], [], [], [], [], []
         first = 0
         for number, run in (self._runs[index] for index in indices):
             pairs = self._problems[number]
             used, places = np.unique([pairs.better[run], pairs.worse[run]], return_inverse=True)
             graphs.append(self._makers[number](pairs.ids[used]))
+            bases.append(self._bases[number][used])
             targets.append(self._targets[number][used])
             places = places.reshape(2, -1) + first
             better.append(places[0])
@@ -118,6 +129,7 @@ class PairRuns(Dataset[PairBatch]):
         weight = np.concatenate(weights)
         return PairBatch(
             graphs=tensors(side_by_side(graphs)),
+            base=torch.from_numpy(np.concatenate(bases)).float(),
             target=torch.from_numpy(np.concatenate(targets)).float(),
             better=torch.from_numpy(np.concatenate(better)),
             worse=torch.from_numpy(np.concatenate(worse)),
@@ -157,16 +169,20 @@ class PairData(LightningDataModule):
 
 
 class RelationalModule(LightningModule):
-    """The network with its loss and optimizer, and the search that it is validated by.
+    """The network with its loss and optimizer, the moving average of its weights, and the search that validates it.
 
+    The average, `regressor`, is what is validated, saved under the name that checkpoints are read by, and scored with.
     All hyper-parameters are plain values, so a checkpoint loads with `weights_only=True` and holds everything that is
     needed to score an e-state.
 
     Args:
         vocabulary: the colours of the types that are known, ascending.
-        network: `width` and `layers` of `RelationalNetwork`.
+        network: `width`, `layers` and `type_dropout` of `RelationalNetwork`.
+        base: the heuristic that the network corrects.
         loss: `ranking` is the logistic loss of pairs, `regression` the squared error of distances.
         lr: the largest learning rate.
+        weight_decay: of AdamW.
+        averaging: decay of the exponential moving average of the weights.
         domains: that the training problems belong to.
         problems: to validate by, with the types of their tasks.
         nodes: most expansions for each of them.
@@ -178,9 +194,12 @@ class RelationalModule(LightningModule):
         self,
         *,
         vocabulary: Sequence[int],
-        network: dict[str, int],
+        network: dict[str, Any],
+        base: Base,
         loss: Loss,
         lr: float,
+        weight_decay: float,
+        averaging: float,
         domains: Sequence[str],
         problems: Problems,
         nodes: int,
@@ -189,9 +208,11 @@ class RelationalModule(LightningModule):
     ) -> None:
         super().__init__()
         self.save_hyperparameters(ignore=["problems"], logger=False)
-        self.regressor = RelationalNetwork(len(vocabulary), **network)
+        self.network = RelationalNetwork(len(vocabulary), **network)
+        self.regressor = deepcopy(self.network).requires_grad_(False)
+        self.base: Base = base
         self.loss = loss
-        self.lr = lr
+        self._average = get_ema_multi_avg_fn(averaging)  # type: ignore[no-untyped-call]
         self._vocabulary = np.array(vocabulary, dtype=np.uint64)
         self._problems = problems
         self._nodes = nodes
@@ -206,22 +227,28 @@ class RelationalModule(LightningModule):
         self._best = checkpoint["best"]
 
     def training_step(self, batch: PairBatch, index: int) -> Tensor:
-        """The loss of a batch; the unit of a ranking becomes what half of the pairs are apart, or more."""
-        score = self.regressor(batch.graphs)
+        """The loss of base and correction; without a base, half of the pairs of a ranking become one step apart."""
+        score = batch.base + self.network(batch.graphs)
         if self.loss == "ranking":
             margin = score[batch.worse] - score[batch.better]
             loss = batch.weight @ softplus(-margin)
-            self.regressor.unit.lerp_(margin.detach().abs().median(), _UNIT_RATE)
+            if self.base == "none":
+                self.network.unit.lerp_(margin.detach().abs().median(), _UNIT_RATE)
         else:
             loss = mse_loss(score, batch.target)
         self.log("train/loss", loss, on_step=False, on_epoch=True, batch_size=batch.graphs.size, sync_dist=True)
         return loss
 
+    def on_train_batch_end(self, *_: Any) -> None:
+        """Move the average towards the weights."""
+        average, weights = (list(one.state_dict().values()) for one in (self.regressor, self.network))
+        self._average(average, weights, None)
+
     def validation_step(self, numbers: Tensor, index: int) -> None:
         """Search greedily on validation problems, int64[k], until it is clear that an earlier epoch did better."""
 
         def scores(space: Any, types: FeatureTypes) -> Any:
-            return RelationalScorer(space, self.regressor, self._vocabulary, types).score
+            return RelationalScorer(space, self.regressor, self._vocabulary, self.base, types).score
 
         problems = [self._problems[number] for number in numbers.tolist()]
         found = validate_by_search(problems, self._nodes, scores, bound=self._best)
@@ -245,9 +272,31 @@ class RelationalModule(LightningModule):
             raise EpigymError("model=relational needs an end: set trainer.max_epochs or trainer.max_steps")
         steps = int(self.trainer.estimated_stepping_batches)
         rise = max(1, steps // 10)
-        optimizer = torch.optim.AdamW(self.parameters(), lr=self.lr)
+        rates = {name: self.hparams[name] for name in ("lr", "weight_decay")}
+        optimizer = torch.optim.AdamW(self.network.parameters(), **rates)
         scheduler = LambdaLR(optimizer, lambda step: min((step + 1) / rise, (steps - step) / (steps - rise + 1)))
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+
+def choose_base(problems: Problems, nodes: int) -> Base:
+    """The base heuristic with which greedy search solves most problems, then expands fewest e-states.
+
+    Args:
+        problems: the validation problems.
+        nodes: most expansions for each.
+    """
+    found: dict[Base, ValidationResult] = {}
+    bound = None
+    for base in _BASES:
+
+        def costs(space: StateSpace, _: FeatureTypes, base: Base = base) -> Scores:
+            return BaseHeuristic(space, base)
+
+        found[base] = validate_by_search(problems, nodes, costs, bound)
+        bound = min(found[base].score, bound or found[base].score)
+        shown = ", stopped" if found[base].stopped else ""
+        logger.info("%s alone: %d solved, %d expanded%s", base, found[base].solved, found[base].expanded, shown)
+    return min(found, key=lambda base: found[base].score)
 
 
 def train_relational(settings: Training, options: RelationalOptions, domains: Sequence[str]) -> list[dict[str, Any]]:
@@ -276,21 +325,28 @@ def train_relational(settings: Training, options: RelationalOptions, domains: Se
     problems = all_pairs(tasks, options.expansions, settings.seed)
     types = [FeatureTypes(pairs.space.task) for pairs in problems]
     vocabulary = vocabulary_of(types)
+    base = options.base
+    if base == "best":
+        base = choose_base(validation, options.nodes) if checkpoint is None else restore(read(checkpoint)).base
     seed_everything(settings.seed, workers=True, verbose=False)
     module = RelationalModule(
         vocabulary=vocabulary.tolist(),
-        network={"width": options.width, "layers": options.layers},
+        network={"width": options.width, "layers": options.layers, "type_dropout": options.type_dropout},
+        base=base,
         loss=options.loss,
         lr=options.lr,
+        weight_decay=options.weight_decay,
+        averaging=options.averaging,
         domains=list(domains),
         problems=validation,
         nodes=options.nodes,
     )
     if checkpoint is not None:
         _require_same(checkpoint, module)
-    pairs = PairRuns(problems, types, vocabulary)
-    if options.loss == "regression":
-        torch.nn.init.constant_(module.regressor.last.bias, pairs.mean_target())
+    pairs = PairRuns(problems, types, vocabulary, base)
+    if options.loss == "regression" and base == "none":
+        for network in (module.network, module.regressor):
+            torch.nn.init.constant_(network.last.bias, pairs.mean_target())
     logger.info("%d problems, %s pairs", len(problems), f"{sum(len(one.better) for one in problems):,}")
     data = PairData(pairs, options.batch_size, len(validation), settings.seed)
     write_settings(trainer, settings)
@@ -330,7 +386,7 @@ def _require_same(path: Path, module: RelationalModule) -> None:
     known = restore(read(path))
     try:
         module.regressor.load_state_dict(known.network.state_dict())
-        is_same = known.vocabulary.tolist() == module.hparams["vocabulary"]
+        is_same = (known.vocabulary.tolist(), known.base) == (module.hparams["vocabulary"], module.base)
     except RuntimeError:
         is_same = False
     if not is_same:

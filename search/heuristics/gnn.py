@@ -1,4 +1,4 @@
-"""`gnn`: the distance that a trained regressor predicts, or the score of another network."""
+"""`gnn`: the distance that a trained regressor predicts, or the value of a network that corrects the relaxation."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from epigym.config.values import Count
 from epigym.space.space import StateSpace
 from learn.models.runs import chosen, finished_runs, newest
 from learn.models.scoring import open_scorer
-from search.heuristics.heuristic import Heuristic
+from search.heuristics.heuristic import Evaluation, Heuristic
 
 
 class Gnn(Heuristic):
     """Scores e-states with a trained network, all of one call in one batch.
+
+    Where the network corrects the relaxation, the preferred actions are those of the relaxed plan.
 
     Args:
         space: where the e-states live.
@@ -30,14 +32,23 @@ class Gnn(Heuristic):
     """
 
     name = "gnn"
+    prefers = True  # as far as is known before its file is read
 
     def __init__(self, space: StateSpace, checkpoint: str | None = None, threads: Count = 1) -> None:
         self.checkpoint = chosen(checkpoint, space.task.domain)
         self._scorer = open_scorer(self.checkpoint, space, threads)
+        self.prefers = self._scorer.relaxation is not None
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the score of each of `ids` (int32[k]), of a regressor the predicted number of steps to a goal."""
         return self._scorer.score(ids)
+
+    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
+        """The same with the preferred actions of the relaxation, if the network corrects one."""
+        if self._scorer.relaxation is None:
+            return super().evaluate(ids, parents, actions)
+        relaxed = self._scorer.relaxation(ids)
+        return Evaluation(self._scorer.score(ids), relaxed.helpful_ptr, relaxed.helpful)
 
 
 def require_checkpoint(checkpoint: str | None, domain: str | None) -> None:

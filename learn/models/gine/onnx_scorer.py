@@ -40,6 +40,8 @@ class OnnxScorer:
         MissingError: when ONNX Runtime is not installed.
     """
 
+    relaxation = None
+
     def __init__(self, path: str | os.PathLike[str], space: StateSpace, threads: int = 1) -> None:
         self._session, self.encoding = _open(Path(path), threads)
         self._encoder = Encoder(space, **self.encoding)

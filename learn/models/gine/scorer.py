@@ -39,6 +39,8 @@ class RegressorScorer:
         LimitError: when the task does not fit the encoding that the regressor was trained with.
     """
 
+    relaxation = None
+
     @torch.inference_mode()
     def __init__(self, trained: Trained, space: StateSpace) -> None:
         self._encoder = Encoder(space, **trained.encoding)

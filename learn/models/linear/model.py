@@ -49,6 +49,30 @@ class Representation:
         return f"L{self.level}{'W' if self.worlds else ''}{'' if self.base == 'none' else f'+{self.base}'}"
 
 
+class BaseHeuristic:
+    """The cost of the relaxation that a model corrects, finite for every e-state.
+
+    Args:
+        space: where the e-states live.
+        base: which cost; `none` is 0 everywhere.
+
+    Attributes:
+        relaxation: of the space; None where there is no base.
+    """
+
+    def __init__(self, space: StateSpace, base: Base) -> None:
+        self._base = base
+        self.relaxation = None if base == "none" else Relaxation(space)
+
+    def __call__(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
+        """float64[k]: the costs of `ids` (int32[k]) in steps, where a subgoal out of reach counts `PENALTY`."""
+        if self.relaxation is None:
+            return np.zeros(len(ids))
+        relaxed = self.relaxation(ids)
+        reached = relaxed.actions + PENALTY * relaxed.unreached.astype(np.float64)
+        return np.where(np.isfinite(relaxed.h_add), relaxed.h_add, reached) if self._base == "h_add" else reached
+
+
 class Observed:
     """E-states as a model sees them.
 
@@ -59,18 +83,9 @@ class Observed:
     """
 
     def __init__(self, space: StateSpace, representation: Representation, types: FeatureTypes | None = None) -> None:
-        self._base = representation.base
         tables = (types or FeatureTypes(space.task)).tables
         self.features = RelationalFeatures(space, tables, representation.level, representation.worlds)
-        self.relaxation = None if self._base == "none" else Relaxation(space)
-
-    def base(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
-        """float64[k]: what is corrected of `ids` (int32[k])."""
-        if self.relaxation is None:
-            return np.zeros(len(ids))
-        relaxed = self.relaxation(ids)
-        reached = relaxed.actions + PENALTY * relaxed.unreached.astype(np.float64)
-        return np.where(np.isfinite(relaxed.h_add), relaxed.h_add, reached) if self._base == "h_add" else reached
+        self.base = BaseHeuristic(space, representation.base)
 
 
 @dataclass(frozen=True)
@@ -129,7 +144,7 @@ class LinearScorer:
     @property
     def relaxation(self) -> Relaxation | None:
         """The relaxation that the model corrects."""
-        return self._observed.relaxation
+        return self._observed.base.relaxation
 
     def known(self, ids: NDArray[np.int32]) -> float:
         """The share of the distinct features of `ids` (int32[k]) that the model has a weight for; of none, 1."""

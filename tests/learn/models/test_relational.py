@@ -27,6 +27,7 @@ from epigym.encoding.relational import (
     vocabulary_of,
 )
 from epigym.errors import CheckpointError, EpigymError, UsageError
+from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
@@ -35,13 +36,23 @@ from learn import train as command
 from learn.data.pairs import Pairs
 from learn.models.checkpoints import load, read
 from learn.models.checkpoints import write as save
-from learn.models.gine.relational import RelationalModel, RelationalNetwork, RelationalScorer, restore, tensors
+from learn.models.gine.relational import (
+    RelationalModel,
+    RelationalNetwork,
+    RelationalScorer,
+    ResidualLayer,
+    restore,
+    tensors,
+)
+from learn.models.linear.model import Base, BaseHeuristic
 from learn.training import drawing, relational
 from learn.training.linear.fit import target_of
 from learn.training.options import RelationalOptions
-from learn.training.selection import search_greedily, validate_by_search
-from search.agents.result import SearchStatus
+from learn.training.selection import ValidationResult, search_greedily, validate_by_search
+from search.agents.result import SearchResult, SearchStatus
 from search.heuristics import make_heuristic
+from search.planning.configuration import Configuration
+from search.planning.planner import find_plan
 from tests.helpers import strategies
 from tests.helpers.commands import composed
 from tests.helpers.renamed import renamed
@@ -166,11 +177,22 @@ def test_worlds_beyond_the_limit_are_left_out() -> None:
 
 def network_of(vocabulary: int, seed: int = 0) -> RelationalNetwork:
     torch.manual_seed(seed)
-    return RelationalNetwork(vocabulary, 8, 3).eval()
+    network = RelationalNetwork(vocabulary, 8, 3).eval()
+    torch.nn.init.normal_(network.last.weight)  # as if it were trained
+    return network
+
+
+def written(folder: Path, weights: RelationalNetwork, **changed: object) -> str:
+    """A checkpoint of a network that knows one type."""
+    parameters = {"kind": "relational", "version": 2, "vocabulary": [2**64 - 1], "domains": [DOMAIN],
+                  "network": {"width": 8, "layers": 3}, "base": "none"}  # fmt: skip
+    state = {f"regressor.{name}": value for name, value in weights.state_dict().items()}
+    save({"hyper_parameters": parameters | changed, "state_dict": state}, folder / "own.ckpt")
+    return str(folder / "own.ckpt")
 
 
 def scorer(task: Task, network: RelationalNetwork, types: FeatureTypes, space: StateSpace) -> RelationalScorer:
-    return RelationalScorer(space, network, vocabulary_of([types]))
+    return RelationalScorer(space, network, vocabulary_of([types]), "none")
 
 
 def check_alike(task: Task, seed: int) -> None:
@@ -190,11 +212,11 @@ def check_alike(task: Task, seed: int) -> None:
     states = [np.array(own)[whole].tolist() for own in states]
     network = network_of(len(vocabulary_of([types])))
     one, two = (
-        RelationalScorer(space, network, vocabulary_of([types])).score(np.array(ids))
+        RelationalScorer(space, network, vocabulary_of([types]), "h_add").score(np.array(ids))
         for space, ids in zip(spaces, states, strict=True)
     )
     np.testing.assert_allclose(one, two, atol=1e-5)
-    single = RelationalScorer(spaces[0], network, vocabulary_of([types]))
+    single = RelationalScorer(spaces[0], network, vocabulary_of([types]), "h_add")
     np.testing.assert_allclose([single.score(np.array([state]))[0] for state in states[0]], one, atol=1e-5)
 
 
@@ -222,7 +244,7 @@ def test_several_problems_side_by_side_have_the_scores_of_each() -> None:
         space = StateSpace(task)
         ids = np.append(space.expand([0]).target[:3], 0)
         graphs.append(GraphMaker(space, own, vocabulary)(ids))
-        scores += RelationalScorer(space, network, vocabulary, own).score(ids).tolist()
+        scores += RelationalScorer(space, network, vocabulary, "none", own).score(ids).tolist()
     together = side_by_side(graphs)
     check_sound(together)
     with torch.inference_mode():
@@ -235,6 +257,100 @@ def test_no_e_states_have_no_scores() -> None:
     assert scorer(coin(), network_of(len(vocabulary_of([types]))), types, StateSpace(coin())).score(
         np.empty(0, dtype=np.int32)
     ).shape == (0,)
+
+
+def test_a_layer_adds_what_its_perceptron_makes_of_the_sum_of_messages() -> None:
+    torch.manual_seed(0)
+    layer = ResidualLayer(4)
+    x, edges, relation = torch.randn(3, 4), torch.tensor([[0, 1, 0], [2, 2, 1]]), torch.tensor([0, 1, 1])
+    heard = torch.zeros(3, 4)
+    for (source, target), kind in zip(edges.T.tolist(), relation.tolist(), strict=True):
+        heard[target] += (x[source] + layer.relations.weight[kind]).relu()
+    expected = layer.norm(x + layer.convolution.nn(x + heard))
+    torch.testing.assert_close(layer(x, edges, relation), expected)
+
+
+def test_types_are_dropped_in_training_only() -> None:
+    types = FeatureTypes(coin())
+    graphs = tensors(GraphMaker(StateSpace(coin()), types, vocabulary_of([types]))([0]))
+    network = network_of(len(vocabulary_of([types])))
+    dropping = RelationalNetwork(len(vocabulary_of([types])), 8, 3, type_dropout=1.0)
+    dropping.load_state_dict(network.state_dict())
+    unknown = graphs._replace(types=torch.zeros_like(graphs.types))
+    assert dropping.eval()(graphs).item() == network(graphs).item() != network(unknown).item()
+    assert dropping.train()(graphs).item() == network(unknown).item() == network.train()(unknown).item()
+
+
+@pytest.mark.parametrize("base", ["h_ff", "h_add"])
+@pytest.mark.parametrize("problem", ["coin_in_the_box/pl_6", "grapevine/3_pl_4", "blocks_world"])
+def test_an_untrained_network_searches_as_its_base(base: str, problem: str, tmp_path: Path) -> None:
+    task = load_problem(problem)
+    file = written(tmp_path, RelationalNetwork(1, 8, 3), base=base)
+    own, expected = (
+        find_plan(task, Configuration.of("hfs", heuristic)) for heuristic in ({"name": "gnn", "checkpoint": file}, base)
+    )
+    assert expected.status is SearchStatus.SOLVED
+    assert (own.plan, own.expanded, own.generated) == (expected.plan, expected.expanded, expected.generated)
+
+
+@pytest.mark.parametrize("base", ["h_ff", "h_add"])
+def test_a_network_corrects_its_base_and_prefers_its_helpful_actions(base: Base, tmp_path: Path) -> None:
+    space = StateSpace(load_problem("coin_in_the_box/pl_6"))
+    ids = np.append(space.expand([0]).target, 0)
+    alone = make_heuristic("gnn", space, checkpoint=written(tmp_path, network_of(1)))
+    assert not alone.prefers
+    assert not len(alone.evaluate(ids, ids, ids).preferred)
+    corrected = make_heuristic("gnn", space, checkpoint=written(tmp_path, network_of(1), base=base))
+    assert corrected.prefers
+    found = corrected.evaluate(ids, ids, ids)
+    assert found.scores.tolist() == (alone.score(ids) + BaseHeuristic(space, base)(ids)).tolist()
+    assert len(set(alone.score(ids).round(3).tolist())) > 1
+    relaxed = Relaxation(space)(ids)
+    assert found.preferred_ptr.tolist() == relaxed.helpful_ptr.tolist()
+    assert found.preferred.tolist() == relaxed.helpful.tolist() != []
+
+
+def test_agents_that_need_preferences_take_a_network_with_a_base_only(tmp_path: Path) -> None:
+    task = load_problem("coin_in_the_box/pl_6")
+
+    def search(base: str) -> SearchResult:
+        file = written(tmp_path, network_of(1), base=base)
+        return find_plan(task, Configuration.of("lazy", {"name": "gnn", "checkpoint": file}))
+
+    assert search("h_ff").status is SearchStatus.SOLVED
+    with pytest.raises(UsageError, match="needs a heuristic that prefers actions"):
+        search("none")
+
+
+@pytest.mark.parametrize(
+    ("h_ff", "h_add", "expected"),
+    [((1, 90), (0, 99), "h_add"), ((1, 90), (1, 80), "h_add"), ((1, 90), (2, 10), "h_ff"), ((1, 9), (1, 9), "h_ff")],
+)
+def test_the_base_that_searches_best_is_chosen(
+    h_ff: tuple[int, int], h_add: tuple[int, int], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = iter((h_ff, h_add))
+
+    def search(*_: object) -> ValidationResult:
+        missed, expanded = next(results)
+        return ValidationResult(5 - missed, expanded, ("missed",) * missed, stopped=False)
+
+    monkeypatch.setattr(relational, "validate_by_search", search)
+    assert relational.choose_base([], 20) == expected
+
+
+def test_the_average_follows_the_weights() -> None:
+    module = relational.RelationalModule(
+        vocabulary=[1], network={"width": 4, "layers": 1}, base="none", loss="ranking", lr=1e-3, weight_decay=0.0,
+        averaging=0.75, domains=[DOMAIN], problems=[], nodes=1,
+    )  # fmt: skip
+    before = {name: tensor.clone() for name, tensor in module.regressor.state_dict().items()}
+    with torch.no_grad():
+        for tensor in module.network.state_dict().values():
+            tensor += 1
+    module.on_train_batch_end()
+    for name, tensor in module.regressor.state_dict().items():
+        torch.testing.assert_close(tensor, before[name] + 0.25)
 
 
 def composed_settings(tmp_path: Path, *overrides: str) -> command.Train:
@@ -253,10 +369,11 @@ class Learned(NamedTuple):
     scores: NDArray[np.float64]
 
 
-def learned(folder: Path, task: Task, loss: str) -> Learned:
+def learned(folder: Path, task: Task, loss: str, base: str) -> Learned:
     given = composed_settings(folder, "domain=gossip", "model.expansions=1000", f"model.loss={loss}", "model.lr=1e-2",
                               "trainer.max_epochs=60", "trainer.check_val_every_n_epoch=20", "model.width=16",
-                              "model.layers=4")  # fmt: skip
+                              "model.layers=4", f"model.base={base}", "model.weight_decay=0", "model.averaging=0",
+                              "model.type_dropout=0")  # fmt: skip
     assert isinstance(given.model, RelationalOptions)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(relational, "drawn", lambda *arguments: [task])
@@ -264,18 +381,18 @@ def learned(folder: Path, task: Task, loss: str) -> Learned:
     checkpoints = folder / "run" / "checkpoints"
     model = restore(read(checkpoints / "last.ckpt"))
     [pairs] = drawing.all_pairs([task], 1000, 0)
-    scores = RelationalScorer(pairs.space, model.network, model.vocabulary).score(pairs.ids)
+    scores = RelationalScorer(pairs.space, model.network, model.vocabulary, model.base).score(pairs.ids)
     return Learned(task, str(checkpoints / "best.ckpt"), model, pairs, scores)
 
 
 @pytest.fixture(scope="module")
 def ranked(tmp_path_factory: pytest.TempPathFactory) -> Learned:
-    return learned(tmp_path_factory.mktemp("ranked"), counter(), "ranking")
+    return learned(tmp_path_factory.mktemp("ranked"), counter(), "ranking", "none")
 
 
 @pytest.fixture(scope="module")
 def regressed(tmp_path_factory: pytest.TempPathFactory) -> Learned:
-    return learned(tmp_path_factory.mktemp("regressed"), coin(), "regression")
+    return learned(tmp_path_factory.mktemp("regressed"), coin(), "regression", "h_ff")
 
 
 @pytest.mark.slow
@@ -321,7 +438,7 @@ def test_the_command_keeps_what_searches_best(tmp_path: Path) -> None:
     model = restore(read(run / "checkpoints" / "best.ckpt"))
     problems = [(task, FeatureTypes(task)) for task in drawing.drawn([DOMAIN], "validation", 2, given.seed)]
     found = validate_by_search(
-        problems, 20, lambda space, types: RelationalScorer(space, model.network, model.vocabulary).score
+        problems, 20, lambda space, types: RelationalScorer(space, model.network, model.vocabulary, model.base).score
     )
     assert (found.solved, found.expanded) == (int(best["solved"]), int(best["expanded"]))
     assert model.domains == (DOMAIN,)
@@ -341,7 +458,7 @@ def tiny_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("tiny_tasks")
 def test_every_process_of_a_distributed_run_validates_by_all_problems() -> None:
-    runs = relational.PairRuns([], [], np.array([], dtype=np.uint64))
+    runs = relational.PairRuns([], [], np.array([], dtype=np.uint64), "none")
     problems = relational.PairData(runs, batch_size=64, validation=3, seed=0).val_dataloader().dataset
     for rank in range(2):  # which would share them
         [own] = DistributedSampler(problems, num_replicas=2, rank=rank, shuffle=False)
@@ -365,14 +482,20 @@ def test_equal_seeds_give_equal_networks(tmp_path: Path) -> None:
 def test_training_goes_on_from_a_checkpoint_of_the_same_network_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command.train(composed_settings(tmp_path, "domain=gossip"))
+    with monkeypatch.context() as patch:
+        patch.setattr(relational, "choose_base", lambda *_: "h_add")
+        command.train(composed_settings(tmp_path, "domain=gossip"))
+    monkeypatch.setattr(relational, "choose_base", None)  # a base is chosen once
     further, resume = tmp_path / "further", f"ckpt_path={tmp_path / 'run' / 'checkpoints' / 'last.ckpt'}"
     command.train(composed_settings(further, "domain=gossip", resume, "trainer.max_epochs=4"))
     with (further / "run" / "curve.csv").open(encoding="utf-8") as file:
         assert [row["epoch"] for row in csv.DictReader(file)] == ["2", "4"]
+    assert restore(read(further / "run" / "checkpoints" / "last.ckpt")).base == "h_add"
     message = r"^[^\n]*last\.ckpt is of another network, or of other problems, than this training$"
     with pytest.raises(CheckpointError, match=message):
         command.train(composed_settings(tmp_path / "narrow", "domain=gossip", resume, "model.width=4"))
+    with pytest.raises(CheckpointError, match=message):
+        command.train(composed_settings(tmp_path / "alone", "domain=gossip", resume, "model.base=none"))
     monkeypatch.setattr(relational, "drawn", lambda *arguments: [coin()])
     with pytest.raises(CheckpointError, match=message):
         command.train(composed_settings(tmp_path / "other", "domain=gossip", resume))
@@ -433,22 +556,25 @@ def test_wrong_settings_are_named(tmp_path: Path, override: str, message: str) -
 def test_checkpoints_of_another_kind_or_version_are_refused(tmp_path: Path) -> None:
     space = StateSpace(domain_problem(DOMAIN))
     network = network_of(1)
-    state = {f"regressor.{name}": value for name, value in network.state_dict().items()}
-    parameters = {"kind": "relational", "version": 1, "vocabulary": [2**64 - 1], "domains": [DOMAIN],
-                  "network": {"width": 8, "layers": 3}}  # fmt: skip
 
     def write(**changed: object) -> str:
-        save({"hyper_parameters": parameters | changed, "state_dict": state}, tmp_path / "own.ckpt")
-        return str(tmp_path / "own.ckpt")
+        return written(tmp_path, network_of(1), **{"base": "h_add"} | changed)
 
     scores = make_heuristic("gnn", space, checkpoint=write()).score(np.array([0]))
-    own = RelationalScorer(space, network, np.array([2**64 - 1], dtype=np.uint64)).score(np.array([0]))
+    own = RelationalScorer(space, network, np.array([2**64 - 1], dtype=np.uint64), "h_add").score(np.array([0]))
     assert scores.tolist() == own.tolist()
     with pytest.raises(CheckpointError, match=r"^[^\n]* holds a model=relational: expected a regressor[^\n]*$"):
         load(write())
-    with pytest.raises(CheckpointError, match=r"^[^\n]*\(format 7, expected 1\): train it again$"):
-        make_heuristic("gnn", space, checkpoint=write(version=7))
-    for wrong in ({"vocabulary": [1, 2]}, {"vocabulary": [-1]}, {"network": {"size": 3}}, {"domains": None}):
+    with pytest.raises(CheckpointError, match=r"^[^\n]*\(format 1, expected 2\): train it again$"):
+        make_heuristic("gnn", space, checkpoint=write(version=1))
+    damages = (
+        {"base": "best"},
+        {"vocabulary": [1, 2]},
+        {"vocabulary": [-1]},
+        {"network": {"size": 3}},
+        {"domains": None},
+    )
+    for wrong in damages:
         with pytest.raises(CheckpointError, match=r"own\.ckpt is not a checkpoint of learn\.train: "):
             make_heuristic("gnn", space, checkpoint=write(**wrong))
 

@@ -546,6 +546,9 @@ def test_nothing_to_learn_from_is_one_line(tmp_path: Path, monkeypatch: pytest.M
         ("model.draws=0", "model.draws=0: expected at least 1"),
         ("model.loss=hinge", "model.loss"),
         ("model.lr=-1", "model.lr=-1: expected at least 0"),
+        ("model.base=goal_count", "model.base"),
+        ("model.type_dropout=2", "model.type_dropout=2: expected at most 1"),
+        ("model.averaging=2", "model.averaging=2: expected at most 1"),
     ],
 )
 def test_wrong_settings_are_named(tmp_path: Path, override: str, message: str) -> None:

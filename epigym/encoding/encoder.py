@@ -244,7 +244,7 @@ def graph_instance(batch: GraphBatch, index: int = 0) -> GraphInstance:
     nodes = slice(batch.node_ptr[index], batch.node_ptr[index + 1])
     edges = slice(batch.edge_ptr[index], batch.edge_ptr[index + 1])
     return GraphInstance(
-        nodes=batch.node_bits[nodes].copy(),
+        nodes=batch.nodes[nodes].copy(),
         edges=batch.edge_label[edges].copy(),
         edge_links=batch.edge_index[:, edges].T - batch.node_ptr[index],
     )
@@ -274,7 +274,7 @@ def to_pyg(observation: GraphInstance | GraphBatch) -> Any:
     from torch_geometric.data import Batch, Data
 
     if isinstance(observation, GraphBatch):
-        nodes, links, labels = observation.node_bits, observation.edge_index, observation.edge_label
+        nodes, links, labels = observation.nodes, observation.edge_index, observation.edge_label
     else:
         nodes, links = np.asarray(observation.nodes), np.asarray(observation.edge_links, dtype=np.int64).T
         labels = np.asarray(observation.edges, dtype=np.int64)

@@ -107,9 +107,9 @@ class GraphBatchSpace(Space[GraphBatch]):
         return (
             isinstance(x, GraphBatch)
             and all(isinstance(part, np.ndarray) for part in x)
-            and _is_pointer(x.node_ptr, self.count, len(x.node_bits))
+            and _is_pointer(x.node_ptr, self.count, len(x.nodes))
             and _is_pointer(x.edge_ptr, self.count, len(x.edge_label))
-            and self.single.contains(GraphInstance(x.node_bits, x.edge_label, x.edge_index.T))
+            and self.single.contains(GraphInstance(x.nodes, x.edge_label, x.edge_index.T))
             and _stays_inside(x)
         )
 

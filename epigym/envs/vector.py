@@ -35,7 +35,7 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
     Made by `gymnasium.make_vec("epi/Grapevine-v0", num_envs=64)`, with the arguments of the single environment.
 
     ## Observation Space
-    All graphs in one `epigym.space.rows.GraphBatch`, nothing padded: `node_bits` uint8[N, 64],
+    All graphs in one `epigym.space.rows.GraphBatch`, nothing padded: `nodes` uint8[N, 64],
     `edge_index` int64[2, E], `edge_label` int64[E], and `node_ptr`, `edge_ptr` int64[num_envs + 1], where the nodes and
     edges of each environment start. `epigym.encoding.encoder.graph_instance(batch, i)` is what environment `i` observes
     by itself, and `epigym.PaddedVectorObservation` makes arrays of fixed size.

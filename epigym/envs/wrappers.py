@@ -153,7 +153,7 @@ def _pad(graphs: GraphBatch, max_nodes: int, max_edges: int) -> Arrays:
     is_node, is_edge = np.arange(max_nodes) < nodes[:, None], np.arange(max_edges) < edges[:, None]
     links = (graphs.edge_index - np.repeat(graphs.node_ptr[:-1], edges)).T
     return {
-        "nodes": _placed(graphs.node_bits, is_node),
+        "nodes": _placed(graphs.nodes, is_node),
         "edges": _placed(graphs.edge_label, is_edge),
         "edge_links": _placed(links, is_edge),
         "node_mask": is_node.view(np.int8),

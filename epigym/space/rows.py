@@ -67,14 +67,14 @@ class GraphBatch(NamedTuple):
     """Graphs of several e-states as flat arrays, ready for `torch.from_numpy` and a PyG batch.
 
     Attributes:
-        node_bits: uint8[N, width], the 0/1 identifier bits of every node, least significant first.
+        nodes: uint8[N, width], the 0/1 identifier bits of every node, least significant first.
         edge_index: int64[2, E], source and target of every edge, counted through the whole batch.
         edge_label: int64[E], the integer labels.
         node_ptr: int64[k + 1], where each graph's nodes start.
         edge_ptr: int64[k + 1], where each graph's edges start.
     """
 
-    node_bits: NDArray[np.uint8]
+    nodes: NDArray[np.uint8]
     edge_index: NDArray[np.int64]
     edge_label: NDArray[np.int64]
     node_ptr: NDArray[np.int64]
@@ -86,7 +86,7 @@ class GraphBatch(NamedTuple):
         edges, edge_ptr = _members(self.edge_ptr, graphs)
         shift = np.repeat(node_ptr[:-1] - self.node_ptr[graphs], np.diff(edge_ptr))
         return GraphBatch(
-            self.node_bits[nodes], self.edge_index[:, edges] + shift, self.edge_label[edges], node_ptr, edge_ptr
+            self.nodes[nodes], self.edge_index[:, edges] + shift, self.edge_label[edges], node_ptr, edge_ptr
         )
 
 
@@ -94,10 +94,10 @@ def join(batches: Sequence[GraphBatch]) -> GraphBatch:
     """The graphs of several batches, at least one, as one batch."""
     node_ptr = _pointers(np.concatenate([np.diff(batch.node_ptr) for batch in batches]))
     edge_ptr = _pointers(np.concatenate([np.diff(batch.edge_ptr) for batch in batches]))
-    first_node = _pointers(np.array([len(batch.node_bits) for batch in batches]))[:-1]
+    first_node = _pointers(np.array([len(batch.nodes) for batch in batches]))[:-1]
     shift = np.repeat(first_node, [len(batch.edge_label) for batch in batches])
     return GraphBatch(
-        np.concatenate([batch.node_bits for batch in batches]),
+        np.concatenate([batch.nodes for batch in batches]),
         np.concatenate([batch.edge_index for batch in batches], axis=1) + shift,
         np.concatenate([batch.edge_label for batch in batches]),
         node_ptr,

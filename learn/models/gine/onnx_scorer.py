@@ -51,7 +51,7 @@ class OnnxScorer:
         batch = self._encoder.graphs(ids)
         sizes = ragged.lengths(batch.node_ptr)
         values = (
-            batch.node_bits.astype(np.float32),
+            batch.nodes.astype(np.float32),
             batch.edge_index,
             batch.edge_label[:, None].astype(np.float32) / MAX_LABEL,
             np.repeat(np.arange(len(sizes)), sizes),

@@ -173,7 +173,7 @@ def test_graphs_may_have_identifiers_of_no_bits(space: StateSpace) -> None:
     encoder = Encoder(space)
     rows, goal = encoder.rows([0]), encoder.goal._replace(bits=encoder.goal.bits[:, :0].copy())
     graphs = unroll(rows, encoder.identifiers[:, :0].copy(), goal)
-    assert graphs.node_bits.shape == (len(goal.bits) + len(rows.label), 0)
+    assert graphs.nodes.shape == (len(goal.bits) + len(rows.label), 0)
     assert np.array_equal(graphs.edge_index, encoder.graphs([0]).edge_index)
 
 

@@ -69,7 +69,7 @@ def test_golden_graphs(name: str, golden: dict[str, Any]) -> None:
     goal = GOLDEN["goal"]
     shift = 48 if name == "bitmask" else 0
     goal_identifiers = [node << shift for node in goal["nodes"]]
-    assert numbers(batch.node_bits) == goal_identifiers + golden_identifiers(name, golden)
+    assert numbers(batch.nodes) == goal_identifiers + golden_identifiers(name, golden)
     names = [str(node) for node in goal["nodes"]] + [str(world) for world in range(len(golden["worlds"]))]
     split = len(goal["edges"])
     found = [f"{names[s]} -{k}> {names[t]}" for (s, t), k in zip(batch.edge_index.T, batch.edge_label, strict=True)]
@@ -134,7 +134,7 @@ def test_hash_is_the_same_in_other_processes() -> None:
         "from epigym.problem import load_problem\n"
         "from epigym.space.space import StateSpace\n"
         "task = load_problem('coin_in_the_box/pl_3'); space = StateSpace(task); space.expand([0])\n"
-        "bits = Encoder(space).graphs(np.arange(len(space))).node_bits\n"
+        "bits = Encoder(space).graphs(np.arange(len(space))).nodes\n"
         "print(hashlib.sha256(bits.tobytes()).hexdigest())"
     )
     digests = {
@@ -200,7 +200,7 @@ def test_observation_and_pyg_data_are_the_graph() -> None:
     observation = graph_instance(batch)
     data = to_pyg(observation)
     assert data.validate()
-    assert np.array_equal(data.x.numpy(), batch.node_bits)
+    assert np.array_equal(data.x.numpy(), batch.nodes)
     assert np.array_equal(data.edge_index.numpy(), batch.edge_index)
     assert (data.edge_attr.numpy().ravel() * 255).round().astype(int).tolist() == batch.edge_label.tolist()
     with pytest.raises(IndexError, match="there is no graph 2: the batch holds 2"):

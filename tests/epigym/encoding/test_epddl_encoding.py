@@ -43,7 +43,7 @@ def test_graphs_hold_the_e_states(encoding: str) -> None:
             for world, row in enumerate(rows)
             for successor in row
         }
-        identifiers = graphs.node_bits[begin:end]
+        identifiers = graphs.nodes[begin:end]
         assert len(np.unique(identifiers, axis=0)) == len(identifiers)
 
 

@@ -303,7 +303,7 @@ def test_the_space_of_batches() -> None:
     assert sample not in GraphBatchSpace(2)
     assert sample not in GraphBatchSpace(3, width=32)
     assert list(sample) not in space
-    assert sample._replace(node_bits=sample.node_bits + 1) not in space
+    assert sample._replace(nodes=sample.nodes + 1) not in space
     across = sample._replace(edge_index=np.zeros_like(sample.edge_index))
     assert (across in space) == (sample.edge_ptr[1] == len(sample.edge_label))
     assert space == GraphBatchSpace(3) != GraphBatchSpace(4)

@@ -49,7 +49,7 @@ def plain_inputs(states: Encoded, indices: np.ndarray) -> tuple[Tensor, ...]:
     batch = states.graphs(indices)
     graph = np.repeat(np.arange(len(indices)), np.diff(batch.node_ptr))
     return (
-        torch.from_numpy(batch.node_bits).float(),
+        torch.from_numpy(batch.nodes).float(),
         torch.from_numpy(batch.edge_index),
         torch.from_numpy(batch.edge_label)[:, None] / 255,
         torch.from_numpy(graph),

@@ -34,7 +34,7 @@ def plain_inputs(space: StateSpace, encoding: str, ids: np.ndarray) -> tuple[Ten
     batch = Encoder(space, encoding).graphs(ids)
     graph = np.repeat(np.arange(len(ids)), np.diff(batch.node_ptr))
     return (
-        torch.from_numpy(batch.node_bits).float(),
+        torch.from_numpy(batch.nodes).float(),
         torch.from_numpy(batch.edge_index),
         torch.from_numpy(batch.edge_label)[:, None] / 255,
         torch.from_numpy(graph),

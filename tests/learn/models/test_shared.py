@@ -12,7 +12,7 @@ from learn.training.loaders import RolloutData
 def plain_outputs(regressor: Regressor, data: DataSet, indices: np.ndarray) -> torch.Tensor:
     batch = data.samples.encoded.graphs(indices)
     return regressor(
-        torch.from_numpy(batch.node_bits).float(),
+        torch.from_numpy(batch.nodes).float(),
         torch.from_numpy(batch.edge_index),
         torch.from_numpy(batch.edge_label)[:, None] / 255,
         torch.from_numpy(np.repeat(np.arange(len(indices)), np.diff(batch.node_ptr))),

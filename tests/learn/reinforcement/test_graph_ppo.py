@@ -136,7 +136,7 @@ def test_the_network_does_not_see_how_formulas_are_numbered() -> None:
     policy = GraphPolicy(len(env.action_names), len(env.task.agents), size=16)
     goal = env.goal_option("B(b, B(a, tail)), -B(a, B(b, tail)), looking_b", env.np_random)
     one, other = (env.encoder.under(some).graphs([0]) for some in (goal, goal[::-1]))
-    assert sorted(map(bytes, one.node_bits)) == sorted(map(bytes, other.node_bits))
+    assert sorted(map(bytes, one.nodes)) == sorted(map(bytes, other.nodes))
     assert not np.array_equal(one.edge_index, other.edge_index)
     with torch.no_grad():
         assert torch.allclose(policy(to_pyg(one))[0], policy(to_pyg(other))[0], atol=1e-5)

@@ -21,7 +21,7 @@ depth-first construction meets them. Edge labels: 1 to the goal root, 2 to desig
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -32,46 +32,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
 from epigym.config.packages import extras
+from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, GOAL_LABEL, MAX_LABEL, GoalGraph, goal_graph
 from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.names import unknown
 from epigym.space.growing import GrowingTable
 from epigym.space.rows import GoalPart, GraphBatch, Rows, goal_parts, join, unroll, unroll_under
 from epigym.space.space import StateSpace, as_ids
-from epigym.task.formula import Formula, Op
+from epigym.task.formula import Formula
 from epigym.task.task import Task
 
 if TYPE_CHECKING:
     from gymnasium.spaces import GraphInstance
 
 ENCODINGS = ("map", "hash", "bitmask")
-MAX_LABEL = 255
-"""Largest edge label: labels reach the network as `label / 255`."""
-
-EPSILON, GOAL_ROOT, FIRST_AGENT = 1, 2, 3
-GOAL_LABEL, DESIGNATED_LABEL, FIRST_AGENT_LABEL = 1, 2, 3
-
 NODE_TYPES = ("epsilon", "goal root", "goal", "world", "designated world")
 GOAL_EDGE = 2
 """The type of edges within the goal in PyTorch Geometric data, whatever their subgoal."""
 
 _Identify = Callable[[NDArray[np.bool_], NDArray[np.int64]], NDArray[np.uint8]]
 _Widths = Mapping[str, int]
-_KINDS = (Op.NOT, Op.AND, Op.OR, Op.BELIEVES, Op.EVERYBODY, Op.COMMON, Op.TRUE, Op.FALSE, Op.ACTUALLY)
-
-
-@dataclass(frozen=True, slots=True)
-class GoalGraph:
-    """The goal part of a task's graphs, before identifiers become bits.
-
-    Attributes:
-        nodes: identifiers of the nodes, ascending; node 0 is epsilon.
-        edges: (source, target, label) of every edge, nodes named by identifier.
-        first_free: the first identifier that no goal-side node of the task has.
-    """
-
-    nodes: tuple[int, ...]
-    edges: tuple[tuple[int, int, int], ...]
-    first_free: int
 
 
 class Encoder:
@@ -208,26 +187,6 @@ class ManyGoals:
         return join(batches).take(np.argsort(np.concatenate(groups)))
 
 
-def goal_graph(task: Task) -> GoalGraph:
-    """The goal part of the graphs of `task`.
-
-    Raises:
-        LimitError: when the agents and subgoals need more than 255 edge labels.
-    """
-    last_label = FIRST_AGENT_LABEL + len(task.agents) + len(task.goal) - 1
-    if last_label > MAX_LABEL:
-        raise LimitError(
-            f"the graph of {task.name!r} needs {last_label} edge labels ({len(task.agents)} agents and "
-            f"{len(task.goal)} subgoals), at most {MAX_LABEL} fit: state fewer subgoals, or use a search without graphs"
-        )
-    builder = _GoalBuilder(task)
-    builder.connect(EPSILON, GOAL_ROOT, GOAL_LABEL)
-    for index, subgoal in enumerate(task.goal):
-        builder.add_subgoal(subgoal.negation_normal_form(), FIRST_AGENT_LABEL + len(task.agents) + index)
-    nodes = sorted({EPSILON, GOAL_ROOT}.union(*((source, target) for source, target, _ in builder.edges)))
-    return GoalGraph(tuple(nodes), tuple(builder.edges), builder.next_identifier)
-
-
 def graph_instance(batch: GraphBatch, index: int = 0) -> GraphInstance:
     """One graph of a batch as an observation of `gymnasium.spaces.Graph`.
 
@@ -317,59 +276,6 @@ def _types(
     node_type[goal_nodes[node_type[goal_nodes] == NODE_TYPES.index("world")]] = NODE_TYPES.index("goal")
     node_type[links[1, labels == DESIGNATED_LABEL]] = NODE_TYPES.index("designated world")
     return node_type, np.where(of_goal, GOAL_EDGE, np.where(labels < FIRST_AGENT_LABEL, labels - 1, labels))
-
-
-@dataclass(slots=True)
-class _GoalBuilder:
-    """Builds the goal graph depth first."""
-
-    task: Task
-    edges: list[tuple[int, int, int]] = field(default_factory=list)
-    next_identifier: int = 0
-    _agents: dict[str, int] = field(default_factory=dict)
-    _literals: dict[tuple[str, bool], int] = field(default_factory=dict)
-    _kinds: dict[Op, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        count = len(self.task.agents)
-        self._agents = {agent: FIRST_AGENT + index for index, agent in enumerate(self.task.agents)}
-        self._kinds = {kind: FIRST_AGENT + count + index for index, kind in enumerate(_KINDS)}
-        first_literal = FIRST_AGENT + count + len(_KINDS)
-        for index, name in enumerate(self.task.fluents):
-            self._literals[name, True] = first_literal + 2 * index
-            self._literals[name, False] = first_literal + 2 * index + 1
-        self.next_identifier = first_literal + 2 * len(self.task.fluents)
-
-    def connect(self, source: int, target: int, label: int) -> None:
-        self.edges.append((source, target, label))
-
-    def add_subgoal(self, subgoal: Formula, label: int) -> None:
-        """Hang a formula in negation normal form below the goal root; equal subformulas become one node."""
-        shared: dict[Formula, int] = {}
-
-        def visit(parent: int, formula: Formula) -> None:
-            known = shared.get(formula) or self._literal(formula)
-            if known is not None:
-                self.connect(parent, known, label)
-                return
-            node = shared[formula] = self.next_identifier
-            self.next_identifier += 1
-            self.connect(parent, node, label)
-            self.connect(node, self._kinds[formula.op], label)
-            for agent in formula.agents:
-                self.connect(node, self._agents[agent], label)
-                self.connect(self._agents[agent], node, label)
-            for child in formula.children:
-                visit(node, child)
-
-        visit(GOAL_ROOT, subgoal)
-
-    def _literal(self, formula: Formula) -> int | None:
-        if formula.op is Op.FLUENT:
-            return self._literals[formula.name, True]
-        if formula.op is Op.NOT and formula.children[0].op is Op.FLUENT:
-            return self._literals[formula.children[0].name, False]
-        return None
 
 
 def _goal_part(graph: GoalGraph, bits: NDArray[np.uint8]) -> GoalPart:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.config.packages import extras
-from epigym.encoding.encoder import MAX_LABEL, Encoder
+from epigym.encoding.encoder import Encoder
+from epigym.encoding.goal_graph import MAX_LABEL
 from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
 from epigym.io.sealed import read_bytes
 from epigym.space import ragged

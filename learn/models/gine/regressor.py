@@ -10,7 +10,7 @@ from torch.nn.functional import linear
 from torch_geometric.nn import GINEConv
 from torch_geometric.nn.aggr import Aggregation
 
-from epigym.encoding.encoder import DESIGNATED_LABEL, FIRST_AGENT_LABEL, MAX_LABEL
+from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, MAX_LABEL
 from learn.models.gine.batches import Batch
 from learn.models.gine.shared import Goals, States, Sums
 

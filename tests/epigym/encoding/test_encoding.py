@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch_geometric.data import Batch
 
-from epigym.encoding.encoder import ENCODINGS, NODE_TYPES, Encoder, goal_graph, graph_instance, to_pyg
+from epigym.encoding.encoder import ENCODINGS, NODE_TYPES, Encoder, graph_instance, to_pyg
+from epigym.encoding.goal_graph import goal_graph
 from epigym.errors import EpigymError, LimitError
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace

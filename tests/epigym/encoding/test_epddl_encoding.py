@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from epigym.encoding.encoder import FIRST_AGENT_LABEL, Encoder
+from epigym.encoding.encoder import Encoder
+from epigym.encoding.goal_graph import FIRST_AGENT_LABEL
 from epigym.errors import LimitError
 from epigym.space.space import StateSpace
 from tests.helpers.epddl_files import competition_cases, toolkit_cases

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from epigym.cli.runner import run
 from epigym.cli.settings import ProblemSettings
@@ -15,7 +15,7 @@ from epigym.config.values import AtLeast, Count
 from epigym.io.files import write_rows
 from epigym.io.sealed import write_sealed
 from learn.data.explorers import ExplorerSettings
-from learn.training.options import EncodingOptions, given
+from learn.training.options import ENCODING
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class Rollouts(ProblemSettings):
     draws: Count
     draw_seed: Annotated[int, AtLeast(0)]
     explorer: ExplorerSettings
-    encoding: EncodingOptions
+    encoding: dict[str, Any] = field(metadata=ENCODING)
     outputs: Path = field(metadata={"written": "folder"})
 
 
@@ -62,7 +62,7 @@ def rollouts(settings: Rollouts) -> None:
 
     if drawn:
         write_rows(settings.run_dir / "problems.csv", COLUMNS, (problem.row() for problem in drawn))
-    sets = collect(tasks, settings.explorer, given(settings.encoding), settings.outputs)
+    sets = collect(tasks, settings.explorer, settings.encoding, settings.outputs)
     for data in sets:
         name = data.metadata["task"].replace("/", "_")
         draw_rollout(data.metadata["counts"], data.metadata["task"], settings.run_dir / f"{name}.png")

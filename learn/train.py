@@ -29,7 +29,6 @@ from learn.training.options import (
     ModelOptions,
     RelationalOptions,
     Training,
-    given,
 )
 
 if TYPE_CHECKING:
@@ -166,7 +165,7 @@ def _regressor(settings: Train) -> None:
     from learn.training.trial import find_solved, sampled
 
     def data_sets() -> list[DataSet]:
-        sets = collect(tasks(), settings.explorer, given(settings.encoding), settings.outputs)
+        sets = collect(tasks(), settings.explorer, settings.encoding, settings.outputs)
         Console().print(summary(sets))
         return sets
 

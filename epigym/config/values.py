@@ -6,6 +6,7 @@ Beside its type, the metadata of a field may hold rules for a value that is not 
 - `exists`: the value names a file or folder that must be there, or is a list of such names;
 - `written`: it names a `file` or a `folder` that will be written;
 - `own`: a dataclass that a mapping is checked against, unless it names a class of the user's as `_target_`;
+- `among`: a table of dataclasses by name, as `module:name`, one of which a mapping chooses by its `name`;
 - `check`: a function, as `module:name`, that raises an `EpigymError` for a wrong value.
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
 from math import inf
 from numbers import Integral
 from pathlib import Path
@@ -62,7 +64,7 @@ def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
     for name in values:
         if name not in known:
             raise UsageError(unknown("setting", prefix + str(name), [prefix + one for one in known]))
-    hints, made = get_type_hints(kind, include_extras=True), {}
+    hints, made = _hints(cast(Any, kind)), {}
     for name, entry in known.items():
         place, value = prefix + name, values.get(name, UNSET)
         if isinstance(value, str) and value == UNSET:
@@ -76,6 +78,30 @@ def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
         return kind(**made)
     except EpigymError as error:
         raise UsageError(f"{prefix.rstrip('.')}: {error}" if prefix else str(error)) from None
+
+
+@cache
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+def make_chosen(what: str, choice: Mapping[str, Any], table: Mapping[str, type[C]], prefix: str = "") -> C:
+    """The dataclass that a mapping chooses by its `name`, with the settings beside that.
+
+    Args:
+        what: is chosen, such as `encoding`.
+        choice: the mapping.
+        table: the dataclasses by name.
+        prefix: see `make`.
+
+    Raises:
+        UsageError: when the name is unknown; close names are suggested.
+        OSError: and others, as `make`.
+    """
+    name = str(choice.get("name"))
+    if name not in table:
+        raise UsageError(unknown(what, name, table))
+    return make(table[name], {key: value for key, value in choice.items() if key != "name"}, prefix)
 
 
 def typed(value: Any, kind: Any, place: str) -> Any:
@@ -159,6 +185,8 @@ def _check(value: Any, rules: Mapping[str, Any], place: str, shown: str) -> None
         check_writable(value, is_folder=rules["written"] == "folder")
     if "own" in rules and value.get(TARGET) is None:
         make(rules["own"], {name: one for name, one in value.items() if name != TARGET}, f"{place}.")
+    if "among" in rules:
+        make_chosen(place, value, resolve_name(rules["among"]), f"{place}.")
     if check is not None:
         try:
             resolve_name(check)(value)

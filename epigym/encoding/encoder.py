@@ -15,42 +15,39 @@ Identifiers of goal-side nodes, for n agents and m fluents:
 
 Only the nodes that the goal uses appear, in ascending order of identifier; edges appear in the order in which the
 depth-first construction meets them. Edge labels: 1 to the goal root, 2 to designated worlds, 3 + i for agent i,
-3 + n + k for every edge of subgoal k.
+3 + n + k for every edge of subgoal k. How an encoding identifies worlds is in `epigym.encoding.identifiers`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xxhash
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
 from epigym.config.packages import extras
+from epigym.config.values import make_chosen
 from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, GOAL_LABEL, MAX_LABEL, GoalGraph, goal_graph
-from epigym.errors import EpigymError, LimitError, UsageError
-from epigym.names import unknown
+from epigym.encoding.identifiers import IDENTIFIERS, Identifiers
+from epigym.errors import EpigymError
 from epigym.space.growing import GrowingTable
 from epigym.space.rows import GoalPart, GraphBatch, Rows, goal_parts, join, unroll, unroll_under
 from epigym.space.space import StateSpace, as_ids
 from epigym.task.formula import Formula
-from epigym.task.task import Task
 
 if TYPE_CHECKING:
     from gymnasium.spaces import GraphInstance
 
-ENCODINGS = ("map", "hash", "bitmask")
+ENCODINGS: Mapping[str, type[Identifiers]] = IDENTIFIERS
+"""The encodings by name."""
+
 NODE_TYPES = ("epsilon", "goal root", "goal", "world", "designated world")
 GOAL_EDGE = 2
 """The type of edges within the goal in PyTorch Geometric data, whatever their subgoal."""
-
-_Identify = Callable[[NDArray[np.bool_], NDArray[np.int64]], NDArray[np.uint8]]
-_Widths = Mapping[str, int]
 
 
 class Encoder:
@@ -58,61 +55,41 @@ class Encoder:
 
     Args:
         space: where the e-states live.
-        name: `map` (identifiers count worlds in canonical order), `hash` (64-bit XXH3 of the names of the true
-            fluents and the repetition index, its lowest `width` bits) or `bitmask` (repetition index, valuation and
-            goal identifier side by side).
+        encoding: one of `ENCODINGS`, by its name or made already.
         goal: the subgoals; those of the space's task by default.
-        width: bits of every identifier, the input size of the network.
-        repetition_bits: `bitmask` only: bits of the repetition index.
-        fluent_bits: `bitmask` only: bits of the valuation, one per fluent.
-        goal_bits: `bitmask` only: bits of the identifiers of goal-side nodes.
+        **settings: of the encoding, where it is given by its name.
 
     Attributes:
         space: where the e-states live.
-        name: of the encoding.
+        encoding: with its settings.
         goal: the goal part of all graphs.
         identify: identifier bits uint8[L, width] of L worlds from their valuations bool[L, n_fluents] and their
             repetition indices (`map`: their ranks), int64[L].
 
     Raises:
-        EpigymError: when the encoding is unknown.
-        UsageError: when a width is negative.
+        UsageError: when the encoding is unknown, or a setting is unknown or negative.
         LimitError: when the task does not fit the width or needs more than 255 edge labels.
     """
 
     def __init__(
         self,
         space: StateSpace,
-        name: str = "hash",
+        encoding: str | Identifiers = "hash",
         goal: Sequence[Formula] | None = None,
-        *,
-        width: int = 64,
-        repetition_bits: int = 16,
-        fluent_bits: int = 32,
-        goal_bits: int = 16,
+        **settings: Any,
     ) -> None:
-        if name not in ENCODINGS:
-            raise EpigymError(unknown("encoding", name, ENCODINGS))
+        if isinstance(encoding, str):
+            encoding = make_encoding({"name": encoding, **settings})
         task = space.task if goal is None else replace(space.task, goal=tuple(goal))
-        widths = {
-            "width": width,
-            "repetition_bits": repetition_bits,
-            "fluent_bits": fluent_bits,
-            "goal_bits": goal_bits,
-        }
-        for option, bits in widths.items():
-            if bits < 0:
-                raise UsageError(f"{option}={bits}: expected at least 0")
         graph = goal_graph(task)
-        _check_fit(name, task, graph, widths)
+        encoding.check_fit(task, graph)
         self.space = space
-        self.name = name
-        self._widths = widths
-        self.goal = _goal_part(graph, _goal_identifiers(name, graph, widths))
-        self.identify = _WORLDS[name](task, graph, widths)
-        # Identifiers of `map` depend on the rank of a world alone, others on its valuation and repetition index.
-        self._labels = None if name == "map" else _core.WorldLabels()
-        self._identifiers = GrowingTable(width, np.uint8)
+        self.encoding = encoding
+        self.goal = _goal_part(graph, encoding.of_goal(graph))
+        self.identify = encoding.of_worlds(task, graph)
+        # Without the label of a world its identifier is that of its rank.
+        self._labels = None if encoding.by_rank else _core.WorldLabels()
+        self._identifiers = GrowingTable(encoding.width, np.uint8)
         self._lock = Lock()  # labels are handed out and described in one go
 
     def under(self, goal: Sequence[Formula]) -> Encoder:
@@ -121,7 +98,7 @@ class Encoder:
         Raises:
             LimitError: when the goal does not fit the width or needs more than 255 edge labels.
         """
-        other = Encoder(self.space, self.name, goal, **self._widths)
+        other = Encoder(self.space, self.encoding, goal)
         if self._labels is not None:
             other.identify, other._lock = self.identify, self._lock
             other._labels, other._identifiers = self._labels, self._identifiers
@@ -179,12 +156,22 @@ class ManyGoals:
     def graphs(self, ids: NDArray[np.int32], of: NDArray[np.int64]) -> GraphBatch:
         """The graphs of e-states, int32[k], whose encoders `of` numbers, int64[k]; errors as `Encoder.rows`."""
         first = self._encoders[0]
-        if first.name != "map":
+        if not first.encoding.by_rank:
             return unroll_under(first.rows(ids), first.identifiers, self._goals, of)
         # Identifiers of worlds depend on the goal.
         groups = [np.flatnonzero(of == index) for index in range(len(self._encoders))]
         batches = [encoder.graphs(ids[group]) for encoder, group in zip(self._encoders, groups, strict=True)]
         return join(batches).take(np.argsort(np.concatenate(groups)))
+
+
+def make_encoding(choice: str | Mapping[str, Any]) -> Identifiers:
+    """The encoding of a name, or that a mapping chooses by its `name`, with the settings that the mapping has.
+
+    Raises:
+        UsageError: when the encoding or a setting is unknown, or a value does not fit.
+    """
+    choice = {"name": choice} if isinstance(choice, str) else choice
+    return make_chosen("encoding", choice, ENCODINGS)
 
 
 def graph_instance(batch: GraphBatch, index: int = 0) -> GraphInstance:
@@ -283,104 +270,3 @@ def _goal_part(graph: GoalGraph, bits: NDArray[np.uint8]) -> GoalPart:
     edges = [(position[source], position[target], label) for source, target, label in graph.edges]
     table = np.array(edges, dtype=np.int64).T.copy()
     return GoalPart(bits, table[:2].copy(), table[2].copy())
-
-
-def _goal_identifiers(name: str, graph: GoalGraph, widths: _Widths) -> NDArray[np.uint8]:
-    nodes = np.array(graph.nodes, dtype=np.uint64)
-    if name != "bitmask":
-        return _bits(nodes, widths["width"])
-    return _place(_bits(nodes, widths["goal_bits"]), widths["repetition_bits"] + widths["fluent_bits"], widths["width"])
-
-
-def _shortfalls(encoding: str, task: Task, goal: GoalGraph, widths: _Widths) -> dict[str, int]:
-    """The widths that are too small for the task, with the values that they need."""
-    identifier_bits = max(goal.nodes).bit_length()
-    if encoding == "bitmask":
-        needed = {"fluent_bits": len(task.fluents), "goal_bits": identifier_bits}
-        fields = {name: max(value, widths[name]) for name, value in needed.items()}
-        needed["width"] = widths["repetition_bits"] + sum(fields.values())
-    else:
-        needed = {"width": identifier_bits}
-    return {name: value for name, value in needed.items() if value > widths[name]}
-
-
-def _check_fit(encoding: str, task: Task, goal: GoalGraph, widths: _Widths) -> None:
-    shortfalls = _shortfalls(encoding, task, goal, widths)
-    if not shortfalls:
-        return
-    found = ", ".join(f"{name}={widths[name]}" for name in shortfalls)
-    remedy = " and ".join(f"{name}={value}" for name, value in shortfalls.items())
-    fitting = [f"encoding={name}" for name in ENCODINGS if not _shortfalls(name, task, goal, widths)]
-    raise LimitError(
-        f"{task.name!r} ({len(task.fluents)} fluents, goal identifiers up to {max(goal.nodes)}) does not fit the "
-        f"{encoding} encoding with {found}: raise to {remedy}" + (f", or use {' or '.join(fitting)}" if fitting else "")
-    )
-
-
-def _map_worlds(task: Task, graph: GoalGraph, widths: _Widths) -> _Identify:
-    """Identifiers that count worlds in canonical order."""
-
-    def identify(valuations: NDArray[np.bool_], ranks: NDArray[np.int64]) -> NDArray[np.uint8]:
-        identifiers = ranks.astype(np.uint64) + np.uint64(graph.first_free)
-        needed = int(identifiers.max(initial=0)).bit_length()
-        if needed > widths["width"]:
-            raise LimitError(
-                f"an e-state of {task.name!r} has {int(ranks.max()) + 1} worlds, which does not fit the map encoding "
-                f"with width={widths['width']}: raise to width={needed}, or use encoding=hash"
-            )
-        return _bits(identifiers, widths["width"])
-
-    return identify
-
-
-def _hash_worlds(task: Task, graph: GoalGraph, widths: _Widths) -> _Identify:
-    """Identifiers that are XXH3 hashes of valuation and repetition index."""
-    order = sorted(range(len(task.fluents)), key=task.fluents.__getitem__)
-    names = [task.fluents[index].encode() for index in order]
-
-    def identify(valuations: NDArray[np.bool_], repetitions: NDArray[np.int64]) -> NDArray[np.uint8]:
-        ordered = valuations[:, order]
-        true = [names[position] for position in np.nonzero(ordered)[1].tolist()]
-        ends = np.cumsum(np.count_nonzero(ordered, axis=1)).tolist()
-        hashes = [
-            xxhash.xxh3_64_intdigest(b"\n".join(true[start:end]) + repetition.to_bytes(4, "little"))
-            for (start, end), repetition in zip(pairwise([0, *ends]), repetitions.tolist(), strict=True)
-        ]
-        return _bits(np.array(hashes, dtype=np.uint64), widths["width"])
-
-    return identify
-
-
-def _bitmask_worlds(task: Task, graph: GoalGraph, widths: _Widths) -> _Identify:
-    """Identifiers that show repetition index and valuation."""
-
-    def identify(valuations: NDArray[np.bool_], repetitions: NDArray[np.int64]) -> NDArray[np.uint8]:
-        needed = int(repetitions.max(initial=0)).bit_length()
-        if needed > widths["repetition_bits"]:
-            raise LimitError(
-                f"an e-state of {task.name!r} repeats a valuation {int(repetitions.max()) + 1} times, which does not "
-                f"fit the bitmask encoding with repetition_bits={widths['repetition_bits']}: raise to "
-                f"repetition_bits={needed} and width={widths['width'] - widths['repetition_bits'] + needed}, "
-                "or use encoding=map or encoding=hash"
-            )
-        repetition = _bits(repetitions.astype(np.uint64), widths["repetition_bits"])
-        return _place(np.hstack([repetition, valuations.astype(np.uint8)]), 0, widths["width"])
-
-    return identify
-
-
-_WORLDS = {"map": _map_worlds, "hash": _hash_worlds, "bitmask": _bitmask_worlds}
-
-
-def _bits(numbers: NDArray[np.uint64], width: int) -> NDArray[np.uint8]:
-    """uint8[n, width]: the lowest `width` bits of numbers, least significant first, zeros beyond 64."""
-    octets = numbers.astype("<u8").view(np.uint8).reshape(len(numbers), 8)
-    bits = np.unpackbits(octets, axis=1, bitorder="little")
-    return _place(bits[:, :width], 0, width)
-
-
-def _place(bits: NDArray[np.uint8], offset: int, width: int) -> NDArray[np.uint8]:
-    """uint8[n, width]: the columns of `bits` from column `offset` on, zeros elsewhere."""
-    row = np.zeros((len(bits), width), dtype=np.uint8)
-    row[:, offset : offset + bits.shape[1]] = bits
-    return row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal
 
@@ -52,7 +53,7 @@ class DomainEnv(EpistemicEnv):
         random_goals: bool = False,
         goal_steps: int = 10,
         goal_size: int = 2,
-        encoding: str = "hash",
+        encoding: str | Mapping[str, Any] = "hash",
         invalid_action: Literal["noop", "error"] = "noop",
         forbid_collapse: bool = False,
         render_mode: str | None = None,

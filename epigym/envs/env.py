@@ -12,7 +12,7 @@ from gymnasium.spaces import Discrete, GraphInstance
 from numpy.typing import NDArray
 
 from epigym.config.values import typed
-from epigym.encoding.encoder import Encoder, graph_instance
+from epigym.encoding.encoder import Encoder, graph_instance, make_encoding
 from epigym.envs.graph_space import GraphSpace
 from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.language import Semantics, parse_formula
@@ -96,7 +96,8 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     `gymnasium.make_vec` makes an `epigym.envs.vector.EpistemicVectorEnv`, whose environments share one state space.
 
     ## Arguments
-    - `encoding`: `hash` (default), `map` or `bitmask`, how worlds become node identifiers.
+    - `encoding`: `hash` (default), `map` or `bitmask`, how worlds become node identifiers; with settings a mapping,
+      such as `{"name": "hash", "width": 32}`.
     - `invalid_action`: what an action does that the mask does not have: `noop` (default; the state stays as it is) or
       `error`.
     - `forbid_collapse`: whether actions are ruled out that make an agent believe everything (default: no), so that
@@ -114,7 +115,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     Args:
         task: the ground planning task.
-        encoding: how worlds become node identifiers.
+        encoding: how worlds become node identifiers: a name, or a mapping of the `name` and settings.
         invalid_action: what an action does that is not allowed.
         forbid_collapse: whether actions are ruled out that make an agent believe everything.
         render_mode: what `render` returns, None for nothing.
@@ -133,7 +134,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         self,
         task: Task,
         *,
-        encoding: str = "hash",
+        encoding: str | Mapping[str, Any] = "hash",
         invalid_action: Literal["noop", "error"] = "noop",
         forbid_collapse: bool = False,
         render_mode: str | None = None,
@@ -148,7 +149,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         if not task.actions:
             raise EpigymError(f"the task {task.name!r} has no actions, so there is nothing to do in it")
         self.task = task
-        self.encoding = encoding
+        self.encoding = make_encoding(encoding)
         self.invalid_action = invalid_action
         self.forbid_collapse = typed(forbid_collapse, bool, "forbid_collapse")
         self.render_mode = render_mode

@@ -97,7 +97,7 @@ def train(
         "domains": list(domains),
         "problems": list(problems),
         "distribution": settings.distribution,
-        "encoding": settings.encoding.name,
+        "encoding": settings.encoding["name"],
         "seed": settings.seed,
         "seconds": time.perf_counter() - start + history.earlier,
         "stopped": stopped,

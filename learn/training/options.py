@@ -17,6 +17,8 @@ from learn.models.runs import CHECKPOINTS, LAST, LINEAR_FILE, RUN_FILE
 
 GPU_FILES = ("/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap", "/dev/kfd", "/dev/dxg")
 """What Linux shows of a GPU: NVIDIA's, also on its boards, AMD's, and that of Windows below it."""
+ENCODING = {"among": "epigym.encoding.encoder:ENCODINGS"}
+"""The metadata of the choice of an encoding."""
 _CLASS = {"check": "epigym.config.targets:check"}
 
 
@@ -77,17 +79,6 @@ class TrainerOptions:
 
 # Beneath the files of `conf/trainer`, so that a command line knows every option.
 ConfigStore.instance().store("options", {entry.name: UNSET for entry in fields(TrainerOptions)}, group="trainer")
-
-
-@dataclass(frozen=True, kw_only=True)
-class EncodingOptions:
-    """The arguments of an encoder; those after the width are of `bitmask` only."""
-
-    name: Literal["map", "hash", "bitmask"]
-    width: int = field(metadata={"minimum": 1})
-    repetition_bits: int = field(default=UNSET, metadata={"minimum": 0})
-    fluent_bits: int = field(default=UNSET, metadata={"minimum": 0})
-    goal_bits: int = field(default=UNSET, metadata={"minimum": 0})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +202,7 @@ class Training:
     """A training, see `conf/train.yaml`."""
 
     run_dir: Path
-    encoding: EncodingOptions
+    encoding: dict[str, Any] = field(metadata=ENCODING)
     model: ModelOptions | LinearOptions | RelationalOptions
     trainer: TrainerOptions
     data: DataOptions | DistributionOptions

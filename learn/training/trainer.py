@@ -45,7 +45,7 @@ def make_module(
     """
     target = Target.between(**given(settings.regressor.target))
     module = DistanceModule(
-        encoding=given(settings.encoding),
+        encoding=settings.encoding,
         network=settings.regressor.network,
         target={"max_distance": target.max_distance, "alpha": target.alpha, "beta": target.beta},
         optimizer=settings.regressor.optimizer,

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from epigym import _core
-from epigym.encoding.encoder import ENCODINGS, Encoder
+from epigym.encoding.encoder import Encoder
+from epigym.encoding.identifiers import IDENTIFIERS
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
@@ -41,7 +42,7 @@ def batches(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
         "relaxation": Relaxation(space),
         "features": RelationalFeatures(space, types.tables, 1, True),
         "worlds": Worlds(space, [TRUE]),
-        **{f"rows of {name}": Encoder(space, name).rows for name in ENCODINGS},
+        **{f"rows of {name}": Encoder(space, name).rows for name in IDENTIFIERS},
         "graphs": Encoder(space).graphs,
     }
 
@@ -93,7 +94,7 @@ def check_refused(space: StateSpace, name: str, ask: Callable[[Any], Any], wrong
     assert len(space) == before
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", IDENTIFIERS)
 @pytest.mark.parametrize("cut", [(slice(0, -1), slice(None)), (slice(None), slice(0, 1))], ids=["rows", "columns"])
 def test_identifiers_that_are_missing_are_noticed(space: StateSpace, name: str, cut: tuple[slice, slice]) -> None:
     encoder = Encoder(space, name)

@@ -4,6 +4,7 @@ import json
 import random
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,18 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from omegaconf import OmegaConf
 from torch_geometric.data import Batch
 
 from epigym.encoding.encoder import ENCODINGS, NODE_TYPES, Encoder, graph_instance, to_pyg
 from epigym.encoding.goal_graph import goal_graph
-from epigym.errors import EpigymError, LimitError
+from epigym.encoding.identifiers import IDENTIFIERS
+from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, actually, and_, believes, common, everybody, fluent, not_, or_
 from epigym.task.task import EState, Task
+from tests.helpers.benchmark_files import ROOT
 from tests.helpers.strategies import estates
 
 GOLDEN = json.loads((Path(__file__).parent / "goldens" / "graphs.json").read_text())
@@ -60,7 +64,7 @@ def golden_identifiers(name: str, golden: dict[str, Any]) -> list[int]:
 
 
 @pytest.mark.parametrize("golden", GOLDEN["states"], ids=lambda golden: golden["about"].split(":")[0])
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", IDENTIFIERS)
 def test_golden_graphs(name: str, golden: dict[str, Any]) -> None:
     space = StateSpace(make_task(believes("a", P), not_(Q)))
     state = space.intern(make_state(golden))
@@ -110,7 +114,7 @@ def test_equal_formulas_of_different_subgoals_are_different_nodes() -> None:
     assert nodes == [18, 20]
 
 
-@given(estates(fluents=FLUENTS, agents=AGENTS), st.sampled_from(ENCODINGS), st.randoms(use_true_random=False))
+@given(estates(fluents=FLUENTS, agents=AGENTS), st.sampled_from(list(IDENTIFIERS)), st.randoms(use_true_random=False))
 def test_graphs_do_not_depend_on_the_numbering_of_worlds(state: EState, name: str, shuffle: random.Random) -> None:
     order = list(range(len(state.valuations)))
     shuffle.shuffle(order)
@@ -191,8 +195,26 @@ def test_at_most_255_edge_labels() -> None:
 
 
 def test_unknown_encoding_is_refused_with_a_suggestion() -> None:
+    space = StateSpace(make_task(P))
     with pytest.raises(EpigymError, match="did you mean 'bitmask'"):
-        Encoder(StateSpace(make_task(P)), "bitmaks")
+        Encoder(space, "bitmaks")
+    with pytest.raises(EpigymError, match="expected one of " + ", ".join(map(repr, sorted(ENCODINGS)))):
+        Encoder(space, "names")
+
+
+def test_settings_are_those_of_the_encoding() -> None:
+    space = StateSpace(make_task(P))
+    with pytest.raises(UsageError, match="unknown setting 'fluent_bits'"):
+        Encoder(space, "hash", fluent_bits=8)
+    with pytest.raises(UsageError, match="width=wide: expected a whole number"):
+        Encoder(space, "map", width="wide")
+
+
+def test_the_files_of_settings_are_the_encodings_with_their_defaults() -> None:
+    folder = ROOT / "conf" / "encoding"
+    assert {path.stem for path in folder.iterdir()} == set(ENCODINGS)
+    for name, kind in ENCODINGS.items():
+        assert OmegaConf.load(folder / f"{name}.yaml") == {"name": name, **asdict(kind())}
 
 
 def test_observation_and_pyg_data_are_the_graph() -> None:

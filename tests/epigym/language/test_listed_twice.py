@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epigym.encoding.encoder import ENCODINGS, Encoder
+from epigym.encoding.encoder import Encoder
+from epigym.encoding.identifiers import Bitmask, Hash, Map
 from epigym.errors import ParseError, TaskError
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
@@ -38,7 +39,7 @@ def _meaning(task: Task) -> list[Any]:
     landmarks = relaxation.landmarks(0)
     parts = [*transitions, RelationalFeatures(space, types.tables, 2, True)(ids)]
     parts += [relaxation(ids), relaxation.facts, landmarks, space.is_goal(ids), symmetries(task), signature(task)]
-    parts += [Encoder(space, encoding, goal_bits=32, width=128).graphs(ids) for encoding in ENCODINGS]
+    parts += [Encoder(space, way).graphs(ids) for way in (Map(), Hash(), Bitmask(goal_bits=32, width=128))]
     return [len(space), *map(repr, parts)]
 
 

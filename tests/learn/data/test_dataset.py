@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epigym.encoding.encoder import ENCODINGS, Encoder
+from epigym.encoding.encoder import Encoder
+from epigym.encoding.identifiers import IDENTIFIERS
 from epigym.errors import EpigymError
 from epigym.io.sealed import read_sealed, write_sealed
 from epigym.problem import Reading, load_problem
@@ -29,7 +30,7 @@ def arrays(samples: Samples) -> dict[str, np.ndarray]:
     return columns | encoded.goal._asdict() | {"identifiers": encoded.identifiers} | encoded.rows._asdict()
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", IDENTIFIERS)
 def test_stored_graphs_are_those_of_the_space(name: str) -> None:
     space = StateSpace(load_problem(PROBLEM))
     done = 0

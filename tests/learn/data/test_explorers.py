@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from epigym.encoding.encoder import ENCODINGS
+from epigym.encoding.identifiers import IDENTIFIERS
 from epigym.errors import EpigymError
 from epigym.problem import Reading, load_problem
 from epigym.space.space import StateSpace
@@ -239,9 +239,9 @@ def test_what_is_known_is_what_was_asked_for(small: Task, explored: list[Task]) 
 
 
 def test_encodings_share_what_was_exhausted(small: Task, explored: list[Task], tmp_path: Path) -> None:
-    made = [cached(small, ExplorerSettings(), {"name": name, "width": 64}, tmp_path) for name in ENCODINGS]
+    made = [cached(small, ExplorerSettings(), {"name": name, "width": 64}, tmp_path) for name in IDENTIFIERS]
     assert len(explored) == 1
-    assert len({data.folder for data in made}) == len(ENCODINGS)
+    assert len({data.folder for data in made}) == len(IDENTIFIERS)
 
 
 @pytest.mark.parametrize("name", ["exhaustive", "dfs"])

@@ -8,7 +8,8 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from epigym.encoding.encoder import ENCODINGS, Encoder
+from epigym.encoding.encoder import Encoder
+from epigym.encoding.identifiers import IDENTIFIERS
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, not_
@@ -47,7 +48,7 @@ def plain_scores(model: Trained, space: StateSpace, ids: np.ndarray) -> np.ndarr
     return model.target.steps(outputs).numpy()
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("encoding", IDENTIFIERS)
 @pytest.mark.parametrize("name", ["coin_in_the_box/pl_7", "grapevine/3_pl_4", "assembly_line/b5_pl_5"])
 def test_scores_are_those_of_the_plain_module(encoding: str, name: str) -> None:
     space = explored(name, 300)

@@ -309,7 +309,7 @@ def test_every_group_option_composes(monkeypatch: pytest.MonkeyPatch, encoding: 
     monkeypatch.setattr(options, "GPU_FILES", ("/dev/null",))
     several = "domain=[coin_in_the_box,grapevine]"
     settings = composed(Train, "train", f"encoding={encoding}", f"trainer={trainer}", several)
-    assert settings.encoding.name == encoding
+    assert settings.encoding["name"] == encoding
     assert settings.trainer.accelerator == trainer
     assert settings.domain == ["coin_in_the_box", "grapevine"]
 

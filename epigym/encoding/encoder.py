@@ -1,6 +1,7 @@
-"""E-states as graphs: the encodings `map`, `hash` and `bitmask` (paper, section 3.2 and Appendix C).
+"""E-states as graphs: the encodings `map`, `hash` and `bitmask` (paper, section 3.2 and Appendix C), and `relational`.
 
-A graph consists of the *goal part*, which is the same for all e-states of a task, and one node per world:
+The graphs of `relational` are those of `epigym.encoding.relational`. Of the others a graph consists of the *goal part*,
+which is the same for all e-states of a task, and one node per world:
 
 - node epsilon (identifier 1) with edges to the goal root (2) and to every designated world;
 - the goal graph below the goal root: agents, operators and literals are shared nodes, every other formula
@@ -23,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,7 +34,8 @@ from epigym.config.packages import extras
 from epigym.config.values import make_chosen
 from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, GOAL_LABEL, MAX_LABEL, GoalGraph, goal_graph
 from epigym.encoding.identifiers import IDENTIFIERS, Identifiers
-from epigym.errors import EpigymError
+from epigym.encoding.relational import Relational, RelationalEncoder
+from epigym.errors import EpigymError, UsageError
 from epigym.space.growing import GrowingTable
 from epigym.space.rows import GoalPart, GraphBatch, Rows, goal_parts, join, unroll, unroll_under
 from epigym.space.space import StateSpace, as_ids
@@ -42,7 +44,9 @@ from epigym.task.formula import Formula
 if TYPE_CHECKING:
     from gymnasium.spaces import GraphInstance
 
-ENCODINGS: Mapping[str, type[Identifiers]] = IDENTIFIERS
+Encoding: TypeAlias = Identifiers | Relational
+"""An encoding with its settings."""
+ENCODINGS: Mapping[str, type[Encoding]] = {**IDENTIFIERS, Relational.name: Relational}
 """The encodings by name."""
 
 NODE_TYPES = ("epsilon", "goal root", "goal", "world", "designated world")
@@ -51,25 +55,29 @@ GOAL_EDGE = 2
 
 
 class Encoder:
-    """How e-states of a space become graphs under a goal.
+    """How e-states of a space become graphs with identifiers under a goal.
 
     Args:
         space: where the e-states live.
-        encoding: one of `ENCODINGS`, by its name or made already.
+        encoding: one of `IDENTIFIERS`, by its name or made already.
         goal: the subgoals; those of the space's task by default.
         **settings: of the encoding, where it is given by its name.
 
     Attributes:
         space: where the e-states live.
         encoding: with its settings.
+        largest: uint8[width], the largest value of each column of a node.
+        labels: number of edge labels, 0 (unused) included.
         goal: the goal part of all graphs.
         identify: identifier bits uint8[L, width] of L worlds from their valuations bool[L, n_fluents] and their
             repetition indices (`map`: their ranks), int64[L].
 
     Raises:
-        UsageError: when the encoding is unknown, or a setting is unknown or negative.
+        UsageError: when the encoding is unknown or without identifiers, or a setting is unknown or negative.
         LimitError: when the task does not fit the width or needs more than 255 edge labels.
     """
+
+    labels = MAX_LABEL + 1
 
     def __init__(
         self,
@@ -79,12 +87,13 @@ class Encoder:
         **settings: Any,
     ) -> None:
         if isinstance(encoding, str):
-            encoding = make_encoding({"name": encoding, **settings})
+            encoding = require_identifiers(make_encoding({"name": encoding, **settings}))
         task = space.task if goal is None else replace(space.task, goal=tuple(goal))
         graph = goal_graph(task)
         encoding.check_fit(task, graph)
         self.space = space
         self.encoding = encoding
+        self.largest = np.ones(encoding.width, np.uint8)
         self.goal = _goal_part(graph, encoding.of_goal(graph))
         self.identify = encoding.of_worlds(task, graph)
         # Without the label of a world its identifier is that of its rank.
@@ -141,30 +150,38 @@ class Encoder:
         """The graphs of e-states, int32[k]; errors as `rows`."""
         return unroll(self.rows(ids), self.identifiers, self.goal)
 
+    def without_worlds(self) -> GraphBatch:
+        """One graph, the goal part alone."""
+        return goal_parts([self.goal])
+
+
+AnyEncoder: TypeAlias = Encoder | RelationalEncoder
+
 
 class ManyGoals:
     """The graphs of e-states under different goals, made together.
 
     Args:
-        encoders: one for each goal, made of each other by `Encoder.under`, at least one.
+        encoders: one for each goal, made of each other by `under`, at least one.
     """
 
-    def __init__(self, encoders: Sequence[Encoder]) -> None:
+    def __init__(self, encoders: Sequence[AnyEncoder]) -> None:
         self._encoders = encoders
-        self._goals = goal_parts([encoder.goal for encoder in encoders])
+        # Other graphs differ in more than the goal part.
+        together = [one for one in encoders if isinstance(one, Encoder) and not one.encoding.by_rank]
+        self._goals = goal_parts([one.goal for one in together]) if together else None
 
     def graphs(self, ids: NDArray[np.int32], of: NDArray[np.int64]) -> GraphBatch:
         """The graphs of e-states, int32[k], whose encoders `of` numbers, int64[k]; errors as `Encoder.rows`."""
         first = self._encoders[0]
-        if not first.encoding.by_rank:
+        if self._goals is not None and isinstance(first, Encoder):
             return unroll_under(first.rows(ids), first.identifiers, self._goals, of)
-        # Identifiers of worlds depend on the goal.
         groups = [np.flatnonzero(of == index) for index in range(len(self._encoders))]
         batches = [encoder.graphs(ids[group]) for encoder, group in zip(self._encoders, groups, strict=True)]
         return join(batches).take(np.argsort(np.concatenate(groups)))
 
 
-def make_encoding(choice: str | Mapping[str, Any]) -> Identifiers:
+def make_encoding(choice: str | Mapping[str, Any]) -> Encoding:
     """The encoding of a name, or that a mapping chooses by its `name`, with the settings that the mapping has.
 
     Raises:
@@ -174,11 +191,35 @@ def make_encoding(choice: str | Mapping[str, Any]) -> Identifiers:
     return make_chosen("encoding", choice, ENCODINGS)
 
 
+def require_identifiers(encoding: Encoding) -> Identifiers:
+    """The encoding, where it has identifiers.
+
+    Raises:
+        UsageError: where it has none.
+    """
+    if not isinstance(encoding, Identifiers):
+        names = " or ".join(map(repr, IDENTIFIERS))
+        raise UsageError(f"the encoding {encoding.name!r} has no identifiers of worlds: use {names}")
+    return encoding
+
+
+def make_encoder(space: StateSpace, encoding: Encoding, goal: Sequence[Formula] | None = None) -> AnyEncoder:
+    """How e-states of a space become graphs under a goal, that of the space's task by default.
+
+    Raises:
+        LimitError: when the task does not fit the encoding.
+    """
+    kind: Any = Encoder if isinstance(encoding, Identifiers) else RelationalEncoder
+    encoder: AnyEncoder = kind(space, encoding, goal)
+    return encoder
+
+
 def graph_instance(batch: GraphBatch, index: int = 0) -> GraphInstance:
     """One graph of a batch as an observation of `gymnasium.spaces.Graph`.
 
     Returns:
-        GraphInstance: nodes uint8[n, width], edges int64[m] (labels), edge_links int64[m, 2].
+        GraphInstance: nodes uint8[n, width] (of the encoding `relational` int64), edges int64[m] (labels), edge_links
+            int64[m, 2].
 
     Raises:
         IndexError: when the batch has no such graph.
@@ -209,6 +250,10 @@ def to_pyg(observation: GraphInstance | GraphBatch) -> Any:
             node_type int64[n], an index into `NODE_TYPES`;
             edge_type int64[m]: 0 to the goal root, 1 to designated worlds, 2 within the goal, 3 + i for agent i.
 
+        With the encoding `relational` numbers stay numbers, for embeddings:
+            x int64[n, width], edge_index int64[2, m], edge_attr int64[m, 1], the relation;
+            node_type int64[n], the kind, which is the first column of x; edge_type int64[m], the relation.
+
     Raises:
         EpigymError: when it is neither.
         MissingError: when PyTorch or PyTorch Geometric is not installed.
@@ -219,16 +264,21 @@ def to_pyg(observation: GraphInstance | GraphBatch) -> Any:
     import torch
     from torch_geometric.data import Batch, Data
 
+    labels: NDArray[Any]
     if isinstance(observation, GraphBatch):
         nodes, links, labels = observation.nodes, observation.edge_index, observation.edge_label
     else:
         nodes, links = np.asarray(observation.nodes), np.asarray(observation.edge_links, dtype=np.int64).T
         labels = np.asarray(observation.edges, dtype=np.int64)
-    node_type, edge_type = _types(len(nodes), links, labels)
-    arrays = {
-        "x": nodes.astype(np.float32),
+    if nodes.dtype == np.uint8:  # bits of identifiers
+        node_type, edge_type = _types(len(nodes), links, labels)
+        nodes, labels = nodes.astype(np.float32), labels.astype(np.float32) / MAX_LABEL
+    else:
+        node_type, edge_type = nodes[:, 0].copy(), labels.copy()
+    arrays: dict[str, NDArray[Any]] = {
+        "x": nodes,
         "edge_index": np.ascontiguousarray(links),
-        "edge_attr": labels[:, None].astype(np.float32) / MAX_LABEL,
+        "edge_attr": labels[:, None],
         "node_type": node_type,
         "edge_type": edge_type,
     }

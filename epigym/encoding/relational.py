@@ -14,17 +14,20 @@ rows to their agent and their worlds. Every edge is there in both directions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from epigym.errors import LimitError
 from epigym.features.counts import Edges, FeatureTables
 from epigym.features.types import FeatureTypes
 from epigym.space import ragged
+from epigym.space.rows import GraphBatch
 from epigym.space.space import StateSpace, as_ids
 from epigym.space.worlds import Worlds, WorldTable
-from epigym.task.formula import Op, believes, fluent, not_
+from epigym.task.formula import Formula, Op, believes, fluent, not_
 
 MAX_WORLDS = 64
 """Worlds of an e-state that are nodes: the designated ones first, then the first in canonical order."""
@@ -77,6 +80,9 @@ class GraphMaker:
         space: where the e-states live.
         types: of the space's task.
         vocabulary: uint64[v], the colours of types that are known, ascending.
+
+    Attributes:
+        types: int64[m, 2], the types of all that may be a node in every e-state, as in `Graphs`.
     """
 
     def __init__(self, space: StateSpace, types: FeatureTypes, vocabulary: NDArray[np.uint64]) -> None:
@@ -87,7 +93,7 @@ class GraphMaker:
         denied = [believes(agent, not_(one)) for agent in task.agents for one in fluents]
         self._query = space.query([*fluents, *map(not_, fluents), *held, *denied, *tables.goal])
         self._worlds = Worlds(space, tables.goal)
-        self._types = _types(tables, vocabulary)
+        self.types = _types(tables, vocabulary)
         # What may be a node in every e-state: objects, goal, facts, fluents and beliefs, one after the other.
         self._goal = len(tables.objects)
         self._fluent = self._goal + len(tables.goal) + len(tables.fact_fine)
@@ -132,8 +138,6 @@ class GraphMaker:
         parts.append((*possible, np.full(possible.shape[1], _POSSIBLE)))
         parts.append((rows, who, np.full(len(rows), _WHO)))
 
-        ends = np.concatenate([np.stack(part[:2]) for part in parts], axis=1)
-        kinds = np.concatenate([part[2] for part in parts])
         nameless = np.zeros((len(kept) + len(pairs), 2), dtype=np.int64)
         return Graphs(
             size=len(present),
@@ -141,9 +145,22 @@ class GraphMaker:
             state=np.concatenate(
                 [state[present], _FIRST["world"] + worlds.designated[kept], np.full(len(pairs), _FIRST["row"])]
             ),
-            types=np.concatenate([self._types[place], nameless]),
-            edges=np.concatenate([ends, ends[::-1]], axis=1),
-            relation=np.concatenate([kinds, kinds + RELATIONS // 2]),
+            types=np.concatenate([self.types[place], nameless]),
+            **_both_ways(parts),
+        )
+
+    def without_worlds(self) -> Graphs:
+        """One graph of what all e-states share: the objects, the goal as if nothing of it were true, and the facts."""
+        tables = self._tables
+        counts = len(tables.objects), len(tables.goal), len(tables.fact_fine)
+        source, target, relation = self._edges
+        inside = (source < self._fluent) & (target < self._fluent)
+        return Graphs(
+            size=1,
+            graph=np.zeros(self._fluent, dtype=np.int64),
+            state=np.repeat([_FIRST["object"], _FIRST["goal"], _FIRST["fact"]], counts),
+            types=self.types[: self._fluent],
+            **_both_ways([(source[inside], target[inside], relation[inside])]),
         )
 
     def _atoms(self, ids: NDArray[np.int32], worlds: WorldTable, kept: Ints) -> tuple[Ints, NDArray[np.bool_]]:
@@ -191,6 +208,115 @@ class GraphMaker:
             for number in range(len(fluents)):
                 yield self._belief + agent * len(fluents) + number, one, _WHO
                 yield self._belief + agent * len(fluents) + number, self._fluent + number, _ABOUT
+
+
+def _both_ways(parts: Sequence[tuple[Ints, Ints, Ints]]) -> dict[str, Ints]:
+    """Edges and their kinds, from sources, targets and kinds of those in one direction."""
+    ends = np.concatenate([np.stack(part[:2]) for part in parts], axis=1)
+    kinds = np.concatenate([part[2] for part in parts])
+    return {
+        "edges": np.concatenate([ends, ends[::-1]], axis=1),
+        "relation": np.concatenate([kinds, kinds + RELATIONS // 2]),
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relational:
+    """Typed graphs without names: renaming agents, objects, fluents and actions changes no node and no edge.
+
+    A node is a row of whole numbers: its kind (`KIND_OF`), its state, told apart over all kinds, and the ids of its
+    types, zeros after the last. A type is what a task does with an object, a fluent or a belief, or the shape of a
+    subformula of the goal, see `epigym.features.types`; of the 64-bit colour c it has the id 1 + c mod `type_ids`.
+    So ids take no data to number, they mean the same in every task, episode and process, and the space of observations
+    is fixed when an environment is made, as Gymnasium expects. Two types may share an id, the more often the fewer ids
+    there are (feature hashing, Weinberger et al. 2009). Models that are trained on typed graphs number the types of
+    their training data in place of that.
+
+    Of an e-state with more than `MAX_WORLDS` worlds the graph has so many, and which depends on the order of fluents.
+
+    Attributes:
+        types_per_node: columns of type ids.
+        type_ids: number of different ids, 0 apart. 30 sampled problems of a domain have 63 to 276 types, those of all
+            domains together 1,580.
+    """
+
+    name: ClassVar[str] = "relational"
+    types_per_node: int = field(default=2, metadata={"minimum": 1})
+    type_ids: int = field(default=65536, metadata={"minimum": 1})
+
+
+class RelationalEncoder:
+    """How e-states of a space become typed graphs under a goal.
+
+    Args:
+        space: where the e-states live.
+        encoding: with its settings.
+        goal: the subgoals; those of the space's task by default.
+
+    Attributes:
+        space: where the e-states live.
+        encoding: with its settings.
+        largest: int64[2 + types_per_node], the largest value of each column of a node.
+        labels: number of relations.
+
+    Raises:
+        LimitError: when a node has more types than columns for them.
+    """
+
+    labels = RELATIONS
+
+    def __init__(self, space: StateSpace, encoding: Relational, goal: Sequence[Formula] | None = None) -> None:
+        self.space = space
+        self.encoding = encoding
+        task = space.task if goal is None else replace(space.task, goal=tuple(goal))
+        types = FeatureTypes(task)
+        vocabulary = vocabulary_of([types])
+        self._make = GraphMaker(space, types, vocabulary)
+        self._ids = np.append(0, 1 + (vocabulary % np.uint64(encoding.type_ids)).astype(np.int64))
+        columns = encoding.types_per_node
+        needed = int(np.count_nonzero(self._make.types, axis=1).max(initial=0))
+        if needed > columns:
+            raise LimitError(
+                f"a node of {task.name!r} has {needed} types, which does not fit the {encoding.name} encoding with "
+                f"types_per_node={columns}: raise to types_per_node={needed}"
+            )
+        self.largest = np.array([KINDS - 1, len(KIND_OF) - 1, *[encoding.type_ids] * columns])
+
+    def under(self, goal: Sequence[Formula]) -> RelationalEncoder:
+        """The same encoding under another goal; errors as the class."""
+        return RelationalEncoder(self.space, self.encoding, goal)
+
+    def graphs(self, ids: ArrayLike) -> GraphBatch:
+        """The graphs of e-states, int32[k].
+
+        Raises:
+            IndexError: when an id is unknown.
+        """
+        return self._batch(self._make(ids))
+
+    def without_worlds(self) -> GraphBatch:
+        """One graph of the goal alone, with the objects and facts of the task."""
+        return self._batch(self._make.without_worlds())
+
+    def _batch(self, graphs: Graphs) -> GraphBatch:
+        """The graphs one after the other."""
+        order = np.argsort(graphs.graph, kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        nodes = np.zeros((len(order), len(self.largest)), dtype=np.int64)
+        state, types = graphs.state[order], self._ids[graphs.types[order]]
+        nodes[:, 0], nodes[:, 1] = KIND_OF[state], state
+        shown = min(types.shape[1], self.encoding.types_per_node)
+        nodes[:, 2 : 2 + shown] = types[:, :shown]
+        of_edge = graphs.graph[graphs.edges[0]]
+        edge_order = np.argsort(of_edge, kind="stable")
+        return GraphBatch(
+            nodes,
+            place[graphs.edges[:, edge_order]],
+            graphs.relation[edge_order],
+            ragged.pointers(np.bincount(graphs.graph, minlength=graphs.size)),
+            ragged.pointers(np.bincount(of_edge, minlength=graphs.size)),
+        )
 
 
 def vocabulary_of(types: Iterable[FeatureTypes]) -> NDArray[np.uint64]:

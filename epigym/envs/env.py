@@ -12,7 +12,7 @@ from gymnasium.spaces import Discrete, GraphInstance
 from numpy.typing import NDArray
 
 from epigym.config.values import typed
-from epigym.encoding.encoder import Encoder, graph_instance, make_encoding
+from epigym.encoding.encoder import graph_instance, make_encoder, make_encoding
 from epigym.envs.graph_space import GraphSpace
 from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.language import Semantics, parse_formula
@@ -65,6 +65,12 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     - `edges`: int64[m], labels from 1 to 255: to the goal root, to designated worlds, agents, subgoals.
     - `edge_links`: int64[m, 2], source and target of every edge.
 
+    With `encoding="relational"` a typed graph of objects, the goal, fluents, beliefs and worlds without any names, see
+    `epigym.encoding.relational.Relational`:
+
+    - `nodes`: int64[n, 4], kind, state and the ids of up to two types, 0 for none.
+    - `edges`: int64[m], relations; every edge is there in both directions.
+
     `epigym.to_pyg` makes PyTorch Geometric data of it, `epigym.PaddedObservation` arrays of fixed size.
 
     ## Starting State
@@ -96,8 +102,9 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     `gymnasium.make_vec` makes an `epigym.envs.vector.EpistemicVectorEnv`, whose environments share one state space.
 
     ## Arguments
-    - `encoding`: `hash` (default), `map` or `bitmask`, how worlds become node identifiers; with settings a mapping,
-      such as `{"name": "hash", "width": 32}`.
+    - `encoding`: how e-states become graphs: `hash` (default), `map` or `bitmask` identify worlds by numbers, hashes or
+      valuations, and in `relational` nothing has a name; with settings a mapping, such as
+      `{"name": "relational", "type_ids": 4096}`.
     - `invalid_action`: what an action does that the mask does not have: `noop` (default; the state stays as it is) or
       `error`.
     - `forbid_collapse`: whether actions are ruled out that make an agent believe everything (default: no), so that
@@ -115,7 +122,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     Args:
         task: the ground planning task.
-        encoding: how worlds become node identifiers: a name, or a mapping of the `name` and settings.
+        encoding: how e-states become graphs: a name, or a mapping of the `name` and settings.
         invalid_action: what an action does that is not allowed.
         forbid_collapse: whether actions are ruled out that make an agent believe everything.
         render_mode: what `render` returns, None for nothing.
@@ -158,7 +165,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         self.action_names = tuple(action.name for action in task.actions)
         self._bind(task.goal)
         self.action_space = Discrete(len(task.actions))
-        self.observation_space = GraphSpace(self.encoder.identifiers.shape[1])
+        self.observation_space = GraphSpace(self.encoder.largest, self.encoder.labels)
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[GraphInstance, Info]:
         """Start an episode.
@@ -220,10 +227,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     def graph(self, state: int | None) -> GraphInstance:
         """The observation of an e-state under the current goal; of the goal alone, without any world, for None."""
-        if state is None:
-            goal = self.encoder.goal
-            return GraphInstance(goal.bits.copy(), goal.labels.copy(), goal.edges.T.copy())
-        return graph_instance(self.encoder.graphs([state]))
+        return graph_instance(self.encoder.without_worlds() if state is None else self.encoder.graphs([state]))
 
     def action_masks(self) -> NDArray[np.bool_]:
         """bool[n]: which actions are allowed, under the name that sb3-contrib looks for."""
@@ -316,7 +320,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     def _bind(self, goal: tuple[Formula, ...]) -> None:
         """Bind to the space what depends on the goal."""
         self.goal = goal
-        self.encoder = Encoder(self.space, self.encoding, goal)
+        self.encoder = make_encoder(self.space, self.encoding, goal)
         self._holds = self.space.query(goal)
 
     def __getstate__(self) -> dict[str, Any]:

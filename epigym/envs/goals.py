@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.encoding.encoder import Encoder, ManyGoals
+from epigym.encoding.encoder import AnyEncoder, ManyGoals
 from epigym.space.rows import GraphBatch
 from epigym.space.space import BoundQuery, hold_each
 from epigym.task.formula import Formula
@@ -29,7 +29,7 @@ class Bound:
     """
 
     goal: Goal
-    encoder: Encoder
+    encoder: AnyEncoder
     query: BoundQuery
 
 
@@ -41,7 +41,7 @@ class Goals:
         goals: of the environments.
     """
 
-    def __init__(self, encoder: Encoder, goals: Iterable[Goal]) -> None:
+    def __init__(self, encoder: AnyEncoder, goals: Iterable[Goal]) -> None:
         self._encoder = encoder
         self._bind = lru_cache(_KEPT)(self._bound)
         self._of = [self._bind(goal) for goal in goals]

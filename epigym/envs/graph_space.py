@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn, overload
@@ -25,24 +26,27 @@ from epigym.encoding.encoder import graph_instance
 from epigym.errors import ShapeError
 from epigym.space.rows import GraphBatch, join
 
-LABELS = 256
-"""Number of edge labels, 0 (unused) included."""
-
 
 class GraphSpace(Graph):
-    """Graphs whose nodes are identifiers of `width` bits and whose edges are labelled.
+    """Graphs whose nodes are rows of whole numbers, such as bits, and whose edges are labelled.
 
-    Members are `GraphInstance(nodes, edges, edge_links)`: nodes uint8[n, width] of zeros and ones, edges
-    int64[m] in 0 … 255, edge_links int64[m, 2].
+    Members are `GraphInstance(nodes, edges, edge_links)`: nodes int[n, width] of the type of `largest`, edges int64[m]
+    below `labels`, edge_links int64[m, 2].
 
     Args:
-        width: bits of a node identifier.
+        largest: int[width], the largest value of each column of a node; the least is 0.
+        labels: number of edge labels.
         seed: seed of the sampling.
     """
 
-    def __init__(self, width: int = 64, seed: int | np.random.Generator | None = None) -> None:
-        super().__init__(Box(0, 1, (width,), np.uint8), Discrete(LABELS), seed)
-        self.width = width
+    node_space: Box
+    edge_space: Discrete
+
+    def __init__(
+        self, largest: NDArray[np.integer], labels: int, seed: int | np.random.Generator | None = None
+    ) -> None:
+        dtype: Any = largest.dtype.type
+        super().__init__(Box(np.zeros_like(largest), largest, dtype=dtype), Discrete(labels), seed)
 
     @property
     def shape(self) -> NoReturn:
@@ -61,7 +65,10 @@ class GraphSpace(Graph):
         if not isinstance(x, GraphInstance) or not isinstance(x.nodes, np.ndarray):
             return False
         nodes, edges, links = x.nodes, x.edges, x.edge_links
-        if nodes.ndim != 2 or nodes.shape[1] != self.width or nodes.dtype != np.uint8 or np.any(nodes > 1):
+        rows = self.node_space
+        if nodes.ndim != 2 or nodes.shape[1:] != rows.shape or nodes.dtype != rows.dtype:
+            return False
+        if np.any((nodes < rows.low) | (nodes > rows.high)):
             return False
         if edges is None or links is None:
             return edges is None and links is None
@@ -71,7 +78,7 @@ class GraphSpace(Graph):
             and links.shape == (len(labels), 2)
             and np.issubdtype(labels.dtype, np.integer)
             and np.issubdtype(links.dtype, np.integer)
-            and not np.any((labels < 0) | (labels >= LABELS))
+            and not np.any((labels < 0) | (labels >= self.edge_space.n))
             and not np.any((links < 0) | (links >= len(nodes)))
         )
 
@@ -79,18 +86,18 @@ class GraphSpace(Graph):
 class GraphBatchSpace(Space[GraphBatch]):
     """The graphs of `count` environments, one after the other.
 
-    Members are `epigym.space.rows.GraphBatch` of `count` graphs of `GraphSpace(width)`.
+    Members are `epigym.space.rows.GraphBatch` of `count` graphs of `single`.
 
     Args:
         count: number of graphs.
-        width: bits of a node identifier.
+        single: the space of each of them.
         seed: seed of the sampling.
     """
 
-    def __init__(self, count: int, width: int = 64, seed: int | np.random.Generator | None = None) -> None:
+    def __init__(self, count: int, single: GraphSpace, seed: int | np.random.Generator | None = None) -> None:
         super().__init__(None, None, seed)
         self.count = count
-        self.single = GraphSpace(width)
+        self.single = deepcopy(single)  # sampling seeds it
 
     @property
     def is_np_flattenable(self) -> bool:
@@ -119,7 +126,7 @@ class GraphBatchSpace(Space[GraphBatch]):
 
     def __repr__(self) -> str:
         """How to make this space."""
-        return f"GraphBatchSpace({self.count}, {self.single.width})"
+        return f"GraphBatchSpace({self.count}, {self.single})"
 
 
 def as_batch(graph: GraphInstance) -> GraphBatch:
@@ -185,7 +192,8 @@ def _create(space: GraphSpace, n: int = 1, ctx: ModuleType | None = None) -> tup
     folder = Path(tempfile.mkdtemp(prefix="epigym-", dir=memory if memory.is_dir() else None))
     files = tuple(str(folder / f"{index}.pickle") for index in range(n))
     for index in range(n):
-        empty = GraphInstance(np.zeros((0, space.width), np.uint8), np.zeros(0, np.int64), np.zeros((0, 2), np.int64))
+        nodes = np.zeros((0, *space.node_space.shape), space.node_space.dtype)
+        empty = GraphInstance(nodes, np.zeros(0, np.int64), np.zeros((0, 2), np.int64))
         _write(space, index, empty, files)
     return files
 

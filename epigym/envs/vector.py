@@ -35,10 +35,11 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
     Made by `gymnasium.make_vec("epi/Grapevine-v0", num_envs=64)`, with the arguments of the single environment.
 
     ## Observation Space
-    All graphs in one `epigym.space.rows.GraphBatch`, nothing padded: `nodes` uint8[N, 64],
-    `edge_index` int64[2, E], `edge_label` int64[E], and `node_ptr`, `edge_ptr` int64[num_envs + 1], where the nodes and
-    edges of each environment start. `epigym.encoding.encoder.graph_instance(batch, i)` is what environment `i` observes
-    by itself, and `epigym.PaddedVectorObservation` makes arrays of fixed size.
+    All graphs in one `epigym.space.rows.GraphBatch`, nothing padded: `nodes` uint8[N, 64], with
+    `encoding="relational"` int64[N, 4], `edge_index` int64[2, E], `edge_label` int64[E], and `node_ptr`, `edge_ptr`
+    int64[num_envs + 1], where the nodes and edges of each environment start.
+    `epigym.encoding.encoder.graph_instance(batch, i)` is what environment `i` observes by itself, and
+    `epigym.PaddedVectorObservation` makes arrays of fixed size.
 
     ## Action Space
     `MultiDiscrete`: an action for each environment. They are the same actions in all of them, named by the attribute
@@ -93,9 +94,9 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
         self.single = single
         self.task, self.space, self.action_names = single.task, single.space, single.action_names
         self.render_mode = single.render_mode
-        self.single_observation_space = GraphSpace(single.encoder.identifiers.shape[1])
+        self.single_observation_space = GraphSpace(single.encoder.largest, single.encoder.labels)
         self.single_action_space = single.action_space
-        self.observation_space = GraphBatchSpace(self.num_envs, self.single_observation_space.width)
+        self.observation_space = GraphBatchSpace(self.num_envs, self.single_observation_space)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.states = np.full(self.num_envs, self.space.initial, np.int32)
         self.goals = Goals(single.encoder, [self.task.goal] * self.num_envs)

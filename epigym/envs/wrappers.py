@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from epigym.config.values import Count, typed
-from epigym.envs.graph_space import LABELS, GraphBatchSpace, GraphSpace, as_batch
+from epigym.envs.graph_space import GraphBatchSpace, GraphSpace, as_batch
 from epigym.errors import LimitError
 from epigym.space.rows import GraphBatch
 
@@ -31,7 +31,7 @@ class PaddedObservation(
 
     Observations are dictionaries, zero wherever a mask is zero:
 
-    - `nodes`: uint8[max_nodes, width], the bits of the node identifiers.
+    - `nodes`: [max_nodes, width], the rows of the nodes, uint8 where they are bits of identifiers, else int64.
     - `edges`: int64[max_edges], the edge labels.
     - `edge_links`: int64[max_edges, 2], source and target of every edge.
     - `node_mask`: int8[max_nodes], 1 for the nodes of the graph, which come first.
@@ -134,8 +134,8 @@ def _padded_space(space: GraphSpace, max_nodes: int, max_edges: int) -> Dict[Any
     typed(max_edges, Count, "max_edges")
     return Dict(
         {
-            "nodes": Box(0, 1, (max_nodes, space.width), np.uint8),
-            "edges": Box(0, LABELS - 1, (max_edges,), np.int64),
+            "nodes": batch_space(space.node_space, max_nodes),
+            "edges": Box(0, int(space.edge_space.n) - 1, (max_edges,), np.int64),
             "edge_links": Box(0, max_nodes - 1, (max_edges, 2), np.int64),
             "node_mask": Box(0, 1, (max_nodes,), np.int8),
             "edge_mask": Box(0, 1, (max_edges,), np.int8),

@@ -7,7 +7,7 @@ colour refinement reads rows, and a graph with edges is rows unrolled.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,14 +67,15 @@ class GraphBatch(NamedTuple):
     """Graphs of several e-states as flat arrays, ready for `torch.from_numpy` and a PyG batch.
 
     Attributes:
-        nodes: uint8[N, width], the 0/1 identifier bits of every node, least significant first.
+        nodes: uint8[N, width], the 0/1 identifier bits of every node, least significant first; with the encoding
+            `relational` int64[N, width], the columns of `epigym.encoding.relational.Relational`.
         edge_index: int64[2, E], source and target of every edge, counted through the whole batch.
-        edge_label: int64[E], the integer labels.
+        edge_label: int64[E], the integer labels; with the encoding `relational` the relations.
         node_ptr: int64[k + 1], where each graph's nodes start.
         edge_ptr: int64[k + 1], where each graph's edges start.
     """
 
-    nodes: NDArray[np.uint8]
+    nodes: NDArray[Any]
     edge_index: NDArray[np.int64]
     edge_label: NDArray[np.int64]
     node_ptr: NDArray[np.int64]

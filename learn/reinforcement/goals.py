@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.encoding.encoder import Encoder
+from epigym.encoding.encoder import AnyEncoder
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.goals import Goal, Goals
 from epigym.errors import EpigymError
@@ -117,7 +117,9 @@ def shortest(space: StateSpace, goals: Sequence[Goal]) -> NDArray[np.int64]:
     raise EpigymError(f"the goal {and_(*goals[int(np.argmin(lengths))])} cannot be reached")
 
 
-def play(space: StateSpace, encoder: Encoder, goals: Sequence[Goal], choose: Choose, limit: int) -> NDArray[np.int64]:
+def play(
+    space: StateSpace, encoder: AnyEncoder, goals: Sequence[Goal], choose: Choose, limit: int
+) -> NDArray[np.int64]:
     """Pursue each goal once from the initial e-state.
 
     Args:

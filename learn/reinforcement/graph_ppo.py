@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.distributions import Categorical
 from torch_geometric.nn import global_mean_pool
 
-from epigym.encoding.encoder import GOAL_EDGE, NODE_TYPES, to_pyg
+from epigym.encoding.encoder import GOAL_EDGE, NODE_TYPES, require_identifiers, to_pyg
 from epigym.envs.graph_space import as_batch
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError
@@ -184,12 +184,12 @@ def train(
         `return` of the episodes that ended (NaN without one), `entropy`, `policy_loss`, `value_loss`.
 
     Raises:
-        EpigymError: when the environments are others.
+        EpigymError: when the environments are others, or have observations without identifiers.
     """
     if envs.autoreset_mode is not AutoresetMode.SAME_STEP or envs.max_episode_steps is None:
         raise EpigymError("PPO needs environments with autoreset_mode='SameStep' and max_episode_steps")
     torch.manual_seed(seed)
-    width = envs.single.encoder.identifiers.shape[1]
+    width = require_identifiers(envs.single.encoding).width
     policy = GraphPolicy(
         len(envs.action_names), len(envs.task.agents), width=width, size=choices.size, layers=choices.layers
     )

@@ -17,9 +17,23 @@ from learn.models.runs import CHECKPOINTS, LAST, LINEAR_FILE, RUN_FILE
 
 GPU_FILES = ("/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap", "/dev/kfd", "/dev/dxg")
 """What Linux shows of a GPU: NVIDIA's, also on its boards, AMD's, and that of Windows below it."""
-ENCODING = {"among": "epigym.encoding.encoder:ENCODINGS"}
-"""The metadata of the choice of an encoding."""
+ENCODING = {"among": "epigym.encoding.encoder:ENCODINGS", "check": "learn.training.options:require_identifiers"}
+"""The metadata of the choice of an encoding for data sets."""
 _CLASS = {"check": "epigym.config.targets:check"}
+
+
+def require_identifiers(choice: dict[str, Any]) -> None:
+    """Refuse an encoding that data sets do not hold.
+
+    Raises:
+        UsageError: naming those that they do.
+    """
+    from epigym.encoding import encoder
+
+    try:
+        encoder.require_identifiers(encoder.make_encoding(choice))
+    except UsageError as error:
+        raise UsageError(f"{error}; model=relational makes its typed graphs itself") from None
 
 
 def require_gpu(accelerator: str) -> None:

@@ -225,7 +225,7 @@ def test_help_tells_everything_about_a_command(door: str) -> None:
 
 def test_help_lists_the_groups_of_its_command_only() -> None:
     groups = page("learn.train").partition("Groups")[2]
-    assert "\n  encoding: bitmask, hash, map (default hash)\n" in groups
+    assert "\n  encoding: bitmask, hash, map, relational (default hash)\n" in groups
     assert "\n  recipe: L0, L1, L2, alone, no_rounds, no_worlds, paper, ranking, regression\n" in groups
     assert "agent" not in groups
 

@@ -16,6 +16,7 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 
 import domains
 from epigym import drawing
+from epigym.encoding.encoder import ENCODINGS
 from epigym.envs.env import EpistemicEnv
 from epigym.envs.registration import camel_case
 from epigym.errors import EpigymError, ParseError, TaskError
@@ -114,7 +115,7 @@ def test_one_node_per_world_follows_the_goal_graph() -> None:
     assert len(sizes) > 1
 
 
-@pytest.mark.parametrize("encoding", ["hash", "map", "bitmask"])
+@pytest.mark.parametrize("encoding", ENCODINGS)
 def test_every_encoding_gives_observations_of_the_space(encoding: str) -> None:
     env = coin(encoding=encoding)
     assert all(step[0] in env.observation_space for step in rollout(env, seed=1, steps=8))

@@ -16,12 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epigym
-from epigym.encoding.encoder import graph_instance
+from epigym.encoding.encoder import ENCODINGS, graph_instance
 from epigym.envs.graph_space import GraphBatchSpace
 from epigym.envs.registration import MAX_EPISODE_STEPS
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError
 from epigym.space.rows import GraphBatch, join
+from tests.helpers.bit_graphs import bit_graphs
 
 DOMAINS = ("CoinInTheBox", "Grapevine", "Gossip")
 MODES = tuple(AutoresetMode)
@@ -139,7 +140,7 @@ def test_it_is_as_many_single_environments(domain: str, mode: AutoresetMode, ran
 @given(
     seed=st.integers(0, 2**31),
     mode=st.sampled_from(MODES),
-    encoding=st.sampled_from(["map", "hash", "bitmask"]),
+    encoding=st.sampled_from(list(ENCODINGS)),
     forbid_collapse=st.booleans(),
     steps=st.integers(1, 9),
 )
@@ -297,25 +298,25 @@ def test_pictures_of_all_environments() -> None:
 
 
 def test_the_space_of_batches() -> None:
-    space = GraphBatchSpace(3, seed=1)
+    space = GraphBatchSpace(3, bit_graphs(), seed=1)
     sample = space.sample()
     assert sample in space
-    assert sample not in GraphBatchSpace(2)
-    assert sample not in GraphBatchSpace(3, width=32)
+    assert sample not in GraphBatchSpace(2, bit_graphs())
+    assert sample not in GraphBatchSpace(3, bit_graphs(32))
     assert list(sample) not in space
     assert sample._replace(nodes=sample.nodes + 1) not in space
     across = sample._replace(edge_index=np.zeros_like(sample.edge_index))
     assert (across in space) == (sample.edge_ptr[1] == len(sample.edge_label))
-    assert space == GraphBatchSpace(3) != GraphBatchSpace(4)
+    assert space == GraphBatchSpace(3, bit_graphs()) != GraphBatchSpace(4, bit_graphs())
     assert all(graph in space.single for graph in iterate(space, sample))
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=8), st.integers(0, 100))
 def test_graphs_taken_and_joined_are_the_graphs(chosen_graphs: list[int], seed: int) -> None:
-    batch = GraphBatchSpace(6, width=8, seed=seed).sample()
+    batch = GraphBatchSpace(6, bit_graphs(8), seed=seed).sample()
     assert data_equivalence(join([batch.take(np.arange(2)), batch.take(np.arange(2, 6))]), batch, exact=True)
     taken = batch.take(np.array(chosen_graphs))
-    assert taken in GraphBatchSpace(len(chosen_graphs), width=8)
+    assert taken in GraphBatchSpace(len(chosen_graphs), bit_graphs(8))
     assert data_equivalence(graphs(taken), [graphs(batch)[index] for index in chosen_graphs], exact=True)
 
 

@@ -12,7 +12,7 @@ from gymnasium.spaces import GraphInstance
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import VectorEnv
 
-from epigym.envs.graph_space import GraphSpace
+from tests.helpers.bit_graphs import bit_graphs
 
 ENVS = 3
 
@@ -51,7 +51,7 @@ def test_both_modes_play_alike(synchronous: list[Any]) -> None:
 
 
 def test_a_batch_is_a_tuple_of_graphs_and_stacked_masks(synchronous: list[Any]) -> None:
-    space = GraphSpace()
+    space = bit_graphs()
     for observations, masks, *_ in synchronous:
         assert isinstance(observations, tuple)
         assert len(observations) == ENVS
@@ -96,11 +96,11 @@ GOOD = graph(np.eye(2, 64, dtype=np.uint8), np.array([1, 255]), np.array([[0, 1]
 
 
 def test_the_space_contains_its_samples() -> None:
-    space = GraphSpace(seed=3)
+    space = bit_graphs(seed=3)
     assert all(space.sample(num_nodes=nodes) in space for nodes in range(1, 8))
     assert GOOD in space
     assert GOOD._replace(edges=None, edge_links=None) in space
-    assert space == GraphSpace() != GraphSpace(width=32)
+    assert space == bit_graphs() != bit_graphs(32)
 
 
 @pytest.mark.parametrize(
@@ -122,4 +122,4 @@ def test_the_space_contains_its_samples() -> None:
     ],
 )
 def test_the_space_refuses(wrong: Any) -> None:
-    assert wrong not in GraphSpace()
+    assert wrong not in bit_graphs()

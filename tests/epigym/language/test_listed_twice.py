@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epigym.encoding.encoder import Encoder
+from epigym.encoding.encoder import make_encoder
 from epigym.encoding.identifiers import Bitmask, Hash, Map
+from epigym.encoding.relational import Relational
 from epigym.errors import ParseError, TaskError
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
@@ -30,6 +31,9 @@ from tests.helpers.tasks import coin
 TASKS = [coin(), *(telling_task(random.Random(seed)) for seed in (0, 1, 2))]
 
 
+WAYS = (Map(), Hash(), Bitmask(goal_bits=32, width=128), Relational())
+
+
 def _meaning(task: Task) -> list[Any]:
     """What everything that reads a task makes of it."""
     space = StateSpace(task)
@@ -39,7 +43,7 @@ def _meaning(task: Task) -> list[Any]:
     landmarks = relaxation.landmarks(0)
     parts = [*transitions, RelationalFeatures(space, types.tables, 2, True)(ids)]
     parts += [relaxation(ids), relaxation.facts, landmarks, space.is_goal(ids), symmetries(task), signature(task)]
-    parts += [Encoder(space, way).graphs(ids) for way in (Map(), Hash(), Bitmask(goal_bits=32, width=128))]
+    parts += [make_encoder(space, way).graphs(ids) for way in WAYS]
     return [len(space), *map(repr, parts)]
 
 

@@ -14,8 +14,9 @@ import pytest
 
 from epigym import _core
 from epigym.drawing.page import page
-from epigym.encoding.encoder import Encoder
+from epigym.encoding.encoder import make_encoder
 from epigym.encoding.identifiers import Bitmask, Hash, Map
+from epigym.encoding.relational import Relational
 from epigym.errors import EpigymError, NestingError, ParseError
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
@@ -140,8 +141,8 @@ def test_a_task_with_all_levels(name: str, make: Callable[[Formula], Task], tmp_
         answers = space.query(task.goal)([0])[0].tolist()
         assert answers == [holds(task.initial, task.agents, subgoal) for subgoal in task.goal]
         assert Worlds(space, task.goal)([0]).truth.shape[1] == len(task.goal)
-        for encoding in (Map(), Hash(), Bitmask(goal_bits=32, width=128)):
-            Encoder(space, encoding).graphs([0])
+        for encoding in (Map(), Hash(), Bitmask(goal_bits=32, width=128), Relational()):
+            make_encoder(space, encoding).graphs([0])
         types = FeatureTypes(task)
         RelationalFeatures(space, types.tables, 2, True)([0])
         texts(space, types, 2, True, [0])

@@ -33,7 +33,7 @@ CHOICES = Hyperparameters(
 
 
 def coin(**arguments: object) -> GoalsEnv:
-    return GoalsEnv("coin_in_the_box", instance="pl_2", encoding="bitmask", **arguments)
+    return GoalsEnv("coin_in_the_box", **{"instance": "pl_2", "encoding": "bitmask", **arguments})
 
 
 def vector(env: GoalsEnv, count: int = 8) -> EpistemicVectorEnv:
@@ -101,6 +101,10 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
 def test_other_environments_are_refused() -> None:
     with pytest.raises(EpigymError, match="autoreset_mode='SameStep'"):
         next(train(EpistemicVectorEnv(coin(), 2, 8), CHOICES, steps=1, seed=0))
+    with pytest.raises(
+        EpigymError, match="'relational' has no identifiers of worlds: use 'map' or 'hash' or 'bitmask'"
+    ):
+        next(train(vector(coin(encoding="relational")), CHOICES, steps=8, seed=0))
 
 
 def test_a_small_problem_is_learned_to_the_optimum() -> None:

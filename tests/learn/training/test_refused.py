@@ -70,6 +70,11 @@ CASES = (
     Case("model=linear run_dir=finished_2", "run_dir=finished_2: there is a training: name another"),
     Case("model=linear encoding=bitmask trainer.max_steps=5",
          "encoding=bitmask: model=linear does not use it, only model=gine: leave it out"),
+    Case("encoding=relational",
+         "encoding: the encoding 'relational' has no identifiers of worlds: use 'map' or 'hash' or 'bitmask'; "
+         "model=relational makes its typed graphs itself"),
+    Case("model=relational encoding=relational",
+         "encoding=relational: model=relational does not use it, only model=gine: leave it out"),
     Case("model=linear explorer=dfs", "explorer=dfs: model=linear does not use it, only model=gine: leave it out"),
     Case("model=linear trainer.max_steps=5",
          "trainer.max_steps=5: model=linear does not use it, only model=gine and model=relational: leave it out"),

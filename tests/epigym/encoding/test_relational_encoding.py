@@ -1,0 +1,238 @@
+"""The encoding `relational`: its graphs by hand, what they do not depend on, and its environments."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env, data_equivalence
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import epigym
+from epigym.encoding.encoder import ENCODINGS, graph_instance, to_pyg
+from epigym.encoding.relational import MAX_WORLDS, RELATIONS, Relational, RelationalEncoder
+from epigym.errors import LimitError, UsageError
+from epigym.features.types import FeatureTypes
+from epigym.problem import load_problem
+from epigym.space.rows import GraphBatch
+from epigym.space.space import StateSpace
+from epigym.task.formula import believes, fluent
+from epigym.task.task import EState, Task
+from tests.helpers import strategies
+from tests.helpers.renamed import renamed
+from tests.helpers.structured import structured, walk
+from tests.helpers.tasks import coin
+
+KNOWING = EState((frozenset({"p"}),), ((frozenset({0}),),), (0,))
+BY_HAND = Task("by hand", ("p",), ("a",), (), KNOWING, (believes("a", fluent("p")),))
+IDS = Relational().type_ids
+GRAPEVINE = {"id": "epi/Grapevine-v0", "encoding": "relational"}
+
+
+def ids_of(*colours: np.uint64) -> list[int]:
+    return [1 + int(colour) % IDS for colour in colours] + [0] * (2 - len(colours))
+
+
+def test_a_graph_by_hand() -> None:
+    """One agent that knows the one fluent, and nothing else: every node and every edge."""
+    batch = RelationalEncoder(StateSpace(BY_HAND), Relational()).graphs([0])
+    t = FeatureTypes(BY_HAND).tables
+    assert batch.nodes.tolist() == [
+        [0, 0, *ids_of(t.objects[0])],  # the agent
+        [1, 2, *ids_of(t.goal_fine[0], t.goal_coarse[0])],  # p in the goal, which is so
+        [1, 2, *ids_of(t.goal_fine[1], t.goal_coarse[1])],  # B(a, p) in the goal, which is so
+        [3, 5, *ids_of(t.fluent_fine[0], t.fluent_coarse[0])],  # p, true in all designated worlds
+        [4, 12, *ids_of(t.belief_fine[0, 0], t.belief_coarse[0, 0])],  # of that, what a believes: it is so
+        [5, 20, 0, 0],  # the world, designated
+        [6, 21, 0, 0],  # what a considers possible there
+    ]
+    who, child, about, holds, at, possible = range(8, 14)
+    forth = {
+        (2, 0, who), (2, 1, child), (1, 3, about), (4, 0, who), (4, 3, about), (5, 3, holds), (5, 1, holds),
+        (5, 2, holds), (5, 6, at), (6, 5, possible), (6, 0, who),
+    }  # fmt: skip
+    back = {(target, source, relation + RELATIONS // 2) for source, target, relation in forth}
+    edges = [(*ends, relation) for *ends, relation in zip(*batch.edge_index.tolist(), batch.edge_label, strict=True)]
+    assert len(edges) == len(set(edges))
+    assert set(edges) == forth | back
+    assert (batch.node_ptr.tolist(), batch.edge_ptr.tolist()) == ([0, 7], [0, 22])
+
+
+def test_ids_of_types_are_the_same_in_every_process() -> None:
+    """The ids of the graph by hand, as they were when this was written: what is trained on them relies on it."""
+    nodes = RelationalEncoder(StateSpace(BY_HAND), Relational()).graphs([0]).nodes
+    assert nodes[:5, 2:].tolist() == [[29157, 0], [29195, 23763], [57228, 2497], [5438, 49275], [12844, 54200]]
+
+
+def colours(batch: GraphBatch, index: int = 0) -> Counter[Any]:
+    """A graph up to the order of its nodes and edges, by three rounds of colour refinement."""
+    graph = graph_instance(batch, index)
+    colour: list[Any] = [hash(tuple(row)) for row in graph.nodes.tolist()]
+    for _ in range(3):
+        heard: list[list[Any]] = [[] for _ in colour]
+        for (source, target), relation in zip(graph.edge_links.tolist(), graph.edges.tolist(), strict=True):
+            heard[target].append((relation, colour[source]))
+        colour = [hash((own, tuple(sorted(others)))) for own, others in zip(colour, heard, strict=True)]
+    return Counter(colour)
+
+
+def check_alike(task: Task, seed: int) -> None:
+    """The same walk by other names meets the same graphs; where worlds are left out the order of fluents decides."""
+    other, names = renamed(task, seed)
+    numbers = {action.name: number for number, action in enumerate(other.actions)}
+    spaces = StateSpace(task), StateSpace(other)
+    states = [[0], [0]]
+    for action in walk(spaces[0], seed):
+        same = numbers[names[task.actions[action].name]]
+        for space, own, step in zip(spaces, states, (action, same), strict=True):
+            own.append(space.successor(own[-1], step))
+    whole = spaces[0].world_counts(states[0]) <= MAX_WORLDS
+    one, two = (RelationalEncoder(space, Relational()).graphs(own) for space, own in zip(spaces, states, strict=True))
+    for index in np.flatnonzero(whole).tolist():
+        assert colours(one, index) == colours(two, index)
+
+
+@settings(max_examples=30)
+@given(strategies.tasks() | strategies.tasks(agents=("c", "a", "b"), max_designated=4), st.integers(0, 2**32 - 1))
+def test_names_and_orders_do_not_matter_in_random_tasks(task: Task, seed: int) -> None:
+    check_alike(task, seed)
+    check_alike(structured(task, seed), seed)
+
+
+@pytest.mark.parametrize("problem", ["coin_in_the_box/pl_6", "grapevine/3_pl_4", "consecutive_numbers"])
+def test_names_and_orders_do_not_matter_in_problems_of_the_domains(problem: str) -> None:
+    check_alike(load_problem(problem), 0)
+
+
+def test_ids_mean_the_same_in_problems_of_different_sizes() -> None:
+    small, large = (
+        RelationalEncoder(StateSpace(load_problem(f"coin_in_the_box/{name}")), Relational()).graphs([0]).nodes
+        for name in ("pl_3", "pl_6")
+    )
+    shared = set(map(tuple, small.tolist())) & set(map(tuple, large.tolist()))
+    assert {kind for kind, *_, last in shared if last} == {1, 3, 4}, "goals, fluents and beliefs of equal types"
+
+
+def test_columns_beyond_the_types_are_zero_and_too_few_are_refused() -> None:
+    space = StateSpace(coin())
+    two, three = (RelationalEncoder(space, Relational(types_per_node=columns)).graphs([0]).nodes for columns in (2, 3))
+    assert (three[:, :4] == two).all()
+    assert not three[:, 4].any()
+    with pytest.raises(LimitError) as caught:
+        RelationalEncoder(space, Relational(types_per_node=1))
+    assert str(caught.value) == (
+        f"a node of {space.task.name!r} has 2 types, which does not fit the relational encoding with "
+        "types_per_node=1: raise to types_per_node=2"
+    )
+
+
+def test_ids_stay_in_their_range() -> None:
+    space = StateSpace(coin())
+    few = RelationalEncoder(space, Relational(type_ids=3))
+    assert set(few.graphs([0]).nodes[:, 2:].ravel().tolist()) == {0, 1, 2, 3}
+    assert few.largest.tolist() == [6, 21, 3, 3]
+
+
+def test_without_worlds_only_what_all_e_states_share_is_left() -> None:
+    task = load_problem("consecutive_numbers")
+    space = StateSpace(task)
+    encoder = RelationalEncoder(space, Relational())
+    alone, whole = graph_instance(encoder.without_worlds()), graph_instance(encoder.graphs([0]))
+    count = len(alone.nodes)
+    assert set(alone.nodes[:, 0].tolist()) == {0, 1, 2}, "objects, the goal and facts"
+    assert (alone.nodes[:, [0, 2, 3]] == whole.nodes[:count, [0, 2, 3]]).all()
+    assert (whole.nodes[count:, 0] > 2).all()
+    assert (alone.nodes[alone.nodes[:, 0] == 1, 1] == 1).all(), "nothing of the goal is so"
+    inside = (whole.edge_links < count).all(axis=1)
+    assert (alone.edges == whole.edges[inside]).all()
+    assert (alone.edge_links == whole.edge_links[inside]).all()
+
+
+def test_the_environment_checker_is_silent() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(gymnasium.make(**GRAPEVINE).unwrapped)
+
+
+def test_settings_reach_environments_and_what_is_unknown_is_refused() -> None:
+    choice = {"name": "relational", "types_per_node": 3, "type_ids": 50}
+    env = gymnasium.make("epi/Grapevine-v0", encoding=choice)
+    assert env.observation_space.node_space.high.tolist() == [6, 21, 50, 50, 50]
+    assert env.observation_space.edge_space.n == RELATIONS
+    assert env.reset(seed=0)[0] in env.observation_space
+    with pytest.raises(LimitError, match="raise to types_per_node=2"):
+        gymnasium.make("epi/Grapevine-v0", encoding=choice | {"types_per_node": 1})
+    with pytest.raises(UsageError, match="unknown setting 'width'"):
+        gymnasium.make("epi/Grapevine-v0", encoding=choice | {"width": 3})
+    with pytest.raises(UsageError, match="unknown encoding 'typed': expected one of 'bitmask', 'hash', 'map', 'relat"):
+        gymnasium.make("epi/Grapevine-v0", encoding="typed")
+    assert sorted(ENCODINGS) == ["bitmask", "hash", "map", "relational"]
+
+
+def test_a_vector_environment_sees_what_single_ones_see() -> None:
+    arguments: dict[str, Any] = {**GRAPEVINE, "random_goals": True}
+    envs = gymnasium.make_vec(num_envs=3, **arguments)
+    singles = [gymnasium.make(**arguments) for _ in range(3)]
+    observations, infos = envs.reset(seed=4)
+    own = [env.reset(seed=4 + index)[0] for index, env in enumerate(singles)]
+    for _ in range(4):
+        assert observations in envs.observation_space
+        seen = [graph_instance(observations, index) for index in range(3)]
+        assert data_equivalence(seen, own, exact=True)
+        actions = infos["action_mask"].argmax(axis=1)
+        observations, *_, infos = envs.step(actions)
+        own = [env.step(action)[0] for env, action in zip(singles, actions, strict=True)]
+    assert len({len(graph.nodes) for graph in own}) > 1, "the goals differ"
+
+
+def test_asynchronous_environments_send_the_same_graphs() -> None:
+    single, _ = gymnasium.make(**GRAPEVINE).reset(seed=0)
+    envs = gymnasium.make_vec(num_envs=1, vectorization_mode="async", **GRAPEVINE)
+    observations, _ = envs.reset(seed=0)
+    envs.close()
+    assert data_equivalence(observations[0], single, exact=True)
+
+
+def test_agents_see_typed_graphs_of_their_perspectives() -> None:
+    env = epigym.EpistemicAECEnv(gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3", encoding="relational"))
+    env.reset(seed=0)
+    agent = env.possible_agents[0]
+    assert env.observe(agent) in env.observation_space(agent)
+    seen = env.perspective(agent)
+    assert seen is not None
+    expected = graph_instance(RelationalEncoder(env.central.space, Relational()).graphs([seen]))
+    assert data_equivalence(env.observe(agent), expected, exact=True)
+
+
+def test_padded_graphs_are_the_graphs() -> None:
+    plain, padded = gymnasium.make(**GRAPEVINE), epigym.PaddedObservation(gymnasium.make(**GRAPEVINE), 256, 4096)
+    graph, arrays = plain.reset(seed=0)[0], padded.reset(seed=0)[0]
+    assert arrays in padded.observation_space
+    nodes, edges = int(arrays["node_mask"].sum()), int(arrays["edge_mask"].sum())
+    assert (arrays["nodes"][:nodes] == graph.nodes).all()
+    assert (arrays["edges"][:edges] == graph.edges).all()
+    assert (arrays["edge_links"][:edges] == graph.edge_links).all()
+
+
+def test_pyg_data_and_back() -> None:
+    space = StateSpace(coin())
+    batch = RelationalEncoder(space, Relational()).graphs([0, space.successor(0, 0)])
+    both = to_pyg(batch)
+    assert both.num_graphs == 2
+    for index in range(2):
+        graph, data = graph_instance(batch, index), to_pyg(graph_instance(batch, index))
+        assert data.validate()
+        assert data.x.numpy().tolist() == graph.nodes.tolist()
+        assert data.edge_index.numpy().T.tolist() == graph.edge_links.tolist()
+        assert data.edge_attr.numpy().tolist() == graph.edges[:, None].tolist()
+        assert data.edge_type.tolist() == graph.edges.tolist()
+        assert data.node_type.tolist() == graph.nodes[:, 0].tolist()
+        assert {name: both[index][name].tolist() for name in data.keys()} == {  # noqa: SIM118
+            name: data[name].tolist()
+            for name in data.keys()  # noqa: SIM118
+        }

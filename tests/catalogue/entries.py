@@ -253,6 +253,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 CALLS: dict[str, tuple[str, ...]] = {
     "Environments": (
         "gymnasium.make('epi/CoinInTheBox-v0', encoding='hsah')",
+        "gymnasium.make('epi/CoinInTheBox-v0', encoding={'name': 'hash', 'fluent_bits': 8})",
+        "gymnasium.make('epi/CoinInTheBox-v0', encoding={'name': 'relational', 'types_per_node': 1})",
         "gymnasium.make('epi/CoinInTheBox-v0', invalid_action='ignore')",
         "gymnasium.make('epi/CoinInTheBox-v0', render_mode='text')",
         "gymnasium.make('epi/CoinInTheBox-v0', instance='pl_99')",
@@ -327,6 +329,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     ),
     "Graphs": (
         "Encoder(space, 'hsah')",
+        "Encoder(space, 'relational')",
         "Encoder(space, width=0)",
         "Encoder(space, width=-1)",
         "Encoder(space, 'bitmask', fluent_bits=1)",

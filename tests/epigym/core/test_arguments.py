@@ -11,6 +11,7 @@ import pytest
 from epigym import _core
 from epigym.encoding.encoder import Encoder
 from epigym.encoding.identifiers import IDENTIFIERS
+from epigym.encoding.relational import Relational, RelationalEncoder
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
@@ -44,6 +45,7 @@ def batches(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
         "worlds": Worlds(space, [TRUE]),
         **{f"rows of {name}": Encoder(space, name).rows for name in IDENTIFIERS},
         "graphs": Encoder(space).graphs,
+        "typed graphs": RelationalEncoder(space, Relational()).graphs,
     }
 
 

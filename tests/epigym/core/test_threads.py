@@ -13,6 +13,7 @@ import pytest
 
 from epigym.encoding.encoder import Encoder
 from epigym.encoding.identifiers import IDENTIFIERS
+from epigym.encoding.relational import Relational, RelationalEncoder
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
@@ -65,6 +66,7 @@ def of_query(space: StateSpace) -> Callable[[Any], tuple[Any, ...]]:
 # What is bound to a space and asked of e-states; the answers are arrays that do not depend on what was asked before.
 BOUND: dict[str, Callable[[StateSpace], Callable[[Any], tuple[Any, ...]]]] = {
     **{name: lambda space, name=name: Encoder(space, name, width=128).graphs for name in IDENTIFIERS},  # type: ignore[misc]
+    "relational": lambda space: RelationalEncoder(space, Relational()).graphs,
     "worlds": lambda space: Worlds(space, []),
     "features": lambda space: RelationalFeatures(space, FeatureTypes(space.task).tables, 1, True),
     "relaxation": Relaxation,

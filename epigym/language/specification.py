@@ -1,4 +1,4 @@
-"""What a specification in EPDDL describes, once it is ground."""
+"""Ground EPDDL specifications."""
 
 from __future__ import annotations
 

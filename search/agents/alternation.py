@@ -45,13 +45,13 @@ Tie = tuple[int, int]
 class Alternation(Agent):
     """Expands in turn the best e-state of each open list, one a round; a list with nothing left to expand passes.
 
-    The open lists, by what comes first in them:
+    The open lists and their orders:
 
     - `value`: lowest value of the heuristic;
     - `h_add`: lowest additive cost in the relaxation over belief literals;
     - `preferred`, `preferred_h_add`: the same two orders of the e-states that a preferred action of that relaxation
       reached;
-    - `novelty`, `novelty_h_add`: what is new among the e-states with the same goal count over split subgoals, then the
+    - `novelty`, `novelty_h_add`: novelty among the e-states with the same goal count over split subgoals, then the
       lowest count, then the same two orders;
     - `explore`: a Monte-Carlo tree search for lowest values, see `_Tree`.
 
@@ -62,8 +62,8 @@ class Alternation(Agent):
 
     Attributes:
         lists: the open lists in the order of their turns.
-        seed: what decides between e-states that a list ranks alike: 0 what was seen first, any other number a
-            pseudo-random number of it and of how many were seen before.
+        seed: breaks ties: 0 by the order of discovery, any other number by a pseudo-random number of the seed and the
+            place in that order.
     """
 
     name = "alternation"

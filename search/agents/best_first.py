@@ -29,7 +29,7 @@ float64[k] in thousandths of a step, to priorities, float64[k]. The initial e-st
 
 @dataclass(frozen=True)
 class BestFirst(Agent):
-    """Expands the e-state that comes first by (order, h); of equals the one that was seen first.
+    """Expands the e-state with the lowest (order, h); ties are broken by the order of discovery.
 
     Attributes:
         order: the order of a search in the space given.

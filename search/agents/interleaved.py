@@ -23,10 +23,10 @@ from search.agents.result import SearchStatus, joined_label
 from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic, HeuristicMaker
 
-_DELAY = 5.0  # per action of the task: the head start of blind components, which need no relaxation
+_DELAY = 5.0  # work per action: uninformed components begin that much earlier, as they need no relaxation
 _COMPONENT = "a component of agent 'interleaved'"
-_SYMMETRIES = 200.0  # per action: work after which symmetries are looked for, which then took a fraction of it
-_TURN = 50.0  # work of a turn besides what is counted
+_SYMMETRIES = 200.0  # work per action after which symmetries are computed, which takes a fraction of it
+_TURN = 50.0  # work of a turn, besides successors and relaxations
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ class _TwoQueues(Agent):
 class Preferring(_TwoQueues):
     """Expands in turn the best of all e-states and the best of those that a preferred action reached.
 
-    Best is lowest h, then what was seen first; every e-state is expanded once. Both queues hold all that falls to them,
+    Best is lowest h, then the order of discovery; every e-state is expanded once. The first queue holds all e-states,
     so the search is complete.
     """
 

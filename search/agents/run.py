@@ -103,9 +103,9 @@ class SearchRun:
         return fresh
 
     def numbers(self, fresh: NDArray[np.int32]) -> range:
-        """How many e-states were seen before each of those that `expand` returned last, or before the root.
+        """The places, in the order of discovery, of the e-states that `expand` returned last, or of the root.
 
-        Other searches of the space do not change them, so equals are told apart by them, not by their ids.
+        Ties are broken by them, as other searches of the space change ids, but not this order.
         """
         return range(self.distinct - len(fresh), self.distinct)
 
@@ -129,7 +129,7 @@ class SearchRun:
         return target
 
     def report(self) -> None:
-        """Tell how far the search came, unless that was told within the last tenth of a second."""
+        """Report the counts, at most ten times a second."""
         if self._tell is not None and (now := self.budget.seconds) >= self._next_report:
             self._next_report = now + _REPORT_SECONDS
             self._tell(Counts(self.expanded, self.generated, self.distinct))

@@ -16,7 +16,7 @@ from learn.models.linear.shipped import SHIPPED, fitting
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.heuristics.heuristic import Evaluation, Heuristic
 
-_FIRST = 64  # successors of the initial e-state, from which it is judged what a model knows
+_FIRST = 64  # successors of the initial e-state whose feature types are looked up
 
 
 class Learned(Heuristic):

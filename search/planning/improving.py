@@ -31,7 +31,7 @@ def improved(
     """Leave redundant actions out of a plan, then search for shorter ones with weighted A* in the same state space.
 
     Args:
-        space: what the first search explored.
+        space: explored by the first search.
         heuristic: guides the search; `h_ff` where there is none.
         limits: for the first search and this one together; as there, re-executing plans takes nothing of them.
         first: the result with the first plan, and with the question that it answers.

@@ -18,7 +18,7 @@ from search.processes.watched import NOBODY, Watcher
 
 
 class Searched(NamedTuple):
-    """A result with what a further search can go on with; nothing where there was too little memory to begin."""
+    """A result, with the space and the heuristic for a further search; None when memory ran out before the search."""
 
     result: SearchResult
     space: StateSpace | None = None
@@ -56,7 +56,7 @@ def search_alone(
     if result.plan is None:
         watcher.tell(result)  # now: to free the space may take seconds
     else:
-        watcher.limit(None)  # what comes now takes nothing of the time limit
+        watcher.limit(None)  # no time limit holds for validating the plan
     return Searched(result, space, heuristic)
 
 

@@ -28,6 +28,7 @@ class _Relaxing(Heuristic):
     def __init__(self, space: StateSpace) -> None:
         self._relaxation = Relaxation(space)
         self.is_uninformative = self._relaxation.is_blind(space.initial)
+        self.relaxation = None if self.is_uninformative else self._relaxation
         self._instead = DividedGoals(space) if self.is_uninformative else None
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -35,10 +36,10 @@ class _Relaxing(Heuristic):
         return self._scores(self._relaxation(ids)) if self._instead is None else self._instead.score(ids)
 
     def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
-        """The same with the helpful actions: those of the relaxed plan that can be applied at once."""
-        if self._instead is not None:
-            return self._instead.evaluate(ids, parents, actions)
-        relaxed = self._relaxation(ids)
+        """The same with the helpful actions, in one look-up: those of the relaxed plan that can be applied at once."""
+        if self.relaxation is None:
+            return super().evaluate(ids, parents, actions)
+        relaxed = self.relaxation(ids)
         return Evaluation(self._scores(relaxed), relaxed.helpful_ptr, relaxed.helpful)
 
     @staticmethod

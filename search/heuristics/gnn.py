@@ -11,7 +11,7 @@ from epigym.config.values import Count
 from epigym.space.space import StateSpace
 from learn.models.runs import chosen, finished_runs, newest
 from learn.models.scoring import open_scorer
-from search.heuristics.heuristic import Evaluation, Heuristic
+from search.heuristics.heuristic import Heuristic
 
 
 class Gnn(Heuristic):
@@ -37,18 +37,12 @@ class Gnn(Heuristic):
     def __init__(self, space: StateSpace, checkpoint: str | None = None, threads: Count = 1) -> None:
         self.checkpoint = chosen(checkpoint, space.task.domain)
         self._scorer = open_scorer(self.checkpoint, space, threads)
-        self.prefers = self._scorer.relaxation is not None
+        self.relaxation = self._scorer.relaxation
+        self.prefers = self.relaxation is not None
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the score of each of `ids` (int32[k]), of a regressor the predicted number of steps to a goal."""
         return self._scorer.score(ids)
-
-    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
-        """The same with the preferred actions of the relaxation, if the network corrects one."""
-        if self._scorer.relaxation is None:
-            return super().evaluate(ids, parents, actions)
-        relaxed = self._scorer.relaxation(ids)
-        return Evaluation(self._scorer.score(ids), relaxed.helpful_ptr, relaxed.helpful)
 
 
 def require_checkpoint(checkpoint: str | None, domain: str | None) -> None:

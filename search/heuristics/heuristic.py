@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym.errors import UsageError
 from epigym.space.space import StateSpace
+
+if TYPE_CHECKING:
+    from epigym.features.relaxation import Relaxation
 
 
 class Evaluation(NamedTuple):
@@ -30,13 +33,14 @@ class Evaluation(NamedTuple):
 class Heuristic(ABC):
     """Estimates how far e-states are from a goal; made for one state space, which is its first argument.
 
-    Agents call `evaluate`, once for every e-state that they meet, and for its parent before it. What depends on the
-    e-state alone and prefers nothing needs to say only how to `score`.
+    Agents call `evaluate`, once for every e-state that they meet, and for its parent before it. A heuristic that
+    depends on the e-state alone, and prefers no actions but those of a relaxation, defines only `score`.
 
     Attributes:
         name: in messages and, where nothing else is said, in tables.
         checkpoint: the file a learned heuristic was read from, empty for any other.
         prefers: whether it also prefers actions.
+        relaxation: the one whose helpful actions `evaluate` prefers; None for no preferences.
         is_uninformative: whether it is infinite at the initial e-state, so that another one takes its place.
         made_for: its state space; None where its first argument is none.
     """
@@ -44,6 +48,7 @@ class Heuristic(ABC):
     name: str = "own"
     checkpoint: str = ""
     prefers: bool = False
+    relaxation: Relaxation | None = None
     is_uninformative: bool = False
     made_for: StateSpace | None = None
 
@@ -70,7 +75,11 @@ class Heuristic(ABC):
             parents: int64[k], the e-state from which the agent reached each of them first; -1 for the initial one.
             actions: int64[k], the action by which it did; -1 for the initial e-state.
         """
-        return Evaluation(self.score(ids), np.zeros(len(ids) + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
+        scores = self.score(ids)
+        if self.relaxation is None:
+            return Evaluation(scores, np.zeros(len(ids) + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
+        relaxed = self.relaxation(ids)  # remembered where the scores asked for it
+        return Evaluation(scores, relaxed.helpful_ptr, relaxed.helpful)
 
 
 HeuristicMaker = Callable[[StateSpace], Heuristic]

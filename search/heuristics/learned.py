@@ -14,7 +14,7 @@ from epigym.space.space import StateSpace
 from learn.models.linear.model import LinearScorer
 from learn.models.linear.shipped import SHIPPED, fitting
 from search.heuristics.belief_relaxation import RelaxedPlan
-from search.heuristics.heuristic import Evaluation, Heuristic
+from search.heuristics.heuristic import Heuristic
 
 _FIRST = 64  # successors of the initial e-state whose feature types are looked up
 
@@ -44,24 +44,16 @@ class Learned(Heuristic):
     ) -> None:
         types = FeatureTypes(space.task)
         self.checkpoint, chosen = fitting(checkpoint, space.task.domain, types.schema)
-        self._scorer = LinearScorer(space, chosen, types)
-        self.prefers = self._scorer.relaxation is not None
-        self._instead: RelaxedPlan | None = None
-        if least_known and self._scorer.known(_first_successors(space)) < least_known:
-            self.checkpoint, self.prefers, self._instead = "", True, RelaxedPlan(space)
+        linear = LinearScorer(space, chosen, types)
+        self._scorer: LinearScorer | RelaxedPlan = linear
+        if least_known and linear.known(_first_successors(space)) < least_known:
+            self.checkpoint, self._scorer = "", RelaxedPlan(space)
+        self.relaxation = self._scorer.relaxation
+        self.prefers = self._scorer is not linear or self.relaxation is not None
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the score of each of `ids` (int32[k])."""
-        return self._scorer.score(ids) if self._instead is None else self._instead.score(ids)
-
-    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
-        """The same with the preferred actions of the relaxation, if the model corrects one."""
-        if self._instead is not None:
-            return self._instead.evaluate(ids, parents, actions)
-        if self._scorer.relaxation is None:
-            return super().evaluate(ids, parents, actions)
-        relaxed = self._scorer.relaxation(ids)
-        return Evaluation(self._scorer.score(ids), relaxed.helpful_ptr, relaxed.helpful)
+        return self._scorer.score(ids)
 
 
 def _first_successors(space: StateSpace) -> NDArray[np.int32]:

@@ -156,7 +156,8 @@ class _NewStates:
     @cached_property
     def values(self) -> list[float]:
         """Of each, by the heuristic given, in thousandths."""
-        return list(scored(self._estimates.heuristic, self.ids, self.parents, self.actions).tolist())
+        values: list[float] = scored(self._estimates.heuristic, self.ids, self.parents, self.actions).tolist()
+        return values
 
     @cached_property
     def relaxed(self) -> Relaxed:
@@ -166,7 +167,8 @@ class _NewStates:
     @cached_property
     def h_add(self) -> list[float]:
         """Of each, in thousandths."""
-        return list(thousandths("h_add", self.ids, self.relaxed.h_add).tolist())
+        costs: list[float] = thousandths("h_add", self.ids, self.relaxed.h_add).tolist()
+        return costs
 
     @cached_property
     def is_preferred(self) -> list[bool]:
@@ -180,7 +182,8 @@ class _NewStates:
     @cached_property
     def novelty(self) -> list[float]:
         """Of each, its rank by novelty and goal count."""
-        return list(self._estimates.novel_parts(self.ids).tolist())
+        ranks: list[float] = self._estimates.novel_parts(self.ids).tolist()
+        return ranks
 
 
 _Order = Callable[[_NewStates], Iterable[Rank | None]]

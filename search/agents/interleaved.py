@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any
 
 from epigym.config.registry import check
@@ -54,12 +55,16 @@ class Interleaved(Agent):
         """Refuse what are no components."""
         if not self.components:
             raise UsageError(f"agent {self.name!r} needs components")
-        _recipes(self.components)
+        _ = self._recipes
+
+    @cached_property
+    def _recipes(self) -> list[_Recipe]:
+        return [_recipe(**check(_COMPONENT, _recipe, component)) for component in self.components]
 
     def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
         """Start the search."""
         work = _Work(run.space)
-        components = [_Component(recipe, run, work) for recipe in _recipes(self.components)]
+        components = [_Component(recipe, run, work) for recipe in self._recipes]
         searching, failures = list(components), list[TaskError]()
         try:
             while searching:
@@ -172,10 +177,6 @@ class _Recipe:
     share: float
     agent: Agent
     heuristic: HeuristicMaker | None
-
-
-def _recipes(components: Sequence[Mapping[str, Any]]) -> list[_Recipe]:
-    return [_recipe(**check(_COMPONENT, _recipe, component)) for component in components]
 
 
 def _recipe(

@@ -48,10 +48,6 @@ class Limits:
         """What is left when some seconds have passed."""
         return self if self.time_limit is None else replace(self, time_limit=max(self.time_limit - seconds, 0.0))
 
-    def at_most(self, seconds: float) -> Limits:
-        """The same with a time limit that is no longer than this."""
-        return replace(self, time_limit=seconds if self.time_limit is None else min(self.time_limit, seconds))
-
 
 class Budget:
     """What is left of the limits of a running search."""

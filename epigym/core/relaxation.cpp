@@ -66,13 +66,10 @@ bool Relaxation::test(Node node, Truths& truths) {
 // Looks for the cost of a node that costs something.
 void Relaxation::open(Node node) {
     ++opened_;
-    switch (data_.kind[node]) {
-        case Kind::Fact:
-            status_[node] = Status::Fact;
-            open_.push_back(node);
-            return;
-        case Kind::Any: status_[node] = Status::Any; break;
-        case Kind::All: status_[node] = Status::All; break;
+    status_[node] = all_open_[node];
+    if (data_.kind[node] == Kind::Fact) {
+        open_.push_back(node);
+        return;
     }
     for (auto k = data_.child_ptr[node]; k < data_.child_ptr[node + 1]; ++k)
         if (status_[data_.child[k]] == Status::Costly) open(data_.child[k]);

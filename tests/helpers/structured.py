@@ -12,6 +12,7 @@ from epigym.space.sampling import random_walk
 from epigym.space.space import StateSpace
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Task
+from tests.helpers.renamed import renamed
 
 
 def structured(task: Task, seed: int) -> Task:
@@ -32,6 +33,19 @@ def structured(task: Task, seed: int) -> Task:
             facts=tuple(lifted(random.choice("fp")) for _ in range(random.choice([0, 0, 1, 3]))),
         ),
     )
+
+
+def walk_by_other_names(task: Task, seed: int) -> tuple[tuple[StateSpace, StateSpace], list[list[int]]]:
+    """Spaces of a task and of the same under other names, and the e-states of the same random walk in both."""
+    other, names = renamed(task, seed)
+    spaces = StateSpace(task), StateSpace(other)
+    numbers = {action.name: number for number, action in enumerate(other.actions)}
+    states = [[0], [0]]
+    for action in walk(spaces[0], seed):
+        same = numbers[names[task.actions[action].name]]
+        for space, own, step in zip(spaces, states, (action, same), strict=True):
+            own.append(space.successor(own[-1], step))
+    return spaces, states
 
 
 def walk(space: StateSpace, seed: int, steps: int = 4) -> list[int]:

@@ -24,8 +24,7 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent
 from epigym.task.task import EState, Task
 from tests.helpers import strategies
-from tests.helpers.renamed import renamed
-from tests.helpers.structured import structured, walk
+from tests.helpers.structured import structured, walk_by_other_names
 from tests.helpers.tasks import coin
 
 KNOWING = EState((frozenset({"p"}),), ((frozenset({0}),),), (0,))
@@ -83,14 +82,7 @@ def colours(batch: GraphBatch, index: int = 0) -> Counter[Any]:
 
 def check_alike(task: Task, seed: int) -> None:
     """The same walk by other names meets the same graphs; where worlds are left out the order of fluents decides."""
-    other, names = renamed(task, seed)
-    numbers = {action.name: number for number, action in enumerate(other.actions)}
-    spaces = StateSpace(task), StateSpace(other)
-    states = [[0], [0]]
-    for action in walk(spaces[0], seed):
-        same = numbers[names[task.actions[action].name]]
-        for space, own, step in zip(spaces, states, (action, same), strict=True):
-            own.append(space.successor(own[-1], step))
+    spaces, states = walk_by_other_names(task, seed)
     whole = spaces[0].world_counts(states[0]) <= MAX_WORLDS
     one, two = (RelationalEncoder(space, Relational()).graphs(own) for space, own in zip(spaces, states, strict=True))
     for index in np.flatnonzero(whole).tolist():

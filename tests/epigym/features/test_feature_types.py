@@ -17,12 +17,11 @@ from epigym.features.types import FeatureTypes
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
 from epigym.space.signature import word
-from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, believes, common, fluent, not_, or_
 from epigym.task.task import Task
 from tests.helpers import strategies
 from tests.helpers.renamed import renamed
-from tests.helpers.structured import structured, walk
+from tests.helpers.structured import structured, walk_by_other_names
 from tests.helpers.tasks import COIN, coin, deluded
 from tests.oracles.features import LEVELS
 
@@ -42,17 +41,10 @@ PROBLEMS = (
 
 def check_alike(task: Task, seed: int, levels: tuple[tuple[int, bool], ...] = LEVELS) -> None:
     """The same walk by other names meets e-states with the same features."""
-    other, names = renamed(task, seed)
-    types, other_types = FeatureTypes(task), FeatureTypes(other)
+    spaces, states = walk_by_other_names(task, seed)
+    types, other_types = (FeatureTypes(space.task) for space in spaces)
     assert other_types.definitions == types.definitions
     assert other_types.schema == types.schema
-    spaces = StateSpace(task), StateSpace(other)
-    numbers = {action.name: number for number, action in enumerate(other.actions)}
-    states = [[0], [0]]
-    for action in walk(spaces[0], seed):
-        same = numbers[names[task.actions[action].name]]
-        for space, own, step in zip(spaces, states, (action, same), strict=True):
-            own.append(space.successor(own[-1], step))
     for level, worlds in levels:
         one, two = (
             RelationalFeatures(space, own.tables, level, worlds)(ids)

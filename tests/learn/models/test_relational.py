@@ -55,8 +55,7 @@ from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from tests.helpers import strategies
 from tests.helpers.commands import composed
-from tests.helpers.renamed import renamed
-from tests.helpers.structured import structured, walk
+from tests.helpers.structured import structured, walk_by_other_names
 from tests.helpers.tasks import coin, counter, deluded
 
 OBJECT, GOAL, FACT, FLUENT, BELIEF, WORLD, ROW = range(KINDS)
@@ -200,14 +199,7 @@ def check_alike(task: Task, seed: int) -> None:
 
     Where worlds are left out the order of fluents decides which.
     """
-    other, names = renamed(task, seed)
-    spaces, types = (StateSpace(task), StateSpace(other)), FeatureTypes(task)
-    numbers = {action.name: number for number, action in enumerate(other.actions)}
-    states = [[0], [0]]
-    for action in walk(spaces[0], seed):
-        same = numbers[names[task.actions[action].name]]
-        for space, own, step in zip(spaces, states, (action, same), strict=True):
-            own.append(space.successor(own[-1], step))
+    (spaces, states), types = walk_by_other_names(task, seed), FeatureTypes(task)
     whole = spaces[0].world_counts(states[0]) <= MAX_WORLDS
     states = [np.array(own)[whole].tolist() for own in states]
     network = network_of(len(vocabulary_of([types])))

@@ -32,7 +32,7 @@ from search.heuristics.heuristic import Heuristic
 from search.heuristics.open_goals import DividedGoals
 
 OpenListName = Literal["value", "h_add", "preferred", "preferred_h_add", "novelty", "novelty_h_add", "explore"]
-_DEFAULT: tuple[OpenListName, ...] = ("value", "h_add", "preferred", "preferred_h_add", "novelty", "novelty_h_add")
+_ALL: tuple[OpenListName, ...] = get_args(OpenListName)
 _BONUS = 0.5  # of children that were visited less, in parts of the spread of their siblings' values
 
 _RELAXING = {"h_add", "preferred", "preferred_h_add", "novelty_h_add"}
@@ -69,13 +69,13 @@ class Alternation(Agent):
     name = "alternation"
     is_informed = True
 
-    lists: Sequence[OpenListName] = _DEFAULT
+    lists: Sequence[OpenListName] = _ALL
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what is no choice of open lists."""
         if not self.lists:
-            raise UsageError(f"agent {self.name!r}: lists is empty: name one of {', '.join(get_args(OpenListName))}")
+            raise UsageError(f"agent {self.name!r}: lists is empty: name one of {', '.join(_ALL)}")
         for name in self.lists:
             if self.lists.count(name) > 1:
                 raise UsageError(f"agent {self.name!r}: lists names {name!r} twice")

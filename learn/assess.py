@@ -1,4 +1,4 @@
-"""Test a regressor on problems it was not trained on.
+"""Test a network on problems it was not trained on.
 
 Writes assessment.csv, assessment.md and two pictures for every problem into the folder of the run.
 """
@@ -6,9 +6,8 @@ Writes assessment.csv, assessment.md and two pictures for every problem into the
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from epigym.cli.runner import run
 from epigym.cli.settings import ProblemSettings
@@ -25,14 +24,13 @@ class Assess(ProblemSettings):
     problem: list[str]
     checkpoint: str | None
     explorer: ExplorerSettings
-    outputs: Path = field(metadata={"written": "folder"})
 
 
 def assess(settings: Assess) -> None:
     """Compare predicted with exact distances.
 
     Raises:
-        EpigymError: when a problem, a setting, a checkpoint or a stored data set is wrong.
+        EpigymError: when a problem, a setting or a checkpoint is wrong.
     """
     from learn.data.problems import named
 
@@ -43,9 +41,7 @@ def assess(settings: Assess) -> None:
     from learn.training.report.assessment import assess
     from learn.training.report.tables import write_table
 
-    rows = assess(
-        problems, settings.reading, settings.explorer, settings.checkpoint, settings.outputs, settings.run_dir
-    )
+    rows = assess(problems, settings.reading, settings.explorer, settings.checkpoint, settings.run_dir)
     Console().print(write_table(rows, settings.run_dir / "assessment", "errors in steps on whole problems"))
     logger.info("%s and assessment.md", settings.run_dir / "assessment.csv")
 

@@ -183,8 +183,9 @@ def _check(value: Any, rules: Mapping[str, Any], place: str, shown: str) -> None
             raise MissingError(f"{place}={name}: there is no such file or folder")
     if "written" in rules:
         check_writable(value, is_folder=rules["written"] == "folder")
-    if "own" in rules and value.get(TARGET) is None:
-        make(rules["own"], {name: one for name, one in value.items() if name != TARGET}, f"{place}.")
+    if "own" in rules and value.get(TARGET) in rules["own"]:
+        own = rules["own"][value.get(TARGET)]
+        make(own, {name: one for name, one in value.items() if name != TARGET}, f"{place}.")
     if "among" in rules:
         make_chosen(place, value, resolve_name(rules["among"]), f"{place}.")
     if check is not None:

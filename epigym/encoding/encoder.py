@@ -33,7 +33,7 @@ from epigym import _core
 from epigym.config.packages import extras
 from epigym.config.values import make_chosen
 from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, GOAL_LABEL, MAX_LABEL, GoalGraph, goal_graph
-from epigym.encoding.identifiers import IDENTIFIERS, Identifiers
+from epigym.encoding.identifiers import IDENTIFIERS, NODE_TYPES, Identifiers
 from epigym.encoding.relational import Relational, RelationalEncoder
 from epigym.errors import EpigymError, UsageError
 from epigym.space.growing import GrowingTable
@@ -49,7 +49,6 @@ Encoding: TypeAlias = Identifiers | Relational
 ENCODINGS: Mapping[str, type[Encoding]] = {**IDENTIFIERS, Relational.name: Relational}
 """The encodings by name."""
 
-NODE_TYPES = ("epsilon", "goal root", "goal", "world", "designated world")
 GOAL_EDGE = 2
 """The type of edges within the goal in PyTorch Geometric data, whatever their subgoal."""
 
@@ -238,11 +237,11 @@ def graph_instance(batch: GraphBatch, index: int = 0) -> GraphInstance:
 
 
 @extras()
-def to_pyg(observation: GraphInstance | GraphBatch) -> Any:
+def to_pyg(observation: GraphInstance | GraphBatch | Sequence[GraphBatch]) -> Any:
     """An observation, or those of a vector environment, as PyTorch Geometric data.
 
     Args:
-        observation: one graph, or a batch of graphs of the same task.
+        observation: one graph, a batch of graphs of the same task, or several batches, each of one task.
 
     Returns:
         A torch_geometric.data.Data, of a batch a torch_geometric.data.Batch, with
@@ -255,55 +254,75 @@ def to_pyg(observation: GraphInstance | GraphBatch) -> Any:
             node_type int64[n], the kind, which is the first column of x; edge_type int64[m], the relation.
 
     Raises:
-        EpigymError: when it is neither.
+        EpigymError: when it is none of these.
         MissingError: when PyTorch or PyTorch Geometric is not installed.
     """
-    if not isinstance(observation, GraphBatch) and not hasattr(observation, "edge_links"):
-        kinds = "the observation of an environment (GraphInstance), or a GraphBatch"
+    batches = _batches(observation)
+    if not batches and not hasattr(observation, "edge_links"):
+        kinds = "the observation of an environment (GraphInstance), a GraphBatch or several"
         raise EpigymError(f"expected {kinds}, got {type(observation).__name__}")
     import torch
     from torch_geometric.data import Batch, Data
 
-    labels: NDArray[Any]
-    if isinstance(observation, GraphBatch):
-        nodes, links, labels = observation.nodes, observation.edge_index, observation.edge_label
-    else:
-        nodes, links = np.asarray(observation.nodes), np.asarray(observation.edge_links, dtype=np.int64).T
-        labels = np.asarray(observation.edges, dtype=np.int64)
-    if nodes.dtype == np.uint8:  # bits of identifiers
-        node_type, edge_type = _types(len(nodes), links, labels)
-        nodes, labels = nodes.astype(np.float32), labels.astype(np.float32) / MAX_LABEL
-    else:
-        node_type, edge_type = nodes[:, 0].copy(), labels.copy()
+    batch = join(batches) if batches else _as_batch(observation)
+    types = [_types(one) for one in batches or [batch]]
+    node_type, edge_type = (np.concatenate(part) for part in zip(*types, strict=True))
+    x, edge_attr = scaled(batch)
     arrays: dict[str, NDArray[Any]] = {
-        "x": nodes,
-        "edge_index": np.ascontiguousarray(links),
-        "edge_attr": labels[:, None],
+        "x": x,
+        "edge_index": np.ascontiguousarray(batch.edge_index),
+        "edge_attr": edge_attr,
         "node_type": node_type,
         "edge_type": edge_type,
     }
     tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
-    if not isinstance(observation, GraphBatch):
+    if not batches:
         return Data(**tensors)
-    ptr, edge_ptr = torch.from_numpy(observation.node_ptr), torch.from_numpy(observation.edge_ptr)
+    ptr, edge_ptr = torch.from_numpy(batch.node_ptr), torch.from_numpy(batch.edge_ptr)
     graphs = torch.arange(len(ptr) - 1)
-    batch = Batch(**tensors, batch=graphs.repeat_interleave(ptr.diff()), ptr=ptr)
+    data = Batch(**tensors, batch=graphs.repeat_interleave(ptr.diff()), ptr=ptr)
     # What lets the batch be taken apart again.
     of_edges = ("edge_index", "edge_attr", "edge_type")
-    batch._slice_dict = {name: edge_ptr if name in of_edges else ptr for name in tensors}
-    batch._inc_dict = {name: ptr[:-1] if name == "edge_index" else torch.zeros_like(graphs) for name in tensors}
-    batch._num_graphs = len(graphs)
-    return batch
+    data._slice_dict = {name: edge_ptr if name in of_edges else ptr for name in tensors}
+    data._inc_dict = {name: ptr[:-1] if name == "edge_index" else torch.zeros_like(graphs) for name in tensors}
+    data._num_graphs = len(graphs)
+    return data
 
 
-def _types(
-    nodes: int, links: NDArray[np.int64], labels: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _batches(observation: Any) -> list[GraphBatch]:
+    """The batches of an observation that is one or several; none of any other."""
+    given = [observation] if isinstance(observation, GraphBatch) else observation
+    is_list = isinstance(given, list | tuple) and all(isinstance(one, GraphBatch) for one in given)
+    return list(given) if is_list else []
+
+
+def _as_batch(observation: Any) -> GraphBatch:
+    nodes, links = np.asarray(observation.nodes), np.asarray(observation.edge_links, dtype=np.int64).T
+    ends = np.array([0, len(nodes)]), np.array([0, links.shape[1]])
+    return GraphBatch(nodes, links, np.asarray(observation.edges, dtype=np.int64), *ends)
+
+
+def scaled(batch: GraphBatch) -> tuple[NDArray[Any], NDArray[Any]]:
+    """`x` and `edge_attr` of graphs, see `to_pyg`."""
+    if batch.nodes.dtype == np.uint8:  # bits of identifiers
+        return batch.nodes.astype(np.float32), batch.edge_label[:, None].astype(np.float32) / MAX_LABEL
+    return batch.nodes, batch.edge_label[:, None]
+
+
+def node_types(batch: GraphBatch) -> NDArray[np.int64]:
+    """`node_type` of graphs of one task, see `to_pyg`."""
+    return _types(batch)[0]
+
+
+def _types(batch: GraphBatch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """What kinds of nodes and edges graphs of one task have; see `to_pyg`.
 
     The labels of subgoals come after those of the agents, and each of them is on an edge from the goal root.
     """
-    node_type = np.full(nodes, NODE_TYPES.index("world"))
+    nodes, links, labels = batch.nodes, batch.edge_index, batch.edge_label
+    if nodes.dtype != np.uint8:
+        return nodes[:, 0].copy(), labels.copy()
+    node_type = np.full(len(nodes), NODE_TYPES.index("world"))
     to_root = labels == GOAL_LABEL
     node_type[links[0, to_root]] = NODE_TYPES.index("epsilon")
     node_type[links[1, to_root]] = NODE_TYPES.index("goal root")

@@ -19,6 +19,8 @@ from epigym.task.task import Task
 Identify = Callable[[NDArray[np.bool_], NDArray[np.int64]], NDArray[np.uint8]]
 """From the valuations of worlds and their repetition indices or ranks to identifier bits, see `Encoder.identify`."""
 
+NODE_TYPES = ("epsilon", "goal root", "goal", "world", "designated world")
+
 _WIDTH = {"minimum": 0}
 
 
@@ -31,6 +33,8 @@ class Identifiers(ABC):
     """
 
     name: ClassVar[str]
+    node_types: ClassVar[int] = len(NODE_TYPES)
+    """Number of node types in PyTorch Geometric data."""
     by_rank: ClassVar[bool] = False
     """Whether a world is identified by its rank in canonical order, after the goal; else by its valuation."""
     width: int = field(default=64, metadata=_WIDTH)

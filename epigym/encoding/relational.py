@@ -241,6 +241,8 @@ class Relational:
     """
 
     name: ClassVar[str] = "relational"
+    node_types: ClassVar[int] = KINDS
+    """Number of node types in PyTorch Geometric data."""
     types_per_node: int = field(default=2, metadata={"minimum": 1})
     type_ids: int = field(default=65536, metadata={"minimum": 1})
 
@@ -327,6 +329,12 @@ def vocabulary_of(types: Iterable[FeatureTypes]) -> NDArray[np.uint64]:
         tables = (t.objects, t.fact_fine, t.goal_fine, t.goal_coarse, t.fluent_fine, t.fluent_coarse)
         colours += [*tables, t.belief_fine.ravel(), t.belief_coarse.ravel()]
     return np.unique(np.concatenate(colours))
+
+
+def type_ids_of(types: Iterable[FeatureTypes], encoding: Relational) -> list[int]:
+    """The ids of the types of some tasks, ascending."""
+    ids: list[int] = np.unique(1 + vocabulary_of(types) % np.uint64(encoding.type_ids)).tolist()
+    return ids
 
 
 def side_by_side(graphs: Sequence[Graphs]) -> Graphs:

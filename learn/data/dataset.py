@@ -21,7 +21,7 @@ from epigym.io.files import replacing
 from epigym.io.sealed import read_sealed, write_sealed
 from epigym.space.rows import GoalPart, Rows
 from epigym.space.search_problem import SearchProblem, Source
-from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep, resolve
+from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep, require_goal, resolve
 from learn.data.fingerprint import fingerprint, task_fingerprint
 from learn.data.rows import Encoded, encode
 
@@ -32,10 +32,6 @@ FORMAT_VERSION = 3
 LABELLING_VERSION = 2
 """Raised whenever the same settings would give other samples, labels or graphs."""
 _ARRAYS, _METADATA = "arrays.safetensors", "metadata.json"
-
-
-class NoGoalError(EpigymError):
-    """No e-state that an explorer visited reaches a goal, so that there is nothing to label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +95,7 @@ def make_samples(exploration: Exploration, settings: ExplorerSettings, encoding:
     """
     space, goal = exploration.space, exploration.task.goal
     kept = keep(exploration, settings)
-    if not len(kept):
-        raise NoGoalError(
-            f"no goal of {exploration.task.name!r} is among the {len(exploration.states)} e-states visited by the "
-            f"explorer {exploration.explorer!r}: raise max_visited or max_depth, or leave the problem out"
-        )
+    require_goal(exploration, kept)
     states = exploration.states[kept]
     return Samples(
         encoded=encode(Encoder(space, goal=goal, **encoding), states),

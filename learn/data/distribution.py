@@ -7,7 +7,7 @@ of the domain's vocabulary, nested beliefs and negated ones among them. What can
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from itertools import count
@@ -107,8 +107,7 @@ def draw(
         UsageError: when there is no such domain or split.
         EpigymError: when no problem fits for long.
     """
-    if domain not in domains.DOMAINS:
-        raise UsageError(unknown("domain", domain, domains.DOMAINS))
+    check_domains([domain])
     known: set[str] = set()
     size = lru_cache(maxsize=8)(partial(_size, domain, split))
     most = _MOST_LONG if long_goals else _MOST
@@ -126,6 +125,17 @@ def draw(
         known.add(mark)
         last = number
         yield found
+
+
+def check_domains(names: Iterable[str]) -> None:
+    """See that there are domains of these names.
+
+    Raises:
+        UsageError: when there is none of a name.
+    """
+    for name in names:
+        if name not in domains.DOMAINS:
+            raise UsageError(unknown("domain", name, domains.DOMAINS))
 
 
 def _parameters(domain: str, split: str, random: Random) -> dict[str, Any]:

@@ -32,6 +32,11 @@ from learn.data.newest import Newest
 EXPLORERS = ("auto", "dfs", "exhaustive")
 _THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
+
+class NoGoalError(EpigymError):
+    """No e-state that an explorer visited reaches a goal, so that there is nothing to label."""
+
+
 OnVisit = Callable[[int], None]
 """Told now and then how many e-states have been visited."""
 
@@ -158,6 +163,19 @@ def keep(exploration: Exploration, settings: ExplorerSettings) -> NDArray[np.int
         return labelled
     generator = np.random.default_rng(settings.seed)
     return np.sort(generator.choice(labelled, settings.max_kept, replace=False))
+
+
+def require_goal(exploration: Exploration, kept: NDArray[np.integer]) -> None:
+    """See that an explorer has found something to label.
+
+    Raises:
+        NoGoalError: when none of the e-states that it visited is kept.
+    """
+    if not len(kept):
+        raise NoGoalError(
+            f"no goal of {exploration.task.name!r} is among the {len(exploration.states)} e-states visited by the "
+            f"explorer {exploration.explorer!r}: raise max_visited or max_depth, or leave the problem out"
+        )
 
 
 def is_sparse(action_count: int, max_depth: int, max_visited: int) -> bool:

@@ -9,6 +9,7 @@ from epigym.space import ragged
 
 UNREACHABLE = -1
 """The distance of states from which no recorded transition sequence reaches a goal."""
+_DEAD_END = 10  # actions by which an e-state without a way to a goal is farther than the farthest of its problem
 
 
 def goal_distances(count: int, source: ArrayLike, target: ArrayLike, goals: ArrayLike) -> NDArray[np.int32]:
@@ -37,3 +38,8 @@ def goal_distances(count: int, source: ArrayLike, target: ArrayLike, goals: Arra
         found = predecessors[ragged.positions(ptr, frontier)[0]]
         frontier = np.unique(found[distances[found] == UNREACHABLE])
     return distances
+
+
+def target_of(distance: NDArray[np.int32]) -> NDArray[np.float64]:
+    """float64[k]: what a regression learns of the distances of a problem's e-states, int32[k]."""
+    return np.where(distance == UNREACHABLE, distance.max() + _DEAD_END, distance).astype(np.float64)

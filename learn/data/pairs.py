@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.space import ragged
+from epigym.space.search_problem import Source
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from learn.data.explorers import Exploration, ExplorerSettings, explore
+from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep, require_goal
 from learn.data.labels import UNREACHABLE
 
 _BEST = 2  # successors of an e-state that stand for all that are nearest
@@ -75,6 +76,25 @@ def pairs_of(task: Task, *, expansions: int, max_states: int, seed: int, in_sigh
     return Pairs(space, ids, distance[numbers], better, worse, weight)
 
 
+def rollout_of(source: Source, settings: ExplorerSettings, on_visit: OnVisit = lambda visited: None) -> Pairs:
+    """The e-states that an explorer keeps of a problem, with their distances, and no pairs.
+
+    Args:
+        source: the problem, see `SearchProblem.of`.
+        settings: of the explorer.
+        on_visit: called with the number of e-states visited.
+
+    Raises:
+        NoGoalError: when no visited e-state reaches a goal.
+    """
+    exploration = explore(source, settings, on_visit)
+    kept = keep(exploration, settings)
+    require_goal(exploration, kept)
+    space, ids = _walked_to(exploration, kept, forbid_collapse=settings.forbid_collapse)
+    nothing = np.empty(0, dtype=np.int64)
+    return Pairs(space, ids, exploration.distance[kept], nothing, nothing, nothing.astype(np.float64))
+
+
 def pairs_of_plan(space: StateSpace, states: Sequence[int], *, seed: int) -> Pairs:
     """Pairs of the e-states of a plan: each is better than the one before it, and than its siblings.
 
@@ -118,23 +138,27 @@ def _explored(
     return exploration, distance, _chosen(exact, ptr, exploration.target[order], expansions, rng)
 
 
-def _walked_to(exploration: Exploration, ids: NDArray[np.integer]) -> tuple[StateSpace, NDArray[np.int32]]:
-    """Some explored e-states in a space that has the goal, and their ids there, which are in the same order.
+def _walked_to(
+    exploration: Exploration, places: NDArray[np.integer], *, forbid_collapse: bool = False
+) -> tuple[StateSpace, NDArray[np.int32]]:
+    """Some visited e-states, by their places, in a space that has the goal; and their ids there, in the same order.
 
     The ways to them are walked again, which builds no other e-states.
     """
-    passed = np.zeros(len(exploration.states), dtype=np.bool_)
-    ends = ids
+    place_of = np.full(int(exploration.states.max()) + 2, -1)  # the last for -1, what is before the initial e-state
+    place_of[exploration.states] = np.arange(len(exploration.states))
+    before = place_of[exploration.predecessor]
+    passed = np.zeros(len(before), dtype=np.bool_)
+    ends = places
     while len(ends):
         passed[ends] = True
-        before = exploration.predecessor[ends]
-        ends = np.unique(before[before >= 0])
-        ends = ends[~passed[ends]]
-    space = StateSpace(exploration.task)
+        ends = np.unique(before[ends])
+        ends = ends[(ends >= 0) & ~passed[ends]]
+    space = StateSpace(exploration.task, forbid_collapse=forbid_collapse)
     own = np.zeros(len(passed), dtype=np.int32)
-    for state in np.flatnonzero(passed)[1:].tolist():
-        own[state] = space.successor(int(own[exploration.predecessor[state]]), int(exploration.action[state]))
-    return space, own[ids]
+    for place in np.flatnonzero(passed)[1:].tolist():  # each after the one before it
+        own[place] = space.successor(int(own[before[place]]), int(exploration.action[place]))
+    return space, own[places]
 
 
 def _chosen(

@@ -10,45 +10,48 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import torch
 from torch import nn
 
-from epigym.config.targets import TARGET, find, make
 from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
 from epigym.io.files import AnyPath, replacing
 from epigym.io.sealed import DIGITS, read_bytes, seal
-from learn.models.gine.regressor import Regressor
-from learn.models.gine.target import Target
+from learn.models.base import Base
+from learn.models.calibration import Calibration
+from learn.models.gine.network import make_network
 
-HYPERPARAMETER_VERSION = 2
-"""Raised whenever the hyper-parameters inside a checkpoint change their meaning."""
-NETWORK = "regressor."
-"""Before the names of the network's tensors, whatever kind of model a checkpoint holds."""
+VERSION = 3
+"""Raised whenever the hyper-parameters inside a checkpoint, or the graphs, change their meaning."""
+_NETWORK = "network."  # before the names of the network's tensors
 
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A trained regressor with everything that is needed to score e-states.
+    """A trained network with everything that is needed to score e-states.
 
     Attributes:
         path: the file it was read from.
-        regressor: in evaluation mode, on the CPU.
-        target: from its output to steps.
-        encoding: keyword arguments of `epigym.encoding.encoder.Encoder`.
+        network: in evaluation mode, on the CPU.
+        encoding: of the graphs that it reads, with its settings.
+        types: ids of the types that occurred in training; empty where the encoding has none.
+        base: the heuristic that it corrects.
+        steps: from its values to steps.
         domains: domains that it was trained on.
     """
 
     path: Path
-    regressor: Regressor
-    target: Target
+    network: nn.Module
     encoding: dict[str, Any]
+    types: tuple[int, ...]
+    base: Base
+    steps: Calibration
     domains: tuple[str, ...]
 
 
 class Content(NamedTuple):
-    """What is in a checkpoint that `learn.train` wrote, whatever kind of model it holds.
+    """What is in a checkpoint that `learn.train` wrote.
 
     Attributes:
         path: the file.
@@ -59,18 +62,6 @@ class Content(NamedTuple):
     path: Path
     parameters: dict[str, Any]
     state: dict[str, torch.Tensor]
-
-    def require_version(self, expected: int) -> None:
-        """See that the hyper-parameters mean what they mean here.
-
-        Raises:
-            CheckpointError: when they do not.
-        """
-        if self.parameters["version"] != expected:
-            raise CheckpointError(
-                f"{self.path} was written by another version of epigym (format {self.parameters['version']}, expected "
-                f"{expected}): train it again"
-            )
 
 
 def write(content: Mapping[str, Any], path: AnyPath) -> None:
@@ -120,44 +111,35 @@ def read(path: AnyPath) -> Content:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path} is not a checkpoint of learn.train: {error}") from None
     return Content(
-        Path(path), parameters, {key.removeprefix(NETWORK): value for key, value in state if key.startswith(NETWORK)}
+        Path(path), parameters, {key.removeprefix(_NETWORK): value for key, value in state if key.startswith(_NETWORK)}
     )
 
 
 def load(path: AnyPath) -> Trained:
-    """Read a regressor; errors as `read`, and `restore`."""
+    """Read a network; errors as `read`, and `restore`."""
     return restore(read(path))
 
 
-def _require_network(target: str | None) -> None:
-    """See that what a checkpoint wants to be called is a class of networks, and nothing else."""
-    found = Regressor if target is None else find(target)
-    if not (isinstance(found, type) and issubclass(found, nn.Module)):
-        raise TypeError(f"{TARGET}={target} is no class of networks")
-
-
-def unfit(path: Path, error: Exception) -> CheckpointError:
-    """The error that a checkpoint does not make a model, in one line."""
-    return CheckpointError(f"{path} is not a checkpoint of learn.train: {str(error).partition(chr(10))[0]}")
-
-
 def restore(content: Content) -> Trained:
-    """The regressor of a checkpoint.
+    """The network of a checkpoint.
 
     Raises:
-        CheckpointError: when it holds another kind of model, or one of another version.
+        CheckpointError: when it is of another version, or makes no network.
     """
     path, parameters, state = content
-    if "kind" in parameters:
-        raise CheckpointError(f"{path} holds a model={parameters['kind']}: expected a regressor, as of model=gine")
-    content.require_version(HYPERPARAMETER_VERSION)
+    if parameters["version"] != VERSION:
+        raise CheckpointError(
+            f"{path} was written by another version of epigym (format {parameters['version']}, expected {VERSION}): "
+            "train it again"
+        )
     try:
-        target = Target(**parameters["target"])
-        width, network = parameters["encoding"]["width"], parameters["network"]
-        _require_network(network.get(TARGET))
-        regressor = make(network, Regressor, width, margin=target.beta)
-        regressor.load_state_dict(state)
-        encoding, domains = dict(parameters["encoding"]), tuple(parameters["domains"])
+        encoding, types, base = dict(parameters["encoding"]), tuple(parameters["types"]), parameters["base"]
+        if base not in get_args(Base):
+            raise ValueError(f"base is {base!r}, expected one of {', '.join(get_args(Base))}")
+        network = make_network(parameters["network"], encoding, types)
+        network.load_state_dict(state)
+        steps, domains = Calibration(*parameters["steps"]), tuple(parameters["domains"])
     except Exception as error:  # whatever a network of the user's may raise
-        raise unfit(path, error) from None
-    return Trained(path, regressor.eval().requires_grad_(False), target, encoding, domains)
+        reason = str(error).partition(chr(10))[0]
+        raise CheckpointError(f"{path} is not a checkpoint of learn.train: {reason}") from None
+    return Trained(path, network.eval().requires_grad_(False), encoding, types, base, steps, domains)

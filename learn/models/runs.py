@@ -1,4 +1,4 @@
-"""Finding the regressor for a problem."""
+"""Finding the network for a problem."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ class FinishedRun(NamedTuple):
 
     Attributes:
         finished: when, as ISO 8601; runs are ordered by it.
-        checkpoint: of its best regressor.
+        checkpoint: of its best network.
         domains: that it was trained on.
-        beats_median: whether its error on the validation samples is below that of their training's median distance.
+        is_good: whether it was validated by search, or its error on the validation samples is below that of their
+            training's median distance.
     """
 
     finished: str
     checkpoint: Path
     domains: tuple[str, ...]
-    beats_median: bool
+    is_good: bool
 
 
 def finished_runs(outputs: str | os.PathLike[str] = "outputs") -> list[FinishedRun]:
@@ -49,8 +50,8 @@ def finished_runs(outputs: str | os.PathLike[str] = "outputs") -> list[FinishedR
     """
 
     def run(folder: Path, record: Mapping[str, Any]) -> FinishedRun:
-        beats = record["metrics"]["val/mae"] < record["metrics"]["median/mae"]
-        return FinishedRun(str(record["finished"]), folder / record["checkpoint"], tuple(record["domains"]), beats)
+        checkpoint, is_good = folder / record["checkpoint"], bool(record["is_good"])
+        return FinishedRun(str(record["finished"]), checkpoint, tuple(record["domains"]), is_good)
 
     return sorted(one for one in read_records(Path(outputs, "train"), run) if one.checkpoint.is_file())
 
@@ -74,7 +75,7 @@ def read_records(folder: Path, make: Callable[[Path, Mapping[str, Any]], R]) -> 
 
 
 def newest(domain: str, outputs: str | os.PathLike[str] = "outputs") -> Path:
-    """The checkpoint of the newest finished run on `domain` that beats the median predictor in validation.
+    """The checkpoint of the newest good run on `domain`, see `FinishedRun`.
 
     Args:
         domain: name of a domain.
@@ -84,7 +85,7 @@ def newest(domain: str, outputs: str | os.PathLike[str] = "outputs") -> Path:
         MissingCheckpointError: when there is none.
     """
     runs = [run for run in finished_runs(outputs) if domain in run.domains]
-    good = [run.checkpoint for run in runs if run.beats_median]
+    good = [run.checkpoint for run in runs if run.is_good]
     if good:
         return good[-1]
     reason = f"no finished run was trained on {domain!r}" if domain else "no finished run fits a problem of no domain"
@@ -95,7 +96,7 @@ def newest(domain: str, outputs: str | os.PathLike[str] = "outputs") -> Path:
 
 
 def chosen(path: str | None, domain: str) -> str:
-    """The file of the regressor for a task.
+    """The file of the network for a task.
 
     Args:
         path: the file, in which `{domain}` stands for the task's domain; None takes the newest good run's.

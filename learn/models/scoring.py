@@ -13,19 +13,26 @@ from numpy.typing import NDArray
 from epigym.config.packages import extras
 from epigym.features.relaxation import Relaxation
 from epigym.space.space import StateSpace
+from learn.models.calibration import Calibration
 
 _CHUNK_WORLDS = 8192  # of e-states scored at once
 
 
 class Scorer(Protocol):
-    """A model, bound to the e-states of one space."""
+    """A model, bound to the e-states of one space.
+
+    Attributes:
+        steps: from its values to steps.
+    """
+
+    steps: Calibration
 
     @property
     def relaxation(self) -> Relaxation | None:
-        """The relaxation that the model corrects; None for a regressor."""
+        """The relaxation that the model corrects; None where it corrects none."""
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
-        """float64[k]: the score of each of `ids` (int32[k]), of a regressor the predicted number of steps to a goal."""
+        """float64[k]: the value of each of `ids` (int32[k])."""
 
 
 def chunks(space: StateSpace, ids: NDArray[np.integer], size: int) -> Iterator[NDArray[np.integer]]:
@@ -37,7 +44,7 @@ def chunks(space: StateSpace, ids: NDArray[np.integer], size: int) -> Iterator[N
 
 @extras()
 def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 1) -> Scorer:
-    """The model in a checkpoint of `learn.train`, or in a file of `learn.export` (`.onnx`, without PyTorch).
+    """The network in a checkpoint of `learn.train`, or in a file of `learn.export` (`.onnx`, without PyTorch).
 
     Args:
         path: the file.
@@ -46,7 +53,7 @@ def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 
 
     Raises:
         CheckpointError: when it cannot be read.
-        LimitError: when the task does not fit the encoding that the regressor was trained with.
+        LimitError: when the task does not fit the encoding that the network was trained with.
         MissingError: when ONNX Runtime or PyTorch is not installed.
     """
     if Path(path).suffix == ".onnx":
@@ -55,12 +62,8 @@ def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 
         return OnnxScorer(path, space, threads)
     import torch  # takes seconds
 
-    from learn.models import checkpoints
-    from learn.models.gine import relational, scorer
+    from learn.models.checkpoints import load
+    from learn.models.gine.scorer import make_scorer
 
     torch.set_num_threads(threads)
-    content = checkpoints.read(path)
-    if content.parameters.get("kind") == relational.KIND:
-        model = relational.restore(content)
-        return relational.RelationalScorer(space, model.network, model.vocabulary, model.base)
-    return scorer.RegressorScorer(checkpoints.restore(content), space)
+    return make_scorer(load(path), space)

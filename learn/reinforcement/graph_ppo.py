@@ -20,7 +20,8 @@ from torch import Tensor, nn
 from torch.distributions import Categorical
 from torch_geometric.nn import global_mean_pool
 
-from epigym.encoding.encoder import GOAL_EDGE, NODE_TYPES, require_identifiers, to_pyg
+from epigym.encoding.encoder import GOAL_EDGE, require_identifiers, to_pyg
+from epigym.encoding.identifiers import NODE_TYPES
 from epigym.envs.graph_space import as_batch
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError

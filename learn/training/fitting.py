@@ -1,50 +1,55 @@
-"""A training from its data sets to the record of a finished run."""
+"""A training from its problems to the record of a finished run."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import torch
 from lightning import seed_everything
-from numpy.typing import NDArray
 
-from epigym.errors import EpigymError
+from epigym.encoding.encoder import Encoding, make_encoder, make_encoding, to_pyg
+from epigym.encoding.relational import Relational, type_ids_of
+from epigym.errors import CheckpointError, EpigymError, UsageError
+from epigym.features.types import FeatureTypes
 from epigym.io.tables import ScreenTable
-from learn.data.dataset import DataSet
-from learn.models.checkpoints import Trained, load
+from epigym.space.space import StateSpace
+from epigym.task.task import Task
+from learn.data.pairs import Pairs
+from learn.models.base import Base, BaseHeuristic
+from learn.models.checkpoints import load
+from learn.models.gine.network import make_network
+from learn.models.gine.paper import PaperNetwork
 from learn.models.runs import CHECKPOINTS, RUN_FILE
-from learn.training.loaders import RolloutData
-from learn.training.options import Training
-from learn.training.report.pictures import draw_curves, draw_errors, draw_predictions
-from learn.training.report.report import baselines, column, write_record
+from learn.training.data_module import LabelledStates, PairRuns, Samples, TrainingData, split_samples
+from learn.training.module import GineModule
+from learn.training.options import LossValidation, PublishedOptions, RankingOptions, SearchValidation, Training
+from learn.training.report.pictures import draw_curves, draw_errors, draw_predictions, draw_search_curves
+from learn.training.report.report import baselines, write_record
 from learn.training.resuming import History, begin, row_of
-from learn.training.trainer import WaitingTime, describe_end, fit, make_module, make_trainer, write_settings
+from learn.training.selection import Problems, Scores, ValidationResult, validate_by_search
+from learn.training.sources import Source
+from learn.training.trainer import BY_LOSS, BY_SEARCH, WaitingTime, describe_end, fit, make_trainer, write_settings
 
 logger = logging.getLogger(__name__)
 
+_BASES: tuple[Base, ...] = ("h_ff", "h_add")
 
-def train(
-    settings: Training,
-    collect: Callable[[], Sequence[DataSet]],
-    domains: Sequence[str],
-    problems: Sequence[str],
-    semantics: str,
-) -> dict[str, float]:
-    """Train a regressor and write everything into the folder of the run.
+
+def train(settings: Training, source: Source) -> dict[str, float]:
+    """Train a network and write everything into the folder of the run.
 
     Args:
         settings: of the training.
-        collect: what to learn from; called when the settings have proved to be right.
-        domains: that their problems belong to.
-        problems: the names of their problems, where these are published.
-        semantics: the reading of mA* that they were read under.
+        source: the problems.
 
     Returns:
-        The metrics of the best checkpoint, and those of two baselines; nothing in the helping processes of a
+        The metrics of the best checkpoint, and those of what it is compared with; nothing in the helping processes of a
         distributed run.
 
     Raises:
@@ -52,57 +57,65 @@ def train(
         KeyboardInterrupt: when it was interrupted; the message says how to go on.
     """
     start = time.perf_counter()
-    run_dir = settings.run_dir
+    run_dir, options = settings.run_dir, settings.network
     checkpoint = begin(settings)
-    seed_everything(settings.seed, workers=True, verbose=False)
-    module = make_module(settings, checkpoint, domains, problems, semantics)
+    encoding = make_encoding(settings.encoding)
+    make_optimizer_of(settings, encoding)  # wrong arguments show before anything is explored
+    by = BY_LOSS if isinstance(settings.validation, LossValidation) else BY_SEARCH
     history, waiting = History(run_dir / "metrics.csv"), WaitingTime()
-    trainer = make_trainer(settings, history, waiting)
-    sets = collect()
-    options = settings.data
-    data = RolloutData(
-        sets,
-        batch_size=options.batch_size,
-        max_class_share=options.max_class_share,
-        validation_share=options.validation_share,
-        seed=settings.seed,
+    trainer = make_trainer(settings, by, history, waiting)
+    labelled = source.label(lambda task: check_network(settings, encoding, task))
+    problems: Problems = [(task, FeatureTypes(task)) for task in source.to_validate]
+    base, compared = _choose_base(settings, problems, checkpoint)
+    seed_everything(settings.seed, workers=True, verbose=False)
+    module = GineModule(
+        encoding=settings.encoding,
+        types=type_ids_of(labelled_types(labelled), encoding) if isinstance(encoding, Relational) else [],
+        network=options.network,
+        objective=vars(settings.objective),
+        base=base,
+        optimizer=options.optimizer,
+        schedule=options.schedule,
+        domains=source.learned_domains,
+        problems=source.names,
+        semantics=source.reading.semantics,
+        data=source.card,
     )
-    distance = torch.from_numpy(column(data.train, "distance"))
-    module.regressor.start_at(float(module.target.normalise(distance).mean()))
-    logger.info("training on %s samples, validating on %s", f"{len(data.train):,}", f"{len(data.validation):,}")
+    states = LabelledStates(labelled, encoding, base, shared=isinstance(module.network, PaperNetwork))
+    data = _make_data(settings, states, problems)
+    if base == "none" and isinstance(data.train, Samples) and hasattr(module.network, "start_at"):
+        cast(Any, module.network).start_at(float(data.train.distance.mean()))
+    if checkpoint is not None:
+        _require_same(checkpoint, module)
     write_settings(trainer, settings)
     fit(trainer, module, data, run_dir, checkpoint)
-
     if not trainer.is_global_zero:
         return {}
     best = run_dir / CHECKPOINTS / "best.ckpt"
     if not best.exists():
         raise EpigymError(
             f"training ended after {trainer.global_step} steps, before the first validation: give it more, or validate "
-            "earlier with trainer.val_check_interval"
+            "earlier with trainer.check_val_every_n_epoch or trainer.val_check_interval"
         )
-    predicted, true = _predicted(load(best), data)
-    draw_predictions(predicted, true, run_dir / "predictions.png")
-    draw_errors(predicted, true, run_dir / "errors.png")
-    row = row_of(best, history)
-    draw_curves(history.rows, row, run_dir / "curves.png")
-    counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
-    metrics = row | counts | baselines(data.train, data.validation)
     epochs = int(history.rows[-1]["epoch"]) + 1
+    row = row_of(best, history)
+    metrics = row | compared | _report(best, data, history, row, run_dir)
     metrics |= {"epochs": float(epochs), "train/waiting_share": waiting.share}
-    stopped = describe_end(trainer, epochs)
+    stopped = describe_end(trainer, epochs, by.measure)
     record = {
         "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
         "checkpoint": f"{CHECKPOINTS}/best.ckpt",
-        "domains": list(domains),
-        "problems": list(problems),
-        "distribution": settings.distribution,
-        "encoding": settings.encoding["name"],
+        "domains": source.learned_domains,
+        "problems": source.names,
+        "data": source.card,
+        "encoding": encoding.name,
+        "objective": settings.objective.name,
+        "base": base,
+        "is_good": bool(metrics["val/mae"] < metrics["median/mae"]) if by is BY_LOSS else True,
         "seed": settings.seed,
         "seconds": time.perf_counter() - start + history.earlier,
         "stopped": stopped,
         "metrics": metrics,
-        "data_sets": [str(item.folder) for item in sets],
     }
     write_record(record, run_dir / RUN_FILE)
     logger.info("%s; kept is the checkpoint of epoch %d, step %s", stopped, row["epoch"] + 1, f"{row['step'] + 1:,.0f}")
@@ -110,18 +123,143 @@ def train(
     return metrics
 
 
-@torch.inference_mode()
-def _predicted(trained: Trained, data: RolloutData) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Predicted and true distances of the validation samples in steps, float32[k] each."""
-    batches = list(data.val_dataloader())
-    predicted = [trained.target.steps(trained.regressor.forward_shared(batch)) for batch in batches]
-    return torch.cat(predicted).numpy(), torch.cat([batch.distance for batch in batches]).float().numpy()
+def check_network(settings: Training, encoding: Encoding, task: Task) -> None:
+    """See that a network takes the graphs of a problem and returns one value for each.
+
+    Raises:
+        UsageError: when it does not.
+    """
+    space = StateSpace(task)
+    states = np.unique(np.append(space.expand([space.initial]).target, space.initial))[:2]
+    network = make_network(settings.network.network, settings.encoding, ())
+    name = f"{type(network).__module__}.{type(network).__qualname__}"
+    try:
+        with torch.no_grad():
+            found = network.eval()(to_pyg(make_encoder(space, encoding).graphs(states)))
+    except EpigymError:
+        raise
+    except Exception as error:  # whatever a network of the user's may raise
+        reason = str(error).partition(chr(10))[0]
+        raise UsageError(
+            f"model.network: {name}.forward(data) fails on two graphs with x {_shown(space, encoding)}: {reason}; data "
+            "has x, edge_index, edge_attr, node_type, edge_type, batch and num_graphs, see epigym.to_pyg"
+        ) from None
+    if not isinstance(found, torch.Tensor) or found.shape != (len(states),):
+        shape = list(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
+        raise UsageError(
+            f"model.network: {name}.forward(data) returns {shape} for {len(states)} graphs, expected a tensor of shape "
+            f"[{len(states)}]: one value for each"
+        )
 
 
-def metrics_table(metrics: dict[str, float]) -> ScreenTable:
-    """The regressor of the checkpoint that is kept, beside the baselines."""
+def _shown(space: StateSpace, encoding: Encoding) -> str:
+    nodes = make_encoder(space, encoding).graphs([space.initial]).nodes
+    return f"{'float32' if nodes.dtype == np.uint8 else 'int64'}[n, {nodes.shape[1]}]"
+
+
+def make_optimizer_of(settings: Training, encoding: Encoding) -> None:
+    """See that network and optimizer take their settings.
+
+    Raises:
+        UsageError: when they do not.
+    """
+    options = settings.network
+    GineModule(
+        encoding=settings.encoding, types=(), network=options.network, objective={}, base="none",
+        optimizer=options.optimizer, schedule=options.schedule, data={},
+    ).make_optimizer()  # fmt: skip
+
+
+def labelled_types(labelled: Sequence[Pairs]) -> list[FeatureTypes]:
+    """The types of the tasks of problems."""
+    return [FeatureTypes(pairs.space.task) for pairs in labelled]
+
+
+def _choose_base(settings: Training, problems: Problems, checkpoint: Path | None) -> tuple[Base, dict[str, float]]:
+    """The base heuristic, and how greedy search with each candidate does on the validation problems."""
+    if not isinstance(settings.validation, SearchValidation):
+        assert settings.base != "best"
+        return settings.base, {}
+    if checkpoint is not None:
+        return load(checkpoint).base, {}
+    found: dict[Base, ValidationResult] = {}
+    for base in _BASES if settings.base == "best" else ():
+
+        def costs(space: StateSpace, _: FeatureTypes, base: Base = base) -> Scores:
+            return BaseHeuristic(space, base)
+
+        found[base] = validate_by_search(problems, settings.validation.nodes, costs)
+        logger.info("%s alone: %d solved, %d expanded", base, found[base].solved, found[base].expanded)
+    compared: dict[str, float] = {}
+    for base, one in found.items():
+        compared |= {f"{base}/solved": float(one.solved), f"{base}/expanded": float(one.expanded)}
+    chosen = settings.base
+    return (min(found, key=lambda base: found[base].score) if chosen == "best" else chosen), compared
+
+
+def _make_data(settings: Training, states: LabelledStates, problems: Problems) -> TrainingData:
+    """The batches of a training."""
+    data, validation, seed = settings.data, settings.validation, settings.seed
+    if isinstance(settings.objective, RankingOptions):
+        runs = PairRuns(states)
+        count = sum(len(pairs.better) for pairs in states.problems)
+        logger.info("%d problems, %s pairs", len(states.problems), f"{count:,}")
+        assert isinstance(validation, SearchValidation)
+        return TrainingData(runs, problems, data.batch_size, seed, validation.nodes)
+    most = data.max_class_share if isinstance(data, PublishedOptions) else 1.0
+    share = validation.share if isinstance(validation, LossValidation) else 0.0
+    train, held_out = split_samples(states, most, share, seed)
+    if isinstance(validation, SearchValidation):
+        logger.info("training on %s samples", f"{len(train):,}")
+        return TrainingData(train, problems, data.batch_size, seed, validation.nodes)
+    logger.info("training on %s samples, validating on %s", f"{len(train):,}", f"{len(held_out):,}")
+    return TrainingData(train, held_out, data.batch_size, seed)
+
+
+def _require_same(path: Path, module: GineModule) -> None:
+    """See that training can go on from a checkpoint."""
+    known = load(path)
+    try:
+        module.network.load_state_dict(known.network.state_dict())
+        is_same = (list(known.types), known.base) == (list(module.hparams["types"]), module.base)
+    except RuntimeError:
+        is_same = False
+    if not is_same:
+        raise CheckpointError(f"{path} is of another encoding or network, or of other problems, than this training")
+
+
+def _report(
+    best: Path, data: TrainingData, history: History, row: Mapping[str, float], run_dir: Path
+) -> dict[str, float]:
+    """Pictures of a training, and metrics of what its network is compared with."""
+    if data.problems:
+        draw_search_curves(history.rows, row, len(data.problems), run_dir / "curves.png")
+        return {"val/problems": float(len(data.problems))}
+    assert isinstance(data.train, Samples)
+    assert isinstance(data.validation, Samples)
+    network, batches = load(best).network, list(data.val_dataloader())
+    with torch.inference_mode():
+        predicted = torch.cat([batch.base + network(batch.graphs) for batch in batches])
+    true = torch.cat([batch.distance for batch in batches])
+    draw_predictions(predicted.numpy(), true.numpy(), run_dir / "predictions.png")
+    draw_errors(predicted.numpy(), true.numpy(), run_dir / "errors.png")
+    draw_curves(history.rows, row, run_dir / "curves.png")
+    counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
+    return counts | baselines(data.train, data.validation)
+
+
+def metrics_table(metrics: Mapping[str, float]) -> ScreenTable:
+    """The network of the checkpoint that is kept, beside what it is compared with."""
+    if "val/problems" in metrics:
+        rows = [
+            [name, f"{metrics[f'{key}/solved']:.0f}", f"{metrics[f'{key}/expanded']:,.0f}"]
+            for key, name in (("val", "network"), ("h_ff", "h_ff alone"), ("h_add", "h_add alone"))
+            if f"{key}/solved" in metrics
+        ]
+        title = f"greedy search on {metrics['val/problems']:.0f} validation problems"
+        return ScreenTable(title, ("guidance", "solved", "expanded"), rows)
     rows = []
-    for key, name in (("val", "regressor"), ("median", "median distance"), ("open_goals", "open goals")):
+    for key, name in (("val", "network"), ("median", "median distance"), ("open_goals", "open goals")):
         mae, rmse, r2, near = (metrics[f"{key}/{metric}"] for metric in ("mae", "rmse", "r2", "within_half"))
         rows.append([name, f"{mae:.3f}", f"{rmse:.3f}", f"{r2:.3f}", f"{near:.1%}"])
     titles = ("predictor", "MAE", "RMSE", "R²", "within half a step")

@@ -1,26 +1,34 @@
-"""Training the regressor with Lightning (paper, section 3.4 and Appendix B)."""
+"""The Lightning module: a network that corrects a base heuristic, its objective, optimizer and validation."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from lightning import LightningModule
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
-from torch.nn.functional import mse_loss
+from torch.nn.functional import mse_loss, softplus
 from torch.optim import Optimizer
-from torch.optim.lr_scheduler import CosineAnnealingLR
+from torch.optim.lr_scheduler import LambdaLR
 from torchmetrics import Metric
 
 from epigym.config.targets import make
 from epigym.errors import EpigymError
-from learn.models.checkpoints import HYPERPARAMETER_VERSION
-from learn.models.gine.batches import Batch
-from learn.models.gine.regressor import Regressor
-from learn.models.gine.target import Target
+from epigym.features.types import FeatureTypes
+from epigym.space.space import StateSpace
+from learn.models.base import Base
+from learn.models.calibration import Calibration, fit_calibration
+from learn.models.checkpoints import VERSION, Trained
+from learn.models.gine.network import make_network
+from learn.models.gine.scorer import make_scorer
+from learn.training.data_module import Batch, TrainingData
+from learn.training.selection import Scores, states_along, validate_by_search
+from search.agents.result import SearchResult
 
 
 class StepErrors(Metric):
@@ -65,23 +73,27 @@ class StepErrors(Metric):
         }
 
 
-class DistanceModule(LightningModule):
-    """The regressor with its loss, optimizer and metrics.
+class GineModule(LightningModule):
+    """A network with its objective, optimizer and validation.
 
-    All arguments are plain values, so a checkpoint loads with `weights_only=True` and holds everything that is
-    needed to score an e-state.
+    The value of an e-state is its base heuristic plus what the network says, in steps. All hyper-parameters are plain
+    values, so a checkpoint loads with `weights_only=True` and holds everything that is needed to score an e-state.
 
     Args:
-        encoding: keyword arguments of `epigym.encoding.encoder.Encoder`.
-        network: keyword arguments of `Regressor`, less `width` and `margin`; or `_target_`, a class that is called
-            and used like it (`forward_shared`, `start_at`), and its own.
-        target: keyword arguments of `Target`.
+        encoding: of the graphs, with its settings.
+        types: ids of the types that occur in the training data; empty where the encoding has none.
+        network: settings of `GineNetwork`; or `_target_`, a class of networks, and its own.
+        objective: `ranking`, the logistic loss of pairs; or `distance`, the squared error of distances, as shares of
+            `max_distance`.
+        base: the heuristic that the network corrects.
         optimizer: keyword arguments of `torch.optim.AdamW`; or `_target_`, another class, and its own.
-        schedule: `constant`, or `cosine` for a learning rate that falls to zero over the steps of the training.
-        domains: domains that the training problems belong to.
-        problems: names of the training problems, where these are published.
+        schedule: `constant`; `cosine` for a learning rate that falls to zero over the steps of the training; `linear`
+            for one that rises over a tenth of them and then falls.
+        domains: that the training problems belong to.
+        problems: names of the training problems, where these are published or files.
         semantics: the reading of mA* that they were read under.
-        distribution: which problems of the domains were drawn (`draws`, `goals`, `seed`), where none are published.
+        data: `published`, `sampled` or `files`, and how much was sampled.
+        steps: values and steps of the points of the `Calibration`; each validation by search fits it anew.
         version: of these hyper-parameters.
     """
 
@@ -89,46 +101,108 @@ class DistanceModule(LightningModule):
         self,
         *,
         encoding: Mapping[str, Any],
+        types: Sequence[int],
         network: Mapping[str, Any],
-        target: Mapping[str, Any],
+        objective: Mapping[str, Any],
+        base: Base,
         optimizer: Mapping[str, Any],
-        schedule: str = "constant",
+        schedule: str,
         domains: Sequence[str] = (),
         problems: Sequence[str] = (),
         semantics: str = "default",
-        distribution: Mapping[str, int] | None = None,
-        version: int = HYPERPARAMETER_VERSION,
+        data: Mapping[str, Any],
+        steps: Sequence[Sequence[float]] = ((), ()),
+        version: int = VERSION,
     ) -> None:
         super().__init__()
         self.save_hyperparameters()
-        self.target = Target(**target)
-        self.regressor = make(network, Regressor, encoding["width"], margin=self.target.beta)
-        self.optimizer_settings = dict(optimizer)
-        self.schedule = schedule
+        self.network = make_network(network, encoding, types)
+        self.base: Base = base
         self.errors = StepErrors()
+        self._best: tuple[int, int] | None = None
+        self._steps = Calibration(*steps)
+
+    @property
+    def _data(self) -> TrainingData:
+        data: Any = self.trainer
+        return data.datamodule  # type: ignore[no-any-return]
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Add the calibration, and how well the best epoch searched, beyond which no other is searched with."""
+        checkpoint["best"] = self._best
+        checkpoint["hyper_parameters"]["steps"] = [list(self._steps.values), list(self._steps.steps)]
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Go on with it."""
+        self._best = checkpoint["best"]
 
     def training_step(self, batch: Batch, index: int) -> Tensor:
-        """The mean squared error of the normalised distances."""
-        loss = mse_loss(self.regressor.forward_shared(batch), self.target.normalise(batch.distance))
-        self.log("train/loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.distance), sync_dist=True)
+        """The loss of a batch."""
+        loss = self._loss(batch, self._values(batch))
+        self.log("train/loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.base), sync_dist=True)
         return loss
 
-    def validation_step(self, batch: Batch, index: int) -> None:
-        """Collect the validation metrics."""
-        output = self.regressor.forward_shared(batch)
-        loss = mse_loss(output, self.target.normalise(batch.distance))
-        self.log("val/loss", loss, batch_size=len(batch.distance), sync_dist=True)
-        self.errors.update(self.target.steps(output), batch.distance)
+    def _values(self, batch: Batch) -> Tensor:
+        values: Tensor = batch.base + self.network(batch.graphs).float()
+        return values
+
+    def _loss(self, batch: Batch, values: Tensor) -> Tensor:
+        if self.hparams["objective"]["name"] == "ranking":
+            return batch.weight @ softplus(values[batch.better] - values[batch.worse])
+        most = self.hparams["objective"]["max_distance"]
+        return mse_loss(values / most, batch.distance.clamp(max=most) / most)
+
+    def validation_step(self, batch: Batch | Tensor, index: int) -> None:
+        """Measure errors on samples; or search on problems, int64[k], until one epoch has clearly done better."""
+        if isinstance(batch, Tensor):
+            self._search(batch)
+            return
+        values = self._values(batch)
+        self.log("val/loss", self._loss(batch, values), batch_size=len(batch.base), sync_dist=True)
+        self.errors.update(values, batch.distance)
 
     def on_validation_epoch_end(self) -> None:
         """Log the errors in steps."""
-        metrics = self.errors.compute()
-        self.errors.reset()
-        self.log_dict({f"val/{name}": value.float() for name, value in metrics.items()}, sync_dist=True)
+        if not self._data.problems:
+            metrics = self.errors.compute()
+            self.errors.reset()
+            self.log_dict({f"val/{name}": value.float() for name, value in metrics.items()}, sync_dist=True)
+
+    def _search(self, numbers: Tensor) -> None:
+        """Greedy search on problems, and a calibration on the plans that it finds."""
+        data, trained = self._data, self.as_trained()
+        problems = [data.problems[number] for number in numbers.tolist()]
+        values, steps = [np.empty(0)], [np.empty(0)]
+
+        def scores(space: StateSpace, types: FeatureTypes) -> Scores:
+            return make_scorer(trained, space).score
+
+        def collect(space: StateSpace, score: Scores, result: SearchResult) -> None:
+            states = np.array(list(states_along(space, result.plan or ())), dtype=np.int32)
+            values.append(score(states))
+            steps.append(np.arange(len(states) - 1, -1, -1, dtype=np.float64))
+
+        found = validate_by_search(problems, data.nodes, scores, bound=self._best, on_solved=collect)
+        if self._best is None or found.score < self._best:
+            self._best = found.score
+        self._steps = fit_calibration(np.concatenate(values), np.concatenate(steps))
+        missed, expanded = found.score
+        metrics = {
+            "val/solved": found.solved,
+            "val/expanded": expanded,
+            "val/stopped": found.stopped,
+            "val/score": missed + expanded / (1 + data.nodes * len(problems)),
+        }
+        self.log_dict({name: float(value) for name, value in metrics.items()}, batch_size=1, sync_dist=True)
+
+    def as_trained(self) -> Trained:
+        """The network as it is now, to score with."""
+        encoding, types, domains = (self.hparams[name] for name in ("encoding", "types", "domains"))
+        return Trained(Path(), self.network, dict(encoding), tuple(types), self.base, self._steps, tuple(domains))
 
     def make_optimizer(self) -> Optimizer:
         """The optimizer of all parameters."""
-        return make(self.optimizer_settings, torch.optim.AdamW, self.parameters())  # type: ignore[no-any-return]
+        return make(self.hparams["optimizer"], torch.optim.AdamW, self.network.parameters())  # type: ignore[no-any-return]
 
     def configure_optimizers(self) -> OptimizerLRScheduler:
         """The optimizer, with the schedule of its learning rate.
@@ -136,11 +210,17 @@ class DistanceModule(LightningModule):
         Raises:
             EpigymError: when the learning rate shall fall over a training without an end.
         """
-        optimizer = self.make_optimizer()
-        if self.schedule == "constant":
+        optimizer, schedule = self.make_optimizer(), self.hparams["schedule"]
+        if schedule == "constant":
             return optimizer
-        steps = self.trainer.estimated_stepping_batches
-        if steps == math.inf:
-            raise EpigymError("model.schedule=cosine needs an end: set trainer.max_epochs or trainer.max_steps")
-        scheduler = CosineAnnealingLR(optimizer, int(steps))
-        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+        if self.trainer.estimated_stepping_batches == math.inf:
+            raise EpigymError(f"model.schedule={schedule} needs an end: set trainer.max_epochs or trainer.max_steps")
+        steps = int(self.trainer.estimated_stepping_batches)
+        rise = max(1, steps // 10)
+
+        def share(step: int) -> float:
+            if schedule == "cosine":
+                return (1 + math.cos(math.pi * step / steps)) / 2
+            return min((step + 1) / rise, (steps - step) / (steps - rise + 1))
+
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": LambdaLR(optimizer, share), "interval": "step"}}

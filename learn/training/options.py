@@ -13,27 +13,15 @@ from omegaconf import OmegaConf
 
 from epigym.config.values import UNSET, AtLeast, Count
 from epigym.errors import UsageError
+from learn.data.explorers import ExplorerSettings
 from learn.models.runs import CHECKPOINTS, LAST, LINEAR_FILE, RUN_FILE
 
 GPU_FILES = ("/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap", "/dev/kfd", "/dev/dxg")
 """What Linux shows of a GPU: NVIDIA's, also on its boards, AMD's, and that of Windows below it."""
-ENCODING = {"among": "epigym.encoding.encoder:ENCODINGS", "check": "learn.training.options:require_identifiers"}
-"""The metadata of the choice of an encoding for data sets."""
+ENCODING = {"among": "epigym.encoding.encoder:ENCODINGS"}
+"""The metadata of the choice of an encoding."""
 _CLASS = {"check": "epigym.config.targets:check"}
-
-
-def require_identifiers(choice: dict[str, Any]) -> None:
-    """Refuse an encoding that data sets do not hold.
-
-    Raises:
-        UsageError: naming those that they do.
-    """
-    from epigym.encoding import encoder
-
-    try:
-        encoder.require_identifiers(encoder.make_encoding(choice))
-    except UsageError as error:
-        raise UsageError(f"{error}; model=relational makes its typed graphs itself") from None
+PAPER = "learn.models.gine.paper.PaperNetwork"
 
 
 def require_gpu(accelerator: str) -> None:
@@ -96,16 +84,17 @@ ConfigStore.instance().store("options", {entry.name: UNSET for entry in fields(T
 
 
 @dataclass(frozen=True, kw_only=True)
-class TargetOptions:
-    """The arguments of `Target.between`."""
+class NetworkOptions:
+    """The arguments of `GineNetwork`."""
 
-    max_distance: int = field(metadata={"minimum": 1})
-    margin: float = field(metadata={"minimum": 0, "maximum": 0.5})
+    width: Count = UNSET
+    layers: Count = UNSET
+    type_dropout: float = field(default=UNSET, metadata={"minimum": 0, "maximum": 1})
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkOptions:
-    """The arguments of `Regressor`."""
+class PaperOptions:
+    """The arguments of `PaperNetwork`."""
 
     node_size: Count = UNSET
     edge_size: Count = UNSET
@@ -113,6 +102,8 @@ class NetworkOptions:
     head_size: Count = UNSET
     blocks: Annotated[int, AtLeast(0)] = UNSET
     dropout: float = field(default=UNSET, metadata={"minimum": 0, "maximum": 1})
+    max_distance: Count = UNSET
+    margin: float = field(default=UNSET, metadata={"minimum": 0, "maximum": 0.5})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,12 +129,12 @@ class OptimizerOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
-    """Network, target, optimizer and schedule, see `conf/model`."""
+    """Network, optimizer, schedule and averaging of the weights, see `conf/model`."""
 
-    network: dict[str, Any] = field(metadata={**_CLASS, "own": NetworkOptions})
-    target: TargetOptions
-    optimizer: dict[str, Any] = field(metadata={**_CLASS, "own": OptimizerOptions})
-    schedule: Literal["constant", "cosine"]
+    network: dict[str, Any] = field(metadata={**_CLASS, "own": {None: NetworkOptions, PAPER: PaperOptions}})
+    optimizer: dict[str, Any] = field(metadata={**_CLASS, "own": {None: OptimizerOptions}})
+    schedule: Literal["constant", "cosine", "linear"]
+    averaging: float = field(metadata={"minimum": 0, "maximum": 1})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,44 +162,54 @@ class LinearOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RelationalOptions:
-    """A message-passing network, what it learns from and how the best is chosen, see `conf/model/relational.yaml`."""
+class RankingOptions:
+    """The logistic loss of pairs, see `conf/objective`."""
 
-    kind: Literal["relational"]
-    draws: int = field(metadata={"minimum": 1})
-    validation: int = field(metadata={"minimum": 1})
+    name: Literal["ranking"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistanceOptions:
+    """The squared error of distances, as shares of `max_distance` steps."""
+
+    name: Literal["distance"]
+    max_distance: int = field(metadata={"minimum": 1})
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedOptions:
+    """What is learned of published problems, see `conf/data`."""
+
+    batch_size: int = field(metadata={"minimum": 1})
     expansions: int = field(metadata={"minimum": 1})
-    nodes: int = field(metadata={"minimum": 1})
-    loss: Literal["ranking", "regression"]
-    base: Literal["none", "h_ff", "h_add", "best"]
-    width: int = field(metadata={"minimum": 1})
-    layers: int = field(metadata={"minimum": 1})
-    type_dropout: float = field(metadata={"minimum": 0, "maximum": 1})
-    batch_size: int = field(metadata={"minimum": 1})
-    lr: float = field(metadata={"minimum": 0})
-    weight_decay: float = field(metadata={"minimum": 0})
-    averaging: float = field(metadata={"minimum": 0, "maximum": 1})
-
-
-@dataclass(frozen=True, kw_only=True)
-class DataOptions:
-    """The arguments of `RolloutData`, for published problems; see `conf/data`."""
-
-    batch_size: int = field(metadata={"minimum": 1})
     max_class_share: float = field(metadata={"minimum": 0, "maximum": 1})
-    validation_share: float = field(metadata={"minimum": 0, "maximum": 1})
-
-    def of_batches(self) -> DataOptions:
-        """These alone, for problems that are named."""
-        return DataOptions(**{entry.name: getattr(self, entry.name) for entry in fields(DataOptions)})
 
 
 @dataclass(frozen=True, kw_only=True)
-class DistributionOptions(DataOptions):
-    """The same for problems that are drawn, and how many are."""
+class SampledOptions:
+    """How many problems are sampled, and what is learned of each."""
 
+    batch_size: int = field(metadata={"minimum": 1})
+    expansions: int = field(metadata={"minimum": 1})
     draws: int = field(metadata={"minimum": 1})
     goals: int = field(metadata={"minimum": 1})
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchValidation:
+    """Greedy search on problems, see `conf/validation`."""
+
+    by: Literal["search"]
+    problems: int = field(metadata={"minimum": 1})
+    nodes: int = field(metadata={"minimum": 1})
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossValidation:
+    """The loss of a share of the samples."""
+
+    by: Literal["loss"]
+    share: float = field(metadata={"minimum": 0, "maximum": 1})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,9 +218,13 @@ class Training:
 
     run_dir: Path
     encoding: dict[str, Any] = field(metadata=ENCODING)
-    model: ModelOptions | LinearOptions | RelationalOptions
+    objective: RankingOptions | DistanceOptions
+    base: Literal["none", "h_ff", "h_add", "best"]
+    data: PublishedOptions | SampledOptions
+    validation: SearchValidation | LossValidation
+    model: ModelOptions | LinearOptions
     trainer: TrainerOptions
-    data: DataOptions | DistributionOptions
+    explorer: ExplorerSettings
     seed: int = field(metadata={"minimum": 0, "maximum": 2**32 - 1})  # NumPy's seeds
     ckpt_path: str | None = field(metadata={"exists": True})
     resume: bool
@@ -232,27 +237,25 @@ class Training:
         last = self.run_dir / CHECKPOINTS / f"{LAST}.ckpt"
         goes_on = self.resume or (self.ckpt_path is not None and Path(self.ckpt_path).resolve() == last.resolve())
         if not goes_on and any(path.exists() for path in (last, self.run_dir / RUN_FILE, self.run_dir / LINEAR_FILE)):
-            is_resumable = isinstance(self.model, ModelOptions | RelationalOptions)
+            is_resumable = isinstance(self.model, ModelOptions)
             remedy = "go on with resume=true, or name another" if is_resumable else "name another"
             raise UsageError(f"run_dir={self.run_dir}: there is a training: {remedy}")
+        if isinstance(self.model, ModelOptions) and isinstance(self.validation, LossValidation):
+            if self.base == "best":
+                raise UsageError("base=best is chosen by search: give base=none, h_ff or h_add, or validation=search")
+            if isinstance(self.objective, RankingOptions):
+                raise UsageError("validation=loss measures distances: give objective=distance, or validation=search")
 
     @property
-    def regressor(self) -> ModelOptions:
-        """The options of a regressor.
+    def network(self) -> ModelOptions:
+        """The options of a network.
 
         Raises:
             UsageError: when the model is none.
         """
         if not isinstance(self.model, ModelOptions):
-            raise UsageError(f"model={self.model.kind} is no regressor: give model=gine")
+            raise UsageError(f"model={self.model.kind} is no network: give model=gine")
         return self.model
-
-    @property
-    def distribution(self) -> dict[str, int] | None:
-        """Which problems of its domains were drawn to learn from; None where they are published ones."""
-        if not isinstance(self.data, DistributionOptions):
-            return None
-        return {"draws": self.data.draws, "goals": self.data.goals, "seed": self.seed}
 
 
 def given(options: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,7 @@ def validate_by_search(
     nodes: int,
     scores: Callable[[StateSpace, FeatureTypes], Scores],
     bound: tuple[int, int] | None = None,
+    on_solved: Callable[[StateSpace, Scores, SearchResult], None] = lambda space, score, result: None,
 ) -> ValidationResult:
     """Search greedily on each problem, one expansion at a time.
 
@@ -60,6 +62,7 @@ def validate_by_search(
         scores: makes the score of a problem.
         bound: a validation score; stop once more problems are unsolved than this allows, or as many with far more nodes
             expanded.
+        on_solved: called with the space, the score and the result of each search that finds a plan.
 
     Raises:
         EpigymError: when a score is not a number, or a search runs out of memory.
@@ -68,8 +71,11 @@ def validate_by_search(
     solved, expanded, unsolved = 0, 0, list[str]()
     for task, types in problems:
         space = StateSpace(task)
-        found = search_greedily(space, scores(space, types), nodes)
+        score = scores(space, types)
+        found = search_greedily(space, score, nodes)
         is_solved = found.status is SearchStatus.SOLVED
+        if is_solved:
+            on_solved(space, score, found)
         expanded += found.expanded if is_solved else nodes
         solved += is_solved
         if not is_solved:
@@ -107,3 +113,9 @@ class _Scored(Heuristic):
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         return self._score(ids)
+
+
+def states_along(space: StateSpace, plan: Sequence[str]) -> list[int]:
+    """The e-states that a plan, names of actions, leads through from the initial one on."""
+    number = {action.name: place for place, action in enumerate(space.task.actions)}
+    return list(accumulate(map(number.__getitem__, plan), space.successor, initial=space.initial))

@@ -5,78 +5,53 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lightning import Callback, LightningDataModule, LightningModule, Trainer
 from lightning.fabric.utilities.exceptions import MisconfigurationException
-from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
+from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint, WeightAveraging
 from lightning.pytorch.callbacks.early_stopping import EarlyStoppingReason
 from lightning.pytorch.loggers import Logger, TensorBoardLogger
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from epigym.config.targets import TARGET, make
-from epigym.errors import CheckpointError, UsageError
+from epigym.errors import UsageError
 from epigym.io.files import write_text
-from learn.models.checkpoints import load
-from learn.models.gine.target import Target
 from learn.models.runs import CHECKPOINTS, LAST
-from learn.training.module import DistanceModule
 from learn.training.options import Training, as_yaml, given
 from learn.training.resuming import Continuation, SealedIO
 
 
-def make_module(
-    settings: Training, checkpoint: Path | None, domains: Sequence[str], problems: Sequence[str], semantics: str
-) -> DistanceModule:
-    """The module of a training.
+class Validation(NamedTuple):
+    """What the best checkpoint is chosen by.
 
-    Args:
-        settings: of the training.
-        checkpoint: to go on from.
-        domains: that the training problems belong to.
-        problems: names of the training problems, where these are published.
-        semantics: the reading of mA* that they were read under.
-
-    Raises:
-        UsageError: when the network or the optimizer does not take its arguments.
-        CheckpointError: when training cannot go on from a checkpoint.
+    Attributes:
+        monitor: a metric, the smaller the better.
+        measure: what it is called.
+        shown: what a progress bar says of the newest metrics, by their names.
     """
-    target = Target.between(**given(settings.regressor.target))
-    module = DistanceModule(
-        encoding=settings.encoding,
-        network=settings.regressor.network,
-        target={"max_distance": target.max_distance, "alpha": target.alpha, "beta": target.beta},
-        optimizer=settings.regressor.optimizer,
-        schedule=settings.regressor.schedule,
-        domains=list(domains),
-        problems=list(problems),
-        semantics=semantics,
-        distribution=settings.distribution,
-    )
-    module.make_optimizer()  # wrong arguments show before anything is explored
-    if checkpoint is not None:
-        try:
-            module.regressor.load_state_dict(load(checkpoint).regressor.state_dict())
-        except RuntimeError:
-            raise CheckpointError(f"{checkpoint} is of another encoding or network than this training") from None
-    return module
+
+    monitor: str
+    measure: str
+    shown: str
 
 
-def make_trainer(
-    settings: Training,
-    *extra: Callback,
-    monitor: str = "val/loss",
-    shown: str = "MAE {val/mae:.3f} steps, R² {val/r2:.2f}",
-) -> Trainer:
+BY_LOSS = Validation("val/loss", "validation loss", "MAE {val/mae:.3f} steps, R² {val/r2:.2f}")
+BY_SEARCH = Validation(
+    "val/score", "search on the validation problems", "{val/solved:.0f} solved, {val/expanded:.0f} expanded"
+)
+
+
+def make_trainer(settings: Training, validation: Validation, *extra: Callback) -> Trainer:
     """The trainer of a training: best checkpoint, early stopping, logs, one progress bar, and what the user adds.
 
     Args:
         settings: of the training.
+        validation: what the best checkpoint is chosen by.
         *extra: further callbacks.
-        monitor: the metric by which the best checkpoint is chosen, the smaller the better.
-        shown: what the bar says of the newest metrics, by their names.
     """
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", ".*does not have many workers.*")  # batches are cut in this process on purpose
@@ -85,13 +60,14 @@ def make_trainer(
     run_dir = settings.run_dir
     checkpoints: dict[str, Any] = {"dirpath": run_dir / CHECKPOINTS, "enable_version_counter": False}
     callbacks: list[Callback] = [
-        ModelCheckpoint(filename="best", monitor=monitor, **checkpoints),
+        ModelCheckpoint(filename="best", monitor=validation.monitor, **checkpoints),
         # `save_last` would write only when the monitored loss improves, others in the middle of an epoch.
         ModelCheckpoint(filename=LAST, monitor=None, save_on_train_epoch_end=True, **checkpoints),
         # A training may end earlier.
-        EarlyStopping(monitor=monitor, patience=settings.patience, strict=False),
-        TrainingProgress(shown),
+        EarlyStopping(monitor=validation.monitor, patience=settings.patience, strict=False),
+        TrainingProgress(validation.shown),
         Continuation(),
+        *_averaging(settings.network.averaging),
         *extra,
         *(_made(one, Callback) for one in settings.callbacks),
     ]
@@ -112,6 +88,12 @@ def make_trainer(
         raise UsageError(f"trainer: {error}") from error
     trainer.strategy.checkpoint_io = SealedIO()
     return trainer
+
+
+def _averaging(decay: float) -> list[Callback]:
+    """What keeps the moving average of the weights, which is validated and saved; nothing for a decay of 0."""
+    average: Any = get_ema_multi_avg_fn
+    return [WeightAveraging(use_buffers=False, multi_avg_fn=average(decay))] if decay else []
 
 
 def write_settings(trainer: Trainer, settings: Training) -> None:
@@ -146,7 +128,7 @@ def fit(
         raise KeyboardInterrupt(remedy) from None
 
 
-def describe_end(trainer: Trainer, epochs: int, measure: str = "validation loss") -> str:
+def describe_end(trainer: Trainer, epochs: int, measure: str) -> str:
     """When and why a training stopped, in one line.
 
     Args:

@@ -1,4 +1,4 @@
-"""Trying a trained regressor on larger problems: which of them greedy search solves with it."""
+"""Trying a trained network on larger problems: which of them greedy search solves with it."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def sampled(domain: str, seed: int, folder: Path) -> Iterator[tuple[str, Task]]:
 
 
 def find_solved(checkpoint: Path, problems: Iterable[tuple[str, Task]], *, forbid_collapse: bool) -> str | None:
-    """The first problem that greedy search solves with a regressor; None where it solves none.
+    """The first problem that greedy search solves with a network; None where it solves none.
 
     Args:
-        checkpoint: of the regressor.
-        problems: names and tasks; those that the encoding of the regressor has no room for are passed over.
+        checkpoint: of the network.
+        problems: names and tasks; those that the encoding of the network has no room for are passed over.
         forbid_collapse: whether e-states are left out in which an agent believes everything, see `StateSpace`.
     """
     for name, task in problems:

@@ -59,7 +59,7 @@ def require_checkpoint(checkpoint: str | None, domain: str | None) -> None:
 
 def good_checkpoints(domain: str | None) -> list[Path]:
     """What `gnn` takes for a domain when no checkpoint is named; what it may take where the domain is not known."""
-    good = [run for run in finished_runs() if run.beats_median]
+    good = [run for run in finished_runs() if run.is_good]
     if domain is None:
         return [run.checkpoint for run in good]
     return [run.checkpoint for run in good if domain in run.domains][-1:]

@@ -1,4 +1,4 @@
-"""Regressors as ONNX files, which run without PyTorch."""
+"""Networks as ONNX files, which run without PyTorch."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import logging
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import torch
@@ -13,38 +14,42 @@ from torch import Tensor, nn
 from torch.export import Dim
 
 from epigym.config.packages import extras
+from epigym.encoding.encoder import make_encoding
+from epigym.encoding.relational import Relational
 from epigym.io.files import replacing
 from epigym.io.sealed import DIGITS, seal
 from learn.models.checkpoints import Trained
 from learn.models.gine.onnx_scorer import INPUTS, METADATA_VERSION
 
 
-class StepRegressor(nn.Module):
-    """The regressor with its output in steps.
+class _Exported(nn.Module):
+    """A network that takes tensors in place of a batch of PyTorch Geometric.
 
     Args:
-        trained: the regressor and its target.
+        network: what takes the batch.
     """
 
-    def __init__(self, trained: Trained) -> None:
+    def __init__(self, network: nn.Module) -> None:
         super().__init__()
-        self.regressor = trained.regressor
-        self.target = trained.target
+        self.network = network
 
-    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, graph: Tensor, graph_mask: Tensor) -> Tensor:
-        """Predicted distances in steps, float32[k]; see `Regressor.forward` for the inputs."""
-        return self.target.steps(self.regressor(x, edge_index, edge_attr, graph, graph_mask))
+    def forward(
+        self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, node_type: Tensor, batch: Tensor, graphs: Tensor
+    ) -> Tensor:
+        """float32[k]: what the network says of k graphs; `graphs` is any tensor of shape [k]."""
+        fields = {"x": x, "edge_index": edge_index, "edge_attr": edge_attr, "node_type": node_type, "batch": batch}
+        return self.network(SimpleNamespace(**fields, num_graphs=graphs.size(0)))  # type: ignore[no-any-return]
 
 
 @extras()
 def export_onnx(trained: Trained, path: Path) -> None:
-    """Write a regressor as one ONNX file whose numbers of nodes, edges and graphs are free.
+    """Write a network as one ONNX file whose numbers of nodes, edges and graphs are free.
 
-    Its metadata carry the encoding, the domains, a format version and a checksum. The file appears complete or not at
-    all.
+    Its metadata carry the encoding, the base, the calibration, the domains, a format version and a checksum. The file
+    appears complete or not at all.
 
     Args:
-        trained: the regressor.
+        trained: the network.
         path: the file to write.
 
     Raises:
@@ -54,10 +59,15 @@ def export_onnx(trained: Trained, path: Path) -> None:
     import onnxscript  # noqa: F401 - the exporter needs it
 
     nodes, edges, graphs = (Dim(name, max=2**31) for name in ("nodes", "edges", "graphs"))
+    encoding = make_encoding(trained.encoding)
+    is_typed = isinstance(encoding, Relational)
+    columns = 2 + encoding.types_per_node if isinstance(encoding, Relational) else encoding.width
+    kind = torch.int64 if is_typed else torch.float32
     example = (
-        torch.zeros(5, trained.encoding["width"]),
+        torch.zeros(5, columns, dtype=kind),
         torch.tensor([[0, 1, 2, 3], [1, 2, 1, 4]]),
-        torch.zeros(4, 1),
+        torch.zeros(4, 1, dtype=kind),
+        torch.zeros(5, dtype=torch.int64),
         torch.tensor([0, 0, 0, 1, 1]),
         torch.zeros(2),
     )
@@ -66,11 +76,11 @@ def export_onnx(trained: Trained, path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         program = torch.onnx.export(
-            StepRegressor(trained).eval(),
+            _Exported(trained.network).eval(),
             example,
             input_names=INPUTS,
-            output_names=("steps",),
-            dynamic_shapes=({0: nodes}, {1: edges}, {0: edges}, {0: nodes}, {0: graphs}),
+            output_names=("values",),
+            dynamic_shapes=({0: nodes}, {1: edges}, {0: edges}, {0: nodes}, {0: nodes}, {0: graphs}),
             dynamo=True,
             external_data=False,
             verbose=False,
@@ -79,6 +89,8 @@ def export_onnx(trained: Trained, path: Path) -> None:
     metadata = {
         "version": METADATA_VERSION,
         "encoding": trained.encoding,
+        "base": trained.base,
+        "steps": [list(trained.steps.values), list(trained.steps.steps)],
         "domains": list(trained.domains),
         "checkpoint": str(trained.path),
     }

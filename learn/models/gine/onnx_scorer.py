@@ -1,4 +1,4 @@
-"""Scoring e-states with an exported regressor and ONNX Runtime."""
+"""Scoring e-states with an exported network and ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -11,76 +11,85 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.config.packages import extras
-from epigym.encoding.encoder import Encoder
-from epigym.encoding.goal_graph import MAX_LABEL
+from epigym.encoding.encoder import make_encoder, make_encoding, node_types, scaled
 from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
+from epigym.features.relaxation import Relaxation
 from epigym.io.sealed import read_bytes
 from epigym.space import ragged
 from epigym.space.space import StateSpace
+from learn.models.base import Base, BaseHeuristic
+from learn.models.calibration import Calibration
 
-INPUTS = ("x", "edge_index", "edge_attr", "graph", "graph_mask")
-"""Names of the inputs of an exported regressor, as `learn.models.gine.regressor.Regressor.forward` describes them."""
-METADATA_VERSION = 2
+INPUTS = ("x", "edge_index", "edge_attr", "node_type", "batch", "graphs")
+"""Names of the inputs of an exported network: fields of `epigym.to_pyg`, and any array of shape [k] for k graphs."""
+METADATA_VERSION = 3
 """Raised whenever the inputs or the metadata change."""
 
 
 class OnnxScorer:
-    """Scores the e-states of one space with an exported regressor.
+    """Scores the e-states of one space with an exported network.
 
     Args:
         path: a file that `learn.export` wrote.
         space: where the e-states live.
         threads: threads of ONNX Runtime; with more than one the order of additions, and so the rounding, varies.
 
-    Attributes:
-        encoding: keyword arguments of `epigym.encoding.encoder.Encoder`.
-
     Raises:
         CheckpointError: when it cannot be read or was not written by `learn.export`.
-        LimitError: when the task does not fit the encoding that the regressor was trained with.
+        LimitError: when the task does not fit the encoding that the network was trained with.
         MissingError: when ONNX Runtime is not installed.
     """
 
-    relaxation = None
-
     def __init__(self, path: str | os.PathLike[str], space: StateSpace, threads: int = 1) -> None:
-        self._session, self.encoding = _open(Path(path), threads)
-        self._encoder = Encoder(space, **self.encoding)
+        self._session, encoding, base, self.steps = _open(Path(path), threads)
+        self._encoder = make_encoder(space, make_encoding(encoding))
+        self._base = BaseHeuristic(space, base)
+
+    @property
+    def relaxation(self) -> Relaxation | None:
+        """The relaxation that the network corrects."""
+        return self._base.relaxation
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
-        """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""
+        """float64[k]: the value of each of `ids` (int32[k]): the base heuristic plus its correction."""
         batch = self._encoder.graphs(ids)
         sizes = ragged.lengths(batch.node_ptr)
-        values = (
-            batch.nodes.astype(np.float32),
+        nodes, labels = scaled(batch)
+        fields = (
+            nodes,
             batch.edge_index,
-            batch.edge_label[:, None].astype(np.float32) / MAX_LABEL,
+            labels,
+            node_types(batch),
             np.repeat(np.arange(len(sizes)), sizes),
             np.zeros(len(sizes), dtype=np.float32),
         )
-        (steps,) = self._session.run(None, dict(zip(INPUTS, values, strict=True)))
-        return np.asarray(steps, dtype=np.float64)
+        given = {entry.name for entry in self._session.get_inputs()}  # without those that the network does not read
+        values = {name: value for name, value in zip(INPUTS, fields, strict=True) if name in given}
+        (corrections,) = self._session.run(None, values)
+        found: NDArray[np.float64] = self._base(ids) + corrections
+        return found
 
 
 @extras()
-def _open(file: Path, threads: int) -> tuple[Any, dict[str, Any]]:
-    """The session and the encoding of an exported regressor."""
+def _open(file: Path, threads: int) -> tuple[Any, dict[str, Any], Base, Calibration]:
+    """The session, the encoding, the base and the calibration of an exported network."""
     import onnxruntime  # type: ignore[import-untyped]
 
     if not file.exists():
-        raise MissingCheckpointError(f"there is no exported regressor {file}: write one with `python -m learn.export`")
+        raise MissingCheckpointError(f"there is no exported network {file}: write one with `python -m learn.export`")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     try:
         data = read_bytes(file, "export it again, or get it again from where it was made")
         session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
         properties = session.get_modelmeta().custom_metadata_map
-        version, encoding = (json.loads(properties[name]) for name in ("version", "encoding"))
+        version = json.loads(properties["version"])
     except DamagedError as error:
         raise CheckpointError(str(error)) from None
     except Exception as error:  # ONNX Runtime has a dozen exception classes without a common base
         reason = str(error).strip().splitlines()[0]
-        raise CheckpointError(f"{file} is not a regressor of learn.export: {reason}") from None
+        raise CheckpointError(f"{file} is not a network of learn.export: {reason}") from None
     if version != METADATA_VERSION:
         raise CheckpointError(f"{file} has format version {version}, expected {METADATA_VERSION}: export it again")
-    return session, encoding
+    encoding, base, steps = (json.loads(properties[name]) for name in ("encoding", "base", "steps"))
+    return session, encoding, base, Calibration(*steps)

@@ -1,8 +1,8 @@
-"""Scoring e-states with a trained regressor, many at a time.
+"""Scoring e-states with a trained network, many at a time.
 
-The scorer computes what the plain network computes, with these exact savings: the shared computation of training (see
-`learn.models.gine.shared`), the goal part and every world identifier embedded once, and batch normalisation folded into
-the linear layers.
+The scorer of the paper's network computes what the plain network computes, with these exact savings: the shared
+computation of training (see `learn.models.gine.shared`), the goal part and every world identifier embedded once, and
+batch normalisation folded into the linear layers.
 """
 
 from __future__ import annotations
@@ -17,65 +17,118 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 from torch.nn.utils.fusion import fuse_linear_bn_eval
 
-from epigym.encoding.encoder import Encoder
+from epigym.encoding.encoder import Encoder, make_encoder, make_encoding, to_pyg
+from epigym.features.relaxation import Relaxation
 from epigym.space.growing import GrowingTable
 from epigym.space.space import StateSpace
+from learn.models.base import BaseHeuristic
 from learn.models.checkpoints import Trained
-from learn.models.gine.regressor import Regressor
+from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.shared import make_goals, make_states
-from learn.models.scoring import chunks
+from learn.models.scoring import Scorer, chunks
 
 _CHUNK = 256  # e-states scored at once
 
 
-class RegressorScorer:
-    """Scores the e-states of one space with a trained regressor.
+class NetworkScorer:
+    """Scores the e-states of one space with a network.
 
     Args:
-        trained: the regressor.
+        trained: the network, on any device.
         space: where the e-states live.
 
     Raises:
-        LimitError: when the task does not fit the encoding that the regressor was trained with.
+        LimitError: when the task does not fit the encoding that the network was trained with.
     """
 
-    relaxation = None
+    def __init__(self, trained: Trained, space: StateSpace) -> None:
+        self.steps = trained.steps
+        self._encoder = make_encoder(space, make_encoding(trained.encoding))
+        self._base = BaseHeuristic(space, trained.base)
+        self._network = trained.network
+        self._device = next((one.device for one in trained.network.parameters()), torch.device("cpu"))
+
+    @property
+    def relaxation(self) -> Relaxation | None:
+        """The relaxation that the network corrects."""
+        return self._base.relaxation
+
+    def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
+        """float64[k]: the value of each of `ids` (int32[k]): the base heuristic plus its correction."""
+        parts = map(self._correct, chunks(self._encoder.space, ids, _CHUNK))
+        values: NDArray[np.float64] = self._base(ids) + np.concatenate([np.empty(0), *parts])
+        return values
+
+    @torch.inference_mode()
+    def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
+        values: Tensor = self._network(to_pyg(self._encoder.graphs(ids)).to(self._device))
+        return values.double().cpu().numpy()
+
+
+class PaperScorer:
+    """Scores the e-states of one space with the paper's network.
+
+    Args:
+        trained: the network, on the CPU.
+        space: where the e-states live.
+
+    Raises:
+        LimitError: when the task does not fit the encoding that the network was trained with.
+    """
 
     @torch.inference_mode()
     def __init__(self, trained: Trained, space: StateSpace) -> None:
+        self.steps = trained.steps
+        self._base = BaseHeuristic(space, trained.base)
         self._encoder = Encoder(space, **trained.encoding)
-        self._target = trained.target
-        self._regressor = folded(trained.regressor)
-        self._constants = self._regressor.constants(make_goals([self._encoder.goal]), len(space.task.agents))
+        self._network = folded(cast(PaperNetwork, trained.network))
+        self._constants = self._network.constants(make_goals([self._encoder.goal]), len(space.task.agents))
         self._identifiers = GrowingTable(self._constants.from_epsilon[0].shape[1], np.float32)
 
+    @property
+    def relaxation(self) -> Relaxation | None:
+        """The relaxation that the network corrects."""
+        return self._base.relaxation
+
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
-        """float64[k]: the predicted number of steps to a goal from each of `ids` (int32[k])."""
-        return np.concatenate([np.empty(0), *map(self._score, chunks(self._encoder.space, ids, _CHUNK))])
+        """float64[k]: the value of each of `ids` (int32[k]): the base heuristic plus its correction."""
+        parts = map(self._correct, chunks(self._encoder.space, ids, _CHUNK))
+        values: NDArray[np.float64] = self._base(ids) + np.concatenate([np.empty(0), *parts])
+        return values
 
     @torch.inference_mode()
-    def _score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
+    def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
         """The same for one batch."""
         rows = self._encoder.rows(ids)
         new = self._encoder.identifiers[len(self._identifiers) :]
         if len(new):
-            self._identifiers.append(self._regressor.node_mlp(torch.from_numpy(new).float()).numpy())
+            self._identifiers.append(self._network.node_mlp(torch.from_numpy(new).float()).numpy())
         met, classes = np.unique(rows.label, return_inverse=True)
         goal = np.zeros(len(ids), dtype=np.int64)
-        states = make_states(rows, classes, goal, layers=len(self._regressor.convs), gradients=False)
-        output = self._regressor.regress_shared(torch.from_numpy(self._identifiers.rows[met]), self._constants, states)
-        return self._target.steps(output.double()).numpy()
+        states = make_states(rows, classes, goal, layers=len(self._network.convs), gradients=False)
+        nodes = torch.from_numpy(self._identifiers.rows[met])
+        return self._network.regress_shared(nodes, self._constants, states).double().numpy()
 
 
-def folded(regressor: Regressor) -> Regressor:
+def make_scorer(trained: Trained, space: StateSpace) -> Scorer:
+    """The fastest scorer of a network.
+
+    Raises:
+        LimitError: when the task does not fit the encoding that the network was trained with.
+    """
+    kind = PaperScorer if type(trained.network) is PaperNetwork else NetworkScorer
+    return kind(trained, space)
+
+
+def folded(network: PaperNetwork) -> PaperNetwork:
     """A copy in evaluation mode whose batch normalisations are part of the linear layers before them."""
-    regressor = copy.deepcopy(regressor).eval()
-    regressor.head = FoldedHead(cast(nn.Sequential, regressor.head))
-    return regressor
+    network = copy.deepcopy(network).eval()
+    network.head = FoldedHead(cast(nn.Sequential, network.head))
+    return network
 
 
 class FoldedHead(nn.Module):
-    """The head of a regressor in evaluation mode, without the costs of a call for each of its modules.
+    """The head of the paper's network in evaluation mode, without the costs of a call for each of its modules.
 
     Args:
         head: of the regressor.

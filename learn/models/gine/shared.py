@@ -17,8 +17,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from epigym.encoding.encoder import Encoder
 from epigym.space import ragged
 from epigym.space.rows import GoalPart, Rows, refine
+from learn.data.rows import join
 
 
 class Sums(NamedTuple):
@@ -85,6 +87,64 @@ class Goals(NamedTuple):
     edges: Tensor
     labels: Tensor
     ptr: Tensor
+
+
+class SharedGraphs(NamedTuple):
+    """The graphs of k e-states, maybe of several problems, as one computation.
+
+    Attributes:
+        identifiers: uint8[u, width], distinct identifiers as 0/1 bits: the classes of worlds before the first layer.
+        agents: most agents of a problem.
+        goals: the goal parts of the problems.
+        states: the e-states.
+    """
+
+    identifiers: Tensor
+    agents: int
+    goals: Goals
+    states: States
+
+    @property
+    def num_graphs(self) -> int:
+        """K."""
+        return len(self.states.goal)
+
+
+def share(
+    parts: Sequence[tuple[Encoder, NDArray[np.integer]]], *, layers: int = 2, gradients: bool = True
+) -> SharedGraphs:
+    """The shared computation of the graphs of some e-states.
+
+    Args:
+        parts: encoders, each with the ids of its e-states, int[r].
+        layers: of the network.
+        gradients: whether gradients are to flow back.
+    """
+    taken = [encoder.rows(ids) for encoder, ids in parts]
+    identifiers, classes, known = [], [], 0
+    for (encoder, _), rows in zip(parts, taken, strict=True):
+        used, numbers = _renumber(rows.label, len(encoder.identifiers))
+        identifiers.append(encoder.identifiers[used])
+        classes.append(numbers + known)
+        known += len(used)
+    goal = np.repeat(np.arange(len(parts)), [len(ids) for _, ids in parts])
+    rows = join(taken)
+    return SharedGraphs(
+        identifiers=torch.from_numpy(np.concatenate(identifiers)),
+        agents=rows.row_of.shape[1],
+        goals=make_goals([encoder.goal for encoder, _ in parts]),
+        states=make_states(rows, np.concatenate(classes), goal, layers=layers, gradients=gradients),
+    )
+
+
+def _renumber(items: NDArray[np.integer], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which of 0 … count - 1 occur, ascending, and the items with those numbered from 0."""
+    occurs = np.zeros(count, dtype=np.bool_)
+    occurs[items] = True
+    used = np.flatnonzero(occurs)
+    numbers = np.empty(count, dtype=np.int64)
+    numbers[used] = np.arange(len(used))
+    return used, numbers[items]
 
 
 def make_goals(parts: Sequence[GoalPart]) -> Goals:

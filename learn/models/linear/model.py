@@ -21,13 +21,10 @@ from epigym.features.types import FeatureTypes
 from epigym.io.files import write_text
 from epigym.io.sealed import read_sealed, sealed
 from epigym.space.space import StateSpace
+from learn.models.base import Base, BaseHeuristic
 
 FORMAT_VERSION = 1
 """Raised whenever the file or what a feature means changes."""
-PENALTY = 8
-"""What a subgoal that the relaxation does not reach counts, in actions."""
-
-Base = Literal["none", "h_ff", "h_add"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,30 +44,6 @@ class Representation:
     def __str__(self) -> str:
         """Short, for tables."""
         return f"L{self.level}{'W' if self.worlds else ''}{'' if self.base == 'none' else f'+{self.base}'}"
-
-
-class BaseHeuristic:
-    """The cost of the relaxation that a model corrects, finite for every e-state.
-
-    Args:
-        space: where the e-states live.
-        base: which cost; `none` is 0 everywhere.
-
-    Attributes:
-        relaxation: of the space; None where there is no base.
-    """
-
-    def __init__(self, space: StateSpace, base: Base) -> None:
-        self._base = base
-        self.relaxation = None if base == "none" else Relaxation(space)
-
-    def __call__(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
-        """float64[k]: the costs of `ids` (int32[k]) in steps, where a subgoal out of reach counts `PENALTY`."""
-        if self.relaxation is None:
-            return np.zeros(len(ids))
-        relaxed = self.relaxation(ids)
-        reached = relaxed.actions + PENALTY * relaxed.unreached.astype(np.float64)
-        return np.where(np.isfinite(relaxed.h_add), relaxed.h_add, reached) if self._base == "h_add" else reached
 
 
 class Observed:

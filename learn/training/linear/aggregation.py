@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 
 from epigym.features.types import FeatureTypes
 from epigym.space.signature import signature
@@ -13,7 +12,7 @@ from learn.data.distribution import MAX_STATES
 from learn.data.pairs import Pairs, pairs_of, pairs_of_plan
 from learn.models.linear.model import LinearModel, LinearScorer
 from learn.training.drawing import drawn
-from learn.training.selection import search_greedily
+from learn.training.selection import search_greedily, states_along
 
 
 def larger(
@@ -43,9 +42,3 @@ def lessons(tasks: Sequence[Task], model: LinearModel, *, nodes: int, expansions
             exact = pairs_of(task, expansions=expansions, max_states=MAX_STATES, seed=seed + number)
             found.append(exact or pairs_of_plan(space, states_along(space, plan), seed=seed + number))
     return found
-
-
-def states_along(space: StateSpace, plan: Sequence[str]) -> list[int]:
-    """The e-states that a plan, names of actions, leads through from the initial one on."""
-    number = {action.name: place for place, action in enumerate(space.task.actions)}
-    return list(accumulate(map(number.__getitem__, plan), space.successor, initial=space.initial))

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from epigym.features.types import FeatureTypes
-from learn.data.labels import UNREACHABLE
+from learn.data.labels import target_of
 from learn.data.pairs import Pairs
 from learn.models.linear.model import LinearModel, Observed, Representation
 
@@ -20,7 +20,6 @@ Loss = Literal["ranking", "regression"]
 Floats = NDArray[np.float64]
 
 _LEAST_PROBLEMS = 2  # in which a feature has to occur
-_DEAD_END = 10  # actions by which an e-state without a way to a goal is farther than the farthest of its problem
 _ITERATIONS = 200
 
 
@@ -87,11 +86,6 @@ def observe(problems: Sequence[Pairs], types: Sequence[FeatureTypes], representa
         np.concatenate([target_of(pairs.distance) for pairs in problems]),
         np.concatenate([np.full(count, 1 / count / len(counts)) for count in counts]),
     )
-
-
-def target_of(distance: NDArray[np.int32]) -> Floats:
-    """float64[k]: what a regression learns of the distances of a problem's e-states, int32[k]."""
-    return np.where(distance == UNREACHABLE, distance.max() + _DEAD_END, distance).astype(np.float64)
 
 
 def fit(data: TrainingData, loss: Loss, l2: float, most: int) -> LinearModel:

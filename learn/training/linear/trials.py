@@ -24,7 +24,8 @@ from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from epigym.task.formula import parts_of
 from learn.data.pairs import Pairs
-from learn.models.linear.model import Base, LinearModel, LinearScorer, Observed, Representation
+from learn.models.base import Base
+from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
 from learn.models.linear.shipped import GENERAL
 from learn.training.drawing import all_pairs, drawn, validating
 from learn.training.linear.aggregation import larger, lessons

@@ -1,4 +1,4 @@
-"""Testing a regressor on problems it was not trained on.
+"""Testing a network on problems it was not trained on.
 
 The validation samples of a training are other e-states of its own problems. Here the samples are those of whole
 problems, explored and labelled in the same way, so that the errors are those that a search meets.
@@ -18,18 +18,14 @@ from torchmetrics.functional import spearman_corrcoef
 
 from epigym.errors import EpigymError
 from epigym.problem import Reading, load_problem
-from learn.data.collecting import collect
-from learn.data.dataset import DataSet, NoGoalError
-from learn.data.explorers import ExplorerSettings
-from learn.models.checkpoints import Trained, load
+from learn.data.explorers import ExplorerSettings, NoGoalError
+from learn.data.pairs import rollout_of
 from learn.models.runs import chosen
-from learn.training.loaders import Selection
+from learn.models.scoring import open_scorer
 from learn.training.report.pictures import draw_errors, draw_predictions
 from learn.training.report.report import step_errors
 
 logger = logging.getLogger(__name__)
-
-_BATCH = 256
 
 
 def assess(
@@ -37,7 +33,6 @@ def assess(
     reading: Reading,
     explorer: ExplorerSettings,
     checkpoint: str | None,
-    outputs: Path,
     folder: Path,
 ) -> list[dict[str, Any]]:
     """Compare predicted with exact distances, beside the open goals; draw two pictures for every problem.
@@ -49,50 +44,40 @@ def assess(
         reading: how files are read.
         explorer: how their state spaces are explored.
         checkpoint: `{domain}` in it stands for the problem's domain; None for the newest run trained on that domain.
-        outputs: where data sets are cached.
         folder: where the pictures go.
 
     Returns:
-        One row per problem: its samples, R², MAE and rank correlation (Spearman's) of the regressor with the distance,
+        One row per problem: its samples, R², MAE and rank correlation (Spearman's) of the network with the distance,
         MAE and rank correlation of the number of open goals; a correlation is not a number where all
         distances or all predictions are equal.
 
     Raises:
-        EpigymError: when a problem, a setting, a checkpoint or a stored data set is wrong, or no problem is left.
+        EpigymError: when a problem, a setting or a checkpoint is wrong, or no problem is left.
     """
     rows = []
     tasks = [load_problem(problem, reading) for problem in problems]
     for problem, task in zip(problems, tasks, strict=True):
-        trained = load(chosen(checkpoint, task.domain))
+        file = chosen(checkpoint, task.domain)
         try:
-            (data,) = collect([task], explorer, trained.encoding, outputs)
+            states = rollout_of(task, explorer)
         except NoGoalError as error:
             logger.warning("%s is left out: %s", problem, error)
             continue
-        predicted = predict(trained, data)
-        true = data.samples.distance.astype(np.float32)
+        scorer = open_scorer(file, states.space)
+        predicted = scorer.steps(scorer.score(states.ids)).astype(np.float32)
+        true = states.distance.astype(np.float32)
         name = problem.replace("/", "_")
         draw_predictions(predicted, true, folder / f"{name}_predictions.png")
         draw_errors(predicted, true, folder / f"{name}_errors.png")
-        rows.append({"problem": problem, "encoding": trained.encoding["name"], **_row(predicted, true, data)})
+        holds = states.space.query(states.space.task.goal)(states.ids)
+        open_goals = np.count_nonzero(~holds, axis=1).astype(np.float32)
+        rows.append({"problem": problem, **_row(predicted, true, open_goals)})
     if not rows:
         raise EpigymError("no problem is left to test on")
     return rows
 
 
-@torch.inference_mode()
-def predict(trained: Trained, data: DataSet) -> NDArray[np.float32]:
-    """float32[k]: the predicted number of steps of the k samples of a data set."""
-    samples = Selection([data], [np.arange(len(data.samples))], gradients=False)
-    outputs = []
-    for start in range(0, len(samples), _BATCH):
-        batch = samples.__getitems__(range(start, min(start + _BATCH, len(samples))))
-        outputs.append(trained.target.steps(trained.regressor.forward_shared(batch)))
-    return torch.cat(outputs).numpy()
-
-
-def _row(predicted: NDArray[np.float32], true: NDArray[np.float32], data: DataSet) -> dict[str, Any]:
-    open_goals = data.samples.open_goals.astype(np.float32)
+def _row(predicted: NDArray[np.float32], true: NDArray[np.float32], open_goals: NDArray[np.float32]) -> dict[str, Any]:
     ours, counts = (step_errors(torch.from_numpy(one), torch.from_numpy(true)) for one in (predicted, open_goals))
     return {
         "samples": len(true),

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from epigym.io.sealed import write_sealed
-from learn.training.loaders import Selection
+from learn.training.data_module import Samples
 from learn.training.module import StepErrors
 
 
@@ -24,29 +24,29 @@ def step_errors(predicted: torch.Tensor, true: torch.Tensor) -> dict[str, float]
     return {metric: float(value) for metric, value in errors.compute().items()}
 
 
-def baselines(train: Selection, validation: Selection) -> dict[str, float]:
+def baselines(train: Samples, validation: Samples) -> dict[str, float]:
     """Errors in steps on the validation samples of two predictors that know nothing of graphs.
 
     Returns:
         Under `median/…` those of the median training distance, under `open_goals/…` those of the number of
         open goals.
     """
-    true = torch.from_numpy(column(validation, "distance").astype(np.float32))
-    median = torch.full_like(true, float(np.median(column(train, "distance"))))
-    open_goals = torch.from_numpy(column(validation, "open_goals").astype(np.float32))
+    true = torch.from_numpy(validation.distance).float()
+    median = torch.full_like(true, float(np.median(train.distance)))
+    open_goals = torch.from_numpy(_count_open_goals(validation)).float()
     metrics: dict[str, float] = {}
     for name, predicted in (("median", median), ("open_goals", open_goals)):
         metrics |= {f"{name}/{metric}": value for metric, value in step_errors(predicted, true).items()}
     return metrics
 
 
-def column(selection: Selection, name: str) -> NDArray[Any]:
-    """One column of the samples of a selection."""
-    parts = [
-        getattr(data.samples, name)[selection.row[selection.problem == number]]
-        for number, data in enumerate(selection.sets)
-    ]
-    return np.concatenate(parts)
+def _count_open_goals(samples: Samples) -> NDArray[np.int64]:
+    """int64[k]: the number of subgoals that do not hold in each sample."""
+    counts = []
+    for number, pairs in enumerate(samples.states.problems):
+        holds = pairs.space.query(pairs.space.task.goal)
+        counts.append(np.count_nonzero(~holds(pairs.ids[samples.row[samples.problem == number]]), axis=1))
+    return np.concatenate(counts)
 
 
 def write_record(record: Mapping[str, Any], path: Path) -> None:

@@ -1,7 +1,8 @@
-"""The regressor: from the graph of an e-state to its normalised distance (paper, section 3.4 and Algorithm 2)."""
+"""The paper's network: from the graph of an e-state to its distance (section 3.4, Algorithm 2, Appendix E, Table 8)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -10,9 +11,11 @@ from torch.nn.functional import linear
 from torch_geometric.nn import GINEConv
 from torch_geometric.nn.aggr import Aggregation
 
+from epigym.encoding.encoder import make_encoding, require_identifiers
 from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, MAX_LABEL
-from learn.models.gine.batches import Batch
-from learn.models.gine.shared import Goals, States, Sums
+from epigym.errors import UsageError
+from learn.models.gine.network import two_layers
+from learn.models.gine.shared import Goals, SharedGraphs, States, Sums
 
 
 class IndexAdd(Aggregation):  # type: ignore[misc]  # PyG is not typed
@@ -69,24 +72,30 @@ class ResidualBlock(nn.Module):
         return torch.relu(x + self.inner(x))
 
 
-class Regressor(nn.Module):
-    """The paper's network: identifier and edge MLPs, two GINEConv layers, mean pool, residual head.
+class PaperNetwork(nn.Module):
+    """Identifier and edge MLPs, two GINEConv layers, mean pool, residual head, and a sigmoid that means steps.
+
+    The output of the sigmoid is d̃ = α d + β, with β = `margin` and α = (1 - 2 β) / `max_distance`.
 
     Args:
-        width: number of bits of an identifier.
+        encoding: one with identifiers, with its settings.
         node_size: size of node embeddings.
         edge_size: size of edge embeddings.
         hidden_size: size of the GINEConv layers and of the pooled graph.
         head_size: size of the residual head.
         blocks: number of residual blocks.
         dropout: probability inside each residual block.
-        margin: the output is clamped to [margin, 1 - margin], but not in training mode, where an output beyond these
-            bounds would have no gradient that leads back.
+        max_distance: D_max, in steps.
+        margin: the output of the sigmoid is clamped to [margin, 1 - margin], but not in training mode, where an output
+            beyond these bounds would have no gradient that leads back.
+
+    Raises:
+        UsageError: when the encoding has no identifiers, or `margin` and `max_distance` make no map.
     """
 
     def __init__(
         self,
-        width: int = 64,
+        encoding: Mapping[str, Any],
         *,
         node_size: int = 64,
         edge_size: int = 32,
@@ -94,15 +103,19 @@ class Regressor(nn.Module):
         head_size: int = 128,
         blocks: int = 3,
         dropout: float = 0.2,
+        max_distance: int = 50,
         margin: float = 1e-3,
     ) -> None:
         """Make the layers."""
         super().__init__()
+        if max_distance < 1 or not 0 <= margin < 0.5:
+            raise UsageError(f"expected max_distance >= 1 and 0 <= margin < 0.5, got {max_distance} and {margin}")
         self.margin = margin
-        self.node_mlp = _two_layers(width, node_size, node_size)
-        self.edge_mlp = _two_layers(1, edge_size, edge_size)
+        self.slope = (1 - 2 * margin) / max_distance
+        self.node_mlp = two_layers(require_identifiers(make_encoding(encoding)).width, node_size, node_size)
+        self.edge_mlp = two_layers(1, edge_size, edge_size)
         self.convs = nn.ModuleList(
-            GINEConv(_two_layers(size, hidden_size, hidden_size), edge_dim=edge_size, aggr=IndexAdd())
+            GINEConv(two_layers(size, hidden_size, hidden_size), edge_dim=edge_size, aggr=IndexAdd())
             for size in (node_size, hidden_size)
         )
         self.head: nn.Module = nn.Sequential(
@@ -112,30 +125,22 @@ class Regressor(nn.Module):
             nn.Linear(head_size, 1),
         )
 
-    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, graph: Tensor, graph_mask: Tensor) -> Tensor:
-        """Normalised distances of k graphs with n nodes and e edges.
+    def forward(self, data: Any) -> Tensor:
+        """float32[k]: the distances of k graphs in steps.
 
         Args:
-            x: float32[n, width], identifiers as 0/1 bits.
-            edge_index: int64[2, e], source and target of the edges.
-            edge_attr: float32[e, 1], label / 255.
-            graph: int64[n], the graph of each node.
-            graph_mask: any tensor of shape [k]: its length says how many graphs there are.
-
-        Returns:
-            float32[k], in [margin, 1 - margin]; in training mode in [0, 1].
+            data: a batch of PyTorch Geometric, or `SharedGraphs`, from which the same is computed several times faster,
+                equal up to rounding.
         """
-        nodes, edges = self.node_mlp(x), self.edge_mlp(edge_attr)
+        if isinstance(data, SharedGraphs):
+            constants = self.constants(data.goals, data.agents)
+            return self.regress_shared(self.node_mlp(data.identifiers.float()), constants, data.states)
+        nodes, edges = self.node_mlp(data.x), self.edge_mlp(data.edge_attr)
         for conv in self.convs:
-            nodes = torch.relu(conv(nodes, edge_index, edges))
-        count = graph_mask.size(0)
+            nodes = torch.relu(conv(nodes, data.edge_index, edges))
+        count, graph = data.num_graphs, data.batch
         sizes = nodes.new_zeros(count).index_add(0, graph, nodes.new_ones(graph.size(0)))
         return self.regress(sum_by(nodes, graph, count) / sizes[:, None])
-
-    def forward_shared(self, batch: Batch) -> Tensor:
-        """The same for a batch of shared computations: float32[k], equal up to rounding and several times faster."""
-        constants = self.constants(batch.goals, batch.agents)
-        return self.regress_shared(self.node_mlp(batch.identifiers.float()), constants, batch.states)
 
     def constants(self, goals: Goals, agents: int) -> Constants:
         """What is the same in all e-states of p problems with so many agents."""
@@ -155,7 +160,7 @@ class Regressor(nn.Module):
         )
 
     def regress_shared(self, nodes: Tensor, constants: Constants, states: States) -> Tensor:
-        """Normalised distances float[k] of k e-states whose classes of worlds have the embeddings float[c, d]."""
+        """Distances in steps, float[k], of k e-states whose classes of worlds have the embeddings float[c, d]."""
         parts = zip(states.layers, constants.inner, constants.by_agent, constants.from_epsilon, strict=True)
         for layer, (weight, bias, last_weight, last_bias), labels, epsilon in parts:
             messages = (nodes[:, None] + labels).relu_().flatten(0, 1)
@@ -166,20 +171,22 @@ class Regressor(nn.Module):
         return self.regress(total / (states.worlds + constants.size[states.goal])[:, None])
 
     def regress(self, pooled: Tensor) -> Tensor:
-        """Normalised distances float[k] of pooled graphs, float[k, hidden_size]."""
+        """Distances in steps, float[k], of pooled graphs, float[k, hidden_size]."""
         output = torch.sigmoid(self.head(pooled).float()).squeeze(-1)
-        return output if self.training else output.clamp(self.margin, 1 - self.margin)
+        if not self.training:
+            output = output.clamp(self.margin, 1 - self.margin)
+        return (output - self.margin) / self.slope
 
     @torch.no_grad()
     def start_at(self, value: float) -> None:
-        """Set the last layer so that all outputs are a given normalised distance in [0, 1].
+        """Set the last layer so that all outputs are a given distance in steps.
 
         Pooled graphs have large entries: from random outputs the first steps overshoot so far that the sigmoid is
         saturated, and training may never recover.
         """
         last = cast(nn.Linear, cast(nn.Sequential, self.head)[-1])
         last.weight.zero_()
-        last.bias.fill_(torch.logit(torch.tensor(value), eps=1e-6))
+        last.bias.fill_(torch.logit(torch.tensor(self.slope * value + self.margin), eps=1e-6))
 
 
 def label_attributes(device: torch.device) -> Tensor:
@@ -217,8 +224,3 @@ def sum_rows(rows: Tensor, sums: Sums) -> Tensor:
 def pick_rows(rows: Tensor, sums: Sums) -> Tensor:
     """The same where every sum has one term."""
     return sum_rows(rows, sums) if rows.requires_grad else rows[sums.terms]
-
-
-def _two_layers(*sizes: int) -> nn.Sequential:
-    first, hidden, last = sizes
-    return nn.Sequential(nn.Linear(first, hidden), nn.ReLU(), nn.Linear(hidden, last))

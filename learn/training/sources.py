@@ -1,0 +1,113 @@
+"""What networks learn from and are validated on: published problems, sampled ones, or files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from epigym.errors import UsageError
+from epigym.problem import Reading, load_problem
+from epigym.task.task import Task
+from learn.data.distribution import check_domains
+from learn.data.files import sample_files
+from learn.data.pairs import Pairs, rollout_of
+from learn.data.problems import named
+from learn.data.progress import visits
+from learn.training.drawing import all_pairs, drawn
+from learn.training.options import DistanceOptions, PublishedOptions, SampledOptions, SearchValidation, Training
+
+
+@dataclass(frozen=True)
+class Source:
+    """The problems of a training.
+
+    Args:
+        settings: of the training.
+        domains: to learn from, where no problems are named.
+        problems: files or instances as `domain/instance`; empty for those of the domains.
+        reading: how files are read.
+
+    Raises:
+        UsageError: when there is no such domain.
+    """
+
+    settings: Training
+    domains: Sequence[str]
+    problems: Sequence[str]
+    reading: Reading
+
+    def __post_init__(self) -> None:
+        """Check the domains."""
+        if not self.problems:
+            check_domains(self.domains)
+
+    @property
+    def card(self) -> dict[str, Any]:
+        """What a checkpoint says of the problems: their kind, and how much was sampled."""
+        data, seed = self.settings.data, self.settings.seed
+        if isinstance(data, PublishedOptions):
+            return {"kind": "published", "seed": seed}
+        kind = "files" if self.problems else "sampled"
+        return {"kind": kind, "draws": data.draws, "goals": data.goals, "seed": seed}
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Of the problems that are read; empty where they are sampled from domains."""
+        if isinstance(self.settings.data, SampledOptions):
+            return list(self.problems)
+        return list(self.problems) or named("train", self.domains, [])
+
+    @cached_property
+    def read(self) -> list[Task]:
+        """The problems that have names."""
+        return [load_problem(name, self.reading) for name in self.names]
+
+    @cached_property
+    def learned_domains(self) -> list[str]:
+        """The domains that the problems belong to."""
+        return list(dict.fromkeys(task.domain for task in self.read if task.domain)) or list(self.domains)
+
+    @cached_property
+    def _tasks(self) -> tuple[list[Task], list[Task]]:
+        """To learn from, and to validate on by search."""
+        data, validation, seed = self.settings.data, self.settings.validation, self.settings.seed
+        most = validation.problems if isinstance(validation, SearchValidation) else 0
+        if isinstance(data, SampledOptions) and self.problems:
+            return sample_files(self.read, draws=data.draws, validation=most, seed=seed)
+        if isinstance(data, SampledOptions):
+            tasks = drawn(self.domains, "train", data.draws, seed, data.goals)
+        else:
+            tasks = self.read
+            if most:
+                check_domains(self.learned_domains)
+        return tasks, drawn(self.learned_domains, "validation", most, seed) if most else []
+
+    @property
+    def to_validate(self) -> list[Task]:
+        """The problems to search in validation."""
+        return self._tasks[1]
+
+    def label(self, on_task: Callable[[Task], None] = lambda task: None) -> list[Pairs]:
+        """The labelled e-states to learn from.
+
+        Args:
+            on_task: called with the first problem, before anything is explored.
+
+        Raises:
+            EpigymError: when there is nothing to learn from.
+        """
+        data, tasks = self.settings.data, self._tasks[0]
+        if not tasks:
+            raise UsageError("there is no problem to learn from: give domain= or problem=")
+        on_task(tasks[0])
+        if isinstance(data, PublishedOptions) and isinstance(self.settings.objective, DistanceOptions):
+            return [self._explore(task) for task in tasks]
+        is_known = isinstance(data, SampledOptions) and not self.problems  # that all can be fully explored
+        return all_pairs(tasks, data.expansions, self.settings.seed, in_sight=not is_known)
+
+    def _explore(self, task: Task) -> Pairs:
+        explorer = self.settings.explorer
+        with visits(f"exploring {task.name}", explorer.max_visited, transient=True) as on_visit:
+            return rollout_of(task, explorer, on_visit)

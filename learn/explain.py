@@ -39,16 +39,20 @@ def explain(settings: Explain) -> None:
     """
     from rich.console import Console
 
+    from epigym.errors import UsageError
     from epigym.features.types import FeatureTypes
     from epigym.problem import load_problem
     from epigym.space.space import StateSpace
     from learn.models.linear.explaining import explain
-    from learn.models.linear.shipped import fitting
+    from learn.models.linear.model import LinearModel
+    from learn.models.shipped import find_model
 
     space = StateSpace(load_problem(settings.problem, settings.reading), forbid_collapse=settings.forbid_collapse)
     state = _after(space, settings.after)
     types = FeatureTypes(space.task)
-    file, model = fitting(settings.checkpoint, space.task.domain, types.schema)
+    file, model = find_model(settings.checkpoint, space.task.domain, types.schema)
+    if not isinstance(model, LinearModel):
+        raise UsageError(f"{file} is a network: expected a linear model")
     found = explain(space, model, state, types)
     console = Console(soft_wrap=True, highlight=False, markup=False)
     where = f"after {', '.join(settings.after)}" if settings.after else "at the start"

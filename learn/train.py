@@ -21,7 +21,7 @@ from epigym.cli.runner import run
 from epigym.cli.settings import ProblemSettings, write_override
 from epigym.errors import UsageError
 from epigym.names import unknown
-from learn.models.runs import CHECKPOINTS, LINEAR_FILE
+from learn.models.runs import CHECKPOINTS, MODEL_FILE
 from learn.training.options import LinearOptions, Training
 
 _OF_NETWORKS = (
@@ -99,10 +99,10 @@ def _linear(settings: Train, options: LinearOptions) -> None:
     rows = [candidate.row() for candidate in chosen.candidates]
     title = f"greedy search on {chosen.validation} validation problems, at most {options.nodes} nodes each"
     Console().print(write_table(rows, settings.run_dir / "candidates", title))
-    write_model(chosen.model, settings.run_dir / LINEAR_FILE)
+    write_model(chosen.model, settings.run_dir / MODEL_FILE)
     if options.folder is not None:
         write_model(chosen.model, Path(options.folder, f"{chosen.model.domain}.json"))
-    logger.info("%s: %s", chosen.model.representation, settings.run_dir / LINEAR_FILE)
+    logger.info("%s: %s", chosen.model.representation, settings.run_dir / MODEL_FILE)
 
 
 def _choose_domains(settings: Train) -> list[str]:

@@ -19,8 +19,8 @@ RUN_FILE = "run.json"
 CHECKPOINTS = "checkpoints"
 """Folder of `best.ckpt` and `last.ckpt` in the folder of a run."""
 LAST = "last"
-LINEAR_FILE = "model.json"
-"""What a training of a linear model writes into the folder of its run."""
+MODEL_FILE = "model.json"
+"""What a training writes into the folder of its run: a linear model, or a network that needs no PyTorch."""
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from epigym.space.space import StateSpace
 from learn.models.calibration import Calibration
 
 _CHUNK_WORLDS = 8192  # of e-states scored at once
+
+
+Device = Literal["auto", "cpu", "cuda"]
 
 
 class Scorer(Protocol):
@@ -43,13 +46,14 @@ def chunks(space: StateSpace, ids: NDArray[np.integer], size: int) -> Iterator[N
 
 
 @extras()
-def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 1) -> Scorer:
+def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 1, device: Device = "auto") -> Scorer:
     """The network in a checkpoint of `learn.train`, or in a file of `learn.export` (`.onnx`, without PyTorch).
 
     Args:
         path: the file.
         space: where the e-states live.
         threads: of the processor; the batches are small, where one is fastest.
+        device: `cpu`, `cuda`, or `auto`: a GPU for networks that only PyTorch evaluates, where there is one.
 
     Raises:
         CheckpointError: when it cannot be read.
@@ -66,4 +70,4 @@ def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 
     from learn.models.gine.scorer import make_scorer
 
     torch.set_num_threads(threads)
-    return make_scorer(load(path), space)
+    return make_scorer(load(path), space, device)

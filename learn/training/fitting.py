@@ -23,9 +23,11 @@ from epigym.task.task import Task
 from learn.data.pairs import Pairs
 from learn.models.base import Base, BaseHeuristic
 from learn.models.checkpoints import load
-from learn.models.gine.network import make_network
+from learn.models.gine.model import write_network
+from learn.models.gine.network import GineNetwork, make_network
 from learn.models.gine.paper import PaperNetwork
-from learn.models.runs import CHECKPOINTS, RUN_FILE
+from learn.models.gine.scorer import as_model
+from learn.models.runs import CHECKPOINTS, MODEL_FILE, RUN_FILE
 from learn.training.data_module import LabelledStates, PairRuns, Samples, TrainingData, split_samples
 from learn.training.module import GineModule
 from learn.training.options import LossValidation, PublishedOptions, RankingOptions, SearchValidation, Training
@@ -117,10 +119,21 @@ def train(settings: Training, source: Source) -> dict[str, float]:
         "stopped": stopped,
         "metrics": metrics,
     }
+    trained = load(best)
+    if type(trained.network) is GineNetwork:
+        schema = frozenset[int]().union(*(FeatureTypes(pairs.space.task).schema for pairs in labelled))
+        write_network(as_model(trained, schema, _card(record)), run_dir / MODEL_FILE)
     write_record(record, run_dir / RUN_FILE)
     logger.info("%s; kept is the checkpoint of epoch %d, step %s", stopped, row["epoch"] + 1, f"{row['step'] + 1:,.0f}")
     logger.info("%.0f s, %.0f %% of the steps waiting for data", record["seconds"], 100 * waiting.share)
     return metrics
+
+
+def _card(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What a model says of its training."""
+    names = ("domains", "data", "encoding", "objective", "base", "seed", "seconds")
+    measured = {name: value for name, value in record["metrics"].items() if name.endswith(("/solved", "/expanded"))}
+    return {name: record[name] for name in names} | {"validation": measured}
 
 
 def check_network(settings: Training, encoding: Encoding, task: Task) -> None:

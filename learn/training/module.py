@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from lightning import LightningModule
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
@@ -22,13 +21,12 @@ from epigym.errors import EpigymError
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.models.base import Base
-from learn.models.calibration import Calibration, fit_calibration
+from learn.models.calibration import Calibration
 from learn.models.checkpoints import VERSION, Trained
 from learn.models.gine.network import make_network
 from learn.models.gine.scorer import make_scorer
 from learn.training.data_module import Batch, TrainingData
-from learn.training.selection import Scores, states_along, validate_by_search
-from search.agents.result import SearchResult
+from learn.training.selection import PlanValues, Scores, validate_by_search
 
 
 class StepErrors(Metric):
@@ -172,20 +170,15 @@ class GineModule(LightningModule):
         """Greedy search on problems, and a calibration on the plans that it finds."""
         data, trained = self._data, self.as_trained()
         problems = [data.problems[number] for number in numbers.tolist()]
-        values, steps = [np.empty(0)], [np.empty(0)]
+        plans = PlanValues()
 
         def scores(space: StateSpace, types: FeatureTypes) -> Scores:
             return make_scorer(trained, space).score
 
-        def collect(space: StateSpace, score: Scores, result: SearchResult) -> None:
-            states = np.array(list(states_along(space, result.plan or ())), dtype=np.int32)
-            values.append(score(states))
-            steps.append(np.arange(len(states) - 1, -1, -1, dtype=np.float64))
-
-        found = validate_by_search(problems, data.nodes, scores, bound=self._best, on_solved=collect)
+        found = validate_by_search(problems, data.nodes, scores, bound=self._best, on_solved=plans.collect)
         if self._best is None or found.score < self._best:
             self._best = found.score
-        self._steps = fit_calibration(np.concatenate(values), np.concatenate(steps))
+        self._steps = plans.calibrate()
         missed, expanded = found.score
         metrics = {
             "val/solved": found.solved,

@@ -14,7 +14,7 @@ from omegaconf import OmegaConf
 from epigym.config.values import UNSET, AtLeast, Count
 from epigym.errors import UsageError
 from learn.data.explorers import ExplorerSettings
-from learn.models.runs import CHECKPOINTS, LAST, LINEAR_FILE, RUN_FILE
+from learn.models.runs import CHECKPOINTS, LAST, MODEL_FILE, RUN_FILE
 
 GPU_FILES = ("/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap", "/dev/kfd", "/dev/dxg")
 """What Linux shows of a GPU: NVIDIA's, also on its boards, AMD's, and that of Windows below it."""
@@ -236,7 +236,7 @@ class Training:
         """Refuse to overwrite another training."""
         last = self.run_dir / CHECKPOINTS / f"{LAST}.ckpt"
         goes_on = self.resume or (self.ckpt_path is not None and Path(self.ckpt_path).resolve() == last.resolve())
-        if not goes_on and any(path.exists() for path in (last, self.run_dir / RUN_FILE, self.run_dir / LINEAR_FILE)):
+        if not goes_on and any(path.exists() for path in (last, self.run_dir / RUN_FILE, self.run_dir / MODEL_FILE)):
             is_resumable = isinstance(self.model, ModelOptions)
             remedy = "go on with resume=true, or name another" if is_resumable else "name another"
             raise UsageError(f"run_dir={self.run_dir}: there is a training: {remedy}")

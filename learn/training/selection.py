@@ -14,6 +14,7 @@ from epigym.errors import EpigymError
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
+from learn.models.calibration import Calibration, fit_calibration
 from search.agents.best_first import hfs
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
@@ -113,6 +114,23 @@ class _Scored(Heuristic):
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         return self._score(ids)
+
+
+class PlanValues:
+    """The values of the e-states on plans that a validation finds, with the actions that are left there."""
+
+    def __init__(self) -> None:
+        self._values, self._steps = [np.empty(0)], [np.empty(0)]
+
+    def collect(self, space: StateSpace, score: Scores, result: SearchResult) -> None:
+        """Add the e-states of a plan; `on_solved` of `validate_by_search`."""
+        states = np.array(states_along(space, result.plan or ()), dtype=np.int32)
+        self._values.append(score(states))
+        self._steps.append(np.arange(len(states) - 1, -1, -1, dtype=np.float64))
+
+    def calibrate(self) -> Calibration:
+        """The monotone map from values to actions left that fits best."""
+        return fit_calibration(np.concatenate(self._values), np.concatenate(self._steps))
 
 
 def states_along(space: StateSpace, plan: Sequence[str]) -> list[int]:

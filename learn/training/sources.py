@@ -82,7 +82,10 @@ class Source:
             tasks = self.read
             if most:
                 check_domains(self.learned_domains)
-        return tasks, drawn(self.learned_domains, "validation", most, seed) if most else []
+        if not most:
+            return tasks, []
+        longer = drawn(self.learned_domains, "validation", most // 2, seed, long_goals=True)
+        return tasks, drawn(self.learned_domains, "validation", most - most // 2, seed) + longer
 
     @property
     def to_validate(self) -> list[Task]:

@@ -36,6 +36,7 @@ class BestFirst(Agent):
         name: as in the registry.
         expansions_per_batch: nodes popped and expanded in one round, their successors scored in one batch;
             more than 1 is another search, with another order of expansions.
+        adds_depths: whether the order adds depths to scores, which then have to be steps.
     """
 
     is_informed = True
@@ -43,6 +44,7 @@ class BestFirst(Agent):
     order: Callable[[StateSpace], Order]
     name: str
     expansions_per_batch: int = 1
+    adds_depths: bool = False
 
     def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
         """Start the search."""
@@ -55,7 +57,8 @@ class BestFirst(Agent):
                 parents, actions = run.ways(fresh)
                 depths = [depth_of[state] + 1 for state in parents.tolist()]
                 scores = scored(heuristic, fresh, parents, actions)
-                priorities = order(fresh, parents, STEP * np.array(depths), scores)
+                costs = STEP * heuristic.steps(scores / STEP) if self.adds_depths else scores
+                priorities = order(fresh, parents, STEP * np.array(depths), costs)
                 ranks = zip(priorities.tolist(), scores.tolist(), run.numbers(fresh), strict=True)
                 for rank, state, depth in zip(ranks, fresh.tolist(), depths, strict=True):
                     heapq.heappush(frontier, (*rank, state, depth))
@@ -76,12 +79,12 @@ def hfs(expansions_per_batch: Count = 1) -> BestFirst:
 
 def hfs_star(expansions_per_batch: Count = 1) -> BestFirst:
     """The paper's HFS* (section 4.1): lowest g + h first."""
-    return BestFirst(partial(_weighted, 1.0), "hfs_star", expansions_per_batch)
+    return BestFirst(partial(_weighted, 1.0), "hfs_star", expansions_per_batch, adds_depths=True)
 
 
 def wa_star(weight: Annotated[float, AtLeast(0)], expansions_per_batch: Count = 1) -> BestFirst:
     """Weighted A*: lowest g + weight * h first."""
-    return BestFirst(partial(_weighted, weight), "wa_star", expansions_per_batch)
+    return BestFirst(partial(_weighted, weight), "wa_star", expansions_per_batch, adds_depths=True)
 
 
 def bfws(by: Literal["score", "progress", "parts"] = "score", expansions_per_batch: Count = 1) -> BestFirst:

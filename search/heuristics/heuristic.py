@@ -67,6 +67,10 @@ class Heuristic(ABC):
         The lower the better; infinity puts an e-state last.
         """
 
+    def steps(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """float64[k]: the steps that scores, float64[k], mean; for searches that add them to depths."""
+        return scores
+
     def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
         """Scores and preferred actions of e-states; without preferences none.
 

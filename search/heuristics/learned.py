@@ -1,4 +1,4 @@
-"""`learned`: the score of a linear model over relational features."""
+"""`learned`: the value of a linear model or of a network, without PyTorch."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from epigym.config.values import AtLeast
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
+from learn.models.calibration import Calibration
+from learn.models.gine.model import FusedScorer, NetworkModel
 from learn.models.linear.model import LinearScorer
-from learn.models.linear.shipped import SHIPPED, fitting
+from learn.models.shipped import LINEAR, NETWORKS, find_model
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.heuristics.heuristic import Heuristic
 
@@ -20,20 +22,21 @@ _FIRST = 64  # successors of the initial e-state whose feature types are looked 
 
 
 class Learned(Heuristic):
-    """Scores e-states with a linear model; needs neither PyTorch nor a GPU.
+    """Scores e-states with a linear model or a network; needs neither PyTorch nor a GPU.
 
     Where the model corrects the relaxation, the preferred actions are those of the relaxed plan.
 
     Args:
         space: where the e-states live.
-        checkpoint: a file of `learn.train model=linear`, `{domain}` in it stands for the task's domain; None takes the
-            model that comes with epigym for the task's domain, or else the general one.
+        checkpoint: a `model.json` of `learn.train`, `{domain}` in it stands for the task's domain; None takes the model
+            that comes with epigym for the task's domain, or else the general one.
         least_known: a share; where the model knows fewer of the feature types of the first successors, `h_ff` takes
             its place: such a model would only decide between e-states of equal cost.
 
     Raises:
         MissingError: when there is no such file.
         CheckpointError: when it cannot be read.
+        LimitError: when the task does not fit the encoding of a network.
     """
 
     name = "learned"
@@ -43,17 +46,24 @@ class Learned(Heuristic):
         self, space: StateSpace, checkpoint: str | None = None, least_known: Annotated[float, AtLeast(0)] = 0.0
     ) -> None:
         types = FeatureTypes(space.task)
-        self.checkpoint, chosen = fitting(checkpoint, space.task.domain, types.schema)
-        linear = LinearScorer(space, chosen, types)
-        self._scorer: LinearScorer | RelaxedPlan = linear
-        if least_known and linear.known(_first_successors(space)) < least_known:
-            self.checkpoint, self._scorer = "", RelaxedPlan(space)
+        self.checkpoint, model = find_model(checkpoint, space.task.domain, types.schema)
+        scorer: LinearScorer | FusedScorer = (
+            FusedScorer(model, space) if isinstance(model, NetworkModel) else LinearScorer(space, model, types)
+        )
+        self._scorer: LinearScorer | FusedScorer | RelaxedPlan = scorer
+        self._steps = scorer.steps
+        if least_known and scorer.known(_first_successors(space)) < least_known:
+            self.checkpoint, self._scorer, self._steps = "", RelaxedPlan(space), Calibration()
         self.relaxation = self._scorer.relaxation
-        self.prefers = self._scorer is not linear or self.relaxation is not None
+        self.prefers = self._scorer is not scorer or self.relaxation is not None
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
-        """float64[k]: the score of each of `ids` (int32[k])."""
+        """float64[k]: the value of each of `ids` (int32[k])."""
         return self._scorer.score(ids)
+
+    def steps(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """float64[k]: the steps that values, float64[k], mean."""
+        return self._steps(scores)
 
 
 def _first_successors(space: StateSpace) -> NDArray[np.int32]:
@@ -63,4 +73,4 @@ def _first_successors(space: StateSpace) -> NDArray[np.int32]:
 
 def shipped_models() -> list[Path]:
     """What `learned` may take when no checkpoint is named."""
-    return sorted(SHIPPED.glob("*.json"))
+    return sorted(path for folder in (LINEAR, NETWORKS) for path in folder.glob("*.json"))

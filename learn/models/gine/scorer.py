@@ -8,6 +8,7 @@ batch normalisation folded into the linear layers.
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -18,14 +19,17 @@ from torch.nn.functional import linear
 from torch.nn.utils.fusion import fuse_linear_bn_eval
 
 from epigym.encoding.encoder import Encoder, make_encoder, make_encoding, to_pyg
+from epigym.errors import UsageError
 from epigym.features.relaxation import Relaxation
 from epigym.space.growing import GrowingTable
 from epigym.space.space import StateSpace
 from learn.models.base import BaseHeuristic
 from learn.models.checkpoints import Trained
+from learn.models.gine.model import FusedScorer, NetworkModel
+from learn.models.gine.network import GineNetwork
 from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.shared import make_goals, make_states
-from learn.models.scoring import Scorer, chunks
+from learn.models.scoring import Device, Scorer, chunks
 
 _CHUNK = 256  # e-states scored at once
 
@@ -110,14 +114,50 @@ class PaperScorer:
         return self._network.regress_shared(nodes, self._constants, states).double().numpy()
 
 
-def make_scorer(trained: Trained, space: StateSpace) -> Scorer:
+def make_scorer(trained: Trained, space: StateSpace, device: Device = "auto") -> Scorer:
     """The fastest scorer of a network.
+
+    Args:
+        trained: the network.
+        space: where the e-states live.
+        device: `cpu`, `cuda`, or `auto`: a GPU for networks that only PyTorch evaluates, where there is one.
 
     Raises:
         LimitError: when the task does not fit the encoding that the network was trained with.
+        UsageError: when there is no such device.
     """
-    kind = PaperScorer if type(trained.network) is PaperNetwork else NetworkScorer
-    return kind(trained, space)
+    if device == "cuda" and not torch.cuda.is_available():
+        raise UsageError("heuristic.device=cuda: PyTorch finds no GPU here: give heuristic.device=cpu")
+    kind = type(trained.network)
+    if device != "cuda" and kind is PaperNetwork:
+        return PaperScorer(trained, space)
+    if device != "cuda" and kind is GineNetwork:
+        return FusedScorer(as_model(trained), space)
+    if device == "cuda" or (device == "auto" and torch.cuda.is_available()):
+        trained.network.cuda()
+    return NetworkScorer(trained, space)
+
+
+def as_model(
+    trained: Trained, schema: frozenset[int] = frozenset(), card: Mapping[str, Any] | None = None
+) -> NetworkModel:
+    """A `GineNetwork` as a model that needs no PyTorch.
+
+    Args:
+        trained: the network.
+        schema: colours of predicates and action schemas that it was trained on.
+        card: what it was made of and how well it does.
+    """
+    return NetworkModel(
+        domain=trained.domains[0] if len(trained.domains) == 1 else "general",
+        encoding=trained.encoding,
+        types=trained.types,
+        base=trained.base,
+        steps=trained.steps,
+        weights={name: tensor.numpy(force=True).copy() for name, tensor in trained.network.state_dict().items()},
+        schema=schema,
+        card=card or {},
+    )
 
 
 def folded(network: PaperNetwork) -> PaperNetwork:

@@ -22,8 +22,9 @@ from epigym.io.files import write_text
 from epigym.io.sealed import read_sealed, sealed
 from epigym.space.space import StateSpace
 from learn.models.base import Base, BaseHeuristic
+from learn.models.calibration import Calibration
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Raised whenever the file or what a feature means changes."""
 
 
@@ -76,6 +77,7 @@ class LinearModel:
         definitions: what the features are, and whatever these texts mention, as text by colour.
         schema: colours of predicates and action schemas that it was trained on.
         card: what it was made of and how well it does.
+        steps: from its scores to steps.
     """
 
     domain: str
@@ -88,6 +90,7 @@ class LinearModel:
     definitions: Mapping[int, str] = field(default_factory=dict)
     schema: frozenset[int] = frozenset()
     card: Mapping[str, Any] = field(default_factory=dict)
+    steps: Calibration = field(default_factory=Calibration)
 
     def weigh(
         self, ptr: NDArray[np.int64], colour: NDArray[np.uint64], value: NDArray[np.float32]
@@ -111,6 +114,7 @@ class LinearScorer:
     """
 
     def __init__(self, space: StateSpace, model: LinearModel, types: FeatureTypes | None = None) -> None:
+        self.steps = model.steps
         self._model = model
         self._observed = Observed(space, model.representation, types)
 
@@ -146,6 +150,7 @@ def write_model(model: LinearModel, path: str | os.PathLike[str]) -> None:
             "representation": asdict(model.representation),
             "base_weight": model.base_weight,
             "constant": model.constant,
+            "steps": [list(model.steps.values), list(model.steps.steps)],
             "card": dict(model.card),
             "schema": sorted(f"{colour:016x}" for colour in model.schema),
             "features": [
@@ -206,6 +211,7 @@ def read_model(path: str | os.PathLike[str]) -> LinearModel:
             constant=_finite(data["constant"], "constant"),
             schema=_schema(data["schema"]),
             card=dict(data["card"]),
+            steps=Calibration(*data["steps"]),
         )
     except UsageError as error:
         raise CheckpointError(f"{path}: no linear model: {error}: train it again") from None

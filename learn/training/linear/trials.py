@@ -25,13 +25,14 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import parts_of
 from learn.data.pairs import Pairs
 from learn.models.base import Base
+from learn.models.calibration import Calibration
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
-from learn.models.linear.shipped import GENERAL
+from learn.models.shipped import GENERAL
 from learn.training.drawing import all_pairs, drawn, validating
 from learn.training.linear.aggregation import larger, lessons
 from learn.training.linear.fit import Loss, TrainingData, fit, observe
 from learn.training.options import LinearOptions
-from learn.training.selection import Problems, Scores, ValidationResult, validate_by_search
+from learn.training.selection import PlanValues, Problems, Scores, ValidationResult, validate_by_search
 
 logger = logging.getLogger(__name__)
 
@@ -146,8 +147,17 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         domain=domains[0] if len(domains) == 1 else GENERAL,
         schema=frozenset[int]().union(*(one.schema for one in types)),
         card=card,
+        steps=calibrate(found, validation, options.nodes),
     )
     return Chosen(model, candidates, len(validation))
+
+
+def calibrate(model: LinearModel, validation: Problems, nodes: int) -> Calibration:
+    """From a model's scores to steps, fitted to the plans that greedy search finds on the validation problems."""
+    plans = PlanValues()
+    validate_by_search(validation, nodes, lambda space, types: LinearScorer(space, model, types).score,
+                       on_solved=plans.collect)  # fmt: skip
+    return plans.calibrate()
 
 
 def _fitted(

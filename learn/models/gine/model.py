@@ -1,0 +1,207 @@
+"""Networks as files that are read and used without PyTorch."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epigym import _core
+from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
+from epigym.encoding.goal_graph import MAX_LABEL
+from epigym.errors import CheckpointError, DamagedError
+from epigym.features.relaxation import Relaxation
+from epigym.io.files import AnyPath, write_text
+from epigym.io.sealed import read_sealed, sealed
+from epigym.space.space import StateSpace
+from learn.models.base import Base, BaseHeuristic
+from learn.models.calibration import Calibration
+from learn.models.scoring import chunks
+
+KIND = "gine"
+"""What a file says that it holds."""
+FORMAT_VERSION = 1
+"""Raised whenever the file or what the graphs mean changes."""
+_CHUNK = 32  # e-states scored at once: what fits into the caches of a processor
+
+Weights = Mapping[str, NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class NetworkModel:
+    """A trained `GineNetwork` with everything that is needed to score e-states.
+
+    Attributes:
+        domain: that it was trained on; `general` where these are several.
+        encoding: of the graphs that it reads, with its settings.
+        types: ids of the types that it knows, ascending; empty where the encoding has none.
+        base: the heuristic that it corrects.
+        steps: from its values to steps.
+        weights: its tensors by name.
+        schema: colours of predicates and action schemas that it was trained on.
+        card: what it was made of and how well it does.
+    """
+
+    domain: str
+    encoding: Mapping[str, Any]
+    types: tuple[int, ...]
+    base: Base
+    steps: Calibration
+    weights: Weights
+    schema: frozenset[int] = frozenset()
+    card: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether nodes have types in place of identifiers."""
+        return "nodes.types.weight" in self.weights
+
+    @cached_property
+    def core(self) -> _core.GineNetwork:
+        """The network in the core.
+
+        Raises:
+            CheckpointError: when the weights make no network.
+        """
+        renamed = {name.removeprefix("nodes."): array for name, array in self.weights.items()}
+        edges = [name for name in renamed if ".edges." in name]
+        try:
+            if self.is_typed:
+                renamed |= {name.replace(".edges.", ".relations."): renamed.pop(name) for name in edges}
+                index = np.zeros(self.encoding["type_ids"] + 1, dtype=np.int64)
+                index[list(self.types)] = np.arange(1, len(self.types) + 1)
+                return _core.GineNetwork(renamed, index)
+            labels = (np.arange(MAX_LABEL + 1)[:, None] / MAX_LABEL).astype(np.float32)
+            layers = {name.split(".edges.")[0] for name in edges}
+            kept = {name: array for name, array in renamed.items() if name.startswith(("layers", "head", "last"))}
+            kept = {name: array for name, array in kept.items() if name not in edges}
+            tables = {f"{layer}.relations.weight": self._perceive(f"{layer}.edges", labels) for layer in layers}
+            return _core.GineNetwork(kept | tables)
+        except (KeyError, ValueError, IndexError) as error:
+            raise CheckpointError(f"the weights of {self.domain} make no network: {error}") from None
+
+    def embed(self, identifiers: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """float32[n, width]: the inputs of nodes with identifiers, 0/1 bits uint8[n, bits]."""
+        return self._perceive("nodes", identifiers.astype(np.float32))
+
+    def _perceive(self, name: str, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Two linear layers, the first with ReLU."""
+        first, last = ((self.weights[f"{name}.{n}.weight"], self.weights[f"{name}.{n}.bias"]) for n in (0, 2))
+        hidden = np.maximum(rows @ first[0].T + first[1], 0)
+        return (hidden @ last[0].T + last[1]).astype(np.float32)
+
+
+class FusedScorer:
+    """Scores the e-states of one space with a network in the core.
+
+    Args:
+        model: the network.
+        space: where the e-states live.
+
+    Raises:
+        LimitError: when the task does not fit the encoding that the network was trained with.
+    """
+
+    def __init__(self, model: NetworkModel, space: StateSpace) -> None:
+        self.steps = model.steps
+        self._model = model
+        self._encoder = make_encoder(space, make_encoding(model.encoding))
+        self._base = BaseHeuristic(space, model.base)
+
+    @property
+    def relaxation(self) -> Relaxation | None:
+        """The relaxation that the network corrects."""
+        return self._base.relaxation
+
+    def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
+        """float64[k]: the value of each of `ids` (int32[k]): the base heuristic plus its correction."""
+        parts = map(self._correct, chunks(self._encoder.space, ids, _CHUNK))
+        values: NDArray[np.float64] = self._base(ids) + np.concatenate([np.empty(0), *parts])
+        return values
+
+    def known(self, ids: NDArray[np.int32]) -> float:
+        """The share of the distinct types in the graphs of `ids` (int32[k]) that the network knows; of none, 1."""
+        if not self._model.is_typed:
+            return 1.0
+        types = np.unique(self._encoder.graphs(ids).nodes[:, 2:])
+        types = types[types > 0]
+        return float(np.isin(types, self._model.types).mean()) if len(types) else 1.0
+
+    def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
+        if not isinstance(self._encoder, Encoder):
+            return self._model.core.score(self._encoder.core, ids)
+        batch = self._encoder.graphs(ids)
+        bits, places = np.unique(batch.nodes, axis=0, return_inverse=True)
+        inputs = self._model.embed(bits)[places.ravel()]
+        return self._model.core.forward(inputs, batch)
+
+
+def write_network(model: NetworkModel, path: AnyPath) -> None:
+    """Write a network as JSON, whose weights are float32 in base64, with a checksum."""
+    weights = {
+        name: [list(array.shape), base64.b64encode(np.ascontiguousarray(array, dtype="<f4").tobytes()).decode()]
+        for name, array in model.weights.items()
+    }
+    content = sealed(
+        {
+            "format_version": FORMAT_VERSION,
+            "kind": KIND,
+            "domain": model.domain,
+            "schema": sorted(f"{colour:016x}" for colour in model.schema),
+            "card": dict(model.card),
+            "encoding": dict(model.encoding),
+            "base": model.base,
+            "steps": [list(model.steps.values), list(model.steps.steps)],
+            "types": list(model.types),
+            "weights": weights,
+        }
+    )
+    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(value)}" for name, value in content.items())
+    write_text(path, f"{{\n{lines}\n}}\n")
+
+
+def read_network(path: AnyPath) -> NetworkModel:
+    """The network of a file of `write_network`.
+
+    Raises:
+        CheckpointError: when it is no such file, damaged, one of another version, or makes no network.
+        MissingError: when there is none.
+    """
+    try:
+        data = read_sealed(path, "train it again, or get it again from where it was made")
+    except DamagedError as error:
+        raise CheckpointError(str(error)) from None
+    try:
+        if data["format_version"] != FORMAT_VERSION:
+            raise CheckpointError(f"{path}: format {data['format_version']}, expected {FORMAT_VERSION}: train it again")
+        if data["base"] not in get_args(Base):
+            raise ValueError(f"base is {data['base']!r}, expected one of {', '.join(get_args(Base))}")
+        model = NetworkModel(
+            domain=str(data["domain"]),
+            encoding=dict(data["encoding"]),
+            types=tuple(map(int, data["types"])),
+            base=data["base"],
+            steps=Calibration(*data["steps"]),
+            weights={name: _read_array(name, *entry) for name, entry in data["weights"].items()},
+            schema=frozenset(int(colour, 16) for colour in data["schema"]),
+            card=dict(data["card"]),
+        )
+        _ = model.core
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError, binascii.Error) as error:
+        raise CheckpointError(f"{Path(path)}: no network: {error!r}") from None
+    return model
+
+
+def _read_array(name: str, shape: list[int], text: str) -> NDArray[np.float32]:
+    array = np.frombuffer(base64.b64decode(text, validate=True), dtype="<f4").reshape(shape).astype(np.float32)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} has entries that are no finite numbers")
+    return array

@@ -1,0 +1,67 @@
+"""Models by name: those that come with epigym, for each domain and general ones, and files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from epigym.errors import CheckpointError, MissingError
+from learn.models.gine.model import KIND, NetworkModel, read_network
+from learn.models.linear.model import LinearModel, read_model, read_schema
+
+_HERE = Path(__file__).parent
+LINEAR: Final = _HERE / "linear" / "shipped"
+"""The folder of the linear models that come with epigym, `<domain>.json` and `general.json`."""
+NETWORKS: Final = _HERE / "gine" / "shipped"
+"""The folder of the networks that are better than these in validation, with the same names."""
+GENERAL: Final = "general"
+
+Model: TypeAlias = LinearModel | NetworkModel
+
+
+def find_model(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str, Model]:
+    """The model for a task, and where it was read from.
+
+    Args:
+        file: its file, in which `{domain}` stands for the domain; None takes the one that comes with epigym for the
+            domain, if the task's predicates and actions are among those that it knows, else the first of the others
+            that knows them, as files may call a domain otherwise, and else the general one. A network is taken in
+            place of a linear model where there is one.
+        domain: of the task.
+        schema: colours of the task's predicates and action schemas, see `FeatureTypes.schema`.
+
+    Raises:
+        MissingError: when there is no such file.
+        CheckpointError: when it cannot be read.
+    """
+    if file is not None:
+        path = Path(file.replace("{domain}", domain))
+        if path.suffix != ".json":
+            raise CheckpointError(f"{path}: expected a model.json of learn.train; the heuristic 'gnn' reads others")
+        return str(path), load_model(path)
+    own = (path for folder in (NETWORKS, LINEAR) for path in folder.glob("*.json") if path.stem != GENERAL)
+    for path in sorted(own, key=lambda path: (path.stem != domain, path.stem, path.parent != NETWORKS)):
+        if schema <= read_schema(path):
+            return str(path), load_model(path)
+    name = f"{GENERAL}.json"
+    path = NETWORKS / name if (NETWORKS / name).is_file() else LINEAR / name
+    return str(path), load_model(path)
+
+
+def load_model(path: Path) -> Model:
+    """The model of a file, a `model.json` of `learn.train`.
+
+    Raises:
+        MissingError: when there is no such file.
+        CheckpointError: when it cannot be read.
+    """
+    if not path.is_file():
+        raise MissingError(f"there is no model {path}: make one with `python -m learn.train domain=…`")
+    return read_network(path) if _kind(path) == KIND else read_model(path)
+
+
+def _kind(path: Path) -> str:
+    """What a file says that it holds; nothing of one that cannot be read."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        head = [next(file, "") for _ in range(4)]
+    return KIND if any(line.strip() == f'"kind": "{KIND}",' for line in head) else ""

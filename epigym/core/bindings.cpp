@@ -14,6 +14,7 @@
 
 #include "checks.hpp"
 #include "features.hpp"
+#include "relational_graphs.hpp"
 #include "relaxation.hpp"
 #include "relaxation_builder.hpp"
 #include "rows.hpp"
@@ -113,11 +114,27 @@ struct SharedFeatures {
     Features features;
 };
 
+// Graphs and the space whose lock they share.
+struct SharedGraphs {
+    SharedGraphs(SharedSpace& shared, FeatureTables tables, const Input2<std::int64_t>& types)
+        : owner(shared),
+          graphs(shared.space, std::move(tables), {types.data(), types.data() + types.size()}, types.shape(1)) {}
+    SharedSpace& owner;
+    RelationalGraphs graphs;
+};
+
 template <class T>
 Array1<T> to_numpy(std::vector<T>&& values) {
     auto* owned = new std::vector<T>(std::move(values));
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return Array1<T>(owned->data(), {owned->size()}, owner);
+}
+
+template <class T>
+Array2<T> to_numpy(std::vector<T>&& values, std::size_t rows, std::size_t columns) {
+    auto* owned = new std::vector<T>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Array2<T>(owned->data(), {rows, columns}, owner);
 }
 
 template <class T>
@@ -318,12 +335,43 @@ FeatureTables::Edges to_edges(const EdgeArrays& arrays) {
     return {to_vector<std::int64_t>(ptr), to_vector<std::int32_t>(object), to_vector<Colour>(label)};
 }
 
+// Typed graphs as the arrays of a `GraphBatch`.
+struct GraphLists {
+    std::vector<std::int64_t> nodes, source, target, label, node_ptr{0}, edge_ptr{0};
+
+    void append(const TypedGraph& graph, const RelationalGraphs& graphs) {
+        for (std::size_t n = 0; n < graph.state.size(); ++n) {
+            nodes.push_back(kKindOfState[graph.state[n]]);
+            nodes.push_back(graph.state[n]);
+            const auto* types = graphs.types(graph.place[n]);
+            nodes.insert(nodes.end(), types, types + graphs.columns());
+        }
+        for (const auto& edge : graph.edges) {
+            source.push_back(node_ptr.back() + edge.source);
+            target.push_back(node_ptr.back() + edge.target);
+            label.push_back(edge.relation);
+        }
+        node_ptr.push_back(node_ptr.back() + static_cast<std::int64_t>(graph.state.size()));
+        edge_ptr.push_back(static_cast<std::int64_t>(label.size()));
+    }
+
+    auto arrays(const RelationalGraphs& graphs) && {
+        const std::size_t count = nodes.size() / (2 + graphs.columns()), edges = label.size();
+        source.insert(source.end(), target.begin(), target.end());
+        return std::make_tuple(to_numpy(std::move(nodes), count, 2 + graphs.columns()),
+                               to_numpy(std::move(source), 2, edges), to_numpy(std::move(label)),
+                               to_numpy(std::move(node_ptr)), to_numpy(std::move(edge_ptr)));
+    }
+};
+
 }  // namespace
 
 NB_MODULE(_core, m) {
     m.doc() = "The core of epigym: Kripke models, updates, contraction, graphs. Use `epigym.space.space.StateSpace`.";
     m.attr("MAX_EVENTS") = kMaxEvents;
     m.attr("MAX_LEVELS") = kMaxLevels;
+    m.attr("MAX_WORLDS") = kMaxWorlds;
+    m.attr("RELATIONS") = static_cast<std::uint32_t>(kEdgeRelations);
 
     static nb::object disagreement = nb::exception<Disagreement>(m, "Disagreement");
     static nb::object collapse = nb::exception<Collapse>(m, "Collapse");
@@ -495,41 +543,43 @@ NB_MODULE(_core, m) {
             },
             "id"_a);
 
-    nb::class_<SharedFeatures>(m, "Features", "Relational features of e-states of a space.")
+    nb::class_<FeatureTables>(m, "FeatureTables", "The types of everything in a task under a goal.")
         .def(
             "__init__",
-            [](SharedFeatures* self, SharedSpace& space, const FormulaLists& formulas, const Numbers& goal,
+            [](FeatureTables* self, SharedSpace& space, const FormulaLists& formulas, const Numbers& goal,
                const Input1<std::int32_t>& agent_object, const Input1<Colour>& objects,
                const Input1<Colour>& fluent_fine, const Input1<Colour>& fluent_coarse,
                const Input2<Colour>& belief_fine, const Input2<Colour>& belief_coarse,
                const Input1<Colour>& goal_fine, const Input1<Colour>& goal_coarse, const Input1<Colour>& fact_fine,
                const Input1<bool>& relevant_fluent, const Input2<bool>& relevant_belief,
                const EdgeArrays& fluent_edges, const EdgeArrays& goal_edges, const EdgeArrays& fact_edges,
-               const ListArrays& goal_children, unsigned level, bool worlds) {
-                FeatureTables tables{checked(to_formulas(formulas), goal, space.space.task()),
-                                     goal,
-                                     to_vector<std::int32_t>(agent_object),
-                                     to_vector<Colour>(objects),
-                                     to_vector<Colour>(fluent_fine),
-                                     to_vector<Colour>(fluent_coarse),
-                                     to_vector<Colour>(belief_fine, space),
-                                     to_vector<Colour>(belief_coarse, space),
-                                     to_vector<Colour>(goal_fine),
-                                     to_vector<Colour>(goal_coarse),
-                                     to_vector<Colour>(fact_fine),
-                                     to_vector<std::uint8_t>(relevant_fluent),
-                                     to_vector<std::uint8_t>(relevant_belief, space),
-                                     to_edges(fluent_edges),
-                                     to_edges(goal_edges),
-                                     to_edges(fact_edges),
-                                     to_vector<std::int64_t>(std::get<0>(goal_children)),
-                                     to_vector<std::int32_t>(std::get<1>(goal_children))};
-                new (self) SharedFeatures(space, std::move(tables), level, worlds);
+               const ListArrays& goal_children) {
+                new (self) FeatureTables{to_formulas(formulas),
+                                         goal,
+                                         to_vector<std::int32_t>(agent_object),
+                                         to_vector<Colour>(objects),
+                                         to_vector<Colour>(fluent_fine),
+                                         to_vector<Colour>(fluent_coarse),
+                                         to_vector<Colour>(belief_fine, space),
+                                         to_vector<Colour>(belief_coarse, space),
+                                         to_vector<Colour>(goal_fine),
+                                         to_vector<Colour>(goal_coarse),
+                                         to_vector<Colour>(fact_fine),
+                                         to_vector<std::uint8_t>(relevant_fluent),
+                                         to_vector<std::uint8_t>(relevant_belief, space),
+                                         to_edges(fluent_edges),
+                                         to_edges(goal_edges),
+                                         to_edges(fact_edges),
+                                         to_vector<std::int64_t>(std::get<0>(goal_children)),
+                                         to_vector<std::int32_t>(std::get<1>(goal_children))};
             },
             "space"_a, "formulas"_a, "goal"_a, "agent_object"_a, "objects"_a, "fluent_fine"_a, "fluent_coarse"_a,
             "belief_fine"_a, "belief_coarse"_a, "goal_fine"_a, "goal_coarse"_a, "fact_fine"_a, "relevant_fluent"_a,
-            "relevant_belief"_a, "fluent_edges"_a, "goal_edges"_a, "fact_edges"_a, "goal_children"_a, "level"_a,
-            "worlds"_a, nb::keep_alive<1, 2>())
+            "relevant_belief"_a, "fluent_edges"_a, "goal_edges"_a, "fact_edges"_a, "goal_children"_a);
+
+    nb::class_<SharedFeatures>(m, "Features", "Relational features of e-states of a space.")
+        .def(nb::init<SharedSpace&, FeatureTables, unsigned, bool>(), "space"_a, "tables"_a, "level"_a, "worlds"_a,
+             nb::keep_alive<1, 2>())
         .def(
             "evaluate",
             [](SharedFeatures& self, const Ids& ids) {
@@ -541,6 +591,35 @@ NB_MODULE(_core, m) {
                                        to_numpy(std::move(out.value)));
             },
             "ids"_a);
+
+    nb::class_<SharedGraphs>(m, "RelationalGraphs", "Typed graphs of e-states of a space.")
+        .def(nb::init<SharedSpace&, FeatureTables, const Input2<std::int64_t>&>(), "space"_a, "tables"_a, "types"_a,
+             nb::keep_alive<1, 2>(),
+             "With `types` int64[m, k], the type ids of objects, subformulas of the goal, facts, fluents and beliefs.")
+        .def(
+            "graphs",
+            [](SharedGraphs& self, const Ids& ids) {
+                GraphLists out;
+                TypedGraph graph;
+                self.owner.locked([&](Space&) {
+                    for (StateId id : span_of(ids)) {
+                        self.graphs.build(id, graph);
+                        out.append(graph, self.graphs);
+                    }
+                });
+                return std::move(out).arrays(self.graphs);
+            },
+            "ids"_a, "The arrays of a `GraphBatch`: the graphs of e-states.")
+        .def(
+            "without_worlds",
+            [](SharedGraphs& self) {
+                GraphLists out;
+                TypedGraph graph;
+                self.graphs.without_worlds(graph);
+                out.append(graph, self.graphs);
+                return std::move(out).arrays(self.graphs);
+            },
+            "The arrays of a `GraphBatch`: one graph of objects, the goal and facts.");
 
     nb::class_<WorldLabels>(m, "WorldLabels", "Numbers for the distinct (valuation, repetition index) pairs of worlds.")
         .def(nb::init<>())
@@ -556,6 +635,9 @@ NB_MODULE(_core, m) {
             },
             "first"_a, "fluents"_a);
 
+    m.def(
+        "kinds_of_states", [] { return to_numpy(std::vector<std::int64_t>(kKindOfState.begin(), kKindOfState.end())); },
+        "The kind of a node in each state, which are told apart over all kinds.");
     m.def("graphs", &graphs, "rows"_a, "labels"_a, "identifiers"_a, "goals"_a, "goal_of"_a,
           "Rows unrolled to graphs.");
     m.def("refine", &refine_worlds, "rows"_a, "colours"_a, "One round of colour refinement over worlds.");

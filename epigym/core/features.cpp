@@ -7,6 +7,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "checks.hpp"
+
 namespace epi {
 
 namespace {
@@ -16,12 +18,6 @@ constexpr Colour kWho = joining(0x57484F), kChild = joining(0x4348494C44);
 
 // What joins a type with what is found at worlds.
 constexpr Colour kFluentTrue = 4, kGoalTrue = 5, kGoalFalse = 6;
-
-enum Truth : std::uint8_t { Nowhere, Throughout, Somewhere };
-enum Held : std::uint8_t { Unsure, True, False, Everything };
-
-constexpr std::uint32_t kFluentStates = 3, kBeliefStates = 12, kGoalStates = 2;
-constexpr std::uint8_t kUnremarkable = 4 * Nowhere + False;  // of a belief
 
 void require(bool fits, const char* what) {
     if (!fits) throw std::invalid_argument(std::string(what) + " do not fit");
@@ -50,6 +46,49 @@ void require_edges(const FeatureTables::Edges& edges, std::size_t rows, std::siz
 }
 
 }  // namespace
+
+void check(const FeatureTables& t, std::uint32_t fluents, std::uint32_t agents) {
+    check(t.formulas, fluents, agents);
+    const std::size_t objects = t.objects.size(), goals = t.goal.size(), beliefs = std::size_t{agents} * fluents;
+    require_sizes(agents, {t.agent_object.size()}, "objects of agents");
+    require_numbers(t.agent_object, objects, "objects of agents");
+    require_sizes(fluents, {t.fluent_fine.size(), t.fluent_coarse.size(), t.relevant_fluent.size()}, "fluents");
+    require_sizes(beliefs, {t.belief_fine.size(), t.belief_coarse.size(), t.relevant_belief.size()}, "beliefs");
+    require_sizes(goals, {t.goal_fine.size(), t.goal_coarse.size()}, "subformulas of the goal");
+    require(std::ranges::all_of(t.goal, [&](FormulaId id) { return id < t.formulas.size(); }),
+            "subformulas of the goal");
+    require_edges(t.fluent_edges, fluents, objects, "edges of fluents");
+    require_edges(t.goal_edges, goals, objects, "edges of subformulas of the goal");
+    require_edges(t.fact_edges, t.fact_fine.size(), objects, "edges of facts");
+    require_ragged(t.child_ptr, goals, t.child.size(), "children of subformulas of the goal");
+    require_numbers(t.child, goals, "children of subformulas of the goal");
+}
+
+template <class P>
+void Atoms::read(Evaluator<P>& state, std::span<const FormulaId> goals) {
+    const auto& valuation = state.model.valuation;
+    const auto& designated = state.model.designated;
+    const std::size_t fluents = fluent.size(), agents = fluents == 0 ? 0 : belief.size() / fluents;
+    for (std::size_t f = 0; f < fluents; ++f)
+        fluent[f] = subset(designated, valuation[f])       ? Throughout
+                    : intersects(designated, valuation[f]) ? Somewhere
+                                                           : Nowhere;
+    auto* next = belief.data();
+    for (std::uint32_t agent = 0; agent < agents; ++agent) {
+        const auto& considered = state.truths.considered(agent);
+        const Held throughout = considered.any() ? True : Everything;
+        for (std::size_t f = 0; f < fluents; ++f) {
+            const Held held = subset(considered, valuation[f])       ? throughout
+                              : intersects(considered, valuation[f]) ? Unsure
+                                                                     : False;
+            *next++ = static_cast<std::uint8_t>(4 * fluent[f] + held);
+        }
+    }
+    for (std::size_t g = 0; g < goals.size(); ++g) goal[g] = state.truths.holds(goals[g]);
+}
+
+template void Atoms::read(Evaluator<Dense>&, std::span<const FormulaId>);
+template void Atoms::read(Evaluator<Sparse>&, std::span<const FormulaId>);
 
 void DistinctColours::clear() {
     keys_.clear();
@@ -124,8 +163,10 @@ Features::Features(const Space& space, FeatureTables tables, unsigned level, boo
       worlds_(worlds),
       fluents_(space.task().fluents),
       agents_(space.task().agents),
-      evaluators_(tables_.formulas, fluents_, agents_) {
-    check();
+      evaluators_(tables_.formulas, fluents_, agents_),
+      atoms_(fluents_, agents_, tables_.goal.size()) {
+    require(level_ <= 2, "levels other than 0, 1 and 2");
+    check(tables_, fluents_, agents_);
     goal_at_ = static_cast<Node>(tables_.objects.size());
     fact_at_ = goal_at_ + static_cast<Node>(tables_.goal.size());
     fluent_at_ = fact_at_ + static_cast<Node>(tables_.fact_fine.size());
@@ -145,30 +186,9 @@ Features::Features(const Space& space, FeatureTables tables, unsigned level, boo
     };
     fluent_types_ = group(tables_.fluent_fine, kFluentTrue, 0);
     goal_types_ = group(tables_.goal_fine, kGoalTrue, kGoalFalse);
-    fluent_state_.resize(fluents_);
-    belief_state_.resize(std::size_t{agents_} * fluents_);
-    goal_state_.resize(tables_.goal.size());
     present_.resize(nodes_ - fluent_at_);
     colour_.resize(nodes_);
     next_.resize(nodes_);
-}
-
-void Features::check() const {
-    const auto& t = tables_;
-    const std::size_t objects = t.objects.size(), goals = t.goal.size(), beliefs = std::size_t{agents_} * fluents_;
-    require(level_ <= 2, "levels other than 0, 1 and 2");
-    require_sizes(agents_, {t.agent_object.size()}, "objects of agents");
-    require_numbers(t.agent_object, objects, "objects of agents");
-    require_sizes(fluents_, {t.fluent_fine.size(), t.fluent_coarse.size(), t.relevant_fluent.size()}, "fluents");
-    require_sizes(beliefs, {t.belief_fine.size(), t.belief_coarse.size(), t.relevant_belief.size()}, "beliefs");
-    require_sizes(goals, {t.goal_fine.size(), t.goal_coarse.size()}, "subformulas of the goal");
-    require(std::ranges::all_of(t.goal, [&](FormulaId id) { return id < t.formulas.size(); }),
-            "subformulas of the goal");
-    require_edges(t.fluent_edges, fluents_, objects, "edges of fluents");
-    require_edges(t.goal_edges, goals, objects, "edges of subformulas of the goal");
-    require_edges(t.fact_edges, t.fact_fine.size(), objects, "edges of facts");
-    require_ragged(t.child_ptr, goals, t.child.size(), "children of subformulas of the goal");
-    require_numbers(t.child, goals, "children of subformulas of the goal");
 }
 
 void Features::number_columns() {
@@ -185,9 +205,9 @@ void Features::number_columns() {
         for (std::size_t k = 0; k < fine.size(); ++k) columns.push_back({place(fine[k]), place(coarse[k])});
         return columns;
     };
-    fluent_columns_ = columns_of(tables_.fluent_fine, tables_.fluent_coarse, kFluentStates);
-    belief_columns_ = columns_of(tables_.belief_fine, tables_.belief_coarse, kBeliefStates);
-    goal_columns_ = columns_of(tables_.goal_fine, tables_.goal_coarse, kGoalStates);
+    fluent_columns_ = columns_of(tables_.fluent_fine, tables_.fluent_coarse, Atoms::kFluentStates);
+    belief_columns_ = columns_of(tables_.belief_fine, tables_.belief_coarse, Atoms::kBeliefStates);
+    goal_columns_ = columns_of(tables_.goal_fine, tables_.goal_coarse, Atoms::kGoalStates);
     columns_ = colours;
     std::ranges::sort(columns_);
     columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
@@ -211,35 +231,13 @@ void Features::list_edges() {
 void Features::evaluate(StateId id, FeatureRows& out) {
     features_.clear();
     evaluators_.with(space_->packed(id), [&](auto& state) {
-        read(state);
+        atoms_.read(state, tables_.goal);
         if (worlds_) colour_worlds(state);
     });
     count_atoms();
     if (level_ > 0) start();
     for (unsigned round = 0; round < level_; ++round) refine();
     write(out);
-}
-
-template <class P>
-void Features::read(Evaluator<P>& state) {
-    const auto& valuation = state.model.valuation;
-    const auto& designated = state.model.designated;
-    for (std::uint32_t f = 0; f < fluents_; ++f)
-        fluent_state_[f] = subset(designated, valuation[f])       ? Throughout
-                           : intersects(designated, valuation[f]) ? Somewhere
-                                                                  : Nowhere;
-    auto* belief = belief_state_.data();
-    for (std::uint32_t agent = 0; agent < agents_; ++agent) {
-        const auto& considered = state.truths.considered(agent);
-        const Held throughout = considered.any() ? True : Everything;
-        for (std::uint32_t f = 0; f < fluents_; ++f) {
-            const Held held = subset(considered, valuation[f])       ? throughout
-                              : intersects(considered, valuation[f]) ? Unsure
-                                                                     : False;
-            *belief++ = static_cast<std::uint8_t>(4 * fluent_state_[f] + held);
-        }
-    }
-    for (std::size_t g = 0; g < goal_state_.size(); ++g) goal_state_[g] = state.truths.holds(tables_.goal[g]);
 }
 
 template <class P>
@@ -287,25 +285,25 @@ void Features::count(Columns columns, std::uint32_t state) {
 }
 
 void Features::count_atoms() {
-    for (std::size_t k = 0; k < fluent_state_.size(); ++k) count(fluent_columns_[k], fluent_state_[k]);
-    for (std::size_t k = 0; k < belief_state_.size(); ++k) count(belief_columns_[k], belief_state_[k]);
-    for (std::size_t k = 0; k < goal_state_.size(); ++k) count(goal_columns_[k], goal_state_[k]);
+    for (std::size_t k = 0; k < atoms_.fluent.size(); ++k) count(fluent_columns_[k], atoms_.fluent[k]);
+    for (std::size_t k = 0; k < atoms_.belief.size(); ++k) count(belief_columns_[k], atoms_.belief[k]);
+    for (std::size_t k = 0; k < atoms_.goal.size(); ++k) count(goal_columns_[k], atoms_.goal[k]);
 }
 
 // Finds the nodes that are present and their first colours.
 void Features::start() {
     auto colour = std::ranges::copy(tables_.objects, colour_.begin()).out;
-    for (std::size_t k = 0; k < goal_state_.size(); ++k)
-        *colour++ = this->colour(goal_columns_[k].fine + goal_state_[k]);
+    for (std::size_t k = 0; k < atoms_.goal.size(); ++k)
+        *colour++ = this->colour(goal_columns_[k].fine + atoms_.goal[k]);
     colour = std::ranges::copy(tables_.fact_fine, colour).out;
     auto present = present_.begin();
-    for (std::size_t k = 0; k < fluent_state_.size(); ++k) {
-        *colour++ = this->colour(fluent_columns_[k].fine + fluent_state_[k]);
-        *present++ = fluent_state_[k] != Nowhere || tables_.relevant_fluent[k];
+    for (std::size_t k = 0; k < atoms_.fluent.size(); ++k) {
+        *colour++ = this->colour(fluent_columns_[k].fine + atoms_.fluent[k]);
+        *present++ = atoms_.fluent[k] != Atoms::Nowhere || tables_.relevant_fluent[k];
     }
-    for (std::size_t k = 0; k < belief_state_.size(); ++k) {
-        *colour++ = this->colour(belief_columns_[k].fine + belief_state_[k]);
-        *present++ = belief_state_[k] != kUnremarkable || tables_.relevant_belief[k];
+    for (std::size_t k = 0; k < atoms_.belief.size(); ++k) {
+        *colour++ = this->colour(belief_columns_[k].fine + atoms_.belief[k]);
+        *present++ = atoms_.belief[k] != Atoms::kUnremarkable || tables_.relevant_belief[k];
     }
 }
 

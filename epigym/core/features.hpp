@@ -41,6 +41,27 @@ struct FeatureTables {
     std::vector<std::int32_t> child;
 };
 
+// Throws std::invalid_argument when tables do not fit each other or the numbers of fluents and agents.
+void check(const FeatureTables& tables, std::uint32_t fluents, std::uint32_t agents);
+
+// The states of what an e-state is described by, all read at its designated worlds.
+struct Atoms {
+    enum Place : std::uint8_t { Nowhere, Throughout, Somewhere };     // where a fluent is true
+    enum Held : std::uint8_t { Unsure, True, False, Everything };     // what an agent believes of it
+    static constexpr std::uint32_t kFluentStates = 3, kBeliefStates = 12, kGoalStates = 2;
+    static constexpr std::uint8_t kUnremarkable = 4 * Nowhere + False;  // of a belief
+
+    Atoms(std::uint32_t fluents, std::uint32_t agents, std::size_t goals)
+        : fluent(fluents), belief(std::size_t{agents} * fluents), goal(goals) {}
+
+    template <class P>
+    void read(Evaluator<P>& state, std::span<const FormulaId> goals);
+
+    std::vector<std::uint8_t> fluent;  // where it is true
+    std::vector<std::uint8_t> belief;  // agents x fluents: 4 times that, and what the agent believes of it
+    std::vector<std::uint8_t> goal;    // per subformula whether it holds
+};
+
 // The features of some e-states; those of each ascend by colour.
 struct FeatureRows {
     std::vector<std::int64_t> ptr{0};
@@ -126,12 +147,9 @@ private:
         Colour when_true, when_false;
     };
 
-    void check() const;
     void number_columns();
     void list_edges();
 
-    template <class P>
-    void read(Evaluator<P>& state);
     template <class P>
     void colour_worlds(Evaluator<P>& state);
     void count_atoms();
@@ -162,7 +180,7 @@ private:
     std::vector<WorldType> fluent_types_, goal_types_;
 
     // Of the e-state at hand.
-    std::vector<std::uint8_t> fluent_state_, belief_state_, goal_state_;
+    Atoms atoms_;
     std::vector<std::uint32_t> counts_;         // per column
     std::vector<std::uint64_t> counted_;        // which of them are not 0, as bits
     std::vector<std::uint8_t> present_;         // per fluent and belief

@@ -20,6 +20,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from epigym import _core
 from epigym.errors import LimitError
 from epigym.features.counts import Edges, FeatureTables
 from epigym.features.types import FeatureTypes
@@ -29,14 +30,14 @@ from epigym.space.space import StateSpace, as_ids
 from epigym.space.worlds import Worlds, WorldTable
 from epigym.task.formula import Formula, Op, believes, fluent, not_
 
-MAX_WORLDS = 64
+MAX_WORLDS = _core.MAX_WORLDS
 """Worlds of an e-state that are nodes: the designated ones first, then the first in canonical order."""
 
 _STATES = {"object": 1, "goal": 2, "fact": 1, "fluent": 3, "belief": 12, "world": 2, "row": 1}
-KINDS = len(_STATES)
-"""Kinds of nodes."""
-KIND_OF = np.repeat(np.arange(KINDS), list(_STATES.values()))
+KIND_OF = _core.kinds_of_states()
 """int64[s]: the kind of a node in each of s states, which are told apart over all kinds."""
+KINDS = int(KIND_OF[-1]) + 1
+"""Kinds of nodes."""
 _FIRST = dict(zip(_STATES, np.cumsum([0, *_STATES.values()]).tolist(), strict=False))
 
 _NOWHERE, _THROUGHOUT, _SOMEWHERE = range(3)  # where a fluent is true among the designated worlds
@@ -47,7 +48,7 @@ _PLACES = 4  # of arguments that are told apart; the last stands for all further
 _ARGUMENT = 0
 _LEAF = _ARGUMENT + _PLACES  # an argument of a fluent in the goal
 _WHO, _CHILD, _ABOUT, _HOLDS, _AT, _POSSIBLE = range(_LEAF + _PLACES, _LEAF + _PLACES + 6)
-RELATIONS = 2 * (_POSSIBLE + 1)
+RELATIONS = _core.RELATIONS
 """Kinds of edges; each direction is a kind of its own."""
 
 Ints = NDArray[np.int64]
@@ -258,6 +259,7 @@ class RelationalEncoder:
     Attributes:
         space: where the e-states live.
         encoding: with its settings.
+        core: the same in the core, for what scores its graphs.
         largest: int64[2 + types_per_node], the largest value of each column of a node.
         labels: number of relations.
 
@@ -271,17 +273,17 @@ class RelationalEncoder:
         self.space = space
         self.encoding = encoding
         task = space.task if goal is None else replace(space.task, goal=tuple(goal))
-        types = FeatureTypes(task)
-        vocabulary = vocabulary_of([types])
-        self._make = GraphMaker(space, types, vocabulary)
-        self._ids = np.append(0, 1 + (vocabulary % np.uint64(encoding.type_ids)).astype(np.int64))
-        columns = encoding.types_per_node
-        needed = int(np.count_nonzero(self._make.types, axis=1).max(initial=0))
+        tables = FeatureTypes(task).tables
+        colours = _colours(tables)
+        columns, needed = encoding.types_per_node, int(np.count_nonzero(colours, axis=1).max(initial=0))
         if needed > columns:
             raise LimitError(
                 f"a node of {task.name!r} has {needed} types, which does not fit the {encoding.name} encoding with "
                 f"types_per_node={columns}: raise to types_per_node={needed}"
             )
+        types = np.zeros((len(colours), max(columns, colours.shape[1])), dtype=np.int64)
+        types[:, : colours.shape[1]] = np.where(colours == 0, 0, 1 + colours % np.uint64(encoding.type_ids))
+        self.core = _core.RelationalGraphs(space.core, tables.pack(space), types[:, :columns].copy())
         self.largest = np.array([KINDS - 1, len(KIND_OF) - 1, *[encoding.type_ids] * columns])
 
     def under(self, goal: Sequence[Formula]) -> RelationalEncoder:
@@ -294,31 +296,22 @@ class RelationalEncoder:
         Raises:
             IndexError: when an id is unknown.
         """
-        return self._batch(self._make(ids))
+        return GraphBatch(*self.core.graphs(as_ids(ids)))
 
     def without_worlds(self) -> GraphBatch:
         """One graph of the goal alone, with the objects and facts of the task."""
-        return self._batch(self._make.without_worlds())
+        return GraphBatch(*self.core.without_worlds())
 
-    def _batch(self, graphs: Graphs) -> GraphBatch:
-        """The graphs one after the other."""
-        order = np.argsort(graphs.graph, kind="stable")
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        nodes = np.zeros((len(order), len(self.largest)), dtype=np.int64)
-        state, types = graphs.state[order], self._ids[graphs.types[order]]
-        nodes[:, 0], nodes[:, 1] = KIND_OF[state], state
-        shown = min(types.shape[1], self.encoding.types_per_node)
-        nodes[:, 2 : 2 + shown] = types[:, :shown]
-        of_edge = graphs.graph[graphs.edges[0]]
-        edge_order = np.argsort(of_edge, kind="stable")
-        return GraphBatch(
-            nodes,
-            place[graphs.edges[:, edge_order]],
-            graphs.relation[edge_order],
-            ragged.pointers(np.bincount(graphs.graph, minlength=graphs.size)),
-            ragged.pointers(np.bincount(of_edge, minlength=graphs.size)),
-        )
+
+def _colours(tables: FeatureTables) -> NDArray[np.uint64]:
+    """uint64[m, 2]: the fine and the coarse types of all that may be a node in every e-state; 0 is none."""
+    none = np.zeros_like
+    fine = [tables.objects, tables.goal_fine, tables.fact_fine, tables.fluent_fine, tables.belief_fine.ravel()]
+    coarse = [
+        none(tables.objects), tables.goal_coarse, none(tables.fact_fine), tables.fluent_coarse,
+        tables.belief_coarse.ravel(),
+    ]  # fmt: skip
+    return np.stack([np.concatenate(fine), np.concatenate(coarse)], axis=1)
 
 
 def vocabulary_of(types: Iterable[FeatureTypes]) -> NDArray[np.uint64]:
@@ -353,12 +346,7 @@ def side_by_side(graphs: Sequence[Graphs]) -> Graphs:
 
 def _types(tables: FeatureTables, vocabulary: NDArray[np.uint64]) -> Ints:
     """int64[m, 2]: the fine and the coarse types of all that may be a node, in the vocabulary; 0 is none."""
-    fine = [tables.objects, tables.goal_fine, tables.fact_fine, tables.fluent_fine, tables.belief_fine.ravel()]
-    coarse = [
-        np.zeros_like(tables.objects), tables.goal_coarse, np.zeros_like(tables.fact_fine), tables.fluent_coarse,
-        tables.belief_coarse.ravel(),
-    ]  # fmt: skip
-    colours = np.stack([np.concatenate(fine), np.concatenate(coarse)], axis=1)
+    colours = _colours(tables)
     place = np.searchsorted(vocabulary, colours)
     is_known = np.append(vocabulary, np.uint64(0))[place] == colours
     return np.where(is_known & (colours != 0), place + 1, 0)

@@ -103,6 +103,17 @@ class FeatureTables:
     fact_edges: Edges
     goal_children: Lists
 
+    def pack(self, space: StateSpace) -> _core.FeatureTables:
+        """The same as the core takes it.
+
+        Raises:
+            TaskError: when the goal names a fluent or agent that the task of the space does not have.
+            ValueError: when a table of beliefs is not one of its agents and fluents.
+        """
+        formulas, goal = pack_formulas(space.task, self.goal)
+        arrays: dict[str, Any] = {name: getattr(self, name) for name in FeatureTables.__slots__ if name != "goal"}
+        return _core.FeatureTables(space.core, formulas, goal, **arrays)
+
 
 class FeatureRows(NamedTuple):
     """The features of k e-states, n in all.
@@ -133,9 +144,7 @@ class RelationalFeatures:
     """
 
     def __init__(self, space: StateSpace, tables: FeatureTables, level: int, worlds: bool) -> None:
-        formulas, goal = pack_formulas(space.task, tables.goal)
-        arrays: dict[str, Any] = {name: getattr(tables, name) for name in FeatureTables.__slots__ if name != "goal"}
-        self._core = _core.Features(space.core, formulas, goal, **arrays, level=level, worlds=worlds)
+        self._core = _core.Features(space.core, tables.pack(space), level, worlds)
 
     def __call__(self, ids: ArrayLike) -> FeatureRows:
         """The features of e-states, int32[k].

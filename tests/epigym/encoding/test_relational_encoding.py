@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
 from typing import Any
 
 import gymnasium
@@ -14,18 +17,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epigym
+from epigym import _core
 from epigym.encoding.encoder import ENCODINGS, graph_instance, to_pyg
 from epigym.encoding.relational import MAX_WORLDS, RELATIONS, Relational, RelationalEncoder
 from epigym.errors import LimitError, UsageError
 from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
-from epigym.space.rows import GraphBatch
+from epigym.space.rows import GraphBatch, join
 from epigym.space.space import StateSpace
-from epigym.task.formula import believes, fluent
+from epigym.task.formula import Formula, believes, fluent
 from epigym.task.task import EState, Task
 from tests.helpers import strategies
 from tests.helpers.structured import structured, walk_by_other_names
 from tests.helpers.tasks import coin
+from tests.oracles.relational_graphs import NumpyEncoder, types_of
 
 KNOWING = EState((frozenset({"p"}),), ((frozenset({0}),),), (0,))
 BY_HAND = Task("by hand", ("p",), ("a",), (), KNOWING, (believes("a", fluent("p")),))
@@ -60,6 +65,81 @@ def test_a_graph_by_hand() -> None:
     assert len(edges) == len(set(edges))
     assert set(edges) == forth | back
     assert (batch.node_ptr.tolist(), batch.edge_ptr.tolist()) == ([0, 7], [0, 22])
+
+
+def check_equal(encoder: RelationalEncoder, ids: Sequence[int], goal: Sequence[Formula] | None = None) -> None:
+    """Graphs of the core are those of the oracle, one by one or together, and so is what is left without worlds."""
+    oracle = NumpyEncoder(encoder.space, encoder.encoding, goal)
+    encoder = encoder if goal is None else encoder.under(goal)
+    expected = oracle.graphs(ids)
+    for found in (encoder.graphs(ids), join([encoder.graphs([state]) for state in ids])):
+        for one, other in zip(found, expected, strict=True):
+            assert one.dtype == other.dtype
+            assert np.array_equal(one, other)
+    for one, other in zip(encoder.without_worlds(), oracle.without_worlds(), strict=True):
+        assert np.array_equal(one, other)
+
+
+@settings(max_examples=60)
+@given(
+    strategies.tasks() | strategies.tasks(agents=("c", "a", "b"), max_designated=4),
+    strategies.formulas(),
+    st.integers(0, 2**32 - 1),
+)
+def test_graphs_of_random_tasks_are_those_of_numpy(task: Task, other: Formula, seed: int) -> None:
+    for one in (task, structured(task, seed)):
+        spaces, states = walk_by_other_names(one, seed)
+        encoder = RelationalEncoder(spaces[0], Relational(types_per_node=2 + seed % 2, type_ids=1 + seed % 1000))
+        check_equal(encoder, states[0])
+        check_equal(encoder, states[0], [other])
+        check_equal(encoder, states[0], [])
+
+
+@pytest.mark.parametrize(
+    "problem",
+    ["coin_in_the_box/pl_6", "grapevine/3_pl_4", "blocks_world", "consecutive_numbers", "search_and_rescue",
+     "active_muddy_child/amc_09_05_muddy", "epistemic_gossip"],
+)  # fmt: skip
+def test_graphs_of_problems_are_those_of_numpy(problem: str) -> None:
+    space = StateSpace(load_problem(problem))
+    ids = np.append(0, space.expand([0]).target)
+    ids = np.append(ids, space.expand(ids[-1:]).target)[:40]
+    encoder = RelationalEncoder(space, Relational())
+    check_equal(encoder, ids.tolist())
+    check_equal(encoder, ids.tolist(), space.task.goal[:1])
+
+
+@pytest.mark.parametrize(("worlds", "designated"), [(60, 3), (64, 64), (90, 5), (90, 70)])
+def test_worlds_that_are_nodes_are_those_of_numpy(worlds: int, designated: int) -> None:
+    """Any relations and several designated worlds, wherever these stand, on both sides of the limit."""
+    names = tuple("pqrstuv"), ("a", "b")
+    rng = Random(worlds + designated)
+    for relations in ("any", "introspective"):
+        estate = strategies.random_estate(rng, worlds, *names, relations=relations)
+        estate = replace(estate, designated=tuple(sorted(rng.sample(range(worlds), designated))))
+        goal = tuple(strategies.random_formula(rng, 3, *names) for _ in range(3))
+        space = StateSpace(Task("many worlds", *names, (), estate, goal))
+        check_equal(RelationalEncoder(space, Relational()), [0, 0])
+
+
+def test_tables_that_do_not_fit_are_refused() -> None:
+    space = StateSpace(coin())
+    tables = FeatureTypes(space.task).tables
+    types = types_of(tables, 10)
+    _core.RelationalGraphs(space.core, tables.pack(space), types)
+    for wrong in (types[:-1], np.concatenate([types, types]), np.where(types == 0, -1, types)):
+        with pytest.raises(ValueError, match="types of nodes do not fit"):
+            _core.RelationalGraphs(space.core, tables.pack(space), wrong)
+    ptr, objects, places = tables.goal_edges
+    wrong_tables = replace(tables, goal_edges=(ptr, objects + 99, places))
+    with pytest.raises(ValueError, match="edges of subformulas of the goal do not fit"):
+        _core.RelationalGraphs(space.core, wrong_tables.pack(space), types)
+    task = load_problem("grapevine/3_pl_4")
+    space, tables = StateSpace(task), FeatureTypes(task).tables
+    ptr, objects, places = tables.fluent_edges
+    wrong_tables = replace(tables, fluent_edges=(ptr, objects, places - 1))
+    with pytest.raises(ValueError, match="places of arguments do not fit"):
+        _core.RelationalGraphs(space.core, wrong_tables.pack(space), types_of(tables, 10))
 
 
 def test_ids_of_types_are_the_same_in_every_process() -> None:

@@ -1,0 +1,114 @@
+// E-states as typed graphs over objects, atoms, the goal, worlds and rows, see `epigym/encoding/relational.py`.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "features.hpp"
+#include "space.hpp"
+
+namespace epi {
+
+// Worlds of an e-state that are nodes: the designated ones first, then the first in canonical order.
+constexpr std::size_t kMaxWorlds = 64;
+
+enum NodeKind : std::uint32_t { kObject, kGoal, kFact, kFluent, kBelief, kWorld, kRow, kNodeKinds };
+
+// How many states nodes of each kind have; states are told apart over all kinds.
+constexpr std::array<std::uint32_t, kNodeKinds> kStatesOfKind{
+    1, Atoms::kGoalStates, 1, Atoms::kFluentStates, Atoms::kBeliefStates, 2, 1};
+
+// The first state of a kind; of kNodeKinds the number of all.
+constexpr std::uint32_t first_state(std::uint32_t kind) {
+    std::uint32_t first = 0;
+    for (std::uint32_t k = 0; k < kind; ++k) first += kStatesOfKind[k];
+    return first;
+}
+constexpr std::uint32_t kNodeStates = first_state(kNodeKinds);
+constexpr auto kKindOfState = [] {
+    std::array<std::uint8_t, kNodeStates> kind{};
+    for (std::uint32_t k = 0; k < kNodeKinds; ++k)
+        for (std::uint32_t s = first_state(k); s < first_state(k + 1); ++s) kind[s] = static_cast<std::uint8_t>(k);
+    return kind;
+}();
+
+// Relations of one direction; those of the other are numbered after them.
+constexpr std::uint32_t kPlaces = 4;  // of arguments that are told apart; the last stands for all further ones
+enum EdgeRelation : std::uint32_t {
+    kArgument,
+    kLeaf = kArgument + kPlaces,  // an argument of a fluent in the goal
+    kWho = kLeaf + kPlaces,
+    kChild,
+    kAbout,
+    kHolds,
+    kAt,
+    kPossible,
+    kBack,
+    kEdgeRelations = 2 * kBack
+};
+
+struct Edge {
+    std::uint32_t source, target, relation;
+};
+
+struct TypedGraph {
+    std::vector<std::uint32_t> state;  // per node
+    std::vector<std::uint32_t> place;  // per node: its row in the table of types
+    std::vector<Edge> edges;           // all of one direction, then the same backwards
+};
+
+// The graphs of e-states of a space under a goal. What may be a node in every e-state has a *place*: objects, subformulas
+// of the goal, facts, fluents, then beliefs, agents x fluents. Nodes stand in the order of their places, then worlds and
+// rows.
+class RelationalGraphs {
+public:
+    // `types` has `columns` type ids per place. Throws std::invalid_argument when tables or types do not fit each other or
+    // the task.
+    RelationalGraphs(const Space& space, FeatureTables tables, std::vector<std::int64_t> types, std::size_t columns);
+    RelationalGraphs(const RelationalGraphs&) = delete;
+    RelationalGraphs& operator=(const RelationalGraphs&) = delete;
+
+    std::size_t columns() const { return columns_; }
+    const std::int64_t* types(std::uint32_t place) const { return types_.data() + place * columns_; }
+    const std::vector<std::int64_t>& types() const { return types_; }
+
+    void build(StateId id, TypedGraph& out);  // throws std::out_of_range when the id is unknown
+    // Objects, the goal as if nothing of it were true, and facts.
+    void without_worlds(TypedGraph& out) const;
+
+private:
+    static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
+
+    void list_edges();
+    void add_places(std::uint32_t kind, std::uint32_t first, std::uint32_t end, TypedGraph& out) const;
+    template <class P>
+    void choose_worlds(Evaluator<P>& state);
+    void add_atoms(TypedGraph& out);
+    void add_truths(const std::vector<std::uint64_t>& holds, const std::uint32_t* node, TypedGraph& out);
+    template <class P>
+    void add_worlds(const Model<P>& model, TypedGraph& out);
+
+    const Space* space_;
+    FeatureTables tables_;
+    std::vector<std::int64_t> types_;  // per place, then of worlds and rows, which have none
+    std::size_t columns_;
+    std::uint32_t fluents_, agents_;
+    std::uint32_t goal_at_, fact_at_, fluent_at_, belief_at_, nameless_;  // where the places of a kind start
+    Evaluators evaluators_;
+    std::vector<std::uint32_t> fluent_edge_ptr_;        // fluents + 1
+    std::vector<Edge> fluent_edges_, fixed_edges_;      // to objects: from fluents; from facts and the goal
+    std::vector<Edge> child_edges_;                     // of the goal: to children, and to the fluents that leaves are
+
+    // Of the e-state at hand.
+    Atoms atoms_;
+    std::vector<World> kept_;                           // worlds that are nodes
+    std::vector<std::uint32_t> rank_;                   // per world: where it stands among these, kMaxWorlds: nowhere
+    std::vector<std::uint64_t> fluent_holds_, goal_holds_;  // at which of these each is true, as bits
+    std::vector<std::uint32_t> node_;                   // per place: its node, kAbsent: none
+    std::vector<std::uint32_t> row_at_;                 // kept worlds x agents: the node of the row
+    std::vector<Edge> possible_, who_;                  // from rows
+};
+
+}  // namespace epi

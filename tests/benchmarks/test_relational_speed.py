@@ -1,0 +1,92 @@
+"""How fast typed graphs are built and scored; run by hand: `pytest tests/benchmarks/test_relational_speed.py`.
+
+Batches of the e-states that breadth-first searches of sampled problems meet first. The core is compared with NumPy,
+which builds the same graphs. Times are of the processor; they are printed, not asserted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from epigym.encoding.relational import Relational, RelationalEncoder
+from epigym.space.space import StateSpace
+from epigym.space.traversal import breadth_first
+from learn.data.distribution import draw
+from tests.benchmarks.figures import printed
+from tests.oracles.relational_graphs import NumpyEncoder
+
+DOMAINS = ("blocks_world", "grapevine", "coin_in_the_box", "active_muddy_child")
+PROBLEMS = 3  # of each domain, larger ones: those of validation
+STATES = 256  # of each problem
+BATCH = 32
+ROUNDS = 20
+
+Batches = list[tuple[RelationalEncoder, NumpyEncoder, list[NDArray[np.int32]]]]
+
+pytestmark = pytest.mark.benchmark(timer=time.process_time)
+
+
+@cache
+def batches(domain: str) -> Batches:
+    found: Batches = []
+    for problem in islice(draw(domain, "validation", seed=7), PROBLEMS):
+        space = StateSpace(problem.task)
+        for _ in breadth_first(space):
+            if len(space) >= STATES:
+                break
+        ids = np.arange(min(STATES, len(space)), dtype=np.int32)
+        parts = [ids[first : first + BATCH] for first in range(0, len(ids), BATCH)]
+        found.append((RelationalEncoder(space, Relational()), NumpyEncoder(space, Relational()), parts))
+    return found
+
+
+def count(domain: str) -> int:
+    return sum(len(ids) for *_, parts in batches(domain) for ids in parts)
+
+
+@dataclass
+class Figures:
+    """Seconds of one e-state by domain, then by what was measured."""
+
+    lines: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        text = ["", f"processor time of an e-state in batches of {BATCH}; median of {ROUNDS} rounds"]
+        for domain, found in self.lines.items():
+            graphs = [encoder.graphs(ids) for encoder, _, parts in batches(domain) for ids in parts]
+            nodes, edges = (
+                sum(sizes) / count(domain)
+                for sizes in zip(*((len(g.nodes), len(g.edge_label)) for g in graphs), strict=True)
+            )
+            worlds = np.concatenate(
+                [encoder.space.world_counts(ids) for encoder, _, parts in batches(domain) for ids in parts]
+            )
+            text.append(f"{domain}: {worlds.mean():.1f} worlds, {nodes:.0f} nodes, {edges:.0f} edges")
+            text += [f"    {what:20s} {1e6 * seconds:9.2f} µs" for what, seconds in found.items()]
+        return "\n".join(text)
+
+
+@pytest.fixture(scope="module")
+def figures(pytestconfig: pytest.Config) -> Iterator[Figures]:
+    yield from printed(pytestconfig, Figures())
+
+
+@pytest.mark.parametrize("how", ["numpy", "core"])
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_building(domain: str, how: str, benchmark: BenchmarkFixture, figures: Figures) -> None:
+    def build() -> None:
+        for core, oracle, parts in batches(domain):
+            for ids in parts:
+                (core if how == "core" else oracle).graphs(ids)
+
+    benchmark.pedantic(build, rounds=ROUNDS, warmup_rounds=1)
+    figures.lines.setdefault(domain, {})[f"graphs, {how}"] = benchmark.stats.stats.median / count(domain)

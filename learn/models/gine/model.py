@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym import _core
-from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
+from epigym.encoding.encoder import Encoder, make_encoder, make_encoding, node_types
 from epigym.encoding.goal_graph import MAX_LABEL
 from epigym.errors import CheckpointError, DamagedError
 from epigym.features.relaxation import Relaxation
 from epigym.io.files import AnyPath, write_text
 from epigym.io.sealed import read_sealed, sealed
-from epigym.space.space import StateSpace
+from epigym.space.rows import GraphBatch
+from epigym.space.space import StateSpace, as_ids
 from learn.models.base import Base, BaseHeuristic
 from learn.models.calibration import Calibration
 from learn.models.scoring import chunks
@@ -137,11 +138,11 @@ class FusedScorer:
 
     def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
         if not isinstance(self._encoder, Encoder):
-            return self._model.core.score(self._encoder.core, ids)
-        batch = self._encoder.graphs(ids)
-        bits, places = np.unique(batch.nodes, axis=0, return_inverse=True)
-        inputs = self._model.embed(bits)[places.ravel()]
-        return self._model.core.forward(inputs, batch)
+            return self._model.core.score(self._encoder.core, as_ids(ids))
+        nodes, *edges = self._encoder.graphs(ids)
+        _, first, places = np.unique(np.packbits(nodes, axis=1), axis=0, return_index=True, return_inverse=True)
+        inputs = self._model.embed(nodes[first])[places.ravel()]
+        return self._model.core.forward_features(inputs, node_types(GraphBatch(nodes, *edges)), *edges)
 
 
 def write_network(model: NetworkModel, path: AnyPath) -> None:

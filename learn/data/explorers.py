@@ -3,10 +3,10 @@
 `dfs` is the paper's depth-limited depth-first search with shuffled actions, random discards and a duplicate check;
 `exhaustive` is breadth first. Both record every transition that they generate, for exact labels.
 
-What is exhausted does not depend on the goal: it is kept in memory, and labelled for every goal by one backward pass,
-which in Grapevine takes 1 µs of processor time for each e-state where exploring takes 16 µs. From a file, with the ways
-to its e-states walked again, it would be there 2.5 to 5.5 times as fast as explored anew, but that is 0.1 to 1 s of a
-training on 30 drawn problems: no file is written.
+What `exhaustive` finds does not depend on the goal: it is kept in memory, and labelled for every goal by one backward
+pass, which in Grapevine takes 1 µs of processor time for each e-state where exploring takes 16 µs. From a file, with
+the ways to its e-states walked again, it would be there 2.5 to 5.5 times as fast as explored anew, but that is 0.1 to
+1 s of a training on 30 drawn problems: no file is written.
 """
 
 from __future__ import annotations
@@ -121,8 +121,8 @@ class Exploration:
         return self.space.nbytes + sum(array.nbytes for array in arrays)
 
 
-_exhausted: Newest[Exploration] = Newest(1 << 29)
-"""Whole state spaces, by what their tasks are without a goal."""
+_explored: Newest[Exploration] = Newest(1 << 29)
+"""What breadth-first search found, by what the tasks are without a goal; of parts of a space also by their size."""
 
 
 def resolve(source: Source, settings: ExplorerSettings) -> tuple[Task, ExplorerSettings]:
@@ -207,18 +207,21 @@ def discard_probability(
 
 
 def _exhaustive(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Exploration:
-    """What was exhausted under any goal, if it fits, else what breadth-first search finds."""
+    """What breadth-first search finds, or found under another goal."""
     without_goal = replace(task, goal=())
     key = f"{task_fingerprint(without_goal)} {settings.forbid_collapse}"
-    known = _exhausted.get(key)
-    if known is not None and len(known.states) <= settings.max_visited:
+    key_of_part = f"{key} {settings.max_visited}"
+    known = _explored.get(key)
+    if known is None or len(known.states) > settings.max_visited:
+        known = _explored.get(key_of_part)
+    if known is not None:
         on_visit(len(known.states))
         return replace(known, task=task)
     exploration = _breadth_first(
         task, StateSpace(without_goal, forbid_collapse=settings.forbid_collapse), settings.max_visited, on_visit
     )
-    if exploration.complete:
-        _exhausted.put(key, exploration, exploration.nbytes)
+    if exploration.complete or settings.name == "exhaustive":
+        _explored.put(key if exploration.complete else key_of_part, exploration, exploration.nbytes)
     return exploration
 
 

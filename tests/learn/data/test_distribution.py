@@ -193,7 +193,7 @@ def test_e_states_are_explored_once_for_all_goals(monkeypatch: pytest.MonkeyPatc
         return breadth_first(task, *arguments)
 
     monkeypatch.setattr(explorers, "_breadth_first", record)
-    explorers._exhausted.forget()
+    explorers._explored.forget()
     problems = list(islice(draw("gossip", "train", 0, 20), 20))
     spaces = {task_fingerprint(replace(problem.task, goal=())) for problem in problems}
     met = len(explored)

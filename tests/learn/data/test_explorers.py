@@ -198,7 +198,7 @@ def test_wrong_settings_are_refused() -> None:
 @pytest.fixture
 def explored(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
     """The tasks that are explored breadth first from now on, of which nothing is known yet."""
-    explorers._exhausted.forget()
+    explorers._explored.forget()
     tasks, breadth_first = [], explorers._breadth_first
 
     def record(task: Task, *arguments: Any) -> Exploration:

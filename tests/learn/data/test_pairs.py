@@ -170,7 +170,7 @@ def test_another_goal_of_what_was_exhausted_gives_the_pairs_that_a_new_explorati
 
     pairs_of(first, expansions=20, max_states=MOST, seed=0)
     known = pairs()
-    explorers._exhausted.forget()
+    explorers._explored.forget()
     new = pairs()
     for name in ("ids", "distance", "better", "worse", "weight"):
         assert getattr(known, name).tolist() == getattr(new, name).tolist()

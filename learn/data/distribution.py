@@ -7,7 +7,7 @@ of the domain's vocabulary, nested beliefs and negated ones among them. What can
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from itertools import count
@@ -35,7 +35,7 @@ MIN_DISTANCE: Final = 3
 """The shortest plan of a drawn problem has at least so many actions."""
 GOALS: Final = 4
 """So many problems are drawn with the same parameters, unless more or fewer are asked for."""
-_MOST: Final = {"train": (15, 6), "validation": (30, 12), "test": (60, 24)}
+MOST: Final = {"train": (15, 6), "validation": (30, 12), "test": (60, 24)}
 """By split, the most actions of the walks that reach goals, and the most subgoals."""
 _MOST_LONG: Final = {"train": (30, 40), "validation": (60, 60), "test": (120, 80)}
 """The same of long goals."""
@@ -109,17 +109,18 @@ def draw(
     """
     check_domains([domain])
     known: set[str] = set()
-    size = lru_cache(maxsize=8)(partial(_size, domain, split))
-    most = _MOST_LONG if long_goals else _MOST
+    explored = lru_cache(maxsize=8)(partial(_explore, domain, split))
+    most = _MOST_LONG if long_goals else MOST
     last = 0
     for number in count():
         if number - last > _PATIENCE:
             raise EpigymError(f"{domain}: none of {_PATIENCE} problems drawn for {split} fits; change its ranges")
         parameters = _parameters(domain, split, Random(f"{seed} {split} {number // goals}"))
-        near = size(json.dumps(parameters))
+        near, texts = explored(json.dumps(parameters))
         if split == "train" and not (near.complete or in_sight):
             continue
-        found = _drawn(near, parameters, domain, split, seed, number, None if number % goals == 0 else most[split])
+        own = number % goals == 0
+        found = _drawn(near, texts, parameters, domain, split, seed, number, None if own else most[split])
         if found is None or (mark := signature(found.task)) in known or _is_test(found, mark):
             continue
         known.add(mark)
@@ -146,7 +147,8 @@ def _parameters(domain: str, split: str, random: Random) -> dict[str, Any]:
 
 
 def _drawn(
-    size: _Size,
+    near: ExploredTask,
+    texts: list[str],
     parameters: dict[str, Any],
     domain: str,
     split: str,
@@ -156,60 +158,73 @@ def _drawn(
 ) -> Drawn | None:
     """The problem of a draw, if it fits, with a random goal of at most so many steps and subgoals, or the domain's."""
     instance = f"{split}_{number:05}"
-    task = replace(size.task, name=f"{domain}/{instance}", instance=instance)
+    task = near.task
     if most is not None:
-        goal = size.random_goal(Random(f"{seed} {split} {number}"), *most)
+        goal = near.random_goal(Random(f"{seed} {split} {number}"), *most)
         if goal is None:
             return None
-        parameters = parameters | {"goals": [size.texts[index] for index in goal]}
-        task = replace(task, goal=conjuncts(and_(*(size.vocabulary[index] for index in goal))))
-    distance = size.distance(task)
-    is_known = size.complete or split == "train"  # where there is a plan, and how long it is
+        parameters = parameters | {"goals": [texts[index] for index in goal]}
+        task = near.with_goal(goal)
+    task = replace(task, name=f"{domain}/{instance}", instance=instance)
+    distance = near.find_distance(task)
+    is_known = near.complete or split == "train"  # where there is a plan, and how long it is
     if (distance is None and is_known) or (distance is not None and distance < MIN_DISTANCE):
         return None
-    states = len(size.space) if size.complete else None
+    states = len(near.space) if near.complete else None
     return Drawn(domain, instance, parameters, seed, distance if is_known else None, states, task)
 
 
 @dataclass(frozen=True, slots=True)
-class _Size:
-    """The e-states of a problem, whatever its goal, nearest first, as many as are looked at.
+class ExploredTask:
+    """E-states of a task, whatever its goal, nearest first, and what random goals are made of.
 
     Attributes:
-        task: the problem, with the domain's own goal.
-        space: the state space.
-        depth: int32[n], of each e-state.
+        task: the task, with a goal of its own.
+        space: the state space, whose first e-states are the explored ones.
+        depth: int32[n], number of actions to each explored e-state.
         complete: whether these are all e-states.
-        texts: the formulas that random goals are made of.
-        vocabulary: the same, as read.
+        vocabulary: the formulas of random goals.
+        walk: how to walk to a random goal; called like `random_walk`.
     """
 
     task: Task
     space: StateSpace
     depth: NDArray[np.int32]
     complete: bool
-    texts: list[str]
     vocabulary: tuple[Formula, ...]
+    walk: Callable[..., tuple[list[int], list[int]]]
 
     def random_goal(self, random: Random, most_steps: int, most_subgoals: int) -> tuple[int, ...] | None:
-        """Formulas of a goal that a random walk reaches, by number; None when walks change nothing."""
+        """Formulas of a goal that a random walk reaches, by number; None when walks change nothing.
+
+        Args:
+            random: the source of randomness.
+            most_steps: most actions of the walk, at least `MIN_DISTANCE`.
+            most_subgoals: most formulas of the goal, at least 1.
+        """
         rng = np.random.default_rng(random.getrandbits(64))
         steps, most = random.randint(MIN_DISTANCE, most_steps), random.randint(1, most_subgoals)
-        walk = random_walk if self.complete else partial(narrow_walk, max_worlds=_MOST_WORLDS)
         try:
             holds = self.space.query(self.vocabulary)
-            return random_goal(self.space, holds, rng, steps=steps, size=most, walk=walk).subgoals
+            return random_goal(self.space, holds, rng, steps=steps, size=most, walk=self.walk).subgoals
         except TaskError:
             return None
 
-    def distance(self, task: Task) -> int | None:
-        """The depth of the first e-state in sight that satisfies the goal of a task; None when there is none."""
+    def with_goal(self, goal: tuple[int, ...]) -> Task:
+        """The task with a goal of formulas of the vocabulary, by number."""
+        return replace(self.task, goal=conjuncts(and_(*(self.vocabulary[index] for index in goal))))
+
+    def find_distance(self, task: Task) -> int | None:
+        """The depth of the first explored e-state that satisfies the goal of a task; None when there is none."""
         reached = self.space.query(task.goal)(np.arange(len(self.depth), dtype=np.int32)).all(axis=1)
         return int(self.depth[reached].min()) if reached.any() else None
 
 
-def _size(domain: str, split: str, parameters: str) -> _Size:
-    """What is near in a problem: all of it, if it has at most `MAX_STATES` e-states, or what is nearer than a goal."""
+def _explore(domain: str, split: str, parameters: str) -> tuple[ExploredTask, list[str]]:
+    """What is near in a problem, and the texts of its vocabulary.
+
+    That is all of it, if it has at most `MAX_STATES` e-states, or what is nearer than a goal.
+    """
     chosen = json.loads(parameters)
     task = domain_problem(domain, **chosen)
     if split == "train":
@@ -218,7 +233,13 @@ def _size(domain: str, split: str, parameters: str) -> _Size:
     else:
         space = StateSpace(task)
         depth, complete = _nearest(space)
-    return _Size(task, space, depth, complete, *vocabulary(domain, **chosen))
+    texts, formulas = vocabulary(domain, **chosen)
+    return ExploredTask(task, space, depth, complete, formulas, random_walk if complete else walk_narrowly), texts
+
+
+def walk_narrowly(space: StateSpace, rng: np.random.Generator, *, steps: int) -> tuple[list[int], list[int]]:
+    """Walk as `narrow_walk` does, through e-states of at most 20,000 worlds."""
+    return narrow_walk(space, rng, steps=steps, max_worlds=_MOST_WORLDS)
 
 
 def _nearest(space: StateSpace) -> tuple[NDArray[np.int32], bool]:

@@ -67,7 +67,7 @@ def sample_files(
     Args:
         tasks: the given problems, see `split_by_size`.
         draws: about so many to learn from, shared among the problems; each gives at least one if it has any.
-        validation: the same of those to validate on.
+        validation: the same of those to validate on; 0 when all problems are learned from.
         seed: equal seeds sample equal goals.
         max_states: of problems to learn from, so many e-states are explored, nearest first.
 
@@ -77,7 +77,7 @@ def sample_files(
     if not tasks:
         raise EpigymError("no problem to learn from: name files with problem=")
     sampler = _Sampler(GoalLanguage.of(tasks), seed, max_states, set())
-    smaller, largest = split_by_size(tasks)
+    smaller, largest = split_by_size(tasks) if validation else (tasks, [])
     if len(tasks) == 1:
         found = list(islice(sampler.sample(tasks[0], 0, "train"), draws + validation))
         validating = found[1::2][:validation]
@@ -88,7 +88,7 @@ def sample_files(
     if not learned:
         near = f"has a goal {MIN_DISTANCE} or more actions away among its {max_states:,} nearest e-states"
         raise EpigymError(f"nothing to learn from: none of {len(smaller)} problems {near}; add smaller problems")
-    if not validating:
+    if validation and not validating:
         names = ", ".join(task.name for task in largest)
         raise EpigymError(f"nothing to validate on: no walk in {names} reaches another goal; add larger problems")
     return learned, validating

@@ -96,6 +96,15 @@ def test_the_largest_validates_with_its_own_goal_and_sampled_ones(folder: Path, 
     assert all(replace(task, goal=(), name="") in without_goals for task in learned)
 
 
+def test_without_validation_all_problems_are_learned_from(folder: Path) -> None:
+    for pattern in ("m*.txt", "m1.txt"):
+        tasks = read(folder, pattern)
+        learned, validating = sample_files(tasks, draws=8, validation=0, seed=0)
+        assert validating == []
+        assert {task.fluents for task in learned} == {task.fluents for task in tasks}
+        assert len(learned) == 8
+
+
 def test_of_a_single_problem_every_second_goal_validates(folder: Path) -> None:
     tasks = read(folder, "m1.txt")
     learned, validating = sample_files(tasks, draws=10, validation=4, seed=0)

@@ -8,7 +8,7 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learn.data.newest import Newest
+from learn.data.explorers import Newest
 
 STEPS = st.lists(st.tuples(st.sampled_from("abcde"), st.none() | st.integers(0, 12)), max_size=30)
 
@@ -36,7 +36,7 @@ def test_nothing_is_kept_when_the_interpreter_ends() -> None:
     """Else the core says that it leaks: its objects would outlive it."""
     program = """
 from atexit import register
-from learn.data.newest import Newest
+from learn.data.explorers import Newest
 register(lambda: print(newest.get("a")))  # called after what is registered later
 newest = Newest(1)
 newest.put("a", "there", 1)

@@ -13,7 +13,7 @@ from epigym.task.task import Task
 from learn.data.distribution import check_domains
 from learn.data.files import sample_files
 from learn.data.pairs import Pairs, rollout_of
-from learn.data.problems import named
+from learn.data.problems import expand_patterns, named
 from learn.data.progress import visits
 from learn.training.drawing import all_pairs, drawn
 from learn.training.options import DistanceOptions, PublishedOptions, SampledOptions, SearchValidation, Training
@@ -56,8 +56,8 @@ class Source:
     def names(self) -> list[str]:
         """Of the problems that are read; empty where they are sampled from domains."""
         if isinstance(self.settings.data, SampledOptions):
-            return list(self.problems)
-        return list(self.problems) or named("train", self.domains, [])
+            return expand_patterns(self.problems)
+        return expand_patterns(self.problems) or named("train", self.domains, [])
 
     @cached_property
     def read(self) -> list[Task]:

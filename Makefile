@@ -36,7 +36,7 @@ sanitize: addresses races
 
 addresses: .venv/installed
 	.ci/sanitize $(BIN)/python address,undefined tests/epigym/core/test_arguments.py tests/epigym/space/test_worlds.py \
-	  tests/epigym/core/test_core_agreement.py -m 'not reference'
+	  tests/epigym/core/test_core_agreement.py tests/epigym/core/test_gine.py -m 'not reference'
 
 races: .venv/installed
 	.ci/sanitize $(BIN)/python thread tests/epigym/core/test_threads.py

@@ -2,7 +2,7 @@
 The core of epigym: Kripke models, updates, contraction, graphs. Use `epigym.space.space.StateSpace`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import numpy
@@ -128,6 +128,27 @@ class RelationalGraphs:
         """
         The arrays of a `GraphBatch`: one graph of objects, the goal and facts.
         """
+
+class GineNetwork:
+    """
+    The forward pass of a residual graph network, from graphs to one value each.
+    """
+
+    def __init__(self, state: Mapping[str, Annotated[NDArray[numpy.float32], dict(order='C', device='cpu', writable=False)]], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """
+        With the arrays of a network's state by name, and the row of `types.weight` of each type id, 0 for unknown ones.
+        """
+
+    def forward(self, nodes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], edge_index: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], edge_label: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], node_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], edge_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """The value of each graph of a relational `GraphBatch`."""
+
+    def forward_features(self, features: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], kind: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], edge_index: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], edge_label: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], node_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], edge_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """
+        The value of each graph, from the input float32[n, width] and the kind of every node.
+        """
+
+    def score(self, graphs: RelationalGraphs, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """The value of each e-state: that of its graph."""
 
 class WorldLabels:
     """

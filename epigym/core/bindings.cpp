@@ -2,8 +2,10 @@
 // models as the nested lists of `epigym/task/packing.py`.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -14,6 +16,7 @@
 
 #include "checks.hpp"
 #include "features.hpp"
+#include "gine.hpp"
 #include "relational_graphs.hpp"
 #include "relaxation.hpp"
 #include "relaxation_builder.hpp"
@@ -335,6 +338,45 @@ FeatureTables::Edges to_edges(const EdgeArrays& arrays) {
     return {to_vector<std::int64_t>(ptr), to_vector<std::int32_t>(object), to_vector<Colour>(label)};
 }
 
+using StateArrays = std::map<std::string, nb::ndarray<const float, nb::c_contig, nb::device::cpu>>;
+
+Tensors to_tensors(const StateArrays& arrays) {
+    Tensors tensors;
+    for (const auto& [name, array] : arrays) {
+        auto& tensor = tensors[name] = {{}, array.data()};
+        for (std::size_t k = 0; k < array.ndim(); ++k) tensor.shape.push_back(array.shape(k));
+    }
+    return tensors;
+}
+
+auto values(const GineNetwork& network, GraphInput input, const Input2<std::int64_t>& edge_index,
+            const Input1<std::int64_t>& edge_label, const Input1<std::int64_t>& node_ptr,
+            const Input1<std::int64_t>& edge_ptr) {
+    if (edge_index.shape(0) != 2) throw std::invalid_argument("the array 'edge_index' does not have two rows");
+    input.source = values_of(edge_index).first(edge_index.shape(1));
+    input.target = values_of(edge_index).last(edge_index.shape(1));
+    input.relation = values_of(edge_label);
+    input.node_ptr = values_of(node_ptr);
+    input.edge_ptr = values_of(edge_ptr);
+    return to_numpy([&] {
+        nb::gil_scoped_release release;
+        return network.values(input);
+    }());
+}
+
+// Only building takes the lock of the space.
+auto score(const GineNetwork& network, SharedGraphs& shared, const Ids& ids) {
+    network.check(shared.graphs);
+    auto out = new_array<float>(ids.shape(0));
+    TypedGraph graph;
+    ForwardPass pass;
+    for (std::size_t k = 0; k < ids.shape(0); ++k) {
+        shared.owner.locked([&](Space&) { shared.graphs.build(span_of(ids)[k], graph); });
+        out.data()[k] = network.value(graph, shared.graphs, pass);
+    }
+    return out;
+}
+
 // Typed graphs as the arrays of a `GraphBatch`.
 struct GraphLists {
     std::vector<std::int64_t> nodes, source, target, label, node_ptr{0}, edge_ptr{0};
@@ -620,6 +662,42 @@ NB_MODULE(_core, m) {
                 return std::move(out).arrays(self.graphs);
             },
             "The arrays of a `GraphBatch`: one graph of objects, the goal and facts.");
+
+    nb::class_<GineNetwork>(m, "GineNetwork", "The forward pass of a residual graph network, from graphs to one value each.")
+        .def(
+            "__init__",
+            [](GineNetwork* self, const StateArrays& state, const std::optional<Input1<std::int64_t>>& index) {
+                new (self) GineNetwork(to_tensors(state), index ? to_vector<std::int64_t>(*index) : std::vector<std::int64_t>{});
+            },
+            "state"_a, "index"_a.none() = nb::none(),
+            "With the arrays of a network's state by name, and the row of `types.weight` of each type id, 0 for unknown ones.")
+        .def(
+            "forward",
+            [](const GineNetwork& self, const Input2<std::int64_t>& nodes, const Input2<std::int64_t>& edge_index,
+               const Input1<std::int64_t>& edge_label, const Input1<std::int64_t>& node_ptr,
+               const Input1<std::int64_t>& edge_ptr) {
+                GraphInput input;
+                input.nodes = values_of(nodes);
+                input.columns = nodes.shape(1);
+                if (input.columns < 2) throw std::invalid_argument("the array 'nodes' has no columns for kind and state");
+                return values(self, input, edge_index, edge_label, node_ptr, edge_ptr);
+            },
+            "nodes"_a, "edge_index"_a, "edge_label"_a, "node_ptr"_a, "edge_ptr"_a,
+            "The value of each graph of a relational `GraphBatch`.")
+        .def(
+            "forward_features",
+            [](const GineNetwork& self, const Input2<float>& features, const Input1<std::int64_t>& kind,
+               const Input2<std::int64_t>& edge_index, const Input1<std::int64_t>& edge_label,
+               const Input1<std::int64_t>& node_ptr, const Input1<std::int64_t>& edge_ptr) {
+                GraphInput input;
+                input.features = values_of(features);
+                input.width = features.shape(1);
+                input.kind = values_of(kind);
+                return values(self, input, edge_index, edge_label, node_ptr, edge_ptr);
+            },
+            "features"_a, "kind"_a, "edge_index"_a, "edge_label"_a, "node_ptr"_a, "edge_ptr"_a,
+            "The value of each graph, from the input float32[n, width] and the kind of every node.")
+        .def("score", &score, "graphs"_a, "ids"_a, "The value of each e-state: that of its graph.");
 
     nb::class_<WorldLabels>(m, "WorldLabels", "Numbers for the distinct (valuation, repetition index) pairs of worlds.")
         .def(nb::init<>())

@@ -46,6 +46,7 @@ RelationalGraphs::RelationalGraphs(const Space& space, FeatureTables tables, std
     if (types_.size() != nameless_ * columns_ || std::ranges::any_of(types_, [](auto type) { return type < 0; }))
         throw std::invalid_argument("types of nodes do not fit");
     types_.resize(types_.size() + columns_, 0);
+    largest_type_ = types_.empty() ? 0 : std::ranges::max(types_);
     node_.resize(belief_at_);
     std::iota(node_.begin(), node_.end(), 0);
     list_edges();

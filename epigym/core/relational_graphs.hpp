@@ -72,7 +72,7 @@ public:
 
     std::size_t columns() const { return columns_; }
     const std::int64_t* types(std::uint32_t place) const { return types_.data() + place * columns_; }
-    const std::vector<std::int64_t>& types() const { return types_; }
+    std::int64_t largest_type() const { return largest_type_; }
 
     void build(StateId id, TypedGraph& out);  // throws std::out_of_range when the id is unknown
     // Objects, the goal as if nothing of it were true, and facts.
@@ -94,6 +94,7 @@ private:
     FeatureTables tables_;
     std::vector<std::int64_t> types_;  // per place, then of worlds and rows, which have none
     std::size_t columns_;
+    std::int64_t largest_type_;
     std::uint32_t fluents_, agents_;
     std::uint32_t goal_at_, fact_at_, fluent_at_, belief_at_, nameless_;  // where the places of a kind start
     Evaluators evaluators_;

@@ -14,20 +14,26 @@ from itertools import islice
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from epigym import _core
 from epigym.encoding.relational import Relational, RelationalEncoder
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
 from learn.data.distribution import draw
 from tests.benchmarks.figures import printed
+from tests.helpers.gine_weights import TYPES, random_weights
+from tests.oracles.gine import Network
 from tests.oracles.relational_graphs import NumpyEncoder
 
 DOMAINS = ("blocks_world", "grapevine", "coin_in_the_box", "active_muddy_child")
 PROBLEMS = 3  # of each domain, larger ones: those of validation
 STATES = 256  # of each problem
 BATCH = 32
+LAYERS = 3
+TYPE_IDS = Relational().type_ids
 ROUNDS = 20
 
 Batches = list[tuple[RelationalEncoder, NumpyEncoder, list[NDArray[np.int32]]]]
@@ -90,3 +96,36 @@ def test_building(domain: str, how: str, benchmark: BenchmarkFixture, figures: F
 
     benchmark.pedantic(build, rounds=ROUNDS, warmup_rounds=1)
     figures.lines.setdefault(domain, {})[f"graphs, {how}"] = benchmark.stats.stats.median / count(domain)
+
+
+@pytest.mark.parametrize("how", ["pytorch", "core"])
+@pytest.mark.parametrize("width", [16, 32])
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_forward_pass(domain: str, width: int, how: str, benchmark: BenchmarkFixture, figures: Figures) -> None:
+    weights, index = random_weights(width, LAYERS), np.arange(TYPE_IDS + 1) % TYPES
+    network, core = Network(weights), _core.GineNetwork(weights, index)
+    graphs = [encoder.graphs(ids) for encoder, _, parts in batches(domain) for ids in parts]
+
+    def run() -> None:
+        with torch.inference_mode():
+            for batch in graphs:
+                core.forward(*batch) if how == "core" else network.of_nodes(batch, index)
+
+    benchmark.pedantic(run, rounds=ROUNDS, warmup_rounds=1)
+    figures.lines.setdefault(domain, {})[f"width {width}, {how}"] = benchmark.stats.stats.median / count(domain)
+
+
+@pytest.mark.parametrize("batch", [1, BATCH])
+@pytest.mark.parametrize("width", [16, 32])
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_scoring(domain: str, width: int, batch: int, benchmark: BenchmarkFixture, figures: Figures) -> None:
+    core = _core.GineNetwork(random_weights(width, LAYERS), np.arange(TYPE_IDS + 1) % TYPES)
+
+    def run() -> None:
+        for encoder, _, parts in batches(domain):
+            for ids in parts:
+                for first in range(0, len(ids), batch):
+                    core.score(encoder.core, ids[first : first + batch])
+
+    benchmark.pedantic(run, rounds=ROUNDS, warmup_rounds=1)
+    figures.lines.setdefault(domain, {})[f"score, {width}, by {batch}"] = benchmark.stats.stats.median / count(domain)

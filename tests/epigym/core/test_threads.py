@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 
+from epigym import _core
 from epigym.encoding.encoder import Encoder
 from epigym.encoding.identifiers import IDENTIFIERS
 from epigym.encoding.relational import Relational, RelationalEncoder
@@ -18,9 +19,10 @@ from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
-from epigym.space.space import StateSpace
+from epigym.space.space import StateSpace, as_ids
 from epigym.space.worlds import Worlds
 from epigym.task.formula import Formula, believes, fluent, not_
+from tests.helpers.gine_weights import TYPES, random_weights
 
 T = TypeVar("T")
 THREADS = 8
@@ -63,10 +65,17 @@ def of_query(space: StateSpace) -> Callable[[Any], tuple[Any, ...]]:
     return lambda ids: (query(ids), space.is_goal(ids), space.applicable(ids))
 
 
+def of_network(space: StateSpace) -> Callable[[Any], tuple[Any, ...]]:
+    encoder = RelationalEncoder(space, Relational(type_ids=TYPES - 1))
+    network = _core.GineNetwork(random_weights(16, 2))
+    return lambda ids: (network.score(encoder.core, as_ids(ids)),)
+
+
 # What is bound to a space and asked of e-states; the answers are arrays that do not depend on what was asked before.
 BOUND: dict[str, Callable[[StateSpace], Callable[[Any], tuple[Any, ...]]]] = {
     **{name: lambda space, name=name: Encoder(space, name, width=128).graphs for name in IDENTIFIERS},  # type: ignore[misc]
     "relational": lambda space: RelationalEncoder(space, Relational()).graphs,
+    "network": of_network,
     "worlds": lambda space: Worlds(space, []),
     "features": lambda space: RelationalFeatures(space, FeatureTypes(space.task).tables, 1, True),
     "relaxation": Relaxation,

@@ -1,0 +1,93 @@
+// The forward pass of a residual graph network with sum aggregation (GINEConv: Hu et al., "Strategies for Pre-training
+// Graph Neural Networks", ICLR 2020), as `learn.models.gine.relational.RelationalNetwork` computes it in evaluation mode.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "relational_graphs.hpp"
+
+namespace epi {
+
+// What arrays of floats are made of; widths are padded with zeros to a multiple of it.
+struct alignas(32) Lanes {
+    static constexpr std::size_t count = 8;
+    float lane[count];
+};
+using LaneTable = std::vector<Lanes>;
+
+struct Tensor {
+    std::vector<std::size_t> shape;
+    const float* data;
+};
+using Tensors = std::map<std::string, Tensor>;  // by their names in the state of the PyTorch module
+
+// Memory of a graph's way through the network. Each thread has its own.
+struct ForwardPass {
+    struct Incoming {
+        std::uint32_t source, relation;
+    };
+
+    std::vector<std::uint32_t> kind;  // per node
+    LaneTable x;                      // per node its input, then what each layer makes of it
+    LaneTable next, sums, hidden, pooled;
+    std::vector<Edge> edges;
+    std::vector<std::uint32_t> first;  // per node: where its incoming edges start
+    std::vector<Incoming> incoming;    // by target
+    std::vector<float> count;          // of nodes of each kind
+};
+
+// Graphs one after the other. The inputs of n nodes are either embeddings, or features.
+struct GraphInput {
+    std::span<const std::int64_t> nodes;  // n x columns: kind, state, type ids
+    std::size_t columns = 0;
+    std::span<const float> features;      // n x width
+    std::size_t width = 0;
+    std::span<const std::int64_t> kind;   // n
+    std::span<const std::int64_t> source, target, relation;  // per edge; ends are counted through all graphs
+    std::span<const std::int64_t> node_ptr, edge_ptr;        // graphs + 1
+};
+
+class GineNetwork {
+public:
+    // `index` has the row of `types.weight` of each type id, 0 for unknown types; if it is empty, type ids are these rows.
+    // Throws std::invalid_argument, which names the array, when one is missing or does not fit the others.
+    GineNetwork(const Tensors& state, std::vector<std::int64_t> index);
+
+    // The values of graphs. Throws std::invalid_argument, which names the array, when one does not fit.
+    std::vector<float> values(const GraphInput& input) const;
+    // Throws std::invalid_argument when the network has not been made for these graphs.
+    void check(const RelationalGraphs& graphs) const;
+    // The value of a graph of those; `graph` is as `graphs` has built it.
+    float value(const TypedGraph& graph, const RelationalGraphs& graphs, ForwardPass& pass) const;
+
+    struct Layer {
+        LaneTable relations, first, first_bias, second, second_bias, scale, shift;  // matrices are transposed
+    };
+    struct Weights {
+        std::vector<Layer> layers;
+        LaneTable head, head_bias, last, ones;  // 1 in the lanes that are in use
+        float last_bias = 0;
+    };
+
+private:
+    std::size_t states() const { return states_.size() / vectors_; }
+    std::size_t types() const { return index_.empty() ? types_.size() / vectors_ : index_.size(); }  // ids that may occur
+    void check(const GraphInput& input) const;
+    // Makes room for the inputs of nodes, all zero.
+    void start(std::size_t nodes, ForwardPass& pass) const;
+    // Adds the embeddings of a state and of types to the input of a node.
+    void embed(std::size_t node, std::size_t state, const std::int64_t* types, std::size_t count, ForwardPass& pass) const;
+    float run(const std::vector<Edge>& edges, ForwardPass& pass) const;
+
+    std::size_t width_, vectors_, kinds_, relations_;
+    LaneTable states_, types_;
+    std::vector<std::int64_t> index_;
+    Weights weights_;
+};
+
+}  // namespace epi

@@ -97,7 +97,8 @@ class NetworkModel:
         """Two linear layers, the first with ReLU."""
         first, last = ((self.weights[f"{name}.{n}.weight"], self.weights[f"{name}.{n}.bias"]) for n in (0, 2))
         hidden = np.maximum(rows @ first[0].T + first[1], 0)
-        return (hidden @ last[0].T + last[1]).astype(np.float32)
+        found: NDArray[np.float32] = (hidden @ last[0].T + last[1]).astype(np.float32)
+        return found
 
 
 class FusedScorer:

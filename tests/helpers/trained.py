@@ -1,47 +1,70 @@
-"""A regressor with random weights, as if trained."""
+"""Networks with random weights, as if trained."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import nn
 
-from learn.models.checkpoints import Trained, write
-from learn.models.gine.regressor import Regressor, ResidualBlock
-from learn.models.gine.target import Target
-from learn.training.module import HYPERPARAMETER_VERSION
+from learn.models.base import Base
+from learn.models.calibration import Calibration
+from learn.models.checkpoints import VERSION, Trained, write
+from learn.models.gine.network import make_network
+
+PAPER = {"_target_": "learn.models.gine.paper.PaperNetwork"}
+SMALL = {"width": 8, "layers": 2}
+"""Settings of a `GineNetwork`."""
+
+
+def random_trained(
+    network: Mapping[str, Any],
+    encoding: str = "hash",
+    *,
+    types: Sequence[int] = (),
+    base: Base = "none",
+    steps: Calibration | None = None,
+    seed: int = 0,
+) -> Trained:
+    """A network of some settings whose outputs differ between states, and whose batch statistics are not the first."""
+    torch.manual_seed(seed)
+    chosen = {"name": encoding}
+    made = make_network(network, chosen, types)
+    for layer in made.modules():
+        if isinstance(layer, nn.BatchNorm1d):
+            nn.init.normal_(layer.running_mean, std=0.3)
+            nn.init.uniform_(layer.running_var, 0.5, 2)
+            nn.init.normal_(layer.bias, std=0.3)
+    last = [layer for layer in made.modules() if isinstance(layer, nn.Linear)][-1]
+    nn.init.normal_(last.weight, std=0.5)
+    made.eval().requires_grad_(False)
+    return Trained(Path("none"), made, chosen, tuple(types), base, steps or Calibration(), ("coin_in_the_box",))
 
 
 def random_regressor(encoding: str = "hash") -> Trained:
-    """Its outputs differ between states, and its batch statistics are not those at the start of training."""
-    torch.manual_seed(0)
-    regressor = Regressor()
-    for block in regressor.head:
-        if isinstance(block, ResidualBlock):
-            for norm in (block.inner[1], block.inner[5]):
-                torch.nn.init.normal_(norm.running_mean, std=0.3)
-                torch.nn.init.uniform_(norm.running_var, 0.5, 2)
-                torch.nn.init.normal_(norm.bias, std=0.3)
-    torch.nn.init.normal_(regressor.head[-1].weight, std=0.5)
-    regressor.eval().requires_grad_(False)
-    return Trained(Path("none"), regressor, Target.between(50, 1e-3), {"name": encoding, "width": 64}, ())
+    """The paper's network."""
+    return random_trained(PAPER, encoding)
+
+
+def content_of(trained: Trained, network: Mapping[str, Any]) -> dict[str, Any]:
+    """What training writes of a network of some settings."""
+    return {
+        "hyper_parameters": {
+            "version": VERSION,
+            "encoding": trained.encoding,
+            "types": list(trained.types),
+            "network": dict(network),
+            "base": trained.base,
+            "steps": [list(trained.steps.values), list(trained.steps.steps)],
+            "domains": list(trained.domains),
+        },
+        "state_dict": {f"network.{name}": tensor for name, tensor in trained.network.state_dict().items()},
+    }
 
 
 def write_checkpoint(path: Path, seed: int = 0) -> Path:
-    """A checkpoint in the form that training writes."""
-    torch.manual_seed(seed)
-    regressor = Regressor()
-    torch.nn.init.normal_(regressor.head[-1].weight, std=0.5)
-    content = {
-        "hyper_parameters": {
-            "version": HYPERPARAMETER_VERSION,
-            "target": asdict(Target.between(50, 1e-3)),
-            "encoding": {"name": "hash", "width": 64},
-            "network": {},
-            "domains": ["coin_in_the_box"],
-        },
-        "state_dict": {f"regressor.{key}": value for key, value in regressor.state_dict().items()},
-    }
-    write(content, path)
+    """A checkpoint of the paper's network in the form that training writes."""
+    write(content_of(random_trained(PAPER, seed=seed), PAPER), path)
     return path

@@ -90,7 +90,7 @@ def rollout_of(source: Source, settings: ExplorerSettings, on_visit: OnVisit = l
     exploration = explore(source, settings, on_visit)
     kept = keep(exploration, settings)
     require_goal(exploration, kept)
-    space, ids = _walked_to(exploration, kept, forbid_collapse=settings.forbid_collapse)
+    space, ids = _walked_to(exploration, kept)
     nothing = np.empty(0, dtype=np.int64)
     return Pairs(space, ids, exploration.distance[kept], nothing, nothing, nothing.astype(np.float64))
 
@@ -138,9 +138,7 @@ def _explored(
     return exploration, distance, _chosen(exact, ptr, exploration.target[order], expansions, rng)
 
 
-def _walked_to(
-    exploration: Exploration, places: NDArray[np.integer], *, forbid_collapse: bool = False
-) -> tuple[StateSpace, NDArray[np.int32]]:
+def _walked_to(exploration: Exploration, places: NDArray[np.integer]) -> tuple[StateSpace, NDArray[np.int32]]:
     """Some visited e-states, by their places, in a space that has the goal; and their ids there, in the same order.
 
     The ways to them are walked again, which builds no other e-states.
@@ -154,7 +152,7 @@ def _walked_to(
         passed[ends] = True
         ends = np.unique(before[ends])
         ends = ends[(ends >= 0) & ~passed[ends]]
-    space = StateSpace(exploration.task, forbid_collapse=forbid_collapse)
+    space = StateSpace(exploration.task, forbid_collapse=exploration.space.forbid_collapse)
     own = np.zeros(len(passed), dtype=np.int32)
     for place in np.flatnonzero(passed)[1:].tolist():  # each after the one before it
         own[place] = space.successor(int(own[before[place]]), int(exploration.action[place]))

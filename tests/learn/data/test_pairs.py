@@ -13,13 +13,16 @@ import pytest
 
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
+from epigym.task.formula import fluent
+from epigym.task.task import Task
 from learn.data import explorers
+from learn.data.explorers import ExplorerSettings, NoGoalError, explore, keep
 from learn.data.labels import UNREACHABLE
-from learn.data.pairs import Pairs, pairs_of, pairs_of_plan
+from learn.data.pairs import Pairs, pairs_of, pairs_of_plan, rollout_of
 from learn.training.linear.aggregation import states_along
 from search.agents import make_agent
 from search.heuristics import make_heuristic
-from tests.helpers.tasks import coin, done, hopeless
+from tests.helpers.tasks import coin, deluded, done, hopeless
 
 PROBLEMS = (
     "collaboration_communication/2_2_3_pl_6",
@@ -240,3 +243,47 @@ def test_a_plan_is_preferred_to_what_it_leaves_aside() -> None:
         first_met = {other for other in off_the_plan if all(other not in dict(g).values() for _, g in groups[:number])}
         assert all(distance[other] == steps - number for other in first_met)
     assert distance[path[-1]] == 0
+
+
+def flipped() -> Task:
+    """Of three e-states; in one of the two with the goal an agent is left with nothing to believe in."""
+    return replace(deluded(), goal=(fluent("tail"),))
+
+
+@pytest.mark.parametrize("name", ["dfs", "exhaustive"])
+@pytest.mark.parametrize(("problem", "forbid"), [(PROBLEMS[0], False), ("", False), ("", True)])
+def test_a_rollout_has_the_labels_of_its_exploration(problem: str, forbid: bool, name: str) -> None:
+    task = load_problem(problem) if problem else flipped()
+    settings = ExplorerSettings(name, max_visited=150, max_kept=60, seed=1, forbid_collapse=forbid)
+    exploration = explore(task, settings)
+    places = keep(exploration, settings)
+    found = rollout_of(task, settings)
+    assert found.distance.tolist() == exploration.distance[places].tolist()
+    assert problem or found.distance.tolist() == ([1, 0] if forbid else [1, 0, 0])
+    assert found.space.task == task
+    assert found.space.forbid_collapse == forbid
+    states = exploration.states[places].tolist()
+    for own, state in zip(found.ids.tolist(), states, strict=True):
+        assert found.space.model(own).state == exploration.space.model(state).state
+    before = dict(zip(exploration.states.tolist(), exploration.predecessor.tolist(), strict=True))
+    passed = set()
+    for state in states:
+        while state != -1:
+            passed.add(state)
+            state = before[state]
+    assert len(found.space) == len(passed), "no other e-states are built"
+    assert not len(found.better) + len(found.worse) + len(found.weight)
+
+
+def test_a_rollout_forbids_what_its_source_forbids() -> None:
+    found = rollout_of(StateSpace(flipped(), forbid_collapse=True), ExplorerSettings("exhaustive"))
+    assert found.space.forbid_collapse
+    assert len(found.ids) == 2
+
+
+def test_a_rollout_reports_visits_and_needs_a_goal() -> None:
+    visits: list[int] = []
+    rollout_of(coin(), ExplorerSettings("dfs"), visits.append)
+    assert visits == [1, 2, 3, 4]
+    with pytest.raises(NoGoalError, match="no goal of"):
+        rollout_of(hopeless(), ExplorerSettings("exhaustive"))

@@ -27,7 +27,7 @@ def collect(
     Args:
         sources: the problems, see `SearchProblem.of`.
         explorer: how their state spaces are explored.
-        encoding: keyword arguments of `epigym.encoding.encoder.Encoder`.
+        encoding: its name and settings.
         outputs: the cache is the folder `rollouts` there.
 
     Raises:

@@ -15,19 +15,18 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from epigym.encoding.encoder import Encoder
+from epigym.encoding.encoder import make_encoder, make_encoding
 from epigym.errors import DamagedError, EpigymError, MissingError
 from epigym.io.files import replacing
 from epigym.io.sealed import read_sealed, write_sealed
-from epigym.space.rows import GoalPart, Rows
 from epigym.space.search_problem import SearchProblem, Source
 from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep, require_goal, resolve
 from learn.data.fingerprint import fingerprint, task_fingerprint
-from learn.data.rows import Encoded, encode
+from learn.data.rows import Encoded, encode, pack, unpack
 
 logger = logging.getLogger(__name__)
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """Raised whenever the arrays or the metadata change."""
 LABELLING_VERSION = 2
 """Raised whenever the same settings would give other samples, labels or graphs."""
@@ -39,7 +38,7 @@ class Samples:
     """k labelled e-states of one problem.
 
     Attributes:
-        encoded: their worlds and relations.
+        encoded: their graphs.
         state: int32[k], id of the e-state in the explored space.
         distance: int32[k], transitions to the nearest goal.
         depth: int32[k], actions from the initial e-state on the way taken.
@@ -88,7 +87,7 @@ def make_samples(exploration: Exploration, settings: ExplorerSettings, encoding:
     Args:
         exploration: what was explored.
         settings: of the explorer.
-        encoding: keyword arguments of `epigym.encoding.encoder.Encoder`.
+        encoding: its name and settings.
 
     Raises:
         NoGoalError: when no visited e-state reaches a goal.
@@ -98,7 +97,7 @@ def make_samples(exploration: Exploration, settings: ExplorerSettings, encoding:
     require_goal(exploration, kept)
     states = exploration.states[kept]
     return Samples(
-        encoded=encode(Encoder(space, goal=goal, **encoding), states),
+        encoded=encode(make_encoder(space, make_encoding(encoding), goal), states),
         state=states,
         distance=exploration.distance[kept],
         depth=exploration.depth[kept],
@@ -123,7 +122,7 @@ def cached(
     Args:
         source: the problem, see `SearchProblem.of`.
         settings: of the explorer; where the source's space forbids collapse, so do they.
-        encoding: keyword arguments of `epigym.encoding.encoder.Encoder`.
+        encoding: its name and settings.
         root: folder of the cache.
         on_visit: told how many e-states have been visited.
 
@@ -206,17 +205,12 @@ def load(folder: Path) -> DataSet:
         raise DamagedError(f"{folder / _ARRAYS} does not match its checksum: delete {folder} to make it again")
     with safe_open(folder / _ARRAYS, framework="pt") as file:
         arrays = {name: file.get_tensor(name).numpy() for name in file.keys()}  # noqa: SIM118 - no mapping
-    goal = GoalPart(*(arrays[f"goal.{name}"] for name in GoalPart._fields))
-    rows = Rows(*(arrays[f"rows.{name}"] for name in Rows._fields))
     columns = {name: arrays[name] for name in _COLUMNS}
-    return DataSet(folder, Samples(Encoded(goal, arrays["identifiers"], rows), **columns), metadata)
+    return DataSet(folder, Samples(unpack(arrays), **columns), metadata)
 
 
 def _arrays(samples: Samples) -> dict[str, NDArray[Any]]:
-    encoded = samples.encoded
-    arrays = {name: getattr(samples, name) for name in _COLUMNS} | {"identifiers": encoded.identifiers}
-    arrays |= {f"goal.{name}": array for name, array in encoded.goal._asdict().items()}
-    arrays |= {f"rows.{name}": array for name, array in encoded.rows._asdict().items()}
+    arrays = {name: getattr(samples, name) for name in _COLUMNS} | pack(samples.encoded)
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 
@@ -231,9 +225,7 @@ def _counts(exploration: Exploration, samples: Samples) -> dict[str, Any]:
         "goals": int(np.count_nonzero(samples.is_goal)),
         "distances": distances.tolist(),
         "depths": depths.tolist(),
-        "worlds": len(samples.encoded.rows.label),
-        "edges": samples.encoded.edge_count,
-        "identifiers": len(samples.encoded.identifiers),
+        "worlds": int(exploration.space.world_counts(samples.state).sum()),
     }
 
 

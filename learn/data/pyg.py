@@ -16,8 +16,7 @@ from learn.data.dataset import load
 class PygDataSet(Dataset):  # type: ignore[misc]  # PyG is not typed
     """The samples of a stored data set as complete graphs, made when asked for.
 
-    Each is a `torch_geometric.data.Data` with x float32[n, width], edge_index int64[2, m], edge_attr
-    float32[m, 1] = label / 255 and y float32[1], the steps to the nearest goal.
+    Each is a `torch_geometric.data.Data` as made by `epigym.to_pyg`, with y float32[1], the steps to the nearest goal.
 
     Args:
         folder: of the data set, as `learn.rollouts` prints it.

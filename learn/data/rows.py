@@ -1,14 +1,15 @@
-"""The encoded e-states of one problem, as they are stored: rows, identifiers, and the goal part once."""
+"""The encoded e-states of one problem, as they are stored, in the smallest types that hold them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.encoding.encoder import Encoder
+from epigym.encoding.encoder import AnyEncoder, Encoder
 from epigym.space import ragged
 from epigym.space.rows import GoalPart, GraphBatch, Rows, unroll
 
@@ -16,13 +17,13 @@ _CHUNK = 4096  # e-states encoded at once; bounds the memory beyond that of the 
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
-    """k e-states of one problem under an encoding.
+class EncodedRows:
+    """k e-states of one problem under an encoding with identifiers.
 
     Attributes:
         goal: the part of the graph that all of them share.
         identifiers: uint8[u, width], the identifiers of worlds as 0/1 bits.
-        rows: their worlds and relations, in the smallest types that hold them.
+        rows: their worlds and relations.
     """
 
     goal: GoalPart
@@ -32,13 +33,6 @@ class Encoded:
     def __len__(self) -> int:
         """Number of e-states."""
         return len(self.rows.world_ptr) - 1
-
-    @property
-    def edge_count(self) -> int:
-        """Number of edges between worlds, of all e-states."""
-        rows = self.rows
-        first = np.repeat(rows.row_ptr[:-1].astype(np.int64), ragged.lengths(rows.world_ptr))
-        return int(ragged.lengths(rows.successor_ptr)[first[:, None] + rows.row_of].sum())
 
     def take(self, indices: NDArray[np.integer]) -> Rows:
         """The worlds and relations of the e-states `indices`, int[r], in the core's types."""
@@ -61,10 +55,79 @@ class Encoded:
         return unroll(self.take(indices), self.identifiers, self.goal)
 
 
-def encode(encoder: Encoder, ids: NDArray[np.int32]) -> Encoded:
+@dataclass(frozen=True, slots=True)
+class EncodedGraphs:
+    """k e-states of one problem as typed graphs.
+
+    Attributes:
+        batch: the graphs; the ends of edges are counted within each graph.
+    """
+
+    batch: GraphBatch
+
+    def __len__(self) -> int:
+        """Number of e-states."""
+        return len(self.batch.node_ptr) - 1
+
+    def graphs(self, indices: NDArray[np.integer]) -> GraphBatch:
+        """The graphs of the e-states `indices`, int[r], as `RelationalEncoder.graphs` makes them."""
+        batch = self.batch
+        nodes, node_counts = ragged.positions(batch.node_ptr, indices)
+        edges, edge_counts = ragged.positions(batch.edge_ptr, indices)
+        node_ptr = ragged.pointers(node_counts)
+        return GraphBatch(
+            batch.nodes[nodes].astype(np.int64),
+            batch.edge_index[:, edges] + np.repeat(node_ptr[:-1], edge_counts),
+            batch.edge_label[edges].astype(np.int64),
+            node_ptr,
+            ragged.pointers(edge_counts),
+        )
+
+
+Encoded: TypeAlias = EncodedRows | EncodedGraphs
+
+
+def encode(encoder: AnyEncoder, ids: NDArray[np.int32]) -> Encoded:
     """The e-states `ids`, int32[k], of the encoder's space."""
-    rows = join([encoder.rows(ids[start : start + _CHUNK]) for start in range(0, max(len(ids), 1), _CHUNK)])
-    return Encoded(encoder.goal, encoder.identifiers, Rows(*(ragged.compact(column) for column in rows)))
+    parts = [ids[start : start + _CHUNK] for start in range(0, max(len(ids), 1), _CHUNK)]
+    if isinstance(encoder, Encoder):
+        rows = join([encoder.rows(part) for part in parts])
+        return EncodedRows(encoder.goal, encoder.identifiers, Rows(*(ragged.compact(column) for column in rows)))
+    graphs = [_compact(encoder.graphs(part)) for part in parts]
+    return EncodedGraphs(
+        GraphBatch(
+            nodes=np.concatenate([one.nodes for one in graphs]),
+            edge_index=np.concatenate([one.edge_index for one in graphs], axis=1),
+            edge_label=np.concatenate([one.edge_label for one in graphs]),
+            node_ptr=ragged.compact(_join_pointers([one.node_ptr for one in graphs])),
+            edge_ptr=ragged.compact(_join_pointers([one.edge_ptr for one in graphs])),
+        )
+    )
+
+
+def pack(encoded: Encoded) -> dict[str, NDArray[Any]]:
+    """The arrays of encoded e-states by name."""
+    if isinstance(encoded, EncodedGraphs):
+        return {f"graphs.{name}": array for name, array in encoded.batch._asdict().items()}
+    arrays = {f"goal.{name}": array for name, array in encoded.goal._asdict().items()}
+    arrays |= {f"rows.{name}": array for name, array in encoded.rows._asdict().items()}
+    return arrays | {"identifiers": encoded.identifiers}
+
+
+def unpack(arrays: Mapping[str, NDArray[Any]]) -> Encoded:
+    """The inverse of `pack`; other arrays are skipped."""
+    if "identifiers" not in arrays:
+        return EncodedGraphs(GraphBatch(*(arrays[f"graphs.{name}"] for name in GraphBatch._fields)))
+    goal = GoalPart(*(arrays[f"goal.{name}"] for name in GoalPart._fields))
+    rows = Rows(*(arrays[f"rows.{name}"] for name in Rows._fields))
+    return EncodedRows(goal, arrays["identifiers"], rows)
+
+
+def _compact(batch: GraphBatch) -> GraphBatch:
+    """A batch as it is stored."""
+    first = np.repeat(batch.node_ptr[:-1], ragged.lengths(batch.edge_ptr))
+    local = batch._replace(edge_index=batch.edge_index - first)
+    return GraphBatch(*(ragged.compact(column) for column in local))
 
 
 def join(parts: Sequence[Rows]) -> Rows:

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epigym.encoding.encoder import Encoder
-from epigym.encoding.identifiers import IDENTIFIERS
+from epigym.encoding.encoder import ENCODINGS, Encoder, make_encoder, make_encoding
 from epigym.errors import EpigymError
 from epigym.io.sealed import read_sealed, write_sealed
 from epigym.problem import Reading, load_problem
 from epigym.space.space import StateSpace
-from learn.data.dataset import DataSet, Samples, cached, load, make_samples, save
+from learn.data import rows
+from learn.data.dataset import FORMAT_VERSION, DataSet, Samples, cached, load, make_samples, save
 from learn.data.explorers import ExplorerSettings, explore
 from learn.data.fingerprint import task_fingerprint
-from learn.data.rows import Encoded, encode, join
+from learn.data.rows import EncodedRows, encode, join, pack
 
 PROBLEM = "collaboration_communication/2_2_3_pl_6"
 HASH: dict[str, Any] = {"name": "hash", "width": 64}
@@ -26,26 +26,25 @@ HASH: dict[str, Any] = {"name": "hash", "width": 64}
 
 def arrays(samples: Samples) -> dict[str, np.ndarray]:
     columns = {field.name: getattr(samples, field.name) for field in fields(Samples) if field.name != "encoded"}
-    encoded = samples.encoded
-    return columns | encoded.goal._asdict() | {"identifiers": encoded.identifiers} | encoded.rows._asdict()
+    return columns | pack(samples.encoded)
 
 
-@pytest.mark.parametrize("name", IDENTIFIERS)
-def test_stored_graphs_are_those_of_the_space(name: str) -> None:
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_stored_graphs_are_those_of_the_space(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "_CHUNK", 50)
     space = StateSpace(load_problem(PROBLEM))
     done = 0
     while done < len(space):
         space.expand([done])
         done += 1
     ids = np.arange(done, dtype=np.int32)
-    encoder = Encoder(space, name)
+    encoder = make_encoder(space, make_encoding(name))
     encoded = encode(encoder, ids)
-    some = np.array([7, 200, 0, 7, 31])
-    for found, expected in zip(encoded.graphs(some), encoder.graphs(some), strict=True):
-        assert found.dtype == expected.dtype
-        assert np.array_equal(found, expected)
-    designated = np.count_nonzero(encoded.rows.designated)
-    assert encoded.edge_count == len(encoded.graphs(ids).edge_label) - done * len(encoded.goal.labels) - designated
+    assert len(encoded) == done
+    for some in (np.array([7, 200, 0, 7, 31]), ids[:0], ids):
+        for found, expected in zip(encoded.graphs(some), encoder.graphs(some), strict=True):
+            assert found.dtype == expected.dtype
+            assert np.array_equal(found, expected)
 
 
 def test_joined_rows_are_those_of_their_parts() -> None:
@@ -55,7 +54,7 @@ def test_joined_rows_are_those_of_their_parts() -> None:
     parts = [Encoder(space).rows(np.arange(len(space))) for space in spaces]
     both = join(parts)
     assert [part.row_of.shape[1] for part in (*parts, both)] == [3, 2, 3]
-    joined = Encoded(Encoder(spaces[1]).goal, Encoder(spaces[1]).identifiers, both)
+    joined = EncodedRows(Encoder(spaces[1]).goal, Encoder(spaces[1]).identifiers, both)
     start = len(spaces[0])
     for found, expected in zip(joined.take(np.arange(start, start + len(spaces[1]))), parts[1], strict=True):
         if found.ndim == 2:
@@ -64,17 +63,29 @@ def test_joined_rows_are_those_of_their_parts() -> None:
         assert np.array_equal(found, expected)
 
 
-def test_round_trip_is_exact(small_set: DataSet) -> None:
-    task = load_problem(PROBLEM)
-    settings = ExplorerSettings(name="exhaustive")
-    samples = make_samples(explore(task, settings), settings, HASH)
-    stored = arrays(small_set.samples)
-    for name, array in arrays(samples).items():
-        assert array.dtype == stored[name].dtype, name
-        assert np.array_equal(array, stored[name]), name
-    assert small_set.metadata["counts"]["kept"] == len(samples) == 225
-    assert small_set.metadata["format_version"] == 3
-    assert not [path for path in small_set.folder.parent.iterdir() if path.name.startswith(".")]
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_round_trip_is_exact(name: str, tmp_path: Path) -> None:
+    task, encoding, settings = load_problem(PROBLEM), {"name": name}, ExplorerSettings(name="exhaustive")
+    samples = make_samples(explore(task, settings), settings, encoding)
+    data = cached(task, settings, encoding, tmp_path)
+    stored = arrays(data.samples)
+    assert stored.keys() == arrays(samples).keys()
+    for column, array in arrays(samples).items():
+        assert array.dtype == stored[column].dtype, column
+        assert np.array_equal(array, stored[column]), column
+    assert data.metadata["counts"]["kept"] == len(samples) == 225
+    assert data.metadata["encoding"] == encoding
+    assert data.metadata["format_version"] == FORMAT_VERSION
+    worlds = explore(task, settings).space.world_counts(samples.state)
+    assert data.metadata["counts"]["worlds"] == worlds.sum()
+    assert [path.name for path in tmp_path.iterdir()] == [data.folder.name]
+
+
+def test_typed_graphs_are_stored_in_small_types(tmp_path: Path) -> None:
+    data = cached(load_problem(PROBLEM), ExplorerSettings("exhaustive"), {"name": "relational"}, tmp_path)
+    types = {name: array.dtype for name, array in pack(data.samples.encoded).items()}
+    assert types["graphs.edge_index"] == types["graphs.edge_label"] == np.uint8
+    assert types["graphs.nodes"] == np.uint16
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs Linux")
@@ -203,7 +214,7 @@ def test_missing_and_broken_parts_are_named(copied: Path, tmp_path: Path) -> Non
         load(tmp_path / "nothing")
     metadata = read_sealed(copied / "metadata.json", "")
     write_sealed(copied / "metadata.json", metadata | {"format_version": 99})
-    with pytest.raises(EpigymError, match="format version 99, expected 3"):
+    with pytest.raises(EpigymError, match=f"format version 99, expected {FORMAT_VERSION}"):
         load(copied)
     (copied / "metadata.json").write_text("{")
     with pytest.raises(EpigymError, match=r"not JSON: .*: delete .* to make it again"):

@@ -1,22 +1,31 @@
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
+
+import pytest
 import torch
 from torch_geometric.loader import DataLoader
 
-from learn.data.dataset import DataSet
+from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding, to_pyg
+from epigym.problem import load_problem
+from learn.data.dataset import cached
+from learn.data.explorers import ExplorerSettings, explore
 from learn.data.pyg import PygDataSet
-from learn.models.gine.batches import make_batch
-from tests.helpers.trained import random_regressor
+from tests.helpers.runs import PROBLEM
+from tests.helpers.trained import SMALL, random_trained
 
 
-def test_graphs_work_with_the_loader_and_the_plain_network(small_set: DataSet) -> None:
-    graphs = PygDataSet(small_set.folder)
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_graphs_work_with_the_loader_and_the_network(encoding: str, tmp_path: Path) -> None:
+    explorer = ExplorerSettings("exhaustive")
+    data = cached(load_problem(PROBLEM), explorer, {"name": encoding}, tmp_path)
+    graphs = PygDataSet(data.folder)
     assert len(graphs) == 225
     batch = next(iter(DataLoader(graphs[:40], batch_size=40)))
-    assert batch.y.tolist() == small_set.samples.distance[:40].tolist()
-    regressor = random_regressor().regressor
-    plain = regressor(batch.x, batch.edge_index, batch.edge_attr, batch.batch, torch.empty(40))
-    parts = [(small_set.samples.encoded, np.arange(40))]
-    shared = regressor.forward_shared(make_batch(parts, small_set.samples.distance[:40]))
-    torch.testing.assert_close(plain, shared, rtol=0, atol=1e-6)
+    assert batch.y.tolist() == data.samples.distance[:40].tolist()
+    exploration = explore(load_problem(PROBLEM), explorer)
+    encoder = make_encoder(exploration.space, make_encoding(encoding), exploration.task.goal)
+    expected = to_pyg(encoder.graphs(data.samples.state[:40]))
+    network = random_trained(SMALL, encoding).network
+    torch.testing.assert_close(network(batch), network(expected))
+    assert len(set(network(batch).tolist())) > 5

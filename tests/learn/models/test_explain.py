@@ -12,9 +12,10 @@ from epigym.io.sealed import write_sealed
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from learn.explain import Explain, explain
+from learn.models.base import Base
 from learn.models.linear.explaining import Explanation
 from learn.models.linear.explaining import explain as explained
-from learn.models.linear.model import Base, LinearModel, LinearScorer, Observed, Representation, write_model
+from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation, write_model
 from tests.helpers import tasks
 from tests.helpers.commands import composed
 

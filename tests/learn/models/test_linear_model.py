@@ -19,11 +19,10 @@ from epigym.features.types import FeatureTypes
 from epigym.io.sealed import write_sealed
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
+from learn.models.base import PENALTY, Base
 from learn.models.linear import shipped
 from learn.models.linear.model import (
     FORMAT_VERSION,
-    PENALTY,
-    Base,
     LinearModel,
     LinearScorer,
     Observed,

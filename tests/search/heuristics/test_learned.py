@@ -19,8 +19,9 @@ from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
 from epigym.task.formula import divided
+from learn.models.base import Base
 from learn.models.linear import shipped
-from learn.models.linear.model import Base, LinearModel, LinearScorer, Observed, Representation, write_model
+from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation, write_model
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus

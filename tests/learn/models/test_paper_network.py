@@ -165,7 +165,7 @@ def test_values_start_at_a_given_number_of_steps(steps: float) -> None:
 
 @pytest.mark.parametrize("wrong", [{"max_distance": 0}, {"margin": 0.5}, {"margin": -0.1}, {"margin": float("nan")}])
 def test_settings_that_make_no_map_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="expected max_distance >= 1 and 0 <= margin < 0.5"):
+    with pytest.raises(UsageError, match=r"expected max_distance >= 1 and 0 <= margin < 0\.5"):
         PaperNetwork(ENCODING, **wrong)
 
 

@@ -9,7 +9,6 @@ import re
 import tempfile
 import zipfile
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -23,33 +22,25 @@ from epigym.errors import CheckpointError, MissingCheckpointError
 from epigym.io.sealed import seal
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
-from learn.models.checkpoints import HYPERPARAMETER_VERSION, NETWORK, load, write
+from learn.models.base import BaseHeuristic
+from learn.models.calibration import Calibration
+from learn.models.checkpoints import VERSION, load, read, write
 from learn.models.gine.export import export_onnx
-from learn.models.gine.regressor import Regressor
-from learn.models.gine.relational import KIND, VERSION, RelationalNetwork
-from learn.models.gine.target import Target
+from learn.models.gine.network import GineNetwork
+from learn.models.gine.paper import PaperNetwork
 from learn.models.scoring import open_scorer
+from tests.helpers.trained import PAPER, SMALL, content_of, random_trained
 
-SMALL = {"node_size": 4, "edge_size": 4, "hidden_size": 4, "head_size": 4, "blocks": 1}
+TINY = PAPER | {"node_size": 4, "edge_size": 4, "hidden_size": 4, "head_size": 4, "blocks": 1}
 SPACE = StateSpace(load_problem("coin_in_the_box/pl_3"))
 REMEDY = r"train it again, or get it again from where it was made"
 
 
 def content(**changed: Any) -> dict[str, Any]:
-    """What training writes of a small regressor."""
-    torch.manual_seed(0)
-    parameters = {
-        "version": HYPERPARAMETER_VERSION,
-        "target": asdict(Target.between(50, 1e-3)),
-        "encoding": {"name": "hash", "width": 64},
-        "network": SMALL,
-        "domains": ["coin_in_the_box"],
-    }
-    state = Regressor(64, margin=1e-3, **SMALL).state_dict()
-    return {
-        "hyper_parameters": parameters | changed,
-        "state_dict": {f"regressor.{name}": tensor for name, tensor in state.items()},
-    }
+    """What training writes of a small network, with other hyper-parameters."""
+    found = content_of(random_trained(TINY), TINY)
+    found["hyper_parameters"] |= changed
+    return found
 
 
 def refused(path: Path) -> str:
@@ -111,7 +102,7 @@ def test_what_was_not_written_here_is_refused(tmp_path: Path) -> None:
         path.write_bytes(b"nothing")
         assert "damaged or cut off" in refused(path)
         path.write_bytes(seal(b"nothing"))
-        assert f"is not a {'checkpoint' if name == 'own.ckpt' else 'regressor'} of learn." in refused(path)
+        assert f"is not a {'checkpoint' if name == 'own.ckpt' else 'network'} of learn." in refused(path)
         path.unlink()
         path.mkdir()
         assert "Is a directory" in refused(path)
@@ -133,25 +124,44 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, value: float) -
 
 
 @pytest.mark.parametrize(
-    ("entry", "value"), [("alpha", 0.0), ("alpha", float("inf")), ("beta", float("nan")), ("max_distance", "5")]
+    ("network", "encoding", "base"),
+    [(TINY, "bitmask", "none"), (SMALL, "map", "h_ff"), (SMALL | {"type_dropout": 0.5}, "relational", "h_add")],
 )
-def test_a_target_without_distances_is_refused(tmp_path: Path, entry: str, value: Any) -> None:
-    wrong = content()
-    wrong["hyper_parameters"]["target"][entry] = value
-    write(wrong, tmp_path / "wrong.ckpt")
-    assert f"wrong.ckpt is not a checkpoint of learn.train: target.{entry} is {value!r}, " in refused(
-        tmp_path / "wrong.ckpt"
-    )
+def test_what_is_read_is_what_was_written(network: dict[str, Any], encoding: str, base: Any, tmp_path: Path) -> None:
+    types = (3, 70) if encoding == "relational" else ()
+    steps = Calibration([-1.5, 2.0], [0.0, 4.0])
+    trained = random_trained(network, encoding, types=types, base=base, steps=steps)
+    write(content_of(trained, network), tmp_path / "own.ckpt")
+    found = load(tmp_path / "own.ckpt")
+    assert (found.path, found.encoding, found.types) == (tmp_path / "own.ckpt", {"name": encoding}, types)
+    assert (found.base, found.steps, found.domains) == (base, steps, ("coin_in_the_box",))
+    assert type(found.network) is (PaperNetwork if network is TINY else GineNetwork)
+    assert not found.network.training
+    state, expected = found.network.state_dict(), trained.network.state_dict()
+    assert state.keys() == expected.keys()
+    assert all(torch.equal(state[name], tensor) for name, tensor in expected.items())
+    assert not any(parameter.requires_grad for parameter in found.network.parameters())
+    ids = np.unique(np.append(SPACE.expand([0]).target, 0))
+    scorer = open_scorer(tmp_path / "own.ckpt", SPACE)
+    assert scorer.steps == steps
+    corrections = scorer.score(ids) - BaseHeuristic(SPACE, base)(ids)
+    assert np.isfinite(corrections).all()
+    assert corrections.any()
 
 
-@pytest.mark.parametrize("unit", [0.0, -1.0])
-def test_a_relational_network_without_a_unit_is_refused(tmp_path: Path, unit: float) -> None:
-    network = {"width": 4, "layers": 1}
-    state = RelationalNetwork(2, **network).state_dict() | {"unit": torch.tensor(unit)}
-    parameters = {"version": VERSION, "kind": KIND, "vocabulary": [3, 7], "network": network, "domains": []}
-    state = {f"{NETWORK}{name}": tensor for name, tensor in state.items()}
-    write({"hyper_parameters": parameters, "state_dict": state}, tmp_path / "wrong.ckpt")
-    assert refused(tmp_path / "wrong.ckpt").endswith(f": unit is {unit}, expected a number above 0")
+def test_only_tensors_of_the_network_are_read(tmp_path: Path) -> None:
+    """Lightning writes those of metrics and averages, too."""
+    more = content()
+    more["state_dict"]["errors.count"] = torch.zeros(1)
+    write(more, tmp_path / "own.ckpt")
+    assert read(tmp_path / "own.ckpt").state.keys() == load(tmp_path / "own.ckpt").network.state_dict().keys()
+
+
+@pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1, None])
+def test_another_version_is_refused(tmp_path: Path, version: int | None) -> None:
+    write(content(version=version, encoding=None), tmp_path / "own.ckpt")
+    expected = f"was written by another version of epigym (format {version}, expected {VERSION}): train it again"
+    assert refused(tmp_path / "own.ckpt").endswith(expected)
 
 
 def test_scores_are_finite(good: Path) -> None:
@@ -198,18 +208,45 @@ def test_nothing_in_a_checkpoint_is_executed(tmp_path: Path, form: Callable[[obj
         {"network": {"_target_": "gone.Net"}},
         {"network": {"_target_": 7}},
         {"network": None},
-        {"network": {"size": 3}},
-        {"network": SMALL | {"blocks": 2}},
-        {"target": None},
-        {"target": {"max_distance": 50}},
+        {"network": TINY | {"size": 3}},
+        {"network": TINY | {"blocks": 2}},
+        {"network": TINY | {"max_distance": 0}},
+        {"network": SMALL},
         {"encoding": {}},
+        {"encoding": None},
+        {"encoding": {"name": "relational"}},
         {"encoding": {"name": "hash", "width": 32}},
         {"encoding": {"name": "hash", "width": "wide"}},
+        {"types": None},
+        {"base": "best"},
+        {"base": None},
+        {"steps": None},
+        {"steps": [[1, 2]]},
+        {"steps": [[1, 2], [3]]},
+        {"steps": [[2, 1], [3, 4]]},
+        {"steps": [[1, 2], [4, 3]]},
+        {"steps": [[1, 2], [3, float("nan")]]},
         {"domains": None},
     ],
 )  # fmt: skip
 def test_wrong_hyper_parameters_are_one_line(tmp_path: Path, changed: dict[str, Any]) -> None:
     write(content(**changed), tmp_path / "own.ckpt")
+    assert "own.ckpt is not a checkpoint of learn.train: " in refused(tmp_path / "own.ckpt")
+
+
+@pytest.mark.parametrize("name", list(content()["hyper_parameters"]))
+def test_no_hyper_parameter_may_be_missing(tmp_path: Path, name: str) -> None:
+    less = content()
+    del less["hyper_parameters"][name]
+    write(less, tmp_path / "own.ckpt")
+    assert "own.ckpt is not a checkpoint of learn.train: " in refused(tmp_path / "own.ckpt")
+
+
+@pytest.mark.parametrize("types", [[3], [3, 7, 9], [-70_000, 3], [3, 70_000], ["agent", "box"]])
+def test_types_that_do_not_fit_the_network_are_refused(tmp_path: Path, types: list[Any]) -> None:
+    typed = content_of(random_trained(SMALL, "relational", types=(3, 7)), SMALL)
+    typed["hyper_parameters"]["types"] = types
+    write(typed, tmp_path / "own.ckpt")
     assert "own.ckpt is not a checkpoint of learn.train: " in refused(tmp_path / "own.ckpt")
 
 

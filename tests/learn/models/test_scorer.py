@@ -1,25 +1,39 @@
+"""Scorers compute what the plain forward pass and the base heuristic say, whatever the batch."""
+
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
-from torch import Tensor
 
-from epigym.encoding.encoder import Encoder
+from epigym.encoding.encoder import ENCODINGS, Encoder, make_encoder, make_encoding, to_pyg
 from epigym.encoding.identifiers import IDENTIFIERS
+from epigym.encoding.relational import Relational, type_ids_of
+from epigym.errors import LimitError
+from epigym.features.relaxation import Relaxation
+from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, not_
 from epigym.task.task import EState, Task
+from learn.models import scoring
+from learn.models.base import Base, BaseHeuristic
+from learn.models.calibration import Calibration
 from learn.models.checkpoints import Trained
-from learn.models.gine.scorer import RegressorScorer, folded
+from learn.models.gine import scorer as scorers
+from learn.models.gine.paper import PaperNetwork
+from learn.models.gine.scorer import NetworkScorer, PaperScorer, folded, make_scorer
+from learn.models.scoring import chunks
 from tests.helpers.strategies import estates
-from tests.helpers.trained import random_regressor
+from tests.helpers.trained import PAPER, SMALL, random_regressor, random_trained
 
 CLOSE = 1e-4  # steps
+PROBLEMS = ("coin_in_the_box/pl_7", "grapevine/3_pl_4", "assembly_line/b5_pl_5")
+BASES: tuple[Base, ...] = ("none", "h_ff", "h_add")
 
 
 def explored(name: str, count: int) -> StateSpace:
@@ -31,42 +45,103 @@ def explored(name: str, count: int) -> StateSpace:
     return space
 
 
-def plain_inputs(space: StateSpace, encoding: str, ids: np.ndarray) -> tuple[Tensor, ...]:
-    batch = Encoder(space, encoding).graphs(ids)
-    graph = np.repeat(np.arange(len(ids)), np.diff(batch.node_ptr))
-    return (
-        torch.from_numpy(batch.nodes).float(),
-        torch.from_numpy(batch.edge_index),
-        torch.from_numpy(batch.edge_label)[:, None] / 255,
-        torch.from_numpy(graph),
-        torch.empty(len(ids)),
-    )
+def plain_scores(trained: Trained, space: StateSpace, ids: np.ndarray) -> np.ndarray:
+    """The forward pass on all graphs at once, and the base heuristic."""
+    data = to_pyg(make_encoder(space, make_encoding(trained.encoding)).graphs(ids))
+    corrections: np.ndarray = trained.network(data).numpy()
+    return BaseHeuristic(space, trained.base)(ids) + corrections
 
 
-def plain_scores(model: Trained, space: StateSpace, ids: np.ndarray) -> np.ndarray:
-    outputs = model.regressor(*plain_inputs(space, model.encoding["name"], ids))
-    return model.target.steps(outputs).numpy()
+def shuffled(space: StateSpace, count: int) -> np.ndarray:
+    return np.random.default_rng(0).permutation(len(space))[:count].astype(np.int32)
 
 
 @pytest.mark.parametrize("encoding", IDENTIFIERS)
-@pytest.mark.parametrize("name", ["coin_in_the_box/pl_7", "grapevine/3_pl_4", "assembly_line/b5_pl_5"])
-def test_scores_are_those_of_the_plain_module(encoding: str, name: str) -> None:
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_scores_of_the_paper_s_network_are_those_of_the_plain_one(encoding: str, name: str) -> None:
     space = explored(name, 300)
-    ids = np.random.default_rng(0).permutation(len(space))[:270].astype(np.int32)
-    model = random_regressor(encoding)
-    scores = RegressorScorer(model, space).score(ids)
+    ids, trained = shuffled(space, 270), random_regressor(encoding)
+    scorer = make_scorer(trained, space)
+    assert isinstance(scorer, PaperScorer)
+    scores = scorer.score(ids)
+    assert scores.dtype == np.float64
     assert scores.std() > 100 * CLOSE
-    assert np.abs(scores - plain_scores(model, space, ids)).max() < CLOSE
+    assert np.abs(scores - plain_scores(trained, space, ids)).max() < CLOSE
 
 
-def test_scores_do_not_depend_on_the_batch() -> None:
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_scores_of_a_network_are_those_of_the_plain_one(encoding: str, name: str) -> None:
+    space = explored(name, 120)
+    types = type_ids_of([FeatureTypes(space.task)], Relational()) if encoding == "relational" else []
+    ids, trained = shuffled(space, 100), random_trained(SMALL, encoding, types=types)
+    scorer = make_scorer(trained, space)
+    assert isinstance(scorer, NetworkScorer)
+    scores = scorer.score(ids)
+    assert scores.dtype == np.float64
+    assert scores.std() > 100 * CLOSE
+    assert np.abs(scores - plain_scores(trained, space, ids)).max() < CLOSE
+
+
+@pytest.mark.parametrize("network", [PAPER, SMALL])
+@pytest.mark.parametrize("base", BASES)
+def test_a_network_corrects_its_base(network: dict[str, Any], base: Base) -> None:
+    space = explored("coin_in_the_box/pl_6", 60)
+    ids, steps = shuffled(space, 50), Calibration([1, 2], [0, 5])
+    alone, corrected = (make_scorer(random_trained(network, base=one, steps=steps), space) for one in ("none", base))
+    expected = BaseHeuristic(space, base)(ids)
+    assert (base == "none") == (not expected.any())
+    np.testing.assert_allclose(corrected.score(ids), alone.score(ids) + expected, atol=CLOSE)
+    assert corrected.steps is steps
+    assert alone.relaxation is None
+    if base == "none":
+        assert corrected.relaxation is None
+    else:
+        assert corrected.relaxation is not None
+        assert corrected.relaxation(ids).actions.tolist() == Relaxation(space)(ids).actions.tolist()
+
+
+def test_subclasses_of_the_paper_s_network_are_scored_plainly() -> None:
+    class Own(PaperNetwork):
+        """Which may have a forward pass of its own."""
+
+    space, trained = StateSpace(load_problem("coin_in_the_box/pl_3")), random_regressor()
+    own: Any = Own({"name": "hash"}).eval()
+    assert isinstance(make_scorer(trained, space), PaperScorer)
+    assert isinstance(make_scorer(replace(trained, network=own), space), NetworkScorer)
+
+
+@pytest.mark.parametrize("trained", [random_regressor(), random_trained(SMALL, "relational", base="h_add")])
+def test_scores_do_not_depend_on_the_batch(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
     space = explored("coin_in_the_box/pl_7", 200)
     ids = np.arange(100, dtype=np.int32)
-    together = RegressorScorer(random_regressor(), space).score(ids)
-    one_by_one = RegressorScorer(random_regressor(), space)
+    together = make_scorer(trained, space).score(ids)
+    one_by_one = make_scorer(trained, space)
     assert np.abs(together - np.concatenate([one_by_one.score(ids[k : k + 1]) for k in ids])).max() < CLOSE
-    assert np.array_equal(together, RegressorScorer(random_regressor(), space).score(ids))
+    assert np.array_equal(together, make_scorer(trained, space).score(ids))
     assert one_by_one.score(ids[:0]).shape == (0,)
+    monkeypatch.setattr(scorers, "_CHUNK", 7)
+    assert np.abs(together - make_scorer(trained, space).score(ids)).max() < CLOSE
+
+
+def test_e_states_of_many_worlds_are_scored_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    space = explored("coin_in_the_box/pl_7", 50)
+    ids = np.arange(50, dtype=np.int32)
+    most = int(space.world_counts(ids).max())
+    for worlds, size in ((10 * most, 10), (most - 1, 1), (10**6, 20)):
+        monkeypatch.setattr(scoring, "_CHUNK_WORLDS", worlds)
+        parts = list(chunks(space, ids, 20))
+        assert {len(part) for part in parts[:-1]} == {size}
+        assert np.concatenate(parts).tolist() == ids.tolist()
+
+
+@pytest.mark.parametrize("network", [PAPER, SMALL])
+def test_a_task_that_does_not_fit_the_encoding_is_refused(network: dict[str, Any]) -> None:
+    trained = random_trained(network, "bitmask")
+    initial = EState((frozenset(),), ((frozenset({0}),),), (0,))
+    task = Task("large", tuple(f"f{n}" for n in range(33)), ("a",), (), initial, (fluent("f0"),))
+    with pytest.raises(LimitError, match="does not fit the bitmask encoding"):
+        make_scorer(trained, StateSpace(task))
 
 
 def test_graphs_of_many_states_are_flat_arrays_that_torch_takes_as_they_are() -> None:
@@ -86,38 +161,36 @@ def test_any_frame_and_any_number_of_designated_worlds(state: EState) -> None:
     task = Task("test", ("p", "q"), ("a", "b"), (), EState((frozenset(),), (world, world), (0,)), goal)
     space = StateSpace(task)
     ids = np.array([space.intern(state), 0], dtype=np.int32)
-    model = random_regressor()
-    assert np.abs(RegressorScorer(model, space).score(ids) - plain_scores(model, space, ids)).max() < CLOSE
+    trained = random_regressor()
+    assert np.abs(PaperScorer(trained, space).score(ids) - plain_scores(trained, space, ids)).max() < CLOSE
 
 
 def test_goal_part_has_the_same_embeddings_in_every_state() -> None:
     space = explored("coin_in_the_box/pl_6", 100)
-    regressor: Any = random_regressor().regressor
+    network: Any = random_regressor().network
     goal_size = len(Encoder(space).goal.bits)
-    ids = np.arange(100, dtype=np.int32)
-    x, edge_index, edge_attr, graph, _ = plain_inputs(space, "hash", ids)
-    nodes, edges = regressor.node_mlp(x), regressor.edge_mlp(edge_attr)
-    starts = np.searchsorted(graph.numpy(), ids)
-    for conv in regressor.convs:
-        nodes = torch.relu(conv(nodes, edge_index, edges))
-        goal = nodes[torch.from_numpy(starts[:, None] + np.arange(goal_size))]
+    data = to_pyg(Encoder(space).graphs(np.arange(100, dtype=np.int32)))
+    nodes, edges = network.node_mlp(data.x), network.edge_mlp(data.edge_attr)
+    for conv in network.convs:
+        nodes = torch.relu(conv(nodes, data.edge_index, edges))
+        goal = nodes[data.ptr[:-1, None] + torch.arange(goal_size)]
         torch.testing.assert_close(goal, goal[:1].expand_as(goal), rtol=0, atol=1e-6)
 
 
 def test_the_folded_head_computes_what_the_head_computes() -> None:
-    regressor = random_regressor().regressor
+    network: Any = random_regressor().network
     x = torch.randn(7, 128)
-    expected = regressor.head(x)
-    torch.testing.assert_close(folded(regressor).head(x), expected)
-    assert torch.equal(regressor.head(x), expected), "the regressor itself stays as it was"
+    expected = network.head(x)
+    torch.testing.assert_close(folded(network).head(x), expected)
+    assert torch.equal(network.head(x), expected), "the network itself stays as it was"
 
 
 def test_new_worlds_are_embedded_when_they_appear() -> None:
     space = explored("coin_in_the_box/pl_7", 2)
-    model = random_regressor()
-    scorer = RegressorScorer(model, space)
+    trained = random_regressor()
+    scorer = PaperScorer(trained, space)
     scorer.score(np.array([0], dtype=np.int32))
     for state in range(60):
         space.expand([state])
     ids = np.arange(len(space), dtype=np.int32)
-    assert np.abs(scorer.score(ids) - plain_scores(model, space, ids)).max() < CLOSE
+    assert np.abs(scorer.score(ids) - plain_scores(trained, space, ids)).max() < CLOSE

@@ -72,7 +72,7 @@ class GineNetwork(nn.Module):
         graphs, width = data.num_graphs, x.size(1)
         place = data.batch * self.node_types + data.node_type
         rows = graphs * self.node_types
-        counts = x.new_zeros(rows).index_add(0, place, x.new_ones(len(place))).clamp(min=1)
+        counts = x.new_zeros(rows).index_add(0, place, x.new_ones(place.size(0))).clamp(min=1)
         mean = x.new_zeros(rows, width).index_add(0, place, x) / counts[:, None]
         index = place[:, None].expand(-1, width)
         most = x.new_zeros(rows, width).scatter_reduce(0, index, x, "amax", include_self=False)

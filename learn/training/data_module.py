@@ -20,6 +20,7 @@ from learn.data.labels import target_of
 from learn.data.pairs import Pairs
 from learn.models.base import Base, BaseHeuristic
 from learn.models.gine.shared import share
+from learn.models.scoring import chunks
 from learn.training.selection import Problems
 
 logger = logging.getLogger(__name__)
@@ -27,6 +28,7 @@ logger = logging.getLogger(__name__)
 MIN_STRATUM = 5
 """Distance classes with fewer samples go to training as a whole."""
 _RUN = 64  # pairs of a problem that stay together, as they share e-states
+_CHUNK = 256  # e-states encoded at once
 
 
 class Batch(NamedTuple):
@@ -68,6 +70,15 @@ class LabelledStates:
         self._encoders = [make_encoder(pairs.space, encoding) for pairs in problems]
         self._bases = [BaseHeuristic(pairs.space, base)(pairs.ids) for pairs in problems]
         self._shared = shared
+        if shared:
+            self._number_worlds()
+
+    def _number_worlds(self) -> None:
+        """Meet all e-states in one order: sums run over worlds by number, whichever batches training begins with."""
+        encoder: Any
+        for encoder, pairs in zip(self._encoders, self.problems, strict=True):
+            for ids in chunks(pairs.space, pairs.ids, _CHUNK):
+                encoder.rows(ids)
 
     def batch(self, parts: Sequence[tuple[int, NDArray[np.integer]]], *, gradients: bool = True) -> dict[str, Any]:
         """Graphs, base and distance of some e-states.

@@ -68,7 +68,7 @@ def train(settings: Training, source: Source) -> dict[str, float]:
     trainer = make_trainer(settings, by, history, waiting)
     labelled = source.label(lambda task: check_network(settings, encoding, task))
     problems: Problems = [(task, FeatureTypes(task)) for task in source.to_validate]
-    base, compared = _choose_base(settings, problems, checkpoint)
+    base, compared = _choose_base(settings, problems)
     seed_everything(settings.seed, workers=True, verbose=False)
     module = GineModule(
         encoding=settings.encoding,
@@ -188,13 +188,11 @@ def labelled_types(labelled: Sequence[Pairs]) -> list[FeatureTypes]:
     return [FeatureTypes(pairs.space.task) for pairs in labelled]
 
 
-def _choose_base(settings: Training, problems: Problems, checkpoint: Path | None) -> tuple[Base, dict[str, float]]:
+def _choose_base(settings: Training, problems: Problems) -> tuple[Base, dict[str, float]]:
     """The base heuristic, and how greedy search with each candidate does on the validation problems."""
     if not isinstance(settings.validation, SearchValidation):
         assert settings.base != "best"
         return settings.base, {}
-    if checkpoint is not None:
-        return load(checkpoint).base, {}
     found: dict[Base, ValidationResult] = {}
     for base in _BASES if settings.base == "best" else ():
 
@@ -231,14 +229,18 @@ def _make_data(settings: Training, states: LabelledStates, problems: Problems) -
 
 def _require_same(path: Path, module: GineModule) -> None:
     """See that training can go on from a checkpoint."""
-    known = load(path)
+    known, ours = load(path), module.hparams
     try:
         module.network.load_state_dict(known.network.state_dict())
-        is_same = (list(known.types), known.base) == (list(module.hparams["types"]), module.base)
+        is_same = (
+            known.encoding == ours["encoding"] and list(known.types) == ours["types"] and known.base == module.base
+        )
     except RuntimeError:
         is_same = False
     if not is_same:
-        raise CheckpointError(f"{path} is of another encoding or network, or of other problems, than this training")
+        raise CheckpointError(
+            f"{path} is of another encoding, network or base, or of other problems, than this training"
+        )
 
 
 def _report(

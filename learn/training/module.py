@@ -131,8 +131,9 @@ class GineModule(LightningModule):
         checkpoint["hyper_parameters"]["steps"] = [list(self._steps.values), list(self._steps.steps)]
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Go on with it."""
+        """Go on with both."""
         self._best = checkpoint["best"]
+        self._steps = Calibration(*checkpoint["hyper_parameters"]["steps"])
 
     def training_step(self, batch: Batch, index: int) -> Tensor:
         """The loss of a batch."""

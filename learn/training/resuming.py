@@ -1,6 +1,6 @@
 """Going on with a training as if it had never been interrupted, from the checkpoint of the end of an epoch.
 
-The order of an epoch's batches depends on the seed and the epoch alone (`learn.training.loaders.shuffled`). All else
+The order of an epoch's batches depends on the seed and the epoch alone (`learn.training.data_module`). All else
 that the next epoch depends on is in the checkpoint: what Lightning puts there, the random generators, and the metrics.
 """
 

@@ -13,6 +13,7 @@ from learn.data.collecting import collect
 from learn.data.dataset import DataSet
 from learn.data.explorers import ExplorerSettings
 from learn.train import Train, train
+from learn.training import trial
 from tests.helpers.commands import composed
 from tests.helpers.runs import HASH, PROBLEM, Fit
 
@@ -30,12 +31,14 @@ def small_set(tmp_path_factory: pytest.TempPathFactory) -> DataSet:
 
 
 @pytest.fixture
-def fit(tmp_path: Path) -> Fit:
+def fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fit:
     """Trains as the command does with some overrides, in a folder `run`; returns the metrics of the run."""
+
+    monkeypatch.setattr(trial, "_EXPANSIONS", 30)  # searching afterwards would take longer than training
 
     def make(*overrides: str, run: str = "run") -> dict[str, float]:
         folder = tmp_path / run
-        train(composed(Train, "train", f"outputs={tmp_path}", f"run_dir={folder}", *overrides))
+        train(composed(Train, "train", f"run_dir={folder}", *overrides))
         metrics: dict[str, float] = json.loads((folder / "run.json").read_text())["metrics"]
         return metrics
 

@@ -14,18 +14,14 @@ from lightning import Callback, LightningModule, Trainer
 
 from epigym.errors import CheckpointError, UsageError
 from epigym.io.sealed import read_sealed
-from learn import train as command
-from learn.models.checkpoints import read_all
-from learn.training import relational
+from learn.models.checkpoints import read_all, write
+from learn.train import Train
 from tests.helpers.commands import composed
-from tests.helpers.runs import GINE, Fit, check_same
-from tests.helpers.tasks import coin, counter
+from tests.helpers.runs import PAPER, SEARCHED, Fit, check_same, same
 
 STEPS = ("trainer.max_epochs=-1", "trainer.max_steps=14", "trainer.val_check_interval=3",
          "trainer.check_val_every_n_epoch=null", "model.schedule=cosine")  # fmt: skip
-RELATIONAL = ("domain=gossip", "model=relational", "model.draws=1", "model.validation=1", "model.expansions=10",
-              "model.nodes=20", "model.width=8", "model.batch_size=64", "trainer=cpu",
-              "trainer.max_epochs=4")  # fmt: skip
+RARELY = ("trainer.check_val_every_n_epoch=2", "trainer.max_epochs=6")
 
 
 class Cut(Callback):
@@ -54,104 +50,172 @@ def metrics_of(run: Path) -> dict[str, float]:
     return {name: value for name, value in metrics.items() if name not in ("seconds", "train/waiting_share")}
 
 
-@pytest.mark.slow
+def last_of(run: Path) -> Path:
+    return run / "checkpoints" / "last.ckpt"
+
+
+def check_interrupted(fit: Fit, folder: Path, overrides: tuple[str, ...], steps: tuple[int, ...]) -> None:
+    """See that a training that is interrupted after some steps, and after its last one, is as a whole one."""
+    fit(*overrides, cut(), run="whole")
+    for step in steps:
+        with pytest.raises(InterruptedError):
+            fit(*overrides, cut(step), "resume=true")
+    with pytest.raises(InterruptedError):
+        fit(*overrides, cut(at_end=True), "resume=true")
+    assert not (folder / "run" / "run.json").exists()
+    fit(*overrides, cut(), "resume=true")
+    check_same(folder / "whole", folder / "run")
+    assert same(metrics_of(folder / "whole"), metrics_of(folder / "run"))
+    best = read_all(folder / "run" / "checkpoints" / "best.ckpt")
+    assert metrics_of(folder / "run")["step"] == best["global_step"] - 1
+
+
 @pytest.mark.parametrize(
     ("overrides", "steps"),
     [
-        ((), (3, 9, 17)),
-        (("trainer.val_check_interval=0.5",), (8,)),
-        (("trainer.check_val_every_n_epoch=2",), (7, 13)),
-        (STEPS, (3, 9, 12)),
+        ((), (3, 9, 15)),
+        pytest.param(("trainer.val_check_interval=0.5",), (8,), marks=pytest.mark.slow),
+        pytest.param(("trainer.check_val_every_n_epoch=2",), (7, 13), marks=pytest.mark.slow),
+        pytest.param(STEPS, (3, 9, 12), marks=pytest.mark.slow),
     ],
 )
-def test_an_interrupted_regressor_becomes_what_it_would_have_been(
+def test_the_interrupted_network_of_the_paper_becomes_what_it_would_have_been(
     fit: Fit, tmp_path: Path, overrides: tuple[str, ...], steps: tuple[int, ...]
 ) -> None:
-    fit(*GINE, *overrides, cut(), run="whole")
-    for step in steps:
-        with pytest.raises(InterruptedError):
-            fit(*GINE, *overrides, cut(step), "resume=true")
-    with pytest.raises(InterruptedError):
-        fit(*GINE, *overrides, cut(at_end=True), "resume=true")
-    assert not (tmp_path / "run" / "run.json").exists()
-    fit(*GINE, *overrides, cut(), "resume=true")
-    check_same(tmp_path / "whole", tmp_path / "run")
-    assert metrics_of(tmp_path / "whole") == metrics_of(tmp_path / "run")
-    best = read_all(tmp_path / "run" / "checkpoints" / "best.ckpt")
-    assert metrics_of(tmp_path / "run")["step"] == best["global_step"] - 1
+    check_interrupted(fit, tmp_path, (*PAPER, *overrides), steps)
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ("encoding=relational", *RARELY),  # epochs whose calibration is an earlier one's
+        pytest.param(("encoding=hash", "base=h_add"), marks=pytest.mark.slow),
+        ("encoding=map", "objective=distance", "base=none", "model.schedule=constant"),
+        pytest.param(("encoding=hash", "objective=distance"), marks=pytest.mark.slow),
+    ],
+)
+def test_an_interrupted_network_that_is_validated_by_search_becomes_what_it_would_have_been(
+    fit: Fit, tmp_path: Path, overrides: tuple[str, ...]
+) -> None:
+    fit(*SEARCHED, *overrides, run="other")
+    every, epochs = (
+        read_all(last_of(tmp_path / "other"))["global_step"],
+        6 if "trainer.max_epochs=6" in overrides else 4,
+    )
+    every //= epochs
+    check_interrupted(fit, tmp_path, (*SEARCHED, *overrides), (every + 1, (epochs - 1) * every + 1))
+    last = read_all(last_of(tmp_path / "run"))
+    assert last["best"] is not None
+    assert {"current_model_state", "averaging_state"} <= last.keys()
+    assert not same(last["current_model_state"], last["state_dict"])
+
+
+def test_the_base_that_was_found_better_is_found_again(fit: Fit, tmp_path: Path) -> None:
+    """Its figures are in the record of a training that was gone on with, too."""
+    fit(*SEARCHED, "base=best", run="whole")
+    fit(*SEARCHED, "base=best", "trainer.max_epochs=2", "model.schedule=constant")
+    metrics = fit(*SEARCHED, "base=best", "resume=true", "model.schedule=constant")
+    assert {name: value for name, value in metrics.items() if name.startswith("h_")} == {
+        name: value for name, value in metrics_of(tmp_path / "whole").items() if name.startswith("h_")
+    }
+    assert metrics.keys() >= {"h_ff/solved", "h_ff/expanded", "h_add/solved", "h_add/expanded"}
 
 
 def test_an_error_ends_the_progress_bar(fit: Fit) -> None:
     with pytest.raises(InterruptedError):
-        fit(*GINE, cut(1))
+        fit(*PAPER, cut(1))
     assert "rich.live" not in {type(thread).__module__ for thread in threading.enumerate()}
 
 
-@pytest.mark.slow
 def test_a_training_that_stopped_early_is_not_gone_on_with(fit: Fit, tmp_path: Path) -> None:
-    still = (*GINE, "trainer.max_epochs=50", "patience=1", "model.optimizer.lr=0.0", "model.network.dropout=0.0")
+    still = (*PAPER, "trainer.max_epochs=50", "patience=1", "model.optimizer.lr=0.0", "model.network.dropout=0.0")
     metrics = fit(*still)
     assert metrics["epochs"] < 50
-    last = (tmp_path / "run" / "checkpoints" / "last.ckpt").read_bytes()
+    last = last_of(tmp_path / "run").read_bytes()
     again = fit(*still, "resume=true")
-    assert (tmp_path / "run" / "checkpoints" / "last.ckpt").read_bytes() == last
+    assert last_of(tmp_path / "run").read_bytes() == last
     assert again == metrics
 
 
-@pytest.mark.slow
-def test_longer_than_it_was_to_be(fit: Fit, tmp_path: Path) -> None:
-    fit(*GINE, run="whole")
-    fit(*GINE, "trainer.max_epochs=2")
-    fit(*GINE, "resume=true")
+@pytest.mark.parametrize("overrides", [PAPER, (*SEARCHED, "base=h_ff", "model.schedule=constant")])
+def test_longer_than_it_was_to_be(fit: Fit, tmp_path: Path, overrides: tuple[str, ...]) -> None:
+    fit(*overrides, run="whole")
+    fit(*overrides, "trainer.max_epochs=2")
+    fit(*overrides, "resume=true")
     check_same(tmp_path / "whole", tmp_path / "run")
 
 
-@pytest.mark.slow
-def test_an_interrupted_relational_network_becomes_what_it_would_have_been(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(relational, "drawn", lambda *arguments: [coin(), counter()])
-
-    def train(run: str, *overrides: str) -> None:
-        command.train(composed(command.Train, "train", f"run_dir={tmp_path / run}", *RELATIONAL, *overrides))
-
-    train("whole", cut())
-    total = read_all(tmp_path / "whole" / "checkpoints" / "last.ckpt")["global_step"]
-    for step in (1, total // 2, total - 1):
-        with pytest.raises(InterruptedError):
-            train("run", cut(step), "resume=true")
-    train("run", cut(), "resume=true")
-    check_same(tmp_path / "whole", tmp_path / "run")
+def test_resuming_takes_up_the_stored_weights(fit: Fit, tmp_path: Path) -> None:
+    """In another folder, with another seed."""
+    fit(*PAPER, "trainer.max_epochs=1", run="start")
+    last = last_of(tmp_path / "start")
+    content = read_all(last)
+    for group in content["optimizer_states"][0]["param_groups"]:
+        group["lr"] = 0.0
+    write(content, last)
+    fit(*PAPER, "trainer.max_epochs=3", f"ckpt_path={last}", "seed=7", run="resumed")
+    resumed = read_all(last_of(tmp_path / "resumed"))
+    assert resumed["epoch"] == 2
+    before, after = content["state_dict"], resumed["state_dict"]
+    statistics = ("running_mean", "running_var", "num_batches_tracked")
+    assert all(torch.equal(before[name], after[name]) for name in before if not name.endswith(statistics))
+    assert not same(before, after), "batch statistics go on"
 
 
 def test_a_training_is_not_overwritten_by_mistake(fit: Fit, tmp_path: Path) -> None:
-    fit(*GINE, "trainer.max_epochs=1")
+    fit(*PAPER, "trainer.max_epochs=1")
     before = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
     expected = rf"^run_dir={tmp_path}/run: there is a training: go on with resume=true, or name another$"
     with pytest.raises(UsageError, match=expected):
-        fit(*GINE)
+        fit(*PAPER)
     assert before == {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
 
 
 def test_only_the_end_of_an_epoch_can_be_gone_on_from(fit: Fit, tmp_path: Path) -> None:
     with pytest.raises(InterruptedError):
-        fit(*GINE, *STEPS, cut(4))
+        fit(*PAPER, *STEPS, cut(4))
     best = tmp_path / "run" / "checkpoints" / "best.ckpt"
     with pytest.raises(CheckpointError, match=rf"^{best} is not of the end of an epoch of learn\.train: go on from"):
-        fit(*GINE, *STEPS, f"ckpt_path={best}", run="other")
+        fit(*PAPER, *STEPS, f"ckpt_path={best}", run="other")
 
 
 def test_a_damaged_checkpoint_is_not_gone_on_from(fit: Fit, tmp_path: Path) -> None:
-    fit(*GINE, "trainer.max_epochs=1")
-    last = tmp_path / "run" / "checkpoints" / "last.ckpt"
+    fit(*PAPER, "trainer.max_epochs=1")
+    last = last_of(tmp_path / "run")
     content = bytearray(last.read_bytes())
     content[len(content) // 2] ^= 4
     last.write_bytes(content)
     with pytest.raises(CheckpointError, match=rf"^{last}: damaged or cut off, its content does not fit its sha256: "):
-        fit(*GINE, "resume=true")
+        fit(*PAPER, "resume=true")
 
 
-def test_what_takes_minutes_starts_anew(tmp_path: Path) -> None:
+def test_the_checkpoint_of_another_training_is_not_gone_on_from(fit: Fit, tmp_path: Path) -> None:
+    first = (*SEARCHED, "encoding=relational", "base=h_ff", "trainer.max_epochs=1")
+    fit(*first)
+    last = last_of(tmp_path / "run")
+    for other in (
+        ("model.network.width=8",),
+        ("model.network.layers=3",),
+        ("base=h_add",),
+        ("base=none",),
+        ("encoding=hash",),
+        ("encoding.types_per_node=3",),
+        ("domain=coin_in_the_box",),
+    ):
+        with pytest.raises(CheckpointError, match=rf"^{last} is of another encoding, network or base, or of other pro"):
+            fit(*first, *other, f"ckpt_path={last}", run="other")
+    assert not (tmp_path / "other" / "config.yaml").exists()
+
+
+def test_identifiers_of_another_encoding_are_not_gone_on_with(fit: Fit, tmp_path: Path) -> None:
+    """Networks of both have the same tensors."""
+    few = (*SEARCHED, "base=h_ff", "trainer.max_epochs=1")
+    fit(*few, "encoding=map")
+    with pytest.raises(CheckpointError, match="is of another encoding"):
+        fit(*few, "encoding=hash", f"ckpt_path={last_of(tmp_path / 'run')}", run="other")
+
+
+def test_a_linear_model_starts_anew(tmp_path: Path) -> None:
     given = f"ckpt_path={tmp_path}"
-    with pytest.raises(UsageError, match=rf"^{given}: model=linear does not use it, only model=gine and model=relat"):
-        composed(command.Train, "train", "model=linear", "domain=gossip", f"run_dir={tmp_path}", given)
+    with pytest.raises(UsageError, match=rf"^{given}: model=linear does not use it, only networks "):
+        composed(Train, "train", "model=linear", "domain=gossip", f"run_dir={tmp_path}", given)

@@ -32,7 +32,9 @@ def compare(settings: Compare) -> None:
     from learn.training.report.tables import write_table
 
     stem = settings.run_dir / "comparison"
-    Console().print(write_table(compare(settings.runs), stem, "errors in steps on the validation samples"))
+    Console().print(
+        write_table(compare(settings.runs), stem, "finished trainings; errors in steps on the validation samples")
+    )
     logger.info("%s.csv and comparison.md", stem)
 
 

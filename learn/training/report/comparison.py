@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import nan
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,15 @@ from typing import Any
 from epigym.errors import MissingError
 from learn.models.runs import RUN_FILE, read_records
 
+COUNTS = {
+    "solved": "val/solved",
+    "problems": "val/problems",
+    "expanded": "val/expanded",
+    "samples": "train/samples",
+    "validated": "val/samples",
+    "epochs": "epochs",
+}
+"""Headings of the table and the metrics below them, whole numbers."""
 COLUMNS = {
     "R²": "val/r2",
     "MAE": "val/mae",
@@ -20,11 +30,13 @@ COLUMNS = {
     "SUB R²": "open_goals/r2",
     "waiting": "train/waiting_share",
 }
-"""Headings of the table and the metrics below them; errors in steps on the validation samples."""
+"""The same of errors in steps on the validation samples, and of shares."""
 
 
 def compare(folder: Path) -> list[dict[str, Any]]:
     """One row for every finished run below a folder, by domains and encoding; a damaged record is skipped, and named.
+
+    Metrics that no run has are left out; those that a run does not have are not numbers.
 
     Raises:
         MissingError: when there is none.
@@ -32,7 +44,9 @@ def compare(folder: Path) -> list[dict[str, Any]]:
     rows = read_records(folder, lambda _, record: (_order(record), _row(record)))
     if not rows:
         raise MissingError(f"there is no finished run below {folder}: expected some {RUN_FILE} of learn.train")
-    return [row for _, row in sorted(rows, key=itemgetter(0))]
+    ordered = [row for _, row in sorted(rows, key=itemgetter(0))]
+    used = [name for name in ordered[0] if any(row[name] is not None for row in ordered)]
+    return [{name: nan if row[name] is None else row[name] for name in used} for row in ordered]
 
 
 def _order(record: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -40,8 +54,9 @@ def _order(record: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _trained_on(record: Mapping[str, Any]) -> str:
-    drawn = record.get("distribution")
-    return " + ".join(record["domains"] or record["problems"]) + (f", {drawn['draws']} drawn" if drawn else "")
+    data = record["data"]
+    what = " + ".join(record["domains"] or record["problems"])
+    return what if data["kind"] == "published" else f"{what}, {data['draws']} {data['kind']}"
 
 
 def _row(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,10 +64,10 @@ def _row(record: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "trained on": _trained_on(record),
         "encoding": record["encoding"],
+        "objective": record["objective"],
+        "base": record["base"],
         "seed": record["seed"],
-        "samples": int(metrics["train/samples"]),
-        "validated": int(metrics["val/samples"]),
-        **{heading: metrics[name] for heading, name in COLUMNS.items()},
-        "epochs": int(metrics["epochs"]),
+        **{heading: int(metrics[name]) if name in metrics else None for heading, name in COUNTS.items()},
+        **{heading: metrics.get(name) for heading, name in COLUMNS.items()},
         "seconds": round(record["seconds"]),
     }

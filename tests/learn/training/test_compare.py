@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from epigym.errors import MissingError
@@ -10,6 +11,7 @@ from epigym.io.sealed import read_sealed, write_sealed
 from learn.compare import Compare, compare
 from learn.training.report.comparison import COLUMNS
 from learn.training.report.comparison import compare as rows
+from tests.helpers.runs import SEARCHED, Fit
 
 
 def finish(folder: Path, domain: str, encoding: str, r2: float) -> None:
@@ -17,7 +19,8 @@ def finish(folder: Path, domain: str, encoding: str, r2: float) -> None:
     metrics = dict.fromkeys(COLUMNS.values(), 0.5) | {"val/r2": r2}
     metrics |= {"train/samples": 80.0, "val/samples": 20.0, "epochs": 7.0}
     record = {"domains": [domain], "problems": [], "encoding": encoding, "seed": 1, "seconds": 3.4, "metrics": metrics}
-    write_sealed(folder / "run.json", record)
+    chosen = {"data": {"kind": "published", "seed": 1}, "objective": "distance", "base": "none"}
+    write_sealed(folder / "run.json", record | chosen)
 
 
 def test_runs_become_rows_by_domain_and_encoding(
@@ -39,18 +42,33 @@ def test_runs_become_rows_by_domain_and_encoding(
     assert [row["R²"] for row in stored] == ["nan", "0.75", "0.25"]
     assert stored[0].keys() >= {"MAE", "median MAE", "SUB MAE", "epochs", "samples", "waiting"}
     heading, marks, *lines = (tmp_path / "out" / "comparison.md").read_text().splitlines()
-    assert heading.startswith("| trained on | encoding | seed |")
-    assert marks.startswith("| --- | --- | --: |")
-    assert lines[1].startswith("| grapevine | hash | 1 | 80 | 20 | 0.750 | 0.500 |")
+    assert heading.startswith("| trained on | encoding | objective | base | seed |")
+    assert marks.startswith("| --- | --- | --- | --- | --: |")
+    assert lines[1].startswith("| grapevine | hash | distance | none | 1 | 80 | 20 | 7 | 0.750 | 0.500 |")
 
 
-def test_what_was_drawn_is_not_taken_for_what_is_published(tmp_path: Path) -> None:
+def test_what_was_sampled_is_not_taken_for_what_is_published(tmp_path: Path) -> None:
     for name in ("0", "1"):
         finish(tmp_path / name, "grapevine", "hash", 0.5)
     record = read_sealed(tmp_path / "0" / "run.json", "")
-    distribution = {"draws": 60, "goals": 4, "seed": 42}
-    write_sealed(tmp_path / "0" / "run.json", record | {"distribution": distribution})
-    assert [row["trained on"] for row in rows(tmp_path)] == ["grapevine", "grapevine, 60 drawn"]
+    write_sealed(
+        tmp_path / "0" / "run.json", record | {"data": {"kind": "sampled", "draws": 60, "goals": 4, "seed": 42}}
+    )
+    assert [row["trained on"] for row in rows(tmp_path)] == ["grapevine", "grapevine, 60 sampled"]
+
+
+def test_runs_that_were_validated_by_search_are_rows_too(fit: Fit, tmp_path: Path) -> None:
+    fit(*SEARCHED, "trainer.max_epochs=1", "base=h_ff", run="searched")
+    (alone,) = rows(tmp_path)
+    assert alone.keys() >= {"objective", "base", "solved", "problems", "expanded"}
+    assert not alone.keys() & {"MAE", "samples"}
+    assert (alone["trained on"], alone["objective"], alone["base"]) == (
+        "consecutive_numbers, 2 sampled", "ranking", "h_ff"
+    )  # fmt: skip
+    finish(tmp_path / "measured", "grapevine", "hash", 0.5)
+    searched, measured = rows(tmp_path)
+    assert (searched["problems"], measured["samples"], measured["MAE"]) == (2, 80, 0.5)
+    assert np.isnan([searched["MAE"], measured["solved"]]).all()
 
 
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:

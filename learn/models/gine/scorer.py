@@ -70,10 +70,10 @@ class NetworkScorer:
 
 
 class PaperScorer:
-    """Scores the e-states of one space with the paper's network.
+    """Scores the e-states of one space with the paper's network, on the CPU.
 
     Args:
-        trained: the network, on the CPU.
+        trained: the network, on any device.
         space: where the e-states live.
 
     Raises:
@@ -161,8 +161,8 @@ def as_model(
 
 
 def folded(network: PaperNetwork) -> PaperNetwork:
-    """A copy in evaluation mode whose batch normalisations are part of the linear layers before them."""
-    network = copy.deepcopy(network).eval()
+    """A copy on the CPU in evaluation mode whose batch normalisations are part of the linear layers before them."""
+    network = copy.deepcopy(network).cpu().eval()
     network.head = FoldedHead(cast(nn.Sequential, network.head))
     return network
 

@@ -66,7 +66,8 @@ def train(settings: Training, source: Source) -> dict[str, float]:
     by = BY_LOSS if isinstance(settings.validation, LossValidation) else BY_SEARCH
     history, waiting = History(run_dir / "metrics.csv"), WaitingTime()
     trainer = make_trainer(settings, by, history, waiting)
-    labelled = source.label(lambda task: check_network(settings, encoding, task))
+    check_network(settings, encoding, source.first)
+    labelled = source.label()
     problems: Problems = [(task, FeatureTypes(task)) for task in source.to_validate]
     base, compared = _choose_base(settings, problems)
     seed_everything(settings.seed, workers=True, verbose=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from epigym.errors import UsageError
 from epigym.problem import Reading, load_problem
 from epigym.task.task import Task
-from learn.data.distribution import check_domains
+from learn.data.distribution import check_domains, draw
 from learn.data.files import sample_files
 from learn.data.pairs import Pairs, rollout_of
 from learn.data.problems import expand_patterns, named
@@ -80,6 +80,11 @@ class Source:
             tasks = drawn(self.domains, "train", data.draws, seed, data.goals)
         else:
             tasks = self.read
+            if most and not self.learned_domains:
+                raise UsageError(
+                    "validation=search samples problems of the domains of problem=, but these belong to none: "
+                    "give data=sampled or validation=loss"
+                )
             if most:
                 check_domains(self.learned_domains)
         if not most:
@@ -92,19 +97,20 @@ class Source:
         """The problems to search in validation."""
         return self._tasks[1]
 
-    def label(self, on_task: Callable[[Task], None] = lambda task: None) -> list[Pairs]:
-        """The labelled e-states to learn from.
+    @property
+    def first(self) -> Task:
+        """The first problem, without the others."""
+        if self.read:
+            return self.read[0]
+        return next(draw(self.domains[0], "train", self.settings.seed)).task
 
-        Args:
-            on_task: called with the first problem, before anything is explored.
+    def label(self) -> list[Pairs]:
+        """The labelled e-states to learn from.
 
         Raises:
             EpigymError: when there is nothing to learn from.
         """
         data, tasks = self.settings.data, self._tasks[0]
-        if not tasks:
-            raise UsageError("there is no problem to learn from: give domain= or problem=")
-        on_task(tasks[0])
         if isinstance(data, PublishedOptions) and isinstance(self.settings.objective, DistanceOptions):
             return [self._explore(task) for task in tasks]
         is_known = isinstance(data, SampledOptions) and not self.problems  # that all can be fully explored

@@ -56,5 +56,5 @@ def all_pairs(tasks: Sequence[Task], expansions: int, seed: int, *, in_sight: bo
     kept = [one for one in found if one is not None]
     if not kept:
         names = ", ".join(dict.fromkeys(task.domain for task in tasks))
-        raise EpigymError(f"nothing to learn from in {len(tasks)} problems of {names}: raise model.draws")
+        raise EpigymError(f"nothing to learn from in {len(tasks)} problems of {names}: sample more")
     return kept

@@ -100,7 +100,7 @@ def search_greedily(space: StateSpace, score: Scores, nodes: int) -> SearchResul
     limits = Limits(max_expanded=nodes, time_limit=None, memory_limit=sys.maxsize)
     found = hfs().search(space, _Scored(space, score), limits)
     if found.status is SearchStatus.MEMORY_LIMIT:
-        raise EpigymError(f"greedy search on {space.task.name} runs out of memory: lower model.nodes")
+        raise EpigymError(f"greedy search on {space.task.name} runs out of memory: give it fewer nodes")
     return found
 
 

@@ -187,7 +187,9 @@ class GineModule(LightningModule):
             "val/stopped": found.stopped,
             "val/score": missed + expanded / (1 + data.nodes * len(problems)),
         }
-        self.log_dict({name: float(value) for name, value in metrics.items()}, batch_size=1, sync_dist=True)
+        # A node more or less of hundreds of problems is lost in 32 bits.
+        exact = {name: torch.tensor(value, dtype=torch.float64, device=self.device) for name, value in metrics.items()}
+        self.log_dict(exact, batch_size=1, sync_dist=True)
 
     def as_trained(self) -> Trained:
         """The network as it is now, to score with."""

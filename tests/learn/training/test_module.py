@@ -1,15 +1,34 @@
+"""What the Lightning module computes: errors, losses, the choice of the best epoch, calibration, averages and rates."""
+
 from __future__ import annotations
 
 import math
+from itertools import count
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from lightning import Callback, LightningModule, Trainer
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from epigym.errors import EpigymError
-from learn.models.gine.target import Target
-from learn.training.module import StepErrors
+from epigym.space.space import StateSpace
+from learn.models.calibration import Calibration
+from learn.models.checkpoints import load, read_all
+from learn.models.scoring import open_scorer
+from learn.train import Train
+from learn.training import fitting, module
+from learn.training.data_module import Batch
+from learn.training.module import GineModule, StepErrors
+from learn.training.selection import ValidationResult, search_greedily, states_along
+from learn.training.sources import Source
+from tests.helpers.commands import composed
+from tests.helpers.runs import PAPER, SEARCHED, Fit, rows_of
+
+STILL = ("model.optimizer.lr=0.0", "model.schedule=constant", "model.averaging=0")
 
 
 def test_step_errors_by_hand() -> None:
@@ -29,18 +48,225 @@ def test_r2_of_equal_distances_is_not_a_number() -> None:
     assert torch.isnan(errors.compute()["r2"])
 
 
-def test_target_is_the_papers() -> None:
-    target = Target.between(50, 1e-3)
-    assert target.alpha == pytest.approx(0.998 / 50)
-    assert target.normalise(torch.tensor([0.0, 50.0, 70.0])).tolist() == pytest.approx([0.001, 0.999, 0.999])
+class Given(nn.Module):
+    """Says what the graphs are said to be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, data: Tensor) -> Tensor:
+        return self.scale * data
 
 
-@given(st.floats(0, 50))
-def test_steps_undo_normalise(distance: float) -> None:
-    target = Target.between(50, 1e-3)
-    assert float(target.steps(target.normalise(torch.tensor([distance])))) == pytest.approx(distance, abs=1e-4)
+def loss_of(objective: dict[str, Any], said: list[float], base: list[float], **batch: list[float]) -> float:
+    """The loss of a batch in training, and its gradient reaches the network."""
+    made = GineModule(
+        encoding={"name": "hash"}, types=(), network={"_target_": f"{__name__}.Given"}, objective=objective,
+        base="h_ff", optimizer={}, schedule="constant", data={},
+    )  # fmt: skip
+    made.log = lambda *_, **__: None  # type: ignore[method-assign]
+    tensors = {"distance": torch.empty(0), "weight": torch.empty(0)}
+    tensors |= {name: torch.tensor(values) for name, values in batch.items()}
+    pairs = {name: torch.tensor(batch.get(name, []), dtype=torch.int64) for name in ("better", "worse")}
+    loss = made.training_step(Batch(torch.tensor(said), torch.tensor(base), **(tensors | pairs)), 0)
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert made.network.scale.grad is not None
+    return float(loss)
 
 
-def test_impossible_target_is_refused() -> None:
-    with pytest.raises(EpigymError, match=r"margin < 0\.5"):
-        Target.between(50, 0.5)
+def test_the_loss_of_distances_is_a_share_of_the_largest() -> None:
+    """The last is farther than 50 steps and counts as 50."""
+    loss = loss_of({"name": "distance", "max_distance": 50}, [1.0, -2.0, 40.0], [2.0, 10.0, 5.0],
+                   distance=[4.0, 8.0, 70.0])  # fmt: skip
+    assert loss == pytest.approx(((3 - 4) ** 2 + (8 - 8) ** 2 + (45 - 50) ** 2) / 3 / 50**2)
+
+
+def test_the_loss_of_pairs_is_logistic_in_the_difference_of_their_values() -> None:
+    loss = loss_of({"name": "ranking"}, [0.5, 0.0, 1.0], [1.0, 2.0, 0.0],
+                   better=[0, 2], worse=[1, 0], weight=[0.25, 0.75])  # fmt: skip
+    assert loss == pytest.approx(0.25 * math.log1p(math.exp(1.5 - 2)) + 0.75 * math.log1p(math.exp(1 - 1.5)))
+
+
+def recorded(monkeypatch: pytest.MonkeyPatch, found: list[tuple[int, int, int]]) -> list[tuple[int, int] | None]:
+    """Has validation by search find so many solved, expanded and not solved, one after the other; the bounds asked."""
+    bounds: list[tuple[int, int] | None] = []
+    number = count()
+
+    def result(*_: Any, bound: tuple[int, int] | None = None, **__: Any) -> ValidationResult:
+        bounds.append(bound)
+        solved, expanded, missed = found[next(number)]
+        return ValidationResult(solved, expanded, ("problem",) * missed, stopped=False)
+
+    monkeypatch.setattr(module, "validate_by_search", result)
+    return bounds
+
+
+@pytest.mark.parametrize(
+    ("found", "best"),
+    [
+        ([(0, 40, 2), (2, 39, 0), (1, 21, 1), (2, 38, 0)], 4),  # as many solved, and a node less
+        ([(1, 1, 1), (2, 40, 0), (1, 1, 1), (2, 40, 0)], 2),  # the first of equals
+        ([(2, 40, 0), (1, 20, 1), (1, 20, 1), (0, 40, 2)], 1),
+        ([(400, 9000, 200), (400, 8999, 200), (400, 8998, 200), (400, 8999, 200)], 3),
+    ],
+)
+def test_the_epoch_is_kept_that_solves_most_and_then_expands_fewest(
+    fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: list[tuple[int, int, int]], best: int
+) -> None:
+    bounds = recorded(monkeypatch, found)
+    nodes = 1000 if found[0][0] > 2 else 20
+    metrics = fit(*SEARCHED, "base=h_ff", f"validation.nodes={nodes}")
+    assert metrics["epoch"] == best - 1
+    assert (metrics["val/solved"], metrics["val/expanded"]) == found[best - 1][:2]
+    assert read_all(tmp_path / "run" / "checkpoints" / "best.ckpt")["epoch"] == best - 1
+    scores = [(missed, expanded) for _, expanded, missed in found]
+    assert bounds == [None, *(min(scores[:epoch]) for epoch in range(1, 4))], "no epoch is searched with for longer"
+
+
+@pytest.mark.parametrize(
+    ("h_ff", "h_add", "chosen"),
+    [((2, 30, 0), (2, 29, 0), "h_add"), ((2, 30, 0), (1, 5, 1), "h_ff"), ((1, 30, 1), (1, 30, 1), "h_ff")],
+)
+def test_the_better_base_is_corrected_and_the_first_of_equals(
+    fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, h_ff: tuple[int, int, int], h_add: tuple[int, int, int],
+    chosen: str,
+) -> None:  # fmt: skip
+    found = iter((h_ff, h_add))
+
+    def result(*_: Any, **__: Any) -> ValidationResult:
+        solved, expanded, missed = next(found)
+        return ValidationResult(solved, expanded, ("problem",) * missed, stopped=False)
+
+    monkeypatch.setattr(fitting, "validate_by_search", result)
+    metrics = fit(*SEARCHED, "base=best", "trainer.max_epochs=1")
+    assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").base == chosen
+    figures = {f"{base}/{name}": value for base, one in (("h_ff", h_ff), ("h_add", h_add))
+               for name, value in zip(("solved", "expanded"), one, strict=False)}  # fmt: skip
+    assert metrics.items() >= figures.items()
+
+
+@pytest.mark.parametrize("overrides", [("encoding=relational", "base=h_add"), ("encoding=hash", "base=none")])
+def test_a_checkpoint_that_was_validated_by_search_has_a_calibration(
+    fit: Fit, tmp_path: Path, overrides: tuple[str, ...]
+) -> None:
+    """Of the plans found in its validation, the least squares among monotone maps."""
+    given = (*SEARCHED, *overrides, "objective=distance", "validation.nodes=100")
+    metrics = fit(*given)
+    path = tmp_path / "run" / "checkpoints" / "best.ckpt"
+    steps = load(path).steps
+    assert metrics["val/solved"] > 0
+    assert len(steps.values) > 1
+    settings = composed(Train, "train", f"run_dir={tmp_path}", *given)
+    values, left = [np.empty(0)], [np.empty(0)]
+    for task in Source(settings, settings.domain, [], settings.reading).to_validate:
+        space = StateSpace(task)
+        score = open_scorer(path, space).score
+        found = search_greedily(space, score, 100)
+        if found.plan is not None:
+            states = states_along(space, found.plan)
+            values.append(score(np.array(states, dtype=np.int32)))
+            left.append(np.arange(len(states))[::-1].astype(np.float64))
+    assert len(values) - 1 == metrics["val/solved"]
+    check_least_squares(steps, np.concatenate(values), np.concatenate(left))
+
+
+def check_least_squares(steps: Calibration, values: NDArray[np.float64], left: NDArray[np.float64]) -> None:
+    """See that a map is monotone, and that no shift of a stretch of equal steps is closer to what is left."""
+    order = np.argsort(values, kind="stable")
+    fitted = steps(values)[order]
+    assert (np.diff(fitted) >= 0).all()
+    for level in np.unique(fitted):
+        is_level = np.isclose(fitted, level)
+        assert left[order][is_level].mean() == pytest.approx(level, abs=1e-6)
+    assert np.square(fitted - left[order]).mean() <= np.var(left) + 1e-9
+
+
+class Trace(Callback):
+    """Keeps the weights after each step, and those with which validation runs."""
+
+    trained: list[Tensor]
+    validated: list[Tensor]
+
+    def __init__(self) -> None:
+        Trace.trained, Trace.validated = [], []
+
+    def on_train_batch_end(self, trainer: Trainer, module: LightningModule, *_: Any) -> None:
+        self.trained.append(flat(module.network))
+
+    def on_validation_batch_start(self, trainer: Trainer, module: LightningModule, *_: Any) -> None:
+        self.validated.append(flat(module.network))
+
+
+def flat(network: nn.Module | Any) -> Tensor:
+    return torch.cat([one.detach().flatten() for one in network.parameters()]).clone()
+
+
+@pytest.mark.parametrize("decay", [0.5, 0.98])
+def test_what_is_validated_and_saved_is_the_exponential_average_of_the_weights(
+    fit: Fit, tmp_path: Path, decay: float
+) -> None:
+    fit(*SEARCHED, "base=h_ff", f"model.averaging={decay}", f"callbacks=[{{_target_: {__name__}.Trace}}]")
+    average, after = Trace.trained[0], {}
+    for step, weights in enumerate(Trace.trained, 1):
+        average = weights if step == 1 else decay * average + (1 - decay) * weights
+        after[step] = average
+    last = tmp_path / "run" / "checkpoints" / "last.ckpt"
+    content = read_all(last)
+    assert torch.allclose(flat(load(last).network), average, atol=1e-6)
+    assert not torch.allclose(Trace.trained[-1], average, atol=1e-6)
+    steps = len(Trace.trained) // 4
+    for epoch, validated in enumerate(Trace.validated, 1):
+        assert torch.allclose(validated, after[epoch * steps], atol=1e-6)
+    names = [f"network.{name}" for name, _ in load(last).network.named_parameters()]
+    current = torch.cat([content["current_model_state"][name].flatten() for name in names])
+    assert torch.equal(current, Trace.trained[-1]), "training goes on from the weights themselves"
+
+
+def test_without_averaging_the_weights_themselves_are_saved(fit: Fit, tmp_path: Path) -> None:
+    fit(*SEARCHED, "base=h_ff", "model.averaging=0", f"callbacks=[{{_target_: {__name__}.Trace}}]")
+    last = tmp_path / "run" / "checkpoints" / "last.ckpt"
+    assert torch.equal(flat(load(last).network), Trace.trained[-1])
+    assert "current_model_state" not in read_all(last)
+
+
+class Rates(Callback):
+    """Keeps the learning rate of each step."""
+
+    used: list[float]
+
+    def __init__(self) -> None:
+        Rates.used = []
+
+    def on_train_batch_start(self, trainer: Trainer, *_: Any) -> None:
+        Rates.used.append(trainer.optimizers[0].param_groups[0]["lr"])
+
+
+def test_the_learning_rate_follows_its_schedule(fit: Fit) -> None:
+    """Over 20 steps."""
+    used = {}
+    for schedule in ("constant", "cosine", "linear"):
+        rates = f"callbacks=[{{_target_: {__name__}.Rates}}]"
+        fit(*PAPER, "trainer.max_epochs=5", f"model.schedule={schedule}", rates, run=schedule)
+        used[schedule] = Rates.used
+    steps = np.arange(20)
+    assert used["constant"] == [1e-3] * 20
+    assert used["cosine"] == pytest.approx(1e-3 * (1 + np.cos(np.pi * steps / 20)) / 2)
+    assert used["linear"][:2] == pytest.approx([0.5e-3, 1e-3])
+    assert used["linear"][1:] == pytest.approx(1e-3 * (20 - steps[1:]) / 19)
+
+
+def test_schedules_without_end_or_name_are_refused(fit: Fit) -> None:
+    with pytest.raises(EpigymError, match="needs an end"):
+        fit(*PAPER, "model.schedule=cosine", "trainer.max_epochs=-1", "trainer.max_steps=-1")
+    with pytest.raises(EpigymError, match=r"unknown model\.schedule 'cosin': did you mean 'cosine'"):
+        fit(*PAPER, "model.schedule=cosin")
+
+
+def test_validation_is_repeatable(fit: Fit, tmp_path: Path) -> None:
+    """Weights that stay are worth the same in every epoch."""
+    fit(*SEARCHED, "base=h_ff", *STILL)
+    rows = rows_of(tmp_path / "run")
+    assert len({(row["val/solved"], row["val/expanded"]) for row in rows}) == 1
+    for row in rows:
+        assert row["val/score"] == pytest.approx(row["val/expanded"] / (1 + 2 * 20) + 2 - row["val/solved"])

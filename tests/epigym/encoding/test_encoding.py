@@ -16,9 +16,18 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 from torch_geometric.data import Batch
 
-from epigym.encoding.encoder import ENCODINGS, NODE_TYPES, Encoder, graph_instance, to_pyg
+from epigym.encoding.encoder import (
+    ENCODINGS,
+    Encoder,
+    graph_instance,
+    make_encoder,
+    make_encoding,
+    node_types,
+    scaled,
+    to_pyg,
+)
 from epigym.encoding.goal_graph import goal_graph
-from epigym.encoding.identifiers import IDENTIFIERS
+from epigym.encoding.identifiers import IDENTIFIERS, NODE_TYPES
 from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
@@ -257,9 +266,40 @@ def test_pyg_data_know_what_nodes_and_edges_are() -> None:
     assert both.num_graphs == 2
 
 
-@pytest.mark.parametrize("wrong", [None, 7, np.zeros(3)])
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_batches_of_different_tasks_become_one(encoding: str) -> None:
+    """Tasks with different numbers of agents, whose labels of subgoals would be those of agents in the other."""
+    batches = []
+    for name in ("coin_in_the_box/pl_3", "grapevine/4_pl_2", "coin_in_the_box/pl_5"):
+        space = StateSpace(load_problem(name))
+        ids = np.unique(np.append(space.expand([0]).target[:3], 0))
+        batches.append(make_encoder(space, make_encoding(encoding)).graphs(ids))
+    agents = [len(load_problem(name).agents) for name in ("coin_in_the_box/pl_3", "grapevine/4_pl_2")]
+    assert agents[0] < agents[1]
+    together = to_pyg(batches)
+    assert together.validate()
+    each = [to_pyg(graph_instance(batch, index)) for batch in batches for index in range(len(batch.node_ptr) - 1)]
+    assert together.num_graphs == len(each)
+    again = Batch.from_data_list(each)
+    for name in ("x", "edge_index", "edge_attr", "node_type", "edge_type", "batch", "ptr"):
+        assert torch.equal(together[name], again[name]), name
+    for index, data in enumerate(each):
+        assert all(torch.equal(together[index][name], data[name]) for name in data.keys())  # noqa: SIM118
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_arrays_for_onnx_are_those_of_the_data(encoding: str) -> None:
+    space = StateSpace(load_problem("coin_in_the_box/pl_3"))
+    batch = make_encoder(space, make_encoding(encoding)).graphs(np.unique(space.expand([0]).target))
+    data, (x, edge_attr) = to_pyg(batch), scaled(batch)
+    for found, expected in ((x, data.x), (edge_attr, data.edge_attr), (node_types(batch), data.node_type)):
+        assert found.dtype == expected.numpy().dtype
+        assert np.array_equal(found, expected.numpy())
+    assert data.node_type.max() < make_encoding(encoding).node_types
+
+
+@pytest.mark.parametrize("wrong", [None, 7, np.zeros(3), [np.zeros(3)], []])
 def test_what_is_no_observation_is_refused(wrong: object) -> None:
-    with pytest.raises(
-        EpigymError, match=r"^expected the observation of an environment \(GraphInstance\), or a GraphB"
-    ):
+    expected = r"^expected the observation of an environment \(GraphInstance\), a GraphBatch or several, got "
+    with pytest.raises(EpigymError, match=rf"{expected}{type(wrong).__name__}$"):
         to_pyg(wrong)  # type: ignore[arg-type]

@@ -19,10 +19,9 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
-from learn.models.checkpoints import Trained
-from learn.models.gine.regressor import Regressor
-from learn.models.gine.scorer import RegressorScorer
-from learn.models.gine.target import Target
+from learn.models.gine.scorer import make_scorer
+from learn.models.scoring import Scorer
+from tests.helpers.trained import random_regressor
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 PLANNER_MS, SCORING_MS = 3.56, 10.73  # per node in the paper: its planner, and one evaluation
@@ -39,11 +38,9 @@ def space() -> StateSpace:
 
 
 @pytest.fixture(scope="module")
-def scorer(space: StateSpace) -> RegressorScorer:
+def scorer(space: StateSpace) -> Scorer:
     """The paper's architecture; the weights do not matter for the time."""
-    regressor = Regressor().eval().requires_grad_(False)
-    encoding = {"name": "hash", "width": 64}
-    scorer = RegressorScorer(Trained(Path("none"), regressor, Target.between(50, 1e-3), encoding, ()), space)
+    scorer = make_scorer(random_regressor(), space)
     scorer.score(np.arange(len(space), dtype=np.int32))
     return scorer
 
@@ -85,7 +82,7 @@ def draw(seconds: dict[int, float], path: Path) -> None:
 
 @pytest.mark.parametrize("batch", BATCHES)
 def test_scoring(
-    benchmark: BenchmarkFixture, space: StateSpace, scorer: RegressorScorer, seconds: dict[int, float], batch: int
+    benchmark: BenchmarkFixture, space: StateSpace, scorer: Scorer, seconds: dict[int, float], batch: int
 ) -> None:
     order = np.random.default_rng(0).permutation(len(space)).astype(np.int32)
     batches = iter(np.resize(order, (200, batch)))

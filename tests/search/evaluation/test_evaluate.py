@@ -204,10 +204,9 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
     assert changed() == {"gnn of domain", "gnn of file"}
     write_model(tmp_path / "of" / "gossip.ckpt", "other weights")
     assert changed() == {"gnn of file"}
-    record = {"finished": "2026-01-01", "checkpoint": "best.ckpt", "domains": ["grapevine"]}
-    metrics = {"metrics": {"val/mae": 1.0, "median/mae": 2.0}}
+    record = {"finished": "2026-01-01", "checkpoint": "best.ckpt", "domains": ["grapevine"], "is_good": True}
     write_model(tmp_path / "outputs/train/a/best.ckpt", "weights")
-    write_sealed(tmp_path / "outputs/train/a/run.json", record | metrics)
+    write_sealed(tmp_path / "outputs/train/a/run.json", record)
     assert changed() == {"newest gnn"}
     Path("foreign_agent.py").write_text(own + "...")
     assert changed() == {"own"}

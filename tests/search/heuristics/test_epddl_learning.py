@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,20 @@ from tests.helpers.epddl_problem import PROBLEM, write_problem
 LARGER = PROBLEM.replace("Ann Bob", "Ann Bob Cid Dee").replace("coin-1", "coin-2")
 
 
-@pytest.mark.parametrize("encoding", ["hash", "bitmask", "map"])
-def test_a_regressor_of_one_epddl_problem_guides_the_search_on_another(tmp_path: Path, encoding: str) -> None:
+OWN = ("data=published", "objective=distance", "validation=loss", "base=h_add", "model.network.width=8")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "network"),
+    [("hash", ["recipe=paper"]), ("bitmask", ["recipe=paper"]), ("map", ["recipe=paper"]), ("relational", OWN)],
+)
+def test_a_network_of_one_epddl_problem_guides_the_search_on_another(
+    tmp_path: Path, encoding: str, network: Sequence[str]
+) -> None:
     spec = write_problem(tmp_path).spec
-    chosen = [f"problem={spec}", f"encoding={encoding}", "trainer=cpu", "trainer.max_epochs=1", "explorer=exhaustive"]
-    train(composed(Train, "train", *chosen, f"outputs={tmp_path}", f"run_dir={tmp_path}/run"))
+    chosen = [f"problem={spec}", f"encoding={encoding}", *network, "trainer=cpu", "trainer.max_epochs=1"]
+    chosen += ["trainer.check_val_every_n_epoch=1", f"run_dir={tmp_path}/run"]
+    train(composed(Train, "train", *chosen, "explorer=exhaustive"))
     (tmp_path / "larger").mkdir()
     larger = load_problem(str(write_problem(tmp_path / "larger", LARGER).spec))
     gnn = {"name": "gnn", "checkpoint": str(tmp_path / "run" / "checkpoints" / "best.ckpt")}

@@ -1,4 +1,4 @@
-"""Search with a learned heuristic: a regressor with random weights in a real checkpoint."""
+"""Search with a learned heuristic: a network with random weights in a real checkpoint, or exported."""
 
 from __future__ import annotations
 
@@ -6,25 +6,31 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from epigym.errors import EpigymError, MissingError
+from epigym.encoding.relational import Relational, type_ids_of
+from epigym.errors import EpigymError, MissingError, UsageError
+from epigym.features.relaxation import Relaxation
+from epigym.features.types import FeatureTypes
 from epigym.io.sealed import write_sealed
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
-from learn.models.checkpoints import load
+from learn.models.base import Base, BaseHeuristic
+from learn.models.checkpoints import load, write
+from learn.models.gine.network import GineNetwork
 from learn.models.scoring import open_scorer
 from search.agents import make_agent
-from search.agents.result import SearchStatus
+from search.agents.result import SearchResult, SearchStatus
 from search.heuristics import Heuristic, make_heuristic
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from tests.helpers.tasks import SOLVABLE, hopeless
-from tests.helpers.trained import write_checkpoint
+from tests.helpers.trained import SMALL, content_of, random_trained, write_checkpoint
 
 PROBLEM = "coin_in_the_box/pl_3"
 
@@ -95,15 +101,10 @@ def test_without_a_name_the_newest_good_run_of_the_domain_is_taken(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     coin = "coin_in_the_box"
-    for run, day, domain, error in (
-        ("a", 1, coin, 1.0),
-        ("b", 2, coin, 1.0),
-        ("c", 3, "grapevine", 1.0),
-        ("d", 4, coin, 3),
-    ):
+    runs = (("a", 1, coin, True), ("b", 2, coin, True), ("c", 3, "grapevine", True), ("d", 4, coin, False))
+    for run, day, domain, is_good in runs:
         write_checkpoint(Path("outputs/train", run, "best.ckpt"), seed=day)
-        metrics = {"val/mae": error, "median/mae": 2.0}
-        record = {"finished": f"2026-01-0{day}", "checkpoint": "best.ckpt", "domains": [domain], "metrics": metrics}
+        record = {"finished": f"2026-01-0{day}", "checkpoint": "best.ckpt", "domains": [domain], "is_good": is_good}
         write_sealed(Path("outputs/train", run, "run.json"), record)
     result = find_plan(load_problem(PROBLEM), Configuration.of("hfs_star", "gnn"))
     assert (result.status, result.checkpoint) == (SearchStatus.SOLVED, "outputs/train/b/best.ckpt")
@@ -119,20 +120,85 @@ def test_a_missing_checkpoint_is_one_clear_error(tmp_path: Path, monkeypatch: py
         find_plan(load_problem(PROBLEM), Configuration.of("hfs", {"name": "gnn", "checkpoint": "gone.onnx"}))
 
 
-@pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+def test_runs_that_are_all_worse_than_the_median_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_checkpoint(Path("outputs/train/a/best.ckpt"))
+    record = {"finished": "2026-01-01", "checkpoint": "best.ckpt", "domains": ["coin_in_the_box"], "is_good": False}
+    write_sealed(Path("outputs/train/a/run.json"), record)
+    with pytest.raises(MissingError, match=r"none of the 1 finished runs on 'coin_in_the_box' predicts better than"):
+        find_plan(load_problem(PROBLEM), Configuration.of("hfs", "gnn"))
+
+
+def written(path: Path, encoding: str = "relational", base: Base = "none", *, is_random: bool = True) -> str:
+    """A checkpoint of a network that knows the types of the problem."""
+    types = type_ids_of([FeatureTypes(load_problem(PROBLEM))], Relational()) if encoding == "relational" else []
+    trained = random_trained(SMALL, encoding, types=types, base=base)
+    if not is_random:
+        cast(GineNetwork, trained.network).start_at(0)
+    write(content_of(trained, SMALL), path)
+    return str(path)
+
+
+@pytest.mark.parametrize("base", ["h_ff", "h_add"])
+@pytest.mark.parametrize("encoding", ["hash", "relational"])
+@pytest.mark.parametrize("problem", ["coin_in_the_box/pl_6", "grapevine/3_pl_4", "blocks_world"])
+def test_a_network_that_says_nothing_searches_as_its_base(
+    problem: str, encoding: str, base: Base, tmp_path: Path
+) -> None:
+    task = load_problem(problem)
+    gnn = {"name": "gnn", "checkpoint": written(tmp_path / "own.ckpt", encoding, base, is_random=False)}
+    own, expected = (find_plan(task, Configuration.of("hfs", heuristic)) for heuristic in (gnn, base))
+    assert expected.status is SearchStatus.SOLVED
+    assert (own.plan, own.expanded, own.generated) == (expected.plan, expected.expanded, expected.generated)
+
+
+@pytest.mark.parametrize("base", ["h_ff", "h_add"])
+def test_a_network_corrects_its_base_and_prefers_its_helpful_actions(base: Base, tmp_path: Path) -> None:
+    space = StateSpace(load_problem("coin_in_the_box/pl_6"))
+    ids = np.append(space.expand([0]).target, 0)
+    alone = make_heuristic("gnn", space, checkpoint=written(tmp_path / "alone.ckpt"))
+    assert not alone.prefers
+    assert not len(alone.evaluate(ids, ids, ids).preferred)
+    corrected = make_heuristic("gnn", space, checkpoint=written(tmp_path / "corrected.ckpt", base=base))
+    assert corrected.prefers
+    found = corrected.evaluate(ids, ids, ids)
+    assert found.scores.tolist() == (alone.score(ids) + BaseHeuristic(space, base)(ids)).tolist()
+    assert len(set(alone.score(ids).round(3).tolist())) > 1
+    relaxed = Relaxation(space)(ids)
+    assert found.preferred_ptr.tolist() == relaxed.helpful_ptr.tolist()
+    assert found.preferred.tolist() == relaxed.helpful.tolist() != []
+
+
+def test_agents_that_need_preferences_take_a_network_with_a_base_only(tmp_path: Path) -> None:
+    task = load_problem("coin_in_the_box/pl_6")
+
+    def search(base: Base) -> SearchResult:
+        file = written(tmp_path / f"{base}.ckpt", base=base)
+        return find_plan(task, Configuration.of("lazy", {"name": "gnn", "checkpoint": file}))
+
+    assert search("h_ff").status is SearchStatus.SOLVED
+    with pytest.raises(UsageError, match="needs a heuristic that prefers actions"):
+        search("none")
+
+
+@pytest.fixture(scope="module", params=["paper", "relational"])
+def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """A checkpoint, and the same weights exported beside it."""
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
     from learn.models.gine.export import export_onnx
 
-    checkpoint = write_checkpoint(tmp_path_factory.mktemp("run") / "best.ckpt")
-    export_onnx(load(checkpoint), checkpoint.with_suffix(".onnx"))
-    return str(checkpoint), str(checkpoint.with_suffix(".onnx"))
+    path = tmp_path_factory.mktemp("run") / "best.ckpt"
+    if request.param == "paper":
+        write_checkpoint(path)
+    else:
+        written(path, base="h_ff")
+    export_onnx(load(path), path.with_suffix(".onnx"))
+    return str(path), str(path.with_suffix(".onnx"))
 
 
 @pytest.mark.parametrize("agent", ["hfs", "hfs_star", "wa_star"])
-def test_an_exported_regressor_guides_the_same_search(agent: str, exported: tuple[str, str]) -> None:
+def test_an_exported_network_guides_the_same_search(agent: str, exported: tuple[str, str]) -> None:
     results = [
         find_plan(load_problem(PROBLEM), Configuration.of(agent, {"name": "gnn", "checkpoint": file}))
         for file in exported
@@ -148,7 +214,9 @@ def test_scores_of_an_export_agree_to_what_decides_the_order(exported: tuple[str
     for state in range(20):
         space.expand([state])
     ids = np.arange(len(space), dtype=np.int32)
-    expected, scores = (make_heuristic("gnn", space, checkpoint=file).score(ids) for file in exported)
+    first, second = (make_heuristic("gnn", space, checkpoint=file) for file in exported)
+    expected, scores = first.score(ids), second.score(ids)
+    assert first.prefers == second.prefers
     assert scores.dtype == np.float64
     assert np.abs(scores - expected).max() < 1e-4
     assert np.ptp(scores) > 0.01
@@ -161,7 +229,7 @@ def test_a_missing_package_is_one_clear_error(exported: tuple[str, str], monkeyp
         find_plan(load_problem(PROBLEM), Configuration.of("hfs", {"name": "gnn", "checkpoint": exported[1]}))
 
 
-def test_an_exported_regressor_needs_no_torch(exported: tuple[str, str]) -> None:
+def test_an_exported_network_needs_no_torch(exported: tuple[str, str]) -> None:
     script = (
         "import sys; sys.modules['torch'] = None\n"
         "from epigym import StateSpace, load_problem\n"

@@ -37,7 +37,7 @@ GOALS: Final = 4
 """So many problems are drawn with the same parameters, unless more or fewer are asked for."""
 MOST: Final = {"train": (15, 6), "validation": (30, 12), "test": (60, 24)}
 """By split, the most actions of the walks that reach goals, and the most subgoals."""
-_MOST_LONG: Final = {"train": (30, 40), "validation": (60, 60), "test": (120, 80)}
+MOST_LONG: Final = {"train": (30, 40), "validation": (60, 60), "test": (120, 80)}
 """The same of long goals."""
 _MOST_WORLDS: Final = 20_000  # of the e-states of a walk
 _PATIENCE: Final = 400  # draws without a problem that fits
@@ -110,7 +110,7 @@ def draw(
     check_domains([domain])
     known: set[str] = set()
     explored = lru_cache(maxsize=8)(partial(_explore, domain, split))
-    most = _MOST_LONG if long_goals else MOST
+    most = MOST_LONG if long_goals else MOST
     last = 0
     for number in count():
         if number - last > _PATIENCE:

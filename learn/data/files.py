@@ -23,7 +23,7 @@ from epigym.space.signature import signature
 from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, Op, believes, fluent, not_, or_, parts_of
 from epigym.task.task import Task
-from learn.data.distribution import MAX_STATES, MIN_DISTANCE, MOST, ExploredTask, walk_narrowly
+from learn.data.distribution import MAX_STATES, MIN_DISTANCE, MOST, MOST_LONG, ExploredTask, walk_narrowly
 from learn.data.explorers import Exploration, ExplorerSettings, explore
 
 _PER_VALIDATING: Final = 4  # of so many problems one validates
@@ -60,7 +60,8 @@ def sample_files(
     No two of them are the same up to the names of fluents, agents and actions. For each one to learn from
     `pairs_of(task, max_states=max_states, in_sight=True)` has pairs. Sampled goals can be reached, and take at least
     `MIN_DISTANCE` actions; where problems validate, as far as their 2,000 nearest e-states tell. Goals of the given
-    problems may take fewer; whether those that validate can be reached need not be known.
+    problems may take fewer; whether those that validate can be reached need not be known. Every second sampled goal is
+    a long one, see `learn.data.distribution.draw`: most short goals are few actions away.
 
     Of a single problem every second goal validates. The first one, its own if that is in sight, is learned from.
 
@@ -199,7 +200,8 @@ class _Sampler:
             yield task
         missed = 0
         for attempt in count(1):
-            goal = near.random_goal(Random(f"{self.seed} {part} {number} {attempt}"), *MOST[part])
+            most = (MOST_LONG if attempt % 2 else MOST)[part]
+            goal = near.random_goal(Random(f"{self.seed} {part} {number} {attempt}"), *most)
             if goal is None or missed == _PATIENCE:
                 return
             found = replace(near.with_goal(goal), name=f"{task.name}, sampled goal {attempt}")

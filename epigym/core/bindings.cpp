@@ -134,13 +134,6 @@ Array1<T> to_numpy(std::vector<T>&& values) {
 }
 
 template <class T>
-Array2<T> to_numpy(std::vector<T>&& values, std::size_t rows, std::size_t columns) {
-    auto* owned = new std::vector<T>(std::move(values));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return Array2<T>(owned->data(), {rows, columns}, owner);
-}
-
-template <class T>
 Array2<T> new_array(std::size_t rows, std::size_t columns) {
     T* data = new T[rows * columns];
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
@@ -377,32 +370,38 @@ auto score(const GineNetwork& network, SharedGraphs& shared, const Ids& ids) {
     return out;
 }
 
-// Typed graphs as the arrays of a `GraphBatch`.
+// Typed graphs one after the other, and as the arrays of a `GraphBatch`, which are as long as they have to be.
 struct GraphLists {
-    std::vector<std::int64_t> nodes, source, target, label, node_ptr{0}, edge_ptr{0};
+    TypedGraph all;
+    std::vector<std::int64_t> node_ptr{0}, edge_ptr{0};
 
-    void append(const TypedGraph& graph, const RelationalGraphs& graphs) {
-        for (std::size_t n = 0; n < graph.state.size(); ++n) {
-            nodes.push_back(kKindOfState[graph.state[n]]);
-            nodes.push_back(graph.state[n]);
-            const auto* types = graphs.types(graph.place[n]);
-            nodes.insert(nodes.end(), types, types + graphs.columns());
-        }
-        for (const auto& edge : graph.edges) {
-            source.push_back(node_ptr.back() + edge.source);
-            target.push_back(node_ptr.back() + edge.target);
-            label.push_back(edge.relation);
-        }
-        node_ptr.push_back(node_ptr.back() + static_cast<std::int64_t>(graph.state.size()));
-        edge_ptr.push_back(static_cast<std::int64_t>(label.size()));
+    void append(const TypedGraph& graph) {
+        all.state.insert(all.state.end(), graph.state.begin(), graph.state.end());
+        all.place.insert(all.place.end(), graph.place.begin(), graph.place.end());
+        all.edges.insert(all.edges.end(), graph.edges.begin(), graph.edges.end());
+        node_ptr.push_back(static_cast<std::int64_t>(all.state.size()));
+        edge_ptr.push_back(static_cast<std::int64_t>(all.edges.size()));
     }
 
     auto arrays(const RelationalGraphs& graphs) && {
-        const std::size_t count = nodes.size() / (2 + graphs.columns()), edges = label.size();
-        source.insert(source.end(), target.begin(), target.end());
-        return std::make_tuple(to_numpy(std::move(nodes), count, 2 + graphs.columns()),
-                               to_numpy(std::move(source), 2, edges), to_numpy(std::move(label)),
-                               to_numpy(std::move(node_ptr)), to_numpy(std::move(edge_ptr)));
+        const std::size_t columns = graphs.columns(), edges = all.edges.size();
+        auto nodes = new_array<std::int64_t>(all.state.size(), 2 + columns);
+        auto edge_index = new_array<std::int64_t>(2, edges);
+        auto edge_label = new_array<std::int64_t>(edges);
+        auto* node = nodes.data();
+        for (std::size_t n = 0; n < all.state.size(); ++n) {
+            *node++ = kKindOfState[all.state[n]];
+            *node++ = all.state[n];
+            node = std::copy_n(graphs.types(all.place[n]), columns, node);
+        }
+        for (std::size_t k = 0; k + 1 < edge_ptr.size(); ++k) {
+            for (auto e = static_cast<std::size_t>(edge_ptr[k]); e < static_cast<std::size_t>(edge_ptr[k + 1]); ++e) {
+                edge_index.data()[e] = node_ptr[k] + all.edges[e].source;
+                edge_index.data()[edges + e] = node_ptr[k] + all.edges[e].target;
+                edge_label.data()[e] = all.edges[e].relation;
+            }
+        }
+        return std::make_tuple(nodes, edge_index, edge_label, to_numpy(std::move(node_ptr)), to_numpy(std::move(edge_ptr)));
     }
 };
 
@@ -646,7 +645,7 @@ NB_MODULE(_core, m) {
                 self.owner.locked([&](Space&) {
                     for (StateId id : span_of(ids)) {
                         self.graphs.build(id, graph);
-                        out.append(graph, self.graphs);
+                        out.append(graph);
                     }
                 });
                 return std::move(out).arrays(self.graphs);
@@ -658,7 +657,7 @@ NB_MODULE(_core, m) {
                 GraphLists out;
                 TypedGraph graph;
                 self.graphs.without_worlds(graph);
-                out.append(graph, self.graphs);
+                out.append(graph);
                 return std::move(out).arrays(self.graphs);
             },
             "The arrays of a `GraphBatch`: one graph of objects, the goal and facts.");

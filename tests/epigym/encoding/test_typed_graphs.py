@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from epigym.encoding.relational import (
-    KIND_OF,
-    KINDS,
-    MAX_WORLDS,
-    RELATIONS,
-    GraphMaker,
-    Graphs,
-    vocabulary_of,
-)
+from epigym.encoding.relational import KIND_OF, KINDS, MAX_WORLDS, RELATIONS, Relational, RelationalEncoder, type_ids_of
 from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
@@ -25,9 +19,21 @@ OBJECT, GOAL, FACT, FLUENT, BELIEF, WORLD, ROW = range(KINDS)
 FIRST = np.searchsorted(KIND_OF, range(KINDS))  # the first state of each kind
 
 
+class Graphs(NamedTuple):
+    """Graphs by node and edge."""
+
+    size: int
+    graph: NDArray[np.int64]
+    state: NDArray[np.int64]
+    types: NDArray[np.int64]
+    edges: NDArray[np.int64]
+    relation: NDArray[np.int64]
+
+
 def graphs_of(task: Task, ids: Sequence[int], space: StateSpace | None = None) -> Graphs:
-    types = FeatureTypes(task)
-    return GraphMaker(space or StateSpace(task), types, vocabulary_of([types]))(ids)
+    batch = RelationalEncoder(space or StateSpace(task), Relational()).graphs(np.array(ids, dtype=np.int32))
+    graph = np.repeat(np.arange(len(ids)), np.diff(batch.node_ptr))
+    return Graphs(len(ids), graph, batch.nodes[:, 1], batch.nodes[:, 2:], batch.edge_index, batch.edge_label)
 
 
 def check_sound(graphs: Graphs) -> None:
@@ -107,22 +113,24 @@ def test_arguments_and_facts_are_edges() -> None:
     assert target[to_object & (source == first)].tolist() == tables.fact_edges[1][: counts[first]].tolist()
 
 
-def test_types_are_looked_up_and_what_is_unknown_is_0() -> None:
+def test_types_are_colours_modulo_the_number_of_ids() -> None:
     task = coin()
-    types, space = FeatureTypes(task), StateSpace(task)
-    vocabulary = vocabulary_of([types])
-    assert set(vocabulary.tolist()) < types.definitions.keys()
-    graphs = GraphMaker(space, types, vocabulary)([0])
+    types, encoding = FeatureTypes(task), Relational()
+    graphs = graphs_of(task, [0])
     tables, (_, _, tail, _, _, fluent, belief, *_) = types.tables, graphs.types.tolist()
-    assert vocabulary[np.array(tail) - 1].tolist() == [tables.goal_fine[0], tables.goal_coarse[0]]
-    assert vocabulary[np.array(fluent) - 1].tolist() == [tables.fluent_fine[1], tables.fluent_coarse[1]]
-    assert vocabulary[np.array(belief) - 1].tolist() == [tables.belief_fine[0, 1], tables.belief_coarse[0, 1]]
-    assert vocabulary[graphs.types[0, 0] - 1] == tables.objects[0]
+
+    def ids(*colours: np.uint64) -> list[int]:
+        return [1 + int(colour) % encoding.type_ids for colour in colours]
+
+    assert tail == ids(tables.goal_fine[0], tables.goal_coarse[0])
+    assert fluent == ids(tables.fluent_fine[1], tables.fluent_coarse[1])
+    assert belief == ids(tables.belief_fine[0, 1], tables.belief_coarse[0, 1])
+    assert graphs.types[0].tolist() == [*ids(tables.objects[0]), 0]
     kinds = KIND_OF[graphs.state]
     assert not graphs.types[(kinds == WORLD) | (kinds == ROW)].any()
-    assert not GraphMaker(space, types, vocabulary[:0])([0]).types.any()
-    known = GraphMaker(space, types, np.sort(tables.fluent_fine))([0]).types
-    assert (np.flatnonzero(known.any(axis=1)) == 5).all()
+    known = type_ids_of([types], encoding)
+    assert known == sorted(set(known))
+    assert set(graphs.types[graphs.types > 0].tolist()) <= set(known) <= set(ids(*map(np.uint64, types.definitions)))
 
 
 def test_worlds_beyond_the_limit_are_left_out() -> None:

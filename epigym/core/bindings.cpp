@@ -566,8 +566,9 @@ NB_MODULE(_core, m) {
                     for (StateId id : span_of(ids)) self.relaxation.evaluate(id, out);
                 });
                 return std::make_tuple(to_numpy(std::move(out.h_add)), to_numpy(std::move(out.h_ff)),
-                                       to_numpy(std::move(out.actions)), to_numpy(std::move(out.unreached)),
-                                       to_numpy(std::move(out.helpful_ptr)), to_numpy(std::move(out.helpful)));
+                                       to_numpy(std::move(out.cost)), to_numpy(std::move(out.actions)),
+                                       to_numpy(std::move(out.unreached)), to_numpy(std::move(out.helpful_ptr)),
+                                       to_numpy(std::move(out.helpful)));
             },
             "ids"_a)
         .def(

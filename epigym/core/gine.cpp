@@ -13,31 +13,43 @@ namespace epi {
 
 namespace {
 
-using Row = float __attribute__((vector_size(sizeof(Lanes)), may_alias));
-
 constexpr std::size_t kLanes = Lanes::count;
 constexpr std::size_t kBlock = 4;  // nodes that go through the perceptron together
 constexpr float kEpsilon = 1e-5F;  // of layer normalisation
 
-Row* rows(LaneTable& table) { return reinterpret_cast<Row*>(table.data()); }
-const Row* rows(const LaneTable& table) { return reinterpret_cast<const Row*>(table.data()); }
+// The functions up to `run` are inlined into ones that are compiled for a processor, whose vectors are `Row`. `V` is the
+// number of vectors of a node, 0: it is `n`.
+using Row4 = float __attribute__((vector_size(16), may_alias));
+using Row8 = float __attribute__((vector_size(32), may_alias));
 
-// The functions up to `run` are inlined into one that is compiled for the processor. `V` is the number of vectors of a
-// node, 0: it is `n`.
+template <class Row>
+constexpr std::size_t kSize = sizeof(Row) / sizeof(float);
 
+template <class Row>
+EPI_INLINE Row* rows(LaneTable& table) {
+    return reinterpret_cast<Row*>(table.data());
+}
+template <class Row>
+EPI_INLINE const Row* rows(const LaneTable& table) {
+    return reinterpret_cast<const Row*>(table.data());
+}
+
+template <class Row>
 EPI_INLINE void rectify(Row& row) {
     const Row zero{};
     row = row > zero ? row : zero;
 }
 
+template <class Row>
 EPI_INLINE float sum(const Row* row, std::size_t n) {
     Row total = row[0];
     for (std::size_t j = 1; j < n; ++j) total += row[j];
-    return ((total[0] + total[4]) + (total[1] + total[5])) + ((total[2] + total[6]) + (total[3] + total[7]));
+    if constexpr (kSize<Row> == 4) return (total[0] + total[1]) + (total[2] + total[3]);
+    else return ((total[0] + total[4]) + (total[1] + total[5])) + ((total[2] + total[6]) + (total[3] + total[7]));
 }
 
 // acc[r][c] = bias[c] + sum over k < depth of in[r][k] * weights[k][c]; rows of `in` and `weights` have n_in and n vectors.
-template <std::size_t R, std::size_t C>
+template <std::size_t R, std::size_t C, class Row>
 EPI_INLINE void multiply(const Row* in, std::size_t n_in, const Row* weights, std::size_t n, const Row* bias,
                          std::size_t depth, Row (&acc)[R][C]) {
     const float* input = reinterpret_cast<const float*>(in);
@@ -47,11 +59,11 @@ EPI_INLINE void multiply(const Row* in, std::size_t n_in, const Row* weights, st
 #pragma GCC unroll 8
         for (std::size_t r = 0; r < R; ++r)
 #pragma GCC unroll 8
-            for (std::size_t c = 0; c < C; ++c) acc[r][c] += weights[k * n + c] * input[r * n_in * kLanes + k];
+            for (std::size_t c = 0; c < C; ++c) acc[r][c] += weights[k * n + c] * input[r * n_in * kSize<Row> + k];
 }
 
 // sums = x + what incoming edges bring, for a block of nodes.
-template <std::size_t C>
+template <std::size_t C, class Row>
 EPI_INLINE void aggregate(const Row* x, std::size_t n, const Row* relations, const ForwardPass& pass, std::size_t node,
                           Row* sums) {
     for (std::size_t r = 0; r < kBlock; ++r) {
@@ -71,6 +83,7 @@ EPI_INLINE void aggregate(const Row* x, std::size_t n, const Row* relations, con
     }
 }
 
+template <class Row>
 EPI_INLINE void normalise(Row* row, std::size_t n, std::size_t width, const Row* ones, const Row* scale, const Row* shift,
                           Row* squares) {
     const float mean = sum(row, n) / static_cast<float>(width);
@@ -82,20 +95,20 @@ EPI_INLINE void normalise(Row* row, std::size_t n, std::size_t width, const Row*
     for (std::size_t j = 0; j < n; ++j) row[j] = row[j] * (1 / deviation) * scale[j] + shift[j];
 }
 
-template <std::size_t V>
+template <class Row, std::size_t V>
 EPI_INLINE void run_layer(const GineNetwork::Layer& layer, const Row* ones, std::size_t width, std::size_t n_,
                           ForwardPass& pass) {
-    constexpr std::size_t C = V ? V : 1, R = V > 2 ? 2 : kBlock;
+    constexpr std::size_t C = V ? V : 1, R = V > 4 ? 1 : V > 2 ? 2 : kBlock;
     const std::size_t n = V ? V : n_;
-    const Row* x = rows(std::as_const(pass.x));
-    Row *sums = rows(pass.sums), *hidden = rows(pass.hidden);
+    const Row* x = rows<Row>(std::as_const(pass.x));
+    Row *sums = rows<Row>(pass.sums), *hidden = rows<Row>(pass.hidden);
     for (std::size_t node = 0; node < pass.kind.size(); node += kBlock) {
-        aggregate<C>(x, n, rows(layer.relations), pass, node, sums);
-        Row* out = rows(pass.next) + node * n;
+        aggregate<C>(x, n, rows<Row>(layer.relations), pass, node, sums);
+        Row* out = rows<Row>(pass.next) + node * n;
         Row acc[R][C];
         for (std::size_t j = 0; j < n; j += C) {
             for (std::size_t first = 0; first < kBlock; first += R) {
-                multiply(sums + first * n, n, rows(layer.first) + j, n, rows(layer.first_bias) + j, n * kLanes, acc);
+                multiply(sums + first * n, n, rows<Row>(layer.first) + j, n, rows<Row>(layer.first_bias) + j, n * kSize<Row>, acc);
                 for (std::size_t r = 0; r < R; ++r)
                     for (std::size_t c = 0; c < C; ++c) {
                         rectify(acc[r][c]);
@@ -105,22 +118,24 @@ EPI_INLINE void run_layer(const GineNetwork::Layer& layer, const Row* ones, std:
         }
         for (std::size_t j = 0; j < n; j += C) {
             for (std::size_t first = 0; first < kBlock; first += R) {
-                multiply(hidden + first * n, n, rows(layer.second) + j, n, rows(layer.second_bias) + j, n * kLanes, acc);
+                multiply(hidden + first * n, n, rows<Row>(layer.second) + j, n, rows<Row>(layer.second_bias) + j, n * kSize<Row>, acc);
                 for (std::size_t r = 0; r < R; ++r)
                     for (std::size_t c = 0; c < C; ++c)
                         out[(first + r) * n + j + c] = acc[r][c] + x[(node + first + r) * n + j + c];
             }
         }
         for (std::size_t r = 0; r < kBlock; ++r)
-            normalise(out + r * n, n, width, ones, rows(layer.scale), rows(layer.shift), hidden);
+            normalise(out + r * n, n, width, ones, rows<Row>(layer.scale), rows<Row>(layer.shift), hidden);
     }
     std::swap(pass.x, pass.next);
 }
 
-// pooled = mean and maximum of the nodes of each kind, zeros where there are none.
-EPI_INLINE void pool(std::size_t n, ForwardPass& pass) {
-    const Row* x = rows(std::as_const(pass.x));
-    Row* pooled = rows(pass.pooled);
+// pooled = mean and maximum of the nodes of each kind, zeros where there are none. Returns the sum of the nodes' own
+// values.
+template <class Row>
+EPI_INLINE float pool(const GineNetwork::Weights& weights, std::size_t n, ForwardPass& pass) {
+    const Row* x = rows<Row>(std::as_const(pass.x));
+    Row* pooled = rows<Row>(pass.pooled);
     for (std::size_t j = 0; j < pass.count.size() * 2 * n; ++j) pooled[j] = Row{};
     for (auto& count : pass.count) count = 0;
     for (std::size_t node = 0; node < pass.kind.size(); ++node) {
@@ -133,44 +148,54 @@ EPI_INLINE void pool(std::size_t n, ForwardPass& pass) {
             most[j] = is_first ? value : (value > most[j] ? value : most[j]);
         }
     }
-    for (std::size_t kind = 0; kind < pass.count.size(); ++kind)
-        for (std::size_t j = 0; j < n; ++j) pooled[kind * 2 * n + j] *= 1 / std::max(pass.count[kind], 1.0F);
+    Row total{};
+    float value = 0;
+    for (std::size_t kind = 0; kind < pass.count.size(); ++kind) {
+        for (std::size_t j = 0; j < n; ++j) {
+            total += pooled[kind * 2 * n + j] * rows<Row>(weights.each)[kind * n + j];
+            pooled[kind * 2 * n + j] *= 1 / std::max(pass.count[kind], 1.0F);
+        }
+        value += pass.count[kind] * weights.each_bias[kind];
+    }
+    return value + sum(&total, 1);
 }
 
-template <std::size_t V>
+template <class Row, std::size_t V>
 EPI_INLINE float run_all(const GineNetwork::Weights& weights, std::size_t width, std::size_t n_, ForwardPass& pass) {
     const std::size_t n = V ? V : n_;
-    for (const auto& layer : weights.layers) run_layer<V>(layer, rows(weights.ones), width, n, pass);
-    pool(n, pass);
-    Row* out = rows(pass.hidden);
+    for (const auto& layer : weights.layers) run_layer<Row, V>(layer, rows<Row>(weights.ones), width, n, pass);
+    const float own = pool<Row>(weights, n, pass);
+    Row* out = rows<Row>(pass.hidden);
     for (std::size_t j = 0; j < n; ++j) {
         Row acc[1][1];
-        multiply(rows(std::as_const(pass.pooled)), 0, rows(weights.head) + j, n, rows(weights.head_bias) + j,
-                 pass.count.size() * 2 * n * kLanes, acc);
+        multiply(rows<Row>(std::as_const(pass.pooled)), 0, rows<Row>(weights.head) + j, n, rows<Row>(weights.head_bias) + j,
+                 pass.count.size() * 2 * n * kSize<Row>, acc);
         rectify(acc[0][0]);
-        out[j] = acc[0][0] * rows(weights.last)[j];
+        out[j] = acc[0][0] * rows<Row>(weights.last)[j];
     }
-    return sum(out, n) + weights.last_bias;
+    return sum(out, n) + weights.last_bias + own;
 }
 
+template <class Row>
 EPI_INLINE float run(const GineNetwork::Weights& weights, std::size_t width, std::size_t n, ForwardPass& pass) {
+    constexpr std::size_t kRows = kLanes / kSize<Row>;
     switch (n) {
-        case 2: return run_all<2>(weights, width, n, pass);
-        case 4: return run_all<4>(weights, width, n, pass);
-        default: return run_all<0>(weights, width, n, pass);
+        case 2: return run_all<Row, 2 * kRows>(weights, width, 0, pass);
+        case 4: return run_all<Row, 4 * kRows>(weights, width, 0, pass);
+        default: return run_all<Row, 0>(weights, width, n * kRows, pass);
     }
 }
 
 using Run = float (*)(const GineNetwork::Weights&, std::size_t, std::size_t, ForwardPass&);
 
 float run_anywhere(const GineNetwork::Weights& weights, std::size_t width, std::size_t n, ForwardPass& pass) {
-    return run(weights, width, n, pass);
+    return run<Row4>(weights, width, n, pass);
 }
 
 #ifdef __x86_64__
 __attribute__((target("avx2,fma"))) float run_with_avx2(const GineNetwork::Weights& weights, std::size_t width,
                                                         std::size_t n, ForwardPass& pass) {
-    return run(weights, width, n, pass);
+    return run<Row8>(weights, width, n, pass);
 }
 
 Run choose() {
@@ -254,6 +279,9 @@ GineNetwork::GineNetwork(const Tensors& state, std::vector<std::int64_t> index) 
     find(state, "head.0.weight", {width_, 2 * std::max<std::size_t>(kinds_, 1) * width_});
     weights_.head = transposed(head.data, width_, 2 * kinds_, width_);
     weights_.head_bias = vector("head.0.bias");
+    const float* each_bias = find(state, "each.bias", {kinds_}).data;
+    weights_.each = table("each.weight", kinds_);
+    weights_.each_bias.assign(each_bias, each_bias + kinds_);
     weights_.last = padded(find(state, "last.weight", {1, width_}).data, 1, width_);
     weights_.last_bias = *find(state, "last.bias", {1}).data;
     weights_.ones = padded(std::vector(width_, 1.0F).data(), 1, width_);

@@ -1,5 +1,5 @@
 // The forward pass of a residual graph network with sum aggregation (GINEConv: Hu et al., "Strategies for Pre-training
-// Graph Neural Networks", ICLR 2020), as `learn.models.gine.relational.RelationalNetwork` computes it in evaluation mode.
+// Graph Neural Networks", ICLR 2020), as `learn.models.gine.network.GineNetwork` computes it in evaluation mode.
 #pragma once
 
 #include <cstddef>
@@ -70,7 +70,8 @@ public:
     };
     struct Weights {
         std::vector<Layer> layers;
-        LaneTable head, head_bias, last, ones;  // 1 in the lanes that are in use
+        LaneTable head, head_bias, last, each, ones;  // 1 in the lanes that are in use
+        std::vector<float> each_bias;
         float last_bias = 0;
     };
 

@@ -219,7 +219,7 @@ void Relaxation::remember(StateId id, bool reached) {
     entry_of_[id] = static_cast<std::uint32_t>(entries_.size());
     double total = 0;
     for (Node node : data_.goal)
-        total += is_known(node) ? static_cast<double>(cost(node)) : std::numeric_limits<double>::infinity();
+        if (is_known(node)) total += static_cast<double>(cost(node));
     entries_.push_back({total, static_cast<std::int32_t>(used_actions_.size()), static_cast<std::int32_t>(open_goals_),
                         helpful_.size()});
     if (!reached) return;
@@ -236,8 +236,10 @@ void Relaxation::evaluate(StateId id, Relaxed& out) {
     const std::uint32_t number = entry_of_[id];
     const Entry& entry = entries_[number];
     const auto end = number + 1 < entries_.size() ? entries_[number + 1].helpful_first : helpful_.size();
-    out.h_add.push_back(entry.h_add);
-    out.h_ff.push_back(entry.unreached == 0 ? entry.actions : std::numeric_limits<double>::infinity());
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    out.h_add.push_back(entry.unreached == 0 ? entry.cost : infinity);
+    out.h_ff.push_back(entry.unreached == 0 ? entry.actions : infinity);
+    out.cost.push_back(entry.cost);
     out.actions.push_back(entry.actions);
     out.unreached.push_back(entry.unreached);
     out.helpful.insert(out.helpful.end(), helpful_.data() + entry.helpful_first, helpful_.data() + end);

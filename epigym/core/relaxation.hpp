@@ -32,6 +32,7 @@ struct RelaxationData {
 // The relaxations of some e-states; the ragged list has one more pointer than e-states.
 struct Relaxed {
     std::vector<double> h_add, h_ff;  // infinite where the goal is out of reach
+    std::vector<double> cost;         // h_add of the subgoals that are within reach
     std::vector<std::int32_t> actions, unreached;  // of the relaxed plan for what is within reach; subgoals that are not
     std::vector<std::int64_t> helpful_ptr{0};
     std::vector<std::int32_t> helpful;  // actions of the relaxed plan whose requirement holds, ascending
@@ -70,7 +71,7 @@ private:
 
     // What is remembered of an e-state; its helpful actions end where those of the next one start.
     struct Entry {
-        double h_add;
+        double cost;
         std::int32_t actions, unreached;
         std::uint64_t helpful_first;
     };

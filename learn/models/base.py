@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from epigym.features.relaxation import Relaxation
 from epigym.space.space import StateSpace
 
-PENALTY = 8
-"""What a subgoal that the relaxation does not reach counts, in actions."""
-
 Base = Literal["none", "h_ff", "h_add"]
+
+PENALTY = {"h_ff": 8, "h_add": 20}
+"""What a subgoal that the relaxation does not reach counts. The costs of h_add are larger than the actions of h_ff."""
 
 
 class BaseHeuristic:
@@ -36,5 +36,5 @@ class BaseHeuristic:
         if self.relaxation is None:
             return np.zeros(len(ids))
         relaxed = self.relaxation(ids)
-        reached = relaxed.actions + PENALTY * relaxed.unreached.astype(np.float64)
-        return np.where(np.isfinite(relaxed.h_add), relaxed.h_add, reached) if self._base == "h_add" else reached
+        reached = relaxed.cost if self._base == "h_add" else relaxed.actions.astype(np.float64)
+        return reached + PENALTY[self._base] * relaxed.unreached

@@ -77,7 +77,7 @@ class Source:
         if isinstance(data, SampledOptions) and self.problems:
             return sample_files(self.read, draws=data.draws, validation=most, seed=seed)
         if isinstance(data, SampledOptions):
-            tasks = drawn(self.domains, "train", data.draws, seed, data.goals)
+            tasks = drawn(self.domains, "train", data.draws, seed, data.goals, in_sight=True)
         else:
             tasks = self.read
             if most and not self.learned_domains:
@@ -113,8 +113,7 @@ class Source:
         data, tasks = self.settings.data, self._tasks[0]
         if isinstance(data, PublishedOptions) and isinstance(self.settings.objective, DistanceOptions):
             return [self._explore(task) for task in tasks]
-        is_known = isinstance(data, SampledOptions) and not self.problems  # that all can be fully explored
-        return all_pairs(tasks, data.expansions, self.settings.seed, in_sight=not is_known)
+        return all_pairs(tasks, data.expansions, self.settings.seed, in_sight=True)
 
     def _explore(self, task: Task) -> Pairs:
         explorer = self.settings.explorer

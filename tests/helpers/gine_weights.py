@@ -23,6 +23,8 @@ def random_weights(
         "head.0.bias": (width,),
         "last.weight": (1, width),
         "last.bias": (1,),
+        "each.weight": (kinds, width),
+        "each.bias": (kinds,),
     }
     for layer in (f"layers.{number}" for number in range(layers)):
         shapes[f"{layer}.relations.weight"] = relations, width
@@ -37,4 +39,6 @@ def random_weights(
         )
         weights[name] = (rng.normal(size=shape) / (shape[-1] ** 0.5 if is_matrix else 1)).astype(np.float32)
     weights["types.weight"][0] = 0
+    for name in ("each.weight", "each.bias"):
+        weights[name] /= 500  # hundreds of nodes add up
     return weights

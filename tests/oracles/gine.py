@@ -38,6 +38,7 @@ class Network(nn.Module):
         self.layers = nn.ModuleList(Layer(width, relations) for _ in range(layers))
         self.head = nn.Sequential(nn.Linear(2 * self.kinds * width, width), nn.ReLU())
         self.last = nn.Linear(width, 1)
+        self.each = nn.Linear(width, self.kinds)
         state = {name: torch.from_numpy(weight) for name, weight in weights.items()}
         missing, unexpected = self.load_state_dict(state, strict=False)
         assert not unexpected
@@ -51,7 +52,9 @@ class Network(nn.Module):
         graphs = len(batch.node_ptr) - 1
         place = torch.from_numpy(np.repeat(np.arange(graphs), np.diff(batch.node_ptr))) * self.kinds + kind
         pooled = [scatter(x, place, 0, graphs * self.kinds, how) for how in ("mean", "max")]
-        return self.last(self.head(torch.cat(pooled, dim=1).view(graphs, -1))).squeeze(1).numpy()  # type: ignore[no-any-return]
+        own = self.each(x)[torch.arange(len(x)), kind]
+        total = scatter(own, place // self.kinds, 0, graphs, "sum")
+        return (self.last(self.head(torch.cat(pooled, dim=1).view(graphs, -1))).squeeze(1) + total).numpy()  # type: ignore[no-any-return]
 
     def of_nodes(self, batch: GraphBatch, index: NDArray[np.int64]) -> NDArray[np.float32]:
         nodes, types = torch.from_numpy(batch.nodes), torch.from_numpy(index[batch.nodes[:, 2:]])

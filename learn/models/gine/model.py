@@ -82,7 +82,9 @@ class NetworkModel:
                 return _core.GineNetwork(renamed, index)
             labels = (np.arange(MAX_LABEL + 1)[:, None] / MAX_LABEL).astype(np.float32)
             layers = {name.split(".edges.")[0] for name in edges}
-            kept = {name: array for name, array in renamed.items() if name.startswith(("layers", "head", "last"))}
+            kept = {
+                name: array for name, array in renamed.items() if name.startswith(("layers", "head", "last", "each"))
+            }
             kept = {name: array for name, array in kept.items() if name not in edges}
             tables = {f"{layer}.relations.weight": self._perceive(f"{layer}.edges", labels) for layer in layers}
             return _core.GineNetwork(kept | tables)

@@ -1,7 +1,8 @@
 """The network: from the graphs of e-states, in any encoding, to one number of actions for each.
 
-L residual layers of message passing with sum aggregation, the mean and the maximum over the nodes of each type, and a
-head whose last layer starts at zero: an untrained network adds nothing to its base heuristic.
+L residual layers of message passing with sum aggregation. Two readouts add up: a head over the mean and the maximum of
+the nodes of each type, and a value of each node by its type, summed, which counts. Their last layers start at zero: an
+untrained network adds nothing to its base heuristic.
 """
 
 from __future__ import annotations
@@ -57,15 +58,19 @@ class GineNetwork(nn.Module):
         self.layers = nn.ModuleList(ResidualLayer(width, _edges(kind, width)) for _ in range(layers))
         self.head = nn.Sequential(nn.Linear(2 * kind.node_types * width, width), nn.ReLU())
         self.last = nn.Linear(width, 1)
-        nn.init.zeros_(self.last.weight)
-        nn.init.zeros_(self.last.bias)
+        self.each = nn.Linear(width, kind.node_types)
+        for readout in (self.last, self.each):
+            nn.init.zeros_(readout.weight)
+            nn.init.zeros_(readout.bias)
 
     def forward(self, data: Any) -> Tensor:
         """float32[k]: the values of k graphs, a batch of PyTorch Geometric; the lower, the nearer to a goal."""
         x = self.nodes(data.x)
         for layer in self.layers:
             x = layer(x, data.edge_index, data.edge_attr)
-        return self.last(self.head(self._pooled(x, data))).squeeze(1)  # type: ignore[no-any-return]
+        own = self.each(x).gather(1, data.node_type[:, None]).squeeze(1)
+        total = own.new_zeros(data.num_graphs).index_add(0, data.batch, own)
+        return self.last(self.head(self._pooled(x, data))).squeeze(1) + total  # type: ignore[no-any-return]
 
     def _pooled(self, x: Tensor, data: Any) -> Tensor:
         """float32[k, 2 * types * width]: mean and maximum over the nodes of each type; 0 where there are none."""

@@ -94,7 +94,7 @@ class TableRelaxation:
         ptr = np.cumsum([0, *map(len, rows)])
         none = np.zeros(len(costs), dtype=np.int32)
         helpful = np.array([*chain(*rows)], dtype=np.int32)
-        return Relaxed(costs, costs, none, none, ptr, helpful)
+        return Relaxed(costs, costs, costs, none, none, ptr, helpful)
 
 
 EDGES = {0: [("a", 1), ("b", 2), ("c", 3), ("d", 4)], 4: [("a", 5), ("b", 6)]}

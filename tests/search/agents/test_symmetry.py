@@ -161,7 +161,7 @@ class LikesTheLastRelaxed(LikesTheLast):
     def __call__(self, ids: NDArray[np.int32]) -> Relaxed:
         scores, ptr, preferred = self.evaluate(ids, ids, ids)
         none = np.zeros(len(scores), dtype=np.int32)
-        return Relaxed(scores, scores, none, none, ptr, preferred)
+        return Relaxed(scores, scores, scores, none, none, ptr, preferred)
 
 
 def test_what_is_tried_in_place_of_a_preferred_action_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,3 +1,5 @@
+"""Trainings from one command: every choice of encoding, objective, base and data, and what a run leaves behind."""
+
 from __future__ import annotations
 
 import csv
@@ -9,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from itertools import combinations, product
 from pathlib import Path
 from socket import socket
 
@@ -17,58 +20,138 @@ import pytest
 import torch
 from omegaconf import OmegaConf
 
-from epigym.errors import EpigymError, MissingError
+import domains
+from epigym.encoding.encoder import ENCODINGS
+from epigym.encoding.relational import Relational, type_ids_of
+from epigym.errors import EpigymError, LimitError, MissingError
+from epigym.features.types import FeatureTypes
 from epigym.io.sealed import write_sealed
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
+from epigym.space.traversal import breadth_first
 from learn.assess import Assess
-from learn.data.dataset import DataSet
-from learn.data.dataset import load as load_set
+from learn.data.explorers import ExplorerSettings
+from learn.data.pairs import rollout_of
 from learn.data.problems import named
-from learn.models.checkpoints import load, write
+from learn.models.base import BaseHeuristic
+from learn.models.checkpoints import load, read
 from learn.models.runs import newest
 from learn.models.scoring import open_scorer
 from learn.rollouts import Rollouts, rollouts
 from learn.train import Train
 from learn.training import options
-from learn.training.options import DataOptions, given
+from learn.training.options import (
+    DistanceOptions,
+    LossValidation,
+    ModelOptions,
+    PublishedOptions,
+    RankingOptions,
+    SampledOptions,
+    SearchValidation,
+    given,
+)
 from search.agents.breadth_first import BreadthFirst
 from tests.helpers.commands import composed
-from tests.helpers.runs import Fit, rows_of
+from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit, rows_of, same
 
-PROBLEM = "collaboration_communication/2_2_3_pl_6"
-SHORT = (f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=2")
+SMALL = "collaboration_communication/2_2_3_pl_4"
+FEW = ("trainer=cpu", "data.batch_size=64", "trainer.max_epochs=1", "trainer.check_val_every_n_epoch=1",
+       "validation.problems=1", "validation.nodes=5", "model.network.width=4", "model.network.layers=1")  # fmt: skip
+SOURCES = {
+    "sampled": ("domain=consecutive_numbers", "data.draws=1", "data.expansions=5"),
+    "published": ("data=published", f"problem={SMALL}"),
+    "files": ("problem={file}", "data.draws=1", "data.expansions=5"),
+}
+CELLS = list(product(ENCODINGS, ("ranking", "distance"), ("none", "h_ff"), SOURCES))
+# Any two choices are together in one of these.
+SPARSE = [
+    (encoding, ("ranking", "distance")[(i + j) % 2], ("none", "h_ff")[(i // 2 + j) % 2], source)
+    for i, encoding in enumerate(ENCODINGS)
+    for j, source in enumerate(SOURCES)
+]
 
 
-def weights(path: Path) -> dict[str, torch.Tensor]:
-    return torch.load(path, weights_only=True)["state_dict"]
+def short_run(fit: Fit, tmp_path: Path, encoding: str, objective: str, base: str, data: str) -> dict[str, float]:
+    """Train in one cell of the choices."""
+    (tmp_path / "own.txt").write_text(domains.text(SMALL))
+    source = [one.format(file=tmp_path / "own.txt") for one in SOURCES[data]]
+    return fit(*FEW, f"encoding={encoding}", f"objective={objective}", f"base={base}", *source)
 
 
-def cached_set(outputs: Path) -> DataSet:
-    (folder,) = (outputs / "rollouts").iterdir()
-    return load_set(folder)
+def check_cell(fit: Fit, tmp_path: Path, encoding: str, objective: str, base: str, data: str) -> None:
+    """See that a short training succeeds, and that its checkpoint and its record say what was chosen."""
+    metrics = short_run(fit, tmp_path, encoding, objective, base, data)
+    assert metrics["val/solved"] in (0, 1)
+    parameters = read(tmp_path / "run" / "checkpoints" / "best.ckpt").parameters
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert parameters["encoding"] == {"name": encoding, **asdict(ENCODINGS[encoding]())}
+    assert parameters["objective"]["name"] == record["objective"] == objective
+    assert parameters["base"] == record["base"] == base
+    sampled = {} if data == "published" else {"draws": 1, "goals": 4}
+    assert parameters["data"] == record["data"] == {"kind": data, "seed": 42, **sampled}
+    names = {"sampled": [], "published": [SMALL], "files": [f"{tmp_path}/own.txt"]}[data]
+    assert parameters["problems"] == record["problems"] == names
+    learned = {"sampled": ["consecutive_numbers"], "published": ["collaboration_communication"], "files": []}[data]
+    assert parameters["domains"] == record["domains"] == learned
+    assert parameters["semantics"] == "default"
+    assert bool(parameters["types"]) == (encoding == "relational")
+    assert record["encoding"] == encoding
 
 
-def equal(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:
-    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
+@pytest.mark.parametrize(("encoding", "objective", "base", "data"), SPARSE)
+def test_choices_are_independent(fit: Fit, tmp_path: Path, encoding: str, objective: str, base: str, data: str) -> None:
+    check_cell(fit, tmp_path, encoding, objective, base, data)
 
 
-def is_statistic(name: str) -> bool:
-    return name.endswith(("running_mean", "running_var", "num_batches_tracked"))
+@pytest.mark.slow
+@pytest.mark.parametrize(("encoding", "objective", "base", "data"), [cell for cell in CELLS if cell not in SPARSE])
+def test_all_choices_are_independent(
+    fit: Fit, tmp_path: Path, encoding: str, objective: str, base: str, data: str
+) -> None:
+    check_cell(fit, tmp_path, encoding, objective, base, data)
+
+
+def test_any_two_choices_are_trained_together() -> None:
+    for first, second in combinations(range(4), 2):
+        assert {(cell[first], cell[second]) for cell in SPARSE} == {(cell[first], cell[second]) for cell in CELLS}
+
+
+@pytest.mark.parametrize("base", ["h_ff", "h_add"])
+@pytest.mark.parametrize("encoding", ["hash", "relational"])
+def test_an_untrained_network_is_worth_its_base(fit: Fit, tmp_path: Path, encoding: str, base: str) -> None:
+    """A learning rate of 0 is the control; with another one the value is the base and a correction."""
+    space = StateSpace(load_problem(SMALL))
+    ids = np.array(list(breadth_first(space)), dtype=np.int32)
+    costs = BaseHeuristic(space, base)(ids)  # type: ignore[arg-type]
+    assert len(np.unique(costs)) > 1
+    for rate in ("0.0", "0.1"):
+        chosen = (f"encoding={encoding}", f"base={base}", f"model.optimizer.lr={rate}", "model.schedule=constant")
+        fit(*FEW, *SOURCES["sampled"], *chosen, run=rate)
+        path = tmp_path / rate / "checkpoints" / "best.ckpt"
+        scores = open_scorer(path, space).score(ids)
+        assert np.array_equal(scores, costs) == (rate == "0.0")
+
+
+def test_types_of_the_training_problems_are_known_to_the_network(fit: Fit, tmp_path: Path) -> None:
+    short_run(fit, tmp_path, "relational", "ranking", "h_ff", "published")
+    trained = load(tmp_path / "run" / "checkpoints" / "best.ckpt")
+    assert list(trained.types) == type_ids_of([FeatureTypes(load_problem(SMALL))], Relational())
 
 
 def test_a_run_leaves_everything_in_its_folder(fit: Fit, tmp_path: Path) -> None:
-    metrics = fit(*SHORT)
+    metrics = fit(*PAPER, "trainer.max_epochs=2")
     run = tmp_path / "run"
     assert {path.name for path in run.iterdir()} >= {"config.yaml", "metrics.csv", "run.json", "checkpoints"}
     for picture in ("curves.png", "predictions.png", "errors.png"):
         assert (run / picture).read_bytes().startswith(b"\x89PNG")
     assert list((run / "tensorboard").glob("events.*"))
+    assert not (tmp_path / "rollouts").exists()
 
     record = json.loads((run / "run.json").read_text())
     assert record["domains"] == ["collaboration_communication"]
     assert record["seed"] == 42
     assert record["versions"].keys() >= {"python", "torch", "epigym"}
+    assert record["is_good"] == (metrics["val/mae"] < metrics["median/mae"])
     config = OmegaConf.load(run / "config.yaml")
     assert config.model.network.hidden_size == 128
     with (run / "metrics.csv").open(newline="") as file:
@@ -77,24 +160,36 @@ def test_a_run_leaves_everything_in_its_folder(fit: Fit, tmp_path: Path) -> None
     assert min(float(row["val/loss"]) for row in rows) == pytest.approx(metrics["val/loss"])
     names = {"train/loss", "val/loss", "val/mae", "val/rmse", "val/r2", "val/within_half"}
     assert rows[0].keys() >= names
-    assert metrics["train/samples"] + metrics["val/samples"] == 225
+    kept = len(rollout_of(load_problem(PROBLEM), ExplorerSettings("dfs")).ids)
+    assert 0 < metrics["val/samples"] < metrics["train/samples"] <= kept - metrics["val/samples"]
     assert 0 < metrics["train/waiting_share"] < 1
+
+
+def test_a_run_that_is_validated_by_search_leaves_its_curve(fit: Fit, tmp_path: Path) -> None:
+    metrics = fit(*SEARCHED, "base=best")
+    run = tmp_path / "run"
+    assert (run / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert metrics["val/problems"] == 2
+    assert json.loads((run / "run.json").read_text())["is_good"]
+    best = min(rows_of(run), key=lambda row: (-row["val/solved"], row["val/expanded"], row["epoch"]))
+    assert {name: metrics[name] for name in best if name != "seconds"} == {
+        name: value for name, value in best.items() if name != "seconds"
+    }
 
 
 @pytest.mark.slow
 def test_training_fits_better_than_any_constant(fit: Fit, tmp_path: Path) -> None:
-    settings = ("trainer.max_epochs=40", "data.batch_size=32", "model.network.dropout=0.0")
-    fit(*SHORT, *settings)
+    fit(*PAPER, "trainer.max_epochs=40", "data.batch_size=32", "model.network.dropout=0.0", "explorer=exhaustive")
     history = rows_of(tmp_path / "run")
-    distance = cached_set(tmp_path).samples.distance
-    constant = np.var(distance) * (0.998 / 50) ** 2
+    distance = rollout_of(load_problem(PROBLEM), ExplorerSettings("exhaustive")).distance
+    constant = np.var(distance) / 50**2
     assert history[-1]["train/loss"] < 0.8 * constant < history[0]["train/loss"]
     assert history[0]["train/loss"] < 2 * constant  # outputs start where the distances are
 
 
 def test_metrics_are_those_of_the_best_checkpoint_wherever_an_epoch_is_validated(fit: Fit, tmp_path: Path) -> None:
     often = ("trainer.val_check_interval=2", "trainer.check_val_every_n_epoch=null", "trainer.max_steps=7")
-    metrics = fit(f"problem={PROBLEM}", "trainer=cpu", "data.batch_size=50", *often)
+    metrics = fit(*PAPER, "trainer.max_epochs=-1", *often)
     history = rows_of(tmp_path / "run")  # epochs of 4 steps
     losses = {row["step"]: row["val/loss"] for row in history if "val/loss" in row}
     assert sorted(losses) == [1, 3, 5]
@@ -104,96 +199,63 @@ def test_metrics_are_those_of_the_best_checkpoint_wherever_an_epoch_is_validated
     assert metrics["epochs"] == 2
 
 
-def test_two_runs_with_one_seed_are_bitwise_equal(fit: Fit, tmp_path: Path) -> None:
+@pytest.mark.parametrize("overrides", [(*PAPER, "trainer.max_epochs=2"), (*SEARCHED, "encoding=relational"), SEARCHED])
+def test_two_runs_with_one_seed_are_bitwise_equal(fit: Fit, tmp_path: Path, overrides: tuple[str, ...]) -> None:
     for run, seed in (("first", 1), ("second", 1), ("other", 2)):
-        fit(*SHORT, f"seed={seed}", run=run)
-    first, second, other = (
-        weights(tmp_path / run / "checkpoints" / "last.ckpt") for run in ("first", "second", "other")
-    )
-    assert equal(first, second)
-    assert not equal(first, other)
-
-
-def test_resuming_goes_on_where_training_stopped(fit: Fit, tmp_path: Path) -> None:
-    settings = (f"problem={PROBLEM}", "trainer=cpu", "model.network.dropout=0.0")
-    fit(*settings, "trainer.max_epochs=1", run="start")
-    last = tmp_path / "start" / "checkpoints" / "last.ckpt"
-    fit(*settings, "trainer.max_epochs=3", f"ckpt_path={last}", run="resumed")
-    content = torch.load(tmp_path / "resumed" / "checkpoints" / "last.ckpt", weights_only=True)
-    assert content["epoch"] == 2
-    with (tmp_path / "resumed" / "metrics.csv").open(newline="") as file:
-        assert [row["epoch"] for row in csv.DictReader(file)] == ["0.0", "1.0", "2.0"]
-
-
-def test_resuming_takes_up_the_stored_weights(fit: Fit, tmp_path: Path) -> None:
-    fit(*SHORT, run="start")
-    last = tmp_path / "start" / "checkpoints" / "last.ckpt"
-    content = torch.load(last, weights_only=True)
-    for group in content["optimizer_states"][0]["param_groups"]:
-        group["lr"] = 0.0
-    write(content, last)
-    fit(*SHORT, "trainer.max_epochs=3", f"ckpt_path={last}", "seed=7", run="resumed")
-    before, after = weights(last), weights(tmp_path / "resumed" / "checkpoints" / "last.ckpt")
-    assert all(torch.equal(before[name], after[name]) for name in before if not is_statistic(name))
-    assert not equal(before, after), "batch statistics go on"
-
-
-@pytest.mark.parametrize(("schedule", "last_rate"), [("constant", 1e-3), ("cosine", 0.0)])
-def test_the_learning_rate_follows_its_schedule(fit: Fit, tmp_path: Path, schedule: str, last_rate: float) -> None:
-    fit(*SHORT, f"model.schedule={schedule}", "data.batch_size=32")
-    content = torch.load(tmp_path / "run" / "checkpoints" / "last.ckpt", weights_only=True)
-    (group,) = content["optimizer_states"][0]["param_groups"]
-    assert group["lr"] == pytest.approx(last_rate, abs=1e-12)
-
-
-def test_schedules_without_end_or_name_are_refused(fit: Fit) -> None:
-    with pytest.raises(EpigymError, match="needs an end"):
-        fit(*SHORT, "model.schedule=cosine", "trainer.max_epochs=-1", "trainer.max_steps=-1")
-    with pytest.raises(EpigymError, match=r"unknown model\.schedule 'cosin': did you mean 'cosine'"):
-        fit(*SHORT, "model.schedule=cosin")
+        fit(*overrides, f"seed={seed}", run=run)
+    first, second, other = (read(tmp_path / run / "checkpoints" / "last.ckpt") for run in ("first", "second", "other"))
+    assert same(first.state, second.state)
+    assert same(first.parameters, second.parameters)
+    assert not same(first.state, other.state)
 
 
 def test_a_training_without_validation_says_what_to_do(fit: Fit) -> None:
     with pytest.raises(EpigymError, match="ended after 2 steps, before the first validation"):
-        fit(*SHORT, "data.batch_size=32", "trainer.max_steps=2")
+        fit(*PAPER, "trainer.max_steps=2")
 
 
-@pytest.mark.slow
-def test_training_stops_early(fit: Fit, tmp_path: Path) -> None:
-    still = ("model.optimizer.lr=0.0", "patience=2")
-    metrics = fit(f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=50", *still)
+@pytest.mark.parametrize("overrides", [PAPER, (*SEARCHED, "base=h_ff", "model.schedule=constant")])
+def test_training_stops_early(fit: Fit, tmp_path: Path, overrides: tuple[str, ...]) -> None:
+    metrics = fit(*overrides, "model.optimizer.lr=0.0", "patience=2", "trainer.max_epochs=50")
     history = rows_of(tmp_path / "run")
-    losses = [row["val/loss"] for row in history]
-    assert len(losses) == metrics["epochs"] == losses.index(min(losses)) + 3 < 50
+    scores = [row["val/loss"] if "val/loss" in row else row["val/score"] for row in history]
+    assert len(scores) == metrics["epochs"] == scores.index(min(scores)) + 3 < 50
     epochs = {
         name: torch.load(tmp_path / "run" / "checkpoints" / f"{name}.ckpt", weights_only=True)["epoch"]
         for name in ("best", "last")
     }
-    assert epochs == {"best": losses.index(min(losses)), "last": len(losses) - 1}
+    assert epochs == {"best": scores.index(min(scores)), "last": len(scores) - 1}
 
 
 @pytest.mark.slow
-def test_several_processes_train_one_regressor(tmp_path: Path) -> None:
+@pytest.mark.parametrize("overrides", [(*PAPER, "data.batch_size=32"), (*SEARCHED, "base=h_ff")])
+def test_several_processes_train_one_network(tmp_path: Path, overrides: tuple[str, ...]) -> None:
     command = [
-        *(sys.executable, "-m", "learn.train", f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=1"),
-        *("trainer.devices=2", "data.batch_size=32", f"outputs={tmp_path}", f"hydra.run.dir={tmp_path}/run"),
+        *(sys.executable, "-m", "learn.train", *overrides, "trainer.max_epochs=1", "trainer.devices=2"),
+        f"hydra.run.dir={tmp_path}/run",
     ]
-    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    record = json.loads((tmp_path / "run" / "run.json").read_text())
-    samples = record["metrics"]["train/samples"]
-    assert record["metrics"]["step"] + 1 == math.ceil(math.ceil(samples / 2) / 32)
-    assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").domains == ("collaboration_communication",)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    metrics = json.loads((tmp_path / "run" / "run.json").read_text())["metrics"]
+    if "train/samples" in metrics:
+        assert metrics["step"] + 1 == math.ceil(math.ceil(metrics["train/samples"] / 2) / 32)
+    else:
+        assert metrics["val/problems"] == 2
+        assert metrics["val/solved"] == int(metrics["val/solved"]) <= 2
+    assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").domains
 
 
 @pytest.mark.slow
 def test_processes_that_a_scheduler_starts_at_once_write_one_run(tmp_path: Path) -> None:
-    """They have no folder in common but that of the data sets, and each would name its run after its own time."""
+    """They have no folder in common, and each would name its run after its own time."""
     with socket() as free:
         free.bind(("127.0.0.1", 0))
         shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1]), "OMP_NUM_THREADS": "1"}
     samples = 17  # of each process, in batches of 16
     command = [
-        *(sys.executable, "-m", "learn.train", f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=1"),
+        *(sys.executable, "-m", "learn.train", *PAPER, "trainer.max_epochs=1", "explorer=exhaustive"),
         *("trainer.devices=2", "trainer.strategy=ddp", "data.batch_size=16", "explorer.max_kept=42"),
     ]
     running = [
@@ -219,33 +281,41 @@ def test_processes_that_a_scheduler_starts_at_once_write_one_run(tmp_path: Path)
 
 
 def test_checkpoint_holds_everything_that_scoring_needs(fit: Fit, tmp_path: Path) -> None:
-    fit(*SHORT, "encoding=bitmask")
+    fit(*PAPER, "trainer.max_epochs=1", "encoding=bitmask")
     path = tmp_path / "run" / "checkpoints" / "best.ckpt"
     trained = load(path)
     assert trained.encoding == {
         "name": "bitmask", "width": 64, "repetition_bits": 16, "fluent_bits": 32, "goal_bits": 16,
     }  # fmt: skip
-    assert trained.target.max_distance == 50
-    assert trained.target.alpha == pytest.approx(0.998 / 50)
-    assert trained.domains == ("collaboration_communication",)
+    assert (trained.base, trained.types, trained.domains) == ("none", (), ("collaboration_communication",))
     scores = open_scorer(path, StateSpace(load_problem(PROBLEM))).score(np.array([0]))
     assert scores.shape == (1,)
 
 
+def test_problems_that_the_encoding_has_no_room_for_are_named(fit: Fit) -> None:
+    narrow = ("encoding.width=8", "encoding.repetition_bits=2", "encoding.fluent_bits=4", "encoding.goal_bits=2")
+    with pytest.raises(LimitError, match=r"does not fit the [^\n]+$"):
+        fit(*PAPER, "encoding=bitmask", *narrow)
+
+
+def test_the_papers_network_needs_identifiers(fit: Fit) -> None:
+    with pytest.raises(EpigymError, match=r"^the encoding 'relational' has no identifiers of worlds: use 'map' or"):
+        fit(*PAPER, "encoding=relational")
+
+
 def test_newest_good_run_of_a_domain_is_found(tmp_path: Path) -> None:
-    def finish(name: str, finished: str, domains: list[str], error: float = 1.0) -> Path:
+    def finish(name: str, finished: str, domains: list[str], *, is_good: bool = True) -> Path:
         run = tmp_path / "train" / name
         run.mkdir(parents=True)
         (run / "best.ckpt").touch()
-        metrics = {"val/mae": error, "median/mae": 2.0}
-        record = {"finished": finished, "checkpoint": "best.ckpt", "domains": domains, "metrics": metrics}
+        record = {"finished": finished, "checkpoint": "best.ckpt", "domains": domains, "is_good": is_good}
         write_sealed(run / "run.json", record)
         return run / "best.ckpt"
 
     finish("a", "2026-01-02", ["grapevine"])
     second = finish("sweep/1", "2026-01-03", ["coin_in_the_box", "grapevine"])
     finish("c", "2026-01-04", ["coin_in_the_box"])
-    finish("no better than the median", "2026-01-05", ["grapevine", "assembly_line"], error=2.0)
+    finish("no better than the median", "2026-01-05", ["grapevine", "assembly_line"], is_good=False)
     assert newest("grapevine", tmp_path) == second
     with pytest.raises(MissingError, match=r"none of the 1 finished runs on 'assembly_line' predicts better"):
         newest("assembly_line", tmp_path)
@@ -254,8 +324,8 @@ def test_newest_good_run_of_a_domain_is_found(tmp_path: Path) -> None:
 
 
 def flip(path: Path) -> None:
-    """Another error than was measured: text that reads as well as before."""
-    path.write_text(path.read_text().replace("0.5", "1.5"))
+    """Another choice than was made: text that reads as well as before."""
+    path.write_text(path.read_text().replace("true", "false"))
 
 
 def as_a_folder(path: Path) -> None:
@@ -272,7 +342,7 @@ def as_a_folder(path: Path) -> None:
         ),
         lambda path: path.write_bytes(b"\xff\xfe\x00"),
         lambda path: write_sealed(path, {}),
-        lambda path: write_sealed(path, {"metrics": None}),
+        lambda path: write_sealed(path, {"checkpoint": None, "is_good": True}),
         flip,
         as_a_folder,
     ],
@@ -280,12 +350,11 @@ def as_a_folder(path: Path) -> None:
 def test_a_damaged_record_is_named_and_passed_over(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: Callable[[Path], object]
 ) -> None:
-    metrics = {"val/mae": 0.5, "median/mae": 1.0}
     for name, day in (("good", 1), ("damaged", 2)):
         run = tmp_path / "train" / name
         run.mkdir(parents=True)
         (run / "best.ckpt").touch()
-        record = {"finished": f"2026-01-0{day}", "checkpoint": "best.ckpt", "domains": ["gossip"], "metrics": metrics}
+        record = {"finished": f"2026-01-0{day}", "checkpoint": "best.ckpt", "domains": ["gossip"], "is_good": True}
         write_sealed(run / "run.json", record)
     damage(tmp_path / "train" / "damaged" / "run.json")
     assert newest("gossip", tmp_path) == tmp_path / "train" / "good" / "best.ckpt"
@@ -303,7 +372,7 @@ def test_problems_of_several_domains_are_pooled() -> None:
         named("train", [], [])
 
 
-@pytest.mark.parametrize("encoding", ["map", "hash", "bitmask"])
+@pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("trainer", ["auto", "cpu", "gpu"])
 def test_every_group_option_composes(monkeypatch: pytest.MonkeyPatch, encoding: str, trainer: str) -> None:
     monkeypatch.setattr(options, "GPU_FILES", ("/dev/null",))
@@ -314,33 +383,50 @@ def test_every_group_option_composes(monkeypatch: pytest.MonkeyPatch, encoding: 
     assert settings.domain == ["coin_in_the_box", "grapevine"]
 
 
+def test_choices_that_are_left_out() -> None:
+    settings = composed(Train, "train")
+    assert settings.encoding["name"] == "hash"
+    assert settings.objective == RankingOptions(name="ranking")
+    assert (settings.base, settings.domain, settings.problem) == ("best", ["grapevine"], [])
+    assert settings.data == SampledOptions(batch_size=256, expansions=40, draws=60, goals=4)
+    assert settings.validation == SearchValidation(by="search", problems=40, nodes=1000)
+    assert composed(Train, "train", "data=published").data == PublishedOptions(
+        batch_size=256, expansions=40, max_class_share=0.5
+    )
+
+
 def test_the_papers_training_is_a_recipe() -> None:
     settings = composed(Train, "train", "recipe=paper", "domain=grapevine", "trainer=cpu")
-    assert (settings.explorer.name, type(settings.data), settings.data.batch_size) == ("dfs", DataOptions, 1024)
-    assert settings.patience == 30
+    assert settings.explorer == ExplorerSettings("dfs")
+    assert settings.data == PublishedOptions(batch_size=1024, expansions=40, max_class_share=0.5)
+    assert settings.objective == DistanceOptions(name="distance", max_distance=50)
+    assert settings.validation == LossValidation(by="loss", share=0.2)
+    assert (settings.base, settings.patience) == ("none", 30)
     assert given(settings.trainer) == {
         "accelerator": "cpu", "max_epochs": 500, "deterministic": True, "max_steps": -1, "limit_train_batches": 1.0,
     }  # fmt: skip
+    assert isinstance(settings.model, ModelOptions)
     assert asdict(settings.model) == {
         "network": {
-            "_target_": None, "node_size": 64, "edge_size": 32, "hidden_size": 128, "head_size": 128, "blocks": 3,
-            "dropout": 0.2,
+            "_target_": options.PAPER, "node_size": 64, "edge_size": 32, "hidden_size": 128, "head_size": 128,
+            "blocks": 3, "dropout": 0.2, "max_distance": 50, "margin": 1e-3,
         },
-        "target": {"max_distance": 50, "margin": 1e-3},
         "optimizer": {"_target_": None, "lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 1e-2},
         "schedule": "constant",
+        "averaging": 0,
     }  # fmt: skip
 
 
 def test_options_of_the_trainer_pass_through(fit: Fit, tmp_path: Path) -> None:
-    fit(*SHORT, "trainer.precision=bf16-mixed", "trainer.gradient_clip_val=0.5")
-    assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").regressor.head[0].weight.dtype is torch.float32
+    fit(*PAPER, "trainer.max_epochs=1", "trainer.precision=bf16-mixed", "trainer.gradient_clip_val=0.5")
+    assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").network.head[0].weight.dtype is torch.float32  # type: ignore[index, union-attr]
 
 
 @pytest.mark.parametrize("explorer", ["auto", "dfs", "exhaustive"])
 def test_one_setting_rules_collapse_out_of_all_rollouts(explorer: str) -> None:
-    for kind, name in ((Rollouts, "rollouts"), (Train, "train"), (Assess, "assess")):
-        chosen = ("domain=grapevine", f"explorer={explorer}")
+    train = ("data=published", "objective=distance")
+    for kind, name, more in ((Rollouts, "rollouts", ()), (Train, "train", train), (Assess, "assess", ())):
+        chosen = ("domain=grapevine", f"explorer={explorer}", *more)
         assert not composed(kind, name, *chosen).explorer.forbid_collapse
         assert composed(kind, name, *chosen, "forbid_collapse=true").explorer.forbid_collapse
 

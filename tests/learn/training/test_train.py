@@ -14,6 +14,7 @@ from dataclasses import asdict
 from itertools import combinations, product
 from pathlib import Path
 from socket import socket
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,14 +22,13 @@ import torch
 from omegaconf import OmegaConf
 
 import domains
-from epigym.encoding.encoder import ENCODINGS
+from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding, to_pyg
 from epigym.encoding.relational import Relational, type_ids_of
 from epigym.errors import EpigymError, LimitError, MissingError
 from epigym.features.types import FeatureTypes
 from epigym.io.sealed import write_sealed
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
-from epigym.space.traversal import breadth_first
 from learn.assess import Assess
 from learn.data.explorers import ExplorerSettings
 from learn.data.pairs import rollout_of
@@ -120,8 +120,8 @@ def test_any_two_choices_are_trained_together() -> None:
 @pytest.mark.parametrize("encoding", ["hash", "relational"])
 def test_an_untrained_network_is_worth_its_base(fit: Fit, tmp_path: Path, encoding: str, base: str) -> None:
     """A learning rate of 0 is the control; with another one the value is the base and a correction."""
-    space = StateSpace(load_problem(SMALL))
-    ids = np.array(list(breadth_first(space)), dtype=np.int32)
+    states = rollout_of(load_problem(SMALL), ExplorerSettings("exhaustive"))
+    space, ids = states.space, states.ids
     costs = BaseHeuristic(space, base)(ids)  # type: ignore[arg-type]
     assert len(np.unique(costs)) > 1
     for rate in ("0.0", "0.1"):
@@ -130,6 +130,10 @@ def test_an_untrained_network_is_worth_its_base(fit: Fit, tmp_path: Path, encodi
         path = tmp_path / rate / "checkpoints" / "best.ckpt"
         scores = open_scorer(path, space).score(ids)
         assert np.array_equal(scores, costs) == (rate == "0.0")
+        trained = load(path)
+        with torch.no_grad():
+            correction = trained.network(to_pyg(make_encoder(space, make_encoding(trained.encoding)).graphs(ids)))
+        assert np.allclose(scores, costs + correction.numpy(), atol=1e-5)
 
 
 def test_types_of_the_training_problems_are_known_to_the_network(fit: Fit, tmp_path: Path) -> None:
@@ -425,8 +429,9 @@ def test_options_of_the_trainer_pass_through(fit: Fit, tmp_path: Path) -> None:
 @pytest.mark.parametrize("explorer", ["auto", "dfs", "exhaustive"])
 def test_one_setting_rules_collapse_out_of_all_rollouts(explorer: str) -> None:
     train = ("data=published", "objective=distance")
-    for kind, name, more in ((Rollouts, "rollouts", ()), (Train, "train", train), (Assess, "assess", ())):
-        chosen = ("domain=grapevine", f"explorer={explorer}", *more)
+    kinds: dict[str, Any] = {"rollouts": Rollouts, "train": Train, "assess": Assess}
+    for name, kind in kinds.items():
+        chosen = ("domain=grapevine", f"explorer={explorer}", *(train if name == "train" else ()))
         assert not composed(kind, name, *chosen).explorer.forbid_collapse
         assert composed(kind, name, *chosen, "forbid_collapse=true").explorer.forbid_collapse
 

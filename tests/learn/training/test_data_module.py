@@ -1,0 +1,199 @@
+"""What is trained on: balanced and split samples, batches of them, and of pairs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from epigym.encoding.encoder import make_encoding
+from epigym.errors import EpigymError
+from epigym.problem import load_problem
+from epigym.space import ragged
+from learn.data.explorers import ExplorerSettings
+from learn.data.pairs import Pairs, pairs_of, rollout_of
+from learn.models.base import BaseHeuristic
+from learn.training.data_module import (
+    MIN_STRATUM,
+    Batch,
+    LabelledStates,
+    PairRuns,
+    Samples,
+    TrainingData,
+    balance,
+    split,
+    split_samples,
+)
+from tests.helpers.runs import PROBLEM
+
+labels = st.lists(st.integers(0, 6), min_size=1, max_size=80).map(lambda values: np.array(values, dtype=np.int32))
+seeds = st.integers(0, 2**31)
+
+
+@given(labels, seeds, st.floats(0.1, 1.0))
+def test_balance_caps_classes_at_a_share_of_the_original_count(
+    distance: NDArray[np.int32], seed: int, share: float
+) -> None:
+    kept = balance(distance, share, np.random.default_rng(seed))
+    assert np.all(np.diff(kept) > 0)
+    counts, original = np.bincount(distance[kept], minlength=7), np.bincount(distance, minlength=7)
+    if np.count_nonzero(original) == 1:
+        assert len(kept) == len(distance)
+    else:
+        limit = max(1, int(share * len(distance)))
+        assert counts.tolist() == np.minimum(original, limit).tolist()
+
+
+def test_balance_by_hand() -> None:
+    distance = np.array([0] * 8 + [1] * 2)
+    kept = balance(distance, 0.5, np.random.default_rng(0))
+    assert np.bincount(distance[kept]).tolist() == [5, 2]
+
+
+@given(labels, seeds)
+def test_split_is_a_stratified_partition(distance: NDArray[np.int32], seed: int) -> None:
+    train, validation = split(distance, 0.2, np.random.default_rng(seed))
+    assert sorted([*train, *validation]) == list(range(len(distance)))
+    for value, count in enumerate(np.bincount(distance)):
+        held_out = np.count_nonzero(distance[validation] == value)
+        assert held_out == (round(0.2 * count) if count >= MIN_STRATUM else 0)
+
+
+def test_split_depends_on_the_seed_alone() -> None:
+    distance = np.arange(100) % 3
+    first, again, other = (split(distance, 0.2, np.random.default_rng(seed))[1].tolist() for seed in (1, 1, 2))
+    assert first == again != other
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=10), st.data())
+def test_ragged_positions_are_those_of_slices(lengths: list[int], data: st.DataObject) -> None:
+    ptr = ragged.pointers(np.array(lengths))
+    flat = np.arange(ptr[-1])
+    rows = np.array(data.draw(st.lists(st.integers(0, len(lengths) - 1), max_size=6)), dtype=np.int64)
+    found, counts = ragged.positions(ptr, rows)
+    expected = [flat[ptr[row] : ptr[row + 1]].tolist() for row in rows]
+    assert flat[found].tolist() == [value for part in expected for value in part]
+    assert counts.tolist() == [len(part) for part in expected]
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_balance_keeps_at_least_one_of_every_class(share: float) -> None:
+    distance = np.array([0, 0, 0, 1, 2])
+    assert set(distance[balance(distance, share, np.random.default_rng(0))]) == {0, 1, 2}
+
+
+@pytest.fixture(scope="module")
+def explored() -> list[Pairs]:
+    """Two problems with all their e-states."""
+    names = (PROBLEM, "collaboration_communication/2_2_3_pl_4")
+    return [rollout_of(load_problem(name), ExplorerSettings("exhaustive")) for name in names]
+
+
+@pytest.fixture(scope="module")
+def paired() -> list[Pairs]:
+    """Two problems with pairs, more than in one run."""
+    names = (PROBLEM, "collaboration_communication/2_2_3_pl_4")
+    found = [pairs_of(load_problem(name), expansions=20, max_states=1000, seed=1) for name in names]
+    return [one for one in found if one is not None]
+
+
+def states_of(problems: list[Pairs], *, shared: bool = False) -> LabelledStates:
+    return LabelledStates(problems, make_encoding("hash"), "h_ff", shared=shared)
+
+
+def batches_of(data: TrainingData) -> list[Batch]:
+    return list(data.train_dataloader())
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_every_sample_is_in_one_batch_with_its_distance_and_base(explored: list[Pairs], shared: bool) -> None:
+    train, validation = split_samples(states_of(explored, shared=shared), 1.0, 0.2, 3)
+    data = TrainingData(train, validation, 16, 3)
+    count = sum(len(one.ids) for one in explored)
+    assert len(train) + len(validation) == count
+    batches = [*batches_of(data), *data.val_dataloader()]
+    distance = torch.cat([batch.distance for batch in batches])
+    base = torch.cat([batch.base for batch in batches])
+    assert all(batch.graphs.num_graphs == len(batch.base) <= 16 for batch in batches)
+    expected = [
+        (float(length), float(cost))
+        for one in explored
+        for length, cost in zip(one.distance, BaseHeuristic(one.space, "h_ff")(one.ids), strict=True)
+    ]
+    assert sorted(zip(distance.tolist(), base.tolist(), strict=True)) == sorted(expected)
+
+
+def test_pairs_name_the_e_states_of_their_batch(paired: list[Pairs]) -> None:
+    """Each pair is in one batch; what is better is nearer, and the weights of a batch are 1 together."""
+    data = TrainingData(PairRuns(states_of(paired)), (), 128, 3)
+    batches = batches_of(data)
+    assert len(batches) > 1
+    for batch in batches:
+        assert len(batch.better) == len(batch.worse) == len(batch.weight) <= 128
+        assert float(batch.weight.sum()) == pytest.approx(1)
+        assert (batch.distance[batch.better] < batch.distance[batch.worse]).all()
+        assert sorted({*batch.better.tolist(), *batch.worse.tolist()}) == list(range(batch.graphs.num_graphs))
+    pairs = torch.cat([torch.stack([one.distance[one.better], one.distance[one.worse]]).T for one in batches])
+    expected = np.concatenate([
+        np.stack([known[one.better], known[one.worse]]).T
+        for one, known in zip(paired, states_of(paired).distance, strict=True)
+    ])  # fmt: skip
+    assert sorted(map(tuple, pairs.tolist())) == sorted(map(tuple, expected.tolist()))
+
+
+def test_a_last_batch_of_one_sample_is_dropped(explored: list[Pairs]) -> None:
+    samples = Samples(states_of(explored), [np.arange(17), np.arange(0)], gradients=True)
+    assert [len(batch.base) for batch in batches_of(TrainingData(samples, samples, 16, 0))] == [16]
+    assert [len(batch.base) for batch in batches_of(TrainingData(samples, samples, 15, 0))] == [15, 2]
+
+
+def test_one_sample_is_too_few(explored: list[Pairs]) -> None:
+    one = Samples(states_of(explored), [np.arange(1), np.arange(0)], gradients=True)
+    with pytest.raises(EpigymError, match=r"^1 training samples are too few: at least 2 are needed$"):
+        TrainingData(one, one, 16, 0)
+
+
+def test_the_order_depends_on_the_seed_alone(paired: list[Pairs]) -> None:
+    def order(seed: int) -> list[float]:
+        data = TrainingData(PairRuns(states_of(paired)), (), 64, seed)
+        return [float(value) for batch in batches_of(data) for value in batch.weight]
+
+    assert order(1) == order(1) != order(2)
+
+
+@pytest.mark.parametrize("share_graphs", [False, True])
+def test_a_batch_is_the_same_whichever_was_fetched_before(explored: list[Pairs], share_graphs: bool) -> None:
+    """Bit by bit: the graphs of a training that is gone on with are made in another order."""
+    late, early = (states_of(explored, shared=share_graphs) for _ in range(2))
+    late.batch([(0, np.arange(200, 225))])
+    late.batch([(1, np.arange(20))])
+    parts = [(0, np.arange(30, 60)), (1, np.arange(10, 20))]
+    first, second = late.batch(parts)["graphs"], early.batch(parts)["graphs"]
+    if share_graphs:
+        assert torch.equal(first.identifiers, second.identifiers)
+        for one, other in zip(first.states.layers, second.states.layers, strict=True):
+            assert torch.equal(one.sent.terms, other.sent.terms)
+            assert torch.equal(one.received.terms, other.received.terms)
+    else:
+        assert torch.equal(first.x, second.x)
+        assert torch.equal(first.edge_index, second.edge_index)
+
+
+def test_problems_to_search_are_one_batch_of_numbers(paired: list[Pairs]) -> None:
+    problems: Any = [object(), object(), object()]
+    data = TrainingData(PairRuns(states_of(paired)), problems, 64, 0, nodes=7)
+    (numbers,) = data.val_dataloader()
+    assert (numbers.tolist(), data.nodes) == ([0, 1, 2], 7)
+
+
+def test_few_samples_validate_on_those_to_train_on(explored: list[Pairs], caplog: pytest.LogCaptureFixture) -> None:
+    few = replace(explored[0], ids=explored[0].ids[:4], distance=np.arange(4, dtype=np.int32))
+    train, validation = split_samples(states_of([few]), 1.0, 0.2, 0)
+    assert train.row.tolist() == validation.row.tolist() == [0, 1, 2, 3]
+    assert "all distance classes have under 5 samples" in caplog.text

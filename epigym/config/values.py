@@ -5,9 +5,9 @@ Beside its type, the metadata of a field may hold rules for a value that is not 
 - `minimum` and `maximum` of a number;
 - `exists`: the value names a file or folder that must be there, or is a list of such names;
 - `written`: it names a `file` or a `folder` that will be written;
-- `own`: a dataclass that a mapping is checked against, unless it names a class of the user's as `_target_`;
+- `own`: dataclasses by the `_target_` of a mapping, which it is checked against; any other is a class of the user's;
 - `among`: a table of dataclasses by name, as `module:name`, one of which a mapping chooses by its `name`;
-- `check`: a function, as `module:name`, that raises an `EpigymError` for a wrong value.
+- `check`: a function, as `module:name`, that raises an `EpigymError` for a wrong value; `own` mappings need none.
 """
 
 from __future__ import annotations
@@ -183,12 +183,13 @@ def _check(value: Any, rules: Mapping[str, Any], place: str, shown: str) -> None
             raise MissingError(f"{place}={name}: there is no such file or folder")
     if "written" in rules:
         check_writable(value, is_folder=rules["written"] == "folder")
-    if "own" in rules and value.get(TARGET) in rules["own"]:
+    is_own = "own" in rules and value.get(TARGET) in rules["own"]
+    if is_own:
         own = rules["own"][value.get(TARGET)]
         make(own, {name: one for name, one in value.items() if name != TARGET}, f"{place}.")
     if "among" in rules:
         make_chosen(place, value, resolve_name(rules["among"]), f"{place}.")
-    if check is not None:
+    if check is not None and not is_own:
         try:
             resolve_name(check)(value)
         except EpigymError as error:

@@ -38,26 +38,45 @@ class Case(NamedTuple):
     code: int = 64
 
 
+LINEAR = "model=linear does not use it, only networks (model=gine or model=paper): leave it out"
+ROLLOUTS = "rollouts are made with data=published and objective=distance only: leave it out"
+DISTANCE = "data=published objective=distance"
 CASES = (
     *(
-        Case(f"model.network.{name}={value}", f"model.network.{name}={value}: expected at least {least}, and finite")
+        Case(f"model=paper model.network.{name}={value}",
+             f"model.network.{name}={value}: expected at least {least}, and finite")
         for name, value, least in (("node_size", 0, 1), ("edge_size", 0, 1), ("hidden_size", 0, 1),
-                                   ("head_size", -3, 1), ("blocks", -1, 0))
+                                   ("head_size", -3, 1), ("blocks", -1, 0), ("max_distance", 0, 1))
     ),
-    Case("model.network.dropout=1.5", "model.network.dropout=1.5: expected at most 1"),
-    Case("model.network.dropout=-0.1", "model.network.dropout=-0.1: expected at least 0"),
+    Case("model=paper model.network.dropout=1.5", "model.network.dropout=1.5: expected at most 1"),
+    Case("model=paper model.network.margin=0.6", "model.network.margin=0.6: expected at most 0.5"),
+    *(
+        Case(f"model.network.{name}={value}", f"model.network.{name}={value}: expected at least 1, and finite")
+        for name, value in (("width", 0), ("layers", 0))
+    ),
+    Case("model.network.type_dropout=1.5", "model.network.type_dropout=1.5: expected at most 1"),
+    Case("model.averaging=1.5", "model.averaging=1.5: expected at most 1"),
+    Case("+model.network.heads=3", "unknown setting 'model.network.heads': did you mean 'model.network.layers' "
+         "or 'model.network.width' or 'model.network.type_dropout'?"),
     *(
         Case(f"model.optimizer.{name}={value}", f"model.optimizer.{name}={value}: expected at least 0, and finite")
-        for name, value in (("lr", -1.0), ("lr", "inf"), ("lr", "nan"), ("weight_decay", -0.1), ("eps", -1.0))
+        for name, value in (("lr", -1.0), ("lr", "inf"), ("lr", "nan"), ("weight_decay", -0.1))
     ),
     Case("model.optimizer.lr=fast", "model.optimizer.lr=fast: expected a number"),
     *(
         Case(
-            f"model.optimizer.betas=[{betas}]",
+            f"model=paper model.optimizer.betas=[{betas}]",
             f"model.optimizer: betas=[{betas}]: expected two numbers from 0 to below 1",
         )
         for betas in ("0.9, 1.0", "-0.1, 0.9", "0.9")
     ),
+    *(
+        Case(f"data.{name}=0", f"data.{name}=0: expected at least 1")
+        for name in ("draws", "goals", "expansions", "batch_size")
+    ),
+    *(Case(f"validation.{name}=0", f"validation.{name}=0: expected at least 1") for name in ("problems", "nodes")),
+    Case("base=h_max", "unknown base 'h_max': did you mean 'h_add'?"),
+    Case("objective=distance objective.max_distance=0", "objective.max_distance=0: expected at least 1"),
     Case("trainer=gpu", "trainer.accelerator: this machine has no GPU for 'gpu': give trainer=auto or trainer=cpu"),
     Case("-m hydra/launcher=slurm encoding=map,hash", "hydra/launcher=slurm: there is no sbatch: start it on a machine "
          "that can submit, or give hydra/launcher=local"),
@@ -68,24 +87,42 @@ CASES = (
         for number in range(len(FINISHED))
     ),
     Case("model=linear run_dir=finished_2", "run_dir=finished_2: there is a training: name another"),
-    Case("model=linear encoding=bitmask trainer.max_steps=5",
-         "encoding=bitmask: model=linear does not use it, only model=gine: leave it out"),
-    Case("encoding=relational",
-         "encoding: the encoding 'relational' has no identifiers of worlds: use 'map' or 'hash' or 'bitmask'; "
-         "model=relational makes its typed graphs itself"),
-    Case("model=relational encoding=relational",
-         "encoding=relational: model=relational does not use it, only model=gine: leave it out"),
-    Case("model=linear explorer=dfs", "explorer=dfs: model=linear does not use it, only model=gine: leave it out"),
-    Case("model=linear trainer.max_steps=5",
-         "trainer.max_steps=5: model=linear does not use it, only model=gine and model=relational: leave it out"),
-    Case("model=linear patience=3",
-         "patience=3: model=linear does not use it, only model=gine and model=relational: leave it out"),
-    Case("model=relational data.batch_size=3",
-         "data.batch_size=3: model=relational does not use it, only model=gine: leave it out"),
-    Case("model=linear recipe=paper", "recipe=paper: it is for model=gine, not for model=linear"),
-    Case("recipe=L0", "recipe=L0: it is for model=linear, not for model=gine"),
-    Case("problem=coin_in_the_box/pl_3 data.draws=3",
-         "data.draws=3: problem= names all that is learned from: leave one of them out"),
+    *(
+        Case(f"model=linear {given}", f"{given}: {LINEAR}")
+        for given in ("encoding=bitmask", "encoding.width=32", "objective=distance", "base=h_ff", "data=published",
+                      "data.draws=3", "validation=loss", "validation.nodes=3", "explorer=dfs", "trainer=cpu",
+                      "trainer.max_epochs=5", "patience=3", "problem=coin_in_the_box/pl_3", "resume=true")
+    ),
+    Case("model=linear recipe=paper",
+         "recipe=paper: it is for networks (model=gine or model=paper), not for model=linear"),
+    Case("recipe=L0", "recipe=L0: it is for model=linear, not for networks (model=gine or model=paper)"),
+    *(
+        Case(f"problem=coin_in_the_box/pl_3 {given}",
+             f"{given}: problem= names all that is learned from: leave one of them out")
+        for given in ("domain=grapevine", "without=gossip")
+    ),
+    *(
+        Case(given, f"{given}: problems are sampled, not read: give it with data=published or problem=")
+        for given in ("semantics=efp", "plank_compat=true")
+    ),
+    Case("data=published without=gossip", "without=gossip: it leaves out sampled problems only: give it with "
+         "data=sampled"),
+    *(
+        Case(f"{chosen} {given}".strip(), f"{given}: {ROLLOUTS}")
+        for chosen in ("", "objective=distance", "data=published", "problem=coin_in_the_box/pl_3")
+        for given in ("explorer=dfs", "explorer.max_kept=3", "forbid_collapse=true")
+    ),
+    Case("data=published data.max_class_share=0.3", f"data.max_class_share=0.3: {ROLLOUTS}"),
+    Case(f"{DISTANCE} data.expansions=3",
+         "data.expansions=3: the explorer decides what is learned from: leave it out"),
+    Case("recipe=paper data.expansions=3",
+         "data.expansions=3: the explorer decides what is learned from: leave it out"),
+    Case("objective=distance validation=loss",
+         "base=best is chosen by search: give base=none, h_ff or h_add, or validation=search"),
+    Case("base=none validation=loss",
+         "validation=loss measures distances: give objective=distance, or validation=search"),
+    Case("recipe=paper objective=ranking",
+         "validation=loss measures distances: give objective=distance, or validation=search"),
 )  # fmt: skip
 
 
@@ -130,12 +167,16 @@ def test_a_gpu_that_may_be_there_is_left_to_lightning(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     "overrides",
     [
-        ["model=relational", "trainer.max_epochs=3", "patience=2", "resume=true"],
         ["model=linear", "recipe=L0", "without=gossip", "domain=all"],
-        ["problem=coin_in_the_box/pl_3", "data.batch_size=8", "semantics=efp", "explorer=dfs"],
-        ["data=published", "problem=coin_in_the_box/pl_3"],
-        ["recipe=paper", "encoding=map", "data=distribution"],
-        ["~model.network.blocks", "+model.optimizer.amsgrad=true"],
+        ["domain=all", "without=gossip", "data.draws=3", "data.expansions=8"],
+        ["problem=coin_in_the_box/pl_3", "data.batch_size=8", "data.draws=8", "semantics=efp"],
+        ["problem=coin_in_the_box/pl_3", "data=published", "semantics=efp", "data.expansions=8"],
+        [*DISTANCE.split(), "explorer=dfs", "explorer.seed=3", "forbid_collapse=true", "data.max_class_share=0.3"],
+        ["objective=distance", "base=h_ff", "validation=loss", "validation.share=0.1"],
+        ["recipe=paper", "encoding=map", "data=sampled", "data.expansions=8"],
+        ["recipe=paper", "base=h_add", "validation=search", "validation.nodes=8"],
+        ["model=paper", "encoding=map", "trainer.max_epochs=3", "patience=2", "resume=true"],
+        ["~model.network.layers", "+model.optimizer.amsgrad=true"],
     ],
 )
 def test_settings_that_are_used_are_taken(overrides: list[str]) -> None:
@@ -146,4 +187,4 @@ def test_a_class_of_the_user_takes_its_own_values() -> None:
     own = ("model.optimizer._target_=torch.optim.SGD", "model.optimizer.lr=-1.0")
     with pytest.raises(UsageError, match=r"model\.optimizer\.lr=-1\.0: expected at least 0"):
         composed(Train, "train", own[1])
-    assert composed(Train, "train", *own).model.optimizer["lr"] == -1
+    assert composed(Train, "train", *own).network.optimizer["lr"] == -1

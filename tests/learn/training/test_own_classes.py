@@ -10,34 +10,96 @@ import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from lightning import Trainer
 
+from epigym.encoding.encoder import make_encoder, make_encoding, to_pyg
 from epigym.errors import EpigymError, UsageError
-from learn.data.dataset import DataSet
+from epigym.problem import load_problem
+from epigym.space.space import StateSpace
+from learn.models.base import BaseHeuristic
 from learn.models.checkpoints import load
+from learn.models.scoring import open_scorer
 from learn.train import Train, main
+from learn.training import sources
 from learn.training.fitting import train
 from learn.training.options import TrainerOptions
+from learn.training.sources import Source
 from tests.helpers.commands import composed
-from tests.helpers.runs import PROBLEM, Fit
+from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit
 
 OWN = """
 from pathlib import Path
 
+import torch
 from lightning import Callback
 from lightning.pytorch.loggers import CSVLogger
+from torch import nn
 from torch.optim import SGD
+from torch_geometric.nn import GINEConv, global_mean_pool
 
-from learn.models.gine.regressor import Regressor
+from epigym.encoding.encoder import make_encoding
 
 
-class Net(Regressor):
-    def __init__(self, width, *, margin, scale, **settings):
-        super().__init__(width, margin=margin, **settings)
-        self.scale = scale
+class Net(nn.Module):
+    def __init__(self, encoding, width=4, *, scale=1):
+        super().__init__()
+        self.nodes = nn.Linear(make_encoding(encoding).width, width)
+        self.conv = GINEConv(nn.Linear(width, width), edge_dim=1)
+        self.head = nn.Linear(width, 1)
+        self.scale, self.encoding = scale, encoding
+
+    def forward(self, data):
+        x = self.conv(self.nodes(data.x).relu(), data.edge_index, data.edge_attr).relu()
+        return self.scale * self.head(global_mean_pool(x, data.batch, data.num_graphs)).squeeze(1)
+
+
+class Typed(nn.Module):
+    def __init__(self, types, layers):
+        super().__init__()
+        self.seen, self.layers, self.size = types, layers, nn.Embedding(8, 1)
+
+    def forward(self, data):
+        return global_mean_pool(self.size(data.node_type), data.batch, data.num_graphs).squeeze(1)
+
+
+class Anything(nn.Module):
+    def __init__(self, **settings):
+        super().__init__()
+        self.settings, self.bias = settings, nn.Parameter(torch.zeros(()))
+
+    def forward(self, data):
+        return self.bias.expand(data.num_graphs)
+
+
+class Bare(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(()))
+
+
+class Column(Bare):
+    def forward(self, data):
+        return self.bias.expand(data.num_graphs, 1)
+
+
+class Pair(Bare):
+    def forward(self, data):
+        return self.bias.expand(data.num_graphs), 3
+
+
+class Fails(Bare):
+    def forward(self, data):
+        return data.colour
+
+
+class Apart:
+    def __init__(self, encoding):
+        pass
 
 
 class Pushed(SGD):
@@ -50,7 +112,7 @@ class Note(Callback):
         self.file = file
 
     def on_train_end(self, trainer, module):
-        Path(self.file).write_text(type(module.regressor).__name__)
+        Path(self.file).write_text(type(module.network).__name__)
 
 
 class Stop(Callback):
@@ -66,9 +128,9 @@ class Log(CSVLogger):
     def __init__(self, folder):
         super().__init__(folder, name="own", version="")
 """
-SHORT = (f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=1", "model.schedule=constant")
+SHORT = (*SEARCHED, "base=h_ff", "trainer.max_epochs=1")
 PUSHED = ("model.optimizer._target_=own.Pushed", "+model.optimizer.push=0.25")
-LESS = ("~model.optimizer.betas", "~model.optimizer.eps", "~model.optimizer.weight_decay")
+LESS = ("~model.optimizer.weight_decay",)
 
 
 @pytest.fixture(autouse=True)
@@ -81,17 +143,48 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_training_takes_classes_of_the_user(fit: Fit, tmp_path: Path) -> None:
-    network = ("model.network._target_=own.Net", "+model.network.scale=3", "model.network.blocks=1")
+    network = ("model.network._target_=own.Net", "+model.network.scale=3", "model.network.width=5")
     callbacks = f"callbacks=[{{_target_: own.Note, file: {tmp_path}/note}}]"
     loggers = f"loggers=[{{_target_: own.Log, folder: {tmp_path}}}]"
     metrics = fit(*SHORT, *network, *PUSHED, *LESS, callbacks, loggers)
     best = tmp_path / "run" / "checkpoints" / "best.ckpt"
-    regressor = load(best).regressor
-    assert (type(regressor).__name__, regressor.scale, len(regressor.head)) == ("Net", 3, 4)
+    made: Any = load(best).network
+    assert (type(made).__name__, made.scale, made.head.in_features) == ("Net", 3, 5)
+    assert made.encoding == {"name": "hash", "width": 64}
     [group] = torch.load(best, weights_only=True)["optimizer_states"][0]["param_groups"]
-    assert (group["momentum"], group["lr"]) == (0.25, 1e-3)
+    assert (group["momentum"], group["initial_lr"]) == (0.25, 2e-3)
     assert (tmp_path / "note").read_text() == "Net"
-    assert f"{metrics['val/loss']:.4g}"[:6] in (tmp_path / "own" / "metrics.csv").read_text()
+    assert f"{metrics['val/score']:.4g}"[:6] in (tmp_path / "own" / "metrics.csv").read_text()
+    space = StateSpace(load_problem(PROBLEM))
+    ids = np.array([space.initial], dtype=np.int32)
+    with torch.no_grad():
+        correction = made(to_pyg(make_encoder(space, make_encoding("hash")).graphs(ids))).numpy()
+    expected = BaseHeuristic(space, "h_ff")(ids) + correction
+    assert open_scorer(best, space).score(ids) == pytest.approx(expected)
+
+
+def test_a_network_learns_distances_from_published_problems(fit: Fit) -> None:
+    own = ("model=gine", "model.network._target_=own.Net", "model.network.width=4")
+    metrics = fit(*PAPER, *own, "trainer.max_epochs=2")
+    assert metrics["val/loss"] > 0
+
+
+@pytest.mark.parametrize(("target", "encoding"), [("Net", "bitmask"), ("Typed", "relational"), ("Typed", "hash")])
+def test_a_network_receives_what_its_constructor_names(fit: Fit, tmp_path: Path, target: str, encoding: str) -> None:
+    fit(*SHORT, f"encoding={encoding}", f"model.network._target_=own.{target}")
+    trained = load(tmp_path / "run" / "checkpoints" / "best.ckpt")
+    made: Any = trained.network
+    if target == "Net":
+        assert (made.head.in_features, made.encoding["name"]) == (4, "bitmask")
+    else:
+        assert (made.layers, made.seen) == (2, trained.types)
+        assert bool(trained.types) == (encoding == "relational")
+
+
+def test_a_network_of_any_settings_receives_those_alone_that_are_not_ours(fit: Fit, tmp_path: Path) -> None:
+    fit(*SHORT, "model.network._target_=own.Anything", "+model.network.colour=red")
+    made: Any = load(tmp_path / "run" / "checkpoints" / "best.ckpt").network
+    assert made.settings == {"colour": "red"}
 
 
 @pytest.mark.parametrize(
@@ -99,8 +192,7 @@ def test_a_training_takes_classes_of_the_user(fit: Fit, tmp_path: Path) -> None:
     [
         (["model.network._target_=own.Gone"], r"_target_=own\.Gone: module 'own' has no attribute 'Gone'"),
         (["model.network._target_=gone.Net"], r"_target_=gone\.Net: No module named 'gone'"),
-        (["model.network._target_=own.Net"], r"own\.Net: .*missing .* argument: 'scale'"),
-        (PUSHED, r"own\.Pushed: .*unexpected keyword argument 'betas'; leave a setting of ours out with a ~"),
+        (PUSHED, r"own\.Pushed: .*unexpected keyword argument 'weight_decay'; leave a setting of ours out with a ~"),
         (["callbacks=[{file: note}]"], "name a class as _target_: module.Class"),
     ],
 )
@@ -140,8 +232,8 @@ def test_an_interrupted_training_says_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], epoch: int
 ) -> None:
     stop = f"callbacks=[{{_target_: own.Stop, epoch: {epoch}}}]"
-    folders = (f"outputs={tmp_path}", f"hydra.run.dir={tmp_path}/run")
-    arguments = ["learn.train", f"problem={PROBLEM}", "trainer=cpu", "trainer.max_epochs=3"]
+    folders = (f"hydra.run.dir={tmp_path}/run",)
+    arguments = ["learn.train", *PAPER, "trainer.max_epochs=3"]
     monkeypatch.setenv("HYDRA_FULL_ERROR", "")
     last = tmp_path / "run" / "checkpoints" / "last.ckpt"
     remedy = f"go on with resume=true run_dir={tmp_path}/run" if epoch else "no epoch was finished, nothing is kept"
@@ -152,7 +244,7 @@ def test_an_interrupted_training_says_how_to_go_on(
     assert capsys.readouterr().err.splitlines()[-1] == f"error: interrupted: {remedy}"
     assert last.exists() == bool(epoch)
     if epoch:
-        monkeypatch.setattr(sys, "argv", [*arguments, f"outputs={tmp_path}", "resume=true", f"run_dir={tmp_path}/run"])
+        monkeypatch.setattr(sys, "argv", [*arguments, "resume=true", f"run_dir={tmp_path}/run"])
         with pytest.raises(SystemExit) as ended:
             main()
         assert ended.value.code == 0
@@ -162,20 +254,36 @@ def test_an_interrupted_training_says_how_to_go_on(
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("model.optimizer._target_=torch.optim.SGD", "SGD: .*unexpected keyword argument"),
-        ("callbacks=[{_target_: collections.OrderedDict}]", "derives from Lightning's Callback"),
+        ("model.optimizer._target_=torch.optim.SGD +model.optimizer.betas=[0.1]", "SGD: .*unexpected keyword argument"),
+        ("callbacks=[{_target_:collections.OrderedDict}]", "derives from Lightning's Callback"),
         ("trainer.accelerator=abacus", "trainer: .*abacus"),
         ("ckpt_path={}/broken.ckpt", "broken.ckpt: damaged or cut off, "),
+        ("model.network._target_=own.Net +model.network.colour=red", r"own\.Net: .*argument 'colour'; leave a setting"),
+        ("model.network._target_=own.Typed", r"own\.Typed: .*missing .* argument: 'layers'"),
+        ("model.network._target_=own.Apart", r"own\.Apart: expected a class that derives from torch\.nn\.Module$"),
+        ("model.network._target_=os.getcwd", r"os\.getcwd: expected a class that derives from torch\.nn\.Module$"),
+        ("model.network._target_=own.Bare", r"^model\.network: own\.Bare\.forward\(data\) fails on two graphs with x "
+         r"float32\[n, 64\]: .*; data has x, edge_index, edge_attr, node_type, edge_type, batch and num_graphs"),
+        ("model.network._target_=own.Fails encoding=relational", r"own\.Fails\.forward\(data\) fails on two graphs "
+         r"with x int64\[n, 4\]: .*colour"),
+        ("model.network._target_=own.Column", r"^model\.network: own\.Column\.forward\(data\) returns \[2, 1\] for 2 "
+         r"graphs, expected a tensor of shape \[2\]: one value for each$"),
+        ("model.network._target_=own.Pair", r"own\.Pair\.forward\(data\) returns tuple for 2 graphs, expected"),
     ],
-)
+)  # fmt: skip
+@pytest.mark.parametrize("source", ["data=sampled", f"problem={PROBLEM}", "data=published"])
 def test_what_a_training_does_not_take_shows_before_anything_is_explored(
-    tmp_path: Path, override: str, message: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, override: str, message: str, source: str
 ) -> None:
     (tmp_path / "broken.ckpt").write_text("x")
-    settings = composed(Train, "train", f"run_dir={tmp_path}", override.replace("{}", str(tmp_path)))
+    given = override.replace("{}", str(tmp_path)).split()
+    chosen = composed(Train, "train", f"run_dir={tmp_path}", "~model.network.layers", source, *given)
 
-    def collect() -> list[DataSet]:
+    def explored(*_: Any, **__: Any) -> None:
         raise AssertionError("explored")
 
-    with pytest.raises(EpigymError, match=message):
-        train(settings, collect, [], [PROBLEM], "default")
+    for name in ("drawn", "all_pairs", "rollout_of", "sample_files"):
+        monkeypatch.setattr(sources, name, explored)
+    with pytest.raises(EpigymError, match=message) as refused:
+        train(chosen, Source(chosen, chosen.domain, chosen.problem, chosen.reading))
+    assert "\n" not in str(refused.value)

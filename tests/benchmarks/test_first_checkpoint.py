@@ -1,4 +1,4 @@
-"""What the regressor of the first command is worth to greedy search on larger problems; run by hand.
+"""What the network of the first command is worth to greedy search on larger problems; run by hand.
 
     time python -m learn.train encoding=hash run_dir=outputs/train/first
     pytest tests/benchmarks/test_first_checkpoint.py
@@ -27,7 +27,7 @@ def test_expansions(pytestconfig: pytest.Config) -> None:
         pytest.skip("python -m learn.train encoding=hash run_dir=outputs/train/first")
     configurations = {
         "gnn": Configuration.of("hfs", {"name": "gnn", "checkpoint": str(CHECKPOINT)}),
-        "open_goals": Configuration.of("hfs", "open_goals"),
+        "h_add": Configuration.of("hfs", "h_add"),
         "bfs": Configuration.of("bfs", None),
     }
     lines = ["", f"{'expanded, + where not solved':30s}" + "".join(f"{name:>12s}" for name in configurations)]

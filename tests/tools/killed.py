@@ -2,6 +2,7 @@
 
     OMP_NUM_THREADS=1 python -m tests.tools.killed rollouts 50
     OMP_NUM_THREADS=1 python -m tests.tools.killed training 50 --seed 7
+    OMP_NUM_THREADS=1 python -m tests.tools.killed searched 50
     OMP_NUM_THREADS=1 python -m tests.tools.killed evaluation 50
     OMP_NUM_THREADS=1 python -m tests.tools.killed sweep 50
 
@@ -22,6 +23,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -39,6 +41,7 @@ from learn.training.report import pictures
 from search.evaluate import Evaluate, evaluate
 from search.evaluation.cell import MEASURED
 from tests.helpers.commands import composed
+from tests.helpers.runs import SEARCHED
 
 PROBLEMS = ("collaboration_communication/2_2_3_pl_4", "coin_in_the_box/pl_3")
 
@@ -49,15 +52,15 @@ def _rollouts() -> Callable[[], None]:
 
 
 SMALL = (
-    f"problem={PROBLEMS[0]}", *(f"model.network.{name}_size=16" for name in ("node", "edge", "hidden", "head")),
+    "recipe=paper", f"problem={PROBLEMS[0]}", *(f"model.network.{name}_size=16" for name in ("node", "edge", "hidden", "head")),
     "trainer.max_epochs=-1", "trainer.max_steps=12", "trainer.val_check_interval=3", "trainer=cpu",
-    "trainer.check_val_every_n_epoch=null", "data.batch_size=16", "resume=true",
+    "trainer.check_val_every_n_epoch=null", "data.batch_size=16",
 )  # fmt: skip
-"""Settings of a training that lasts a moment."""
+"""Settings of a training of the paper's network that lasts a moment."""
 
 
-def _training() -> Callable[[], None]:
-    settings = composed(Train, "train", *SMALL, "run_dir=run")
+def _training(*given: str) -> Callable[[], None]:
+    settings = composed(Train, "train", *given, "run_dir=run", "resume=true")
     return lambda: train(settings)
 
 
@@ -67,7 +70,15 @@ def _succeeds(code: object) -> None:
 
 def _sweep() -> Callable[[], None]:
     def command() -> None:
-        sys.argv = ["learn.train", "-m", *SMALL, "trainer.max_steps=6", "encoding=map,hash", "hydra.sweep.dir=sweep"]
+        sys.argv = [
+            "learn.train",
+            "-m",
+            *SMALL,
+            "resume=true",
+            "trainer.max_steps=6",
+            "encoding=map,hash",
+            "hydra.sweep.dir=sweep",
+        ]
         try:
             learn.train.main()
         except SystemExit as stop:
@@ -88,7 +99,13 @@ def _evaluation() -> Callable[[], None]:
     return command
 
 
-COMMANDS = {"rollouts": _rollouts, "training": _training, "evaluation": _evaluation, "sweep": _sweep}
+COMMANDS: dict[str, Callable[[], Callable[[], None]]] = {
+    "rollouts": _rollouts,
+    "training": partial(_training, *SMALL),
+    "searched": partial(_training, *SEARCHED, "encoding=relational"),
+    "evaluation": _evaluation,
+    "sweep": _sweep,
+}
 
 
 class Calls:
@@ -156,12 +173,13 @@ def results(kind: str, folder: Path) -> dict[str, Any]:
     if kind == "evaluation":
         with (folder / "run" / "results.csv").open(newline="") as file:
             return {"rows": [dict(row, **dict.fromkeys(MEASURED)) for row in csv.DictReader(file)]}
-    found = _data_sets(folder / "outputs" / "rollouts")
+    found: dict[str, Any] = {}
     if kind == "rollouts":
+        found |= _data_sets(folder / "outputs" / "rollouts")
         for path in sorted((folder / "run").glob("*.json")):
             record = read_sealed(path, "")
             found[path.name] = {name: value for name, value in record.items() if name != "seconds"}
-    for run in {"training": ["run"], "sweep": ["sweep/0", "sweep/1"]}.get(kind, []):
+    for run in {"training": ["run"], "searched": ["run"], "sweep": ["sweep/0", "sweep/1"]}.get(kind, []):
         found[run] = _trained(folder / run)
     return found
 
@@ -184,7 +202,7 @@ def _trained(run: Path) -> dict[str, Any]:
         found["rows"] = [dict(row, seconds="") for row in csv.DictReader(file)]
     for name in ("best", "last"):
         content = read_all(run / "checkpoints" / f"{name}.ckpt")
-        for part in ("state_dict", "optimizer_states", "lr_schedulers", "global_step"):
+        for part in content.keys() - {"callbacks", "loops"}:  # these hold folders and seconds
             found[f"{name} {part}"] = _plain(content[part])
     return found
 

@@ -12,23 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from lightning import Callback, Trainer
 
 import domains
+from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
-from learn.data.dataset import load as load_set
 from learn.models.checkpoints import load, read_all
+from learn.models.gine.scorer import make_scorer
 from learn.train import Train
-from learn.training.loaders import RolloutData
-from learn.training.options import DistributionOptions, ModelOptions, given
-from learn.training.report.report import step_errors
+from learn.training.drawing import drawn
+from learn.training.options import ModelOptions, SampledOptions, given
+from learn.training.selection import validate_by_search
 from learn.training.trial import sampled
 from tests.helpers.commands import composed
-from tests.helpers.runs import PROBLEM, Fit
+from tests.helpers.runs import PAPER, Fit
 
-FEW = ("data.draws=6", "explorer.max_kept=300", "data.batch_size=32", "trainer.max_steps=20",
-       "trainer.limit_train_batches=8", "trainer.accelerator=cpu")  # fmt: skip
+FEW = ("data.draws=4", "trainer.max_epochs=3", "trainer.check_val_every_n_epoch=1", "trainer.accelerator=cpu",
+       "validation.problems=3", "validation.nodes=50")  # fmt: skip
 
 
 class Stop(Callback):
@@ -62,17 +62,19 @@ def solves(folder: Path, line: str) -> dict[str, object]:
 
 def test_it_samples_problems_of_grapevine_and_takes_minutes() -> None:
     settings = composed(Train, "train", "encoding=hash")
-    assert (settings.domain, settings.problem, settings.explorer.name) == (["grapevine"], [], "auto")
-    assert isinstance(settings.data, DistributionOptions)
+    assert (settings.domain, settings.problem, settings.base) == (["grapevine"], [], "best")
+    assert isinstance(settings.data, SampledOptions)
     assert isinstance(settings.model, ModelOptions)
-    assert (settings.data.draws, settings.data.batch_size, settings.model.schedule) == (60, 256, "cosine")
+    assert (settings.data.draws, settings.data.batch_size, settings.model.schedule) == (60, 256, "linear")
+    assert settings.model.averaging == 0.98
     assert given(settings.trainer) == {
-        "accelerator": "auto", "max_epochs": 500, "deterministic": True, "max_steps": 2000, "limit_train_batches": 200,
+        "accelerator": "auto", "max_epochs": 12, "deterministic": True, "check_val_every_n_epoch": 2,
     }  # fmt: skip
 
 
-def test_it_ends_with_a_command_that_solves_a_larger_problem(tmp_path: Path) -> None:
-    lines = ended(tmp_path, "learn.train", "encoding=hash", *FEW)
+@pytest.mark.parametrize("encoding", ["hash", "relational"])
+def test_it_ends_with_a_command_that_solves_a_larger_problem(tmp_path: Path, encoding: str) -> None:
+    lines = ended(tmp_path, "learn.train", f"encoding={encoding}", *FEW)
     [run] = tmp_path.glob("outputs/train/*")
     run = run.relative_to(tmp_path)
     assert f" problem={run}/grapevine_" in lines[-1]
@@ -81,59 +83,65 @@ def test_it_ends_with_a_command_that_solves_a_larger_problem(tmp_path: Path) -> 
     assert result["plan_length"]
 
     record = json.loads((run / "run.json").read_text())
-    assert record["stopped"] == "step limit: 20 steps, epoch 3"
-    best = read_all(run / "checkpoints" / "best.ckpt")
-    assert best["global_step"] == record["metrics"]["step"] + 1 < 20
-    trained = load(run / "checkpoints" / "best.ckpt")
-    data = RolloutData([load_set(tmp_path / folder) for folder in record["data_sets"]], batch_size=32)
-    batches = list(data.val_dataloader())
-    with torch.inference_mode():
-        predicted = torch.cat([trained.target.steps(trained.regressor.forward_shared(batch)) for batch in batches])
-    anew = step_errors(predicted, torch.cat([batch.distance for batch in batches]))
-    for name, value in anew.items():
-        assert record["metrics"][f"val/{name}"] == pytest.approx(value, rel=1e-4), name
+    metrics, path = record["metrics"], run / "checkpoints" / "best.ckpt"
+    assert record["stopped"] == f"epoch limit: 3 epochs, {read_all(path.with_name('last.ckpt'))['global_step']} steps"
+    best, trained = read_all(path), load(path)
+    assert best["global_step"] == metrics["step"] + 1
+    problems = [(task, FeatureTypes(task)) for task in drawn(["grapevine"], "validation", 3, 42)]
+    anew = validate_by_search(problems, 50, lambda space, types: make_scorer(trained, space).score)
+    assert (metrics["val/solved"], metrics["val/expanded"]) == (anew.solved, anew.expanded)
     kept = f"kept is the checkpoint of epoch {best['epoch'] + 1}, step {best['global_step']}"
-    assert any(line.endswith(f"step limit: 20 steps, epoch 3; {kept}") for line in lines)
-    assert any(re.search(rf"regressor +│ +{anew['mae']:.3f} ", line) for line in lines)
+    assert any(line.endswith(f"{record['stopped']}; {kept}") for line in lines)
+    assert any(re.search(rf"network +│ +{anew.solved} │ +{anew.expanded} ", line) for line in lines)
+    assert {base: any(f"{base} alone" in line and "│" in line for line in lines) for base in ("h_ff", "h_add")} == {
+        "h_ff": True, "h_add": True
+    }  # fmt: skip
 
 
 def test_every_encoding_has_a_folder_of_its_own(tmp_path: Path) -> None:
-    few = [*FEW, "trainer.max_steps=8", "data.draws=3"]
-    lines = ended(tmp_path, "learn.train", "-m", "encoding=map,hash,bitmask", *few)
+    few = [*FEW, "trainer.max_epochs=1", "data.draws=2"]
+    lines = ended(tmp_path, "learn.train", "-m", "encoding=map,hash,bitmask,relational", *few)
     runs = sorted(tmp_path.glob("outputs/train/*/*/run.json"))
-    assert [json.loads(run.read_text())["encoding"] for run in runs] == ["map", "hash", "bitmask"]
-    assert len([line for line in lines if line.startswith("python -m search.solve problem=")]) == 3
+    encodings = ["map", "hash", "bitmask", "relational"]
+    assert [json.loads(run.read_text())["encoding"] for run in runs] == encodings
+    assert [load(run.parent / "checkpoints" / "best.ckpt").encoding["name"] for run in runs] == encodings
+    assert len([line for line in lines if line.startswith("python -m search.solve problem=")]) == 4
 
 
 @pytest.mark.parametrize(
     ("overrides", "stopped"),
     [
-        (["trainer.max_epochs=3"], "epoch limit: 3 epochs, 3 steps"),
+        (["trainer.max_epochs=3"], "epoch limit: 3 epochs, 12 steps"),
+        (["trainer.max_epochs=-1", "trainer.max_steps=6"], "step limit: 6 steps, epoch 2"),
         (
             [*STILL],
             "early stopping after epoch {}: no better validation loss for 2 epochs",
         ),
         (
-            [*STILL, "data.batch_size=64", "trainer.val_check_interval=1"],
+            [*STILL, "trainer.val_check_interval=1"],
             "early stopping after epoch {}: no better validation loss for 2 validations",
         ),
         ([f"callbacks=[{{_target_: {__name__}.Stop}}]"], "stopped by a callback after 1 steps, epoch 1"),
     ],
 )
 def test_a_training_says_when_and_why_it_stopped(fit: Fit, tmp_path: Path, overrides: list[str], stopped: str) -> None:
-    metrics = fit(f"problem={PROBLEM}", "trainer=cpu", *overrides)
+    metrics = fit(*PAPER, *(("trainer.max_epochs=50",) if "patience=2" in overrides else ()), *overrides)
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert record["stopped"] == stopped.format(int(metrics["epochs"]))
 
 
+@pytest.mark.parametrize(
+    ("kind", "overrides"),
+    [("files", FEW), ("published", ("recipe=paper", "trainer=cpu"))],
+)
 def test_what_is_named_is_learned_from_and_searched(
-    fit: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    fit: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, overrides: tuple[str, ...]
 ) -> None:
     text = domains.text("collaboration_communication/2_2_3_pl_4")
     (tmp_path / "it's one=two.txt").write_text(text)
-    fit(f"problem='{tmp_path}/it\\'s one=two.txt'", "semantics=efp", "trainer=cpu", "trainer.max_epochs=1")
+    fit(f"problem='{tmp_path}/it\\'s one=two.txt'", "semantics=efp", *overrides, "trainer.max_epochs=1")
     record = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert (record["problems"], record["distribution"]) == ([f"{tmp_path}/it's one=two.txt"], None)
+    assert (record["problems"], record["data"]["kind"]) == ([f"{tmp_path}/it's one=two.txt"], kind)
     line = capsys.readouterr().out.splitlines()[-1]
     assert "semantics=efp" in line
     solves(tmp_path, line)

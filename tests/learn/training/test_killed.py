@@ -14,7 +14,7 @@ import pytest
 from lightning import Callback, Trainer
 
 from tests.helpers.benchmark_files import ROOT
-from tests.helpers.runs import GINE, Fit, check_same
+from tests.helpers.runs import PAPER, Fit, check_same
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,9 @@ class Send(Callback):
             os.kill(os.getpid(), self._number)
 
 
-@pytest.mark.parametrize(("kind", "moments"), [("rollouts", 4), ("training", 2), ("evaluation", 2), ("sweep", 2)])
+@pytest.mark.parametrize(
+    ("kind", "moments"), [("rollouts", 4), ("training", 2), ("searched", 2), ("evaluation", 2), ("sweep", 2)]
+)
 def test_killed_at_random_moments(kind: str, moments: int, pytestconfig: pytest.Config) -> None:
     if kind == "sweep" and not pytestconfig.getoption("full"):
         pytest.skip("two trainings, five times: --full")
@@ -47,24 +49,24 @@ def test_killed_at_random_moments(kind: str, moments: int, pytestconfig: pytest.
     ("number", "code", "step"), [(signal.SIGTERM, 143, 8), (signal.SIGINT, 130, 8), (signal.SIGTERM, 143, 2)]
 )
 def test_a_stopped_training_says_how_to_go_on(tmp_path: Path, fit: Fit, number: int, code: int, step: int) -> None:
-    """Of five steps an epoch has."""
+    """Of four steps an epoch has."""
     stop = f"callbacks=[{{_target_: {__name__}.Send, number: {int(number)}, step: {step}}}]"
-    folders = (f"run_dir={tmp_path}/run", f"hydra.run.dir={tmp_path}/hydra", f"outputs={tmp_path}")
+    folders = (f"run_dir={tmp_path}/run", f"hydra.run.dir={tmp_path}/hydra")
     process = subprocess.Popen(
-        [sys.executable, "-m", "learn.train", *GINE, *folders, stop],
+        [sys.executable, "-m", "learn.train", *PAPER, *folders, stop],
         env=ENVIRONMENT, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         start_new_session=True,
     )  # fmt: skip
     output, _ = process.communicate()
     assert process.returncode == code
-    is_kept = step > 5
+    is_kept = step > 4
     remedy = f"go on with resume=true run_dir={tmp_path}/run" if is_kept else "no epoch was finished, nothing is kept"
     assert output.splitlines()[-1] == f"error: interrupted: {remedy}"
     assert "Traceback" not in output
     assert [one for one in psutil.pids() if session(one) == process.pid] == []
     assert (tmp_path / "run" / "checkpoints" / "last.ckpt").exists() == is_kept
-    fit(*GINE, "resume=true")
-    fit(*GINE, run="whole")
+    fit(*PAPER, "resume=true")
+    fit(*PAPER, run="whole")
     check_same(tmp_path / "whole", tmp_path / "run")
 
 

@@ -11,8 +11,7 @@ from hydra import compose, initialize_config_dir
 
 import learn.training.options  # noqa: F401 - names the options of the trainer
 from epigym.config.packages import PLACE
-
-PROBLEM = "collaboration_communication/2_2_3_pl_6"
+from tests.helpers.runs import PAPER
 
 
 @pytest.mark.slow
@@ -20,7 +19,7 @@ def test_submitit_trains_in_a_process_of_its_own(tmp_path: Path) -> None:
     pytest.importorskip("submitit")
     command = [
         *(sys.executable, "-m", "learn.train", "-m", "hydra/launcher=submitit_local", "encoding=map"),
-        *(f"problem={PROBLEM}", "trainer.max_epochs=1", f"outputs={tmp_path}", f"hydra.sweep.dir={tmp_path}/train"),
+        *(*PAPER, "trainer.max_epochs=1", f"hydra.sweep.dir={tmp_path}/train"),
     ]
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
     job = tmp_path / "train" / "0"

@@ -32,6 +32,8 @@ class Calibration:
         is_map = len(values) == len(steps) and (np.diff(values) > 0).all() and (np.diff(steps) >= 0).all()
         if not is_map or not np.isfinite([*values, *steps]).all():
             raise ValueError("steps is no monotone map from values to steps")
+        object.__setattr__(self, "values", tuple(values.tolist()))
+        object.__setattr__(self, "steps", tuple(steps.tolist()))
 
     def __call__(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """float64[k]: the steps that values, float64[k], mean."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from epigym import _core
 from epigym.encoding.encoder import Encoder, make_encoder, make_encoding, node_types
 from epigym.encoding.goal_graph import MAX_LABEL
-from epigym.errors import CheckpointError, DamagedError
+from epigym.encoding.relational import Relational
+from epigym.errors import CheckpointError, DamagedError, UsageError
 from epigym.features.relaxation import Relaxation
 from epigym.io.files import AnyPath, write_text
 from epigym.io.sealed import read_sealed, sealed
@@ -77,7 +78,8 @@ class NetworkModel:
         try:
             if self.is_typed:
                 renamed |= {name.replace(".edges.", ".relations."): renamed.pop(name) for name in edges}
-                index = np.zeros(self.encoding["type_ids"] + 1, dtype=np.int64)
+                encoding = cast(Relational, make_encoding(self.encoding))
+                index = np.zeros(encoding.type_ids + 1, dtype=np.int64)
                 index[list(self.types)] = np.arange(1, len(self.types) + 1)
                 return _core.GineNetwork(renamed, index)
             labels = (np.arange(MAX_LABEL + 1)[:, None] / MAX_LABEL).astype(np.float32)
@@ -88,7 +90,7 @@ class NetworkModel:
             kept = {name: array for name, array in kept.items() if name not in edges}
             tables = {f"{layer}.relations.weight": self._perceive(f"{layer}.edges", labels) for layer in layers}
             return _core.GineNetwork(kept | tables)
-        except (KeyError, ValueError, IndexError) as error:
+        except (AttributeError, IndexError, KeyError, UsageError, ValueError) as error:
             raise CheckpointError(f"the weights of {self.domain} make no network: {error}") from None
 
     def embed(self, identifiers: NDArray[np.uint8]) -> NDArray[np.float32]:

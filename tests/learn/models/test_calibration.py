@@ -50,6 +50,11 @@ def test_without_points_values_are_steps(values: list[float]) -> None:
     assert Calibration()(np.array(values)).tolist() == np.maximum(values, 0).tolist()
 
 
+def test_equal_points_are_equal_maps() -> None:
+    assert Calibration([], []) == Calibration()
+    assert Calibration(np.array([1, 2]), [3, 4]) == Calibration((1.0, 2.0), (3.0, 4.0)) != Calibration([1, 2], [3, 5])
+
+
 @pytest.mark.parametrize(
     ("values", "points"),
     [

@@ -24,7 +24,10 @@ from learn.models import scoring
 from learn.models.base import Base, BaseHeuristic
 from learn.models.calibration import Calibration
 from learn.models.checkpoints import Trained
+from learn.models.gine import model
 from learn.models.gine import scorer as scorers
+from learn.models.gine.model import FusedScorer
+from learn.models.gine.network import GineNetwork
 from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.scorer import NetworkScorer, PaperScorer, folded, make_scorer
 from learn.models.scoring import chunks
@@ -75,12 +78,12 @@ def test_scores_of_a_network_are_those_of_the_plain_one(encoding: str, name: str
     space = explored(name, 120)
     types = type_ids_of([FeatureTypes(space.task)], Relational()) if encoding == "relational" else []
     ids, trained = shuffled(space, 100), random_trained(SMALL, encoding, types=types)
-    scorer = make_scorer(trained, space)
-    assert isinstance(scorer, NetworkScorer)
-    scores = scorer.score(ids)
-    assert scores.dtype == np.float64
-    assert scores.std() > 100 * CLOSE
-    assert np.abs(scores - plain_scores(trained, space, ids)).max() < CLOSE
+    assert isinstance(make_scorer(trained, space), FusedScorer)
+    for scorer in (make_scorer(trained, space), NetworkScorer(trained, space)):
+        scores = scorer.score(ids)
+        assert scores.dtype == np.float64
+        assert scores.std() > 100 * CLOSE
+        assert np.abs(scores - plain_scores(trained, space, ids)).max() < CLOSE
 
 
 @pytest.mark.parametrize("network", [PAPER, SMALL])
@@ -101,14 +104,12 @@ def test_a_network_corrects_its_base(network: dict[str, Any], base: Base) -> Non
         assert corrected.relaxation(ids).actions.tolist() == Relaxation(space)(ids).actions.tolist()
 
 
-def test_subclasses_of_the_paper_s_network_are_scored_plainly() -> None:
-    class Own(PaperNetwork):
-        """Which may have a forward pass of its own."""
-
-    space, trained = StateSpace(load_problem("coin_in_the_box/pl_3")), random_regressor()
-    own: Any = Own({"name": "hash"}).eval()
-    assert isinstance(make_scorer(trained, space), PaperScorer)
-    assert isinstance(make_scorer(replace(trained, network=own), space), NetworkScorer)
+@pytest.mark.parametrize("kind", [PaperNetwork, GineNetwork])
+def test_subclasses_are_scored_plainly(kind: Any) -> None:
+    """They may have a forward pass of their own."""
+    own = type("Own", (kind,), {})({"name": "hash"}).eval()
+    space = StateSpace(load_problem("coin_in_the_box/pl_3"))
+    assert isinstance(make_scorer(replace(random_regressor(), network=own), space), NetworkScorer)
 
 
 @pytest.mark.parametrize("trained", [random_regressor(), random_trained(SMALL, "relational", base="h_add")])
@@ -120,8 +121,10 @@ def test_scores_do_not_depend_on_the_batch(trained: Trained, monkeypatch: pytest
     assert np.abs(together - np.concatenate([one_by_one.score(ids[k : k + 1]) for k in ids])).max() < CLOSE
     assert np.array_equal(together, make_scorer(trained, space).score(ids))
     assert one_by_one.score(ids[:0]).shape == (0,)
-    monkeypatch.setattr(scorers, "_CHUNK", 7)
-    assert np.abs(together - make_scorer(trained, space).score(ids)).max() < CLOSE
+    for module in (scorers, model):
+        monkeypatch.setattr(module, "_CHUNK", 7)
+    for scorer in (make_scorer(trained, space), NetworkScorer(trained, space)):
+        assert np.abs(together - scorer.score(ids)).max() < CLOSE
 
 
 def test_e_states_of_many_worlds_are_scored_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,8 +19,8 @@ from epigym.features.types import FeatureTypes
 from epigym.io.sealed import write_sealed
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
+from learn.models import shipped
 from learn.models.base import PENALTY, Base
-from learn.models.linear import shipped
 from learn.models.linear.model import (
     FORMAT_VERSION,
     LinearModel,
@@ -31,7 +31,7 @@ from learn.models.linear.model import (
     read_schema,
     write_model,
 )
-from learn.models.linear.shipped import fitting
+from learn.models.shipped import find_model
 from tests.helpers.tasks import hopeless
 
 PROBLEM = "coin_in_the_box/pl_5"
@@ -277,7 +277,8 @@ def test_what_the_relaxation_does_not_reach_is_far_but_not_infinitely(base: Base
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the models that come with epigym are."""
-    monkeypatch.setattr(shipped, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(shipped, "LINEAR", tmp_path / "shipped")
+    monkeypatch.setattr(shipped, "NETWORKS", tmp_path / "networks")
     (tmp_path / "shipped").mkdir()
     return tmp_path / "shipped"
 
@@ -290,19 +291,19 @@ def known(folder: Path, name: str, *schema: int) -> str:
 def test_the_model_of_a_domain_is_taken_for_what_it_knows(folder: Path) -> None:
     coin, general = known(folder, "coin_in_the_box", 1, 2, 3), known(folder, "general", 1)
     for schema in (frozenset[int](), frozenset({2}), frozenset({1, 2, 3})):
-        assert fitting(None, "coin_in_the_box", schema)[0] == coin
-        assert fitting(None, "coin_in_the_box", schema)[1].domain == "coin_in_the_box"
-    assert fitting(None, "coin_in_the_box", frozenset({1, 2, 3, 4}))[0] == general
-    assert fitting(None, "grapevine", frozenset({4}))[0] == general
-    assert fitting(None, "", frozenset({4}))[1].domain == "general"
+        assert find_model(None, "coin_in_the_box", schema)[0] == coin
+        assert find_model(None, "coin_in_the_box", schema)[1].domain == "coin_in_the_box"
+    assert find_model(None, "coin_in_the_box", frozenset({1, 2, 3, 4}))[0] == general
+    assert find_model(None, "grapevine", frozenset({4}))[0] == general
+    assert find_model(None, "", frozenset({4}))[1].domain == "general"
 
 
 def test_what_is_called_otherwise_is_known_by_what_is_in_it(folder: Path) -> None:
     coin, _, vine = known(folder, "coin_in_the_box", 1, 2, 3), known(folder, "general", 9), known(folder, "vine", 1, 4)
-    assert fitting(None, "the-coin", frozenset({2, 3}))[0] == coin
-    assert fitting(None, "the-coin", frozenset({1, 4}))[0] == vine
-    assert fitting(None, "vine", frozenset({1}))[0] == vine
-    assert fitting(None, "coin_in_the_box", frozenset({4}))[0] == vine
+    assert find_model(None, "the-coin", frozenset({2, 3}))[0] == coin
+    assert find_model(None, "the-coin", frozenset({1, 4}))[0] == vine
+    assert find_model(None, "vine", frozenset({1}))[0] == vine
+    assert find_model(None, "coin_in_the_box", frozenset({4}))[0] == vine
 
 
 def test_of_the_models_only_the_one_that_is_taken_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,7 +311,7 @@ def test_of_the_models_only_the_one_that_is_taken_is_read(folder: Path, monkeypa
     vine = [known(folder, name, *schema) for name, schema in {"a": (1, 2), "general": (9,), "vine": (3, 4)}.items()][-1]
     read: list[str] = []
     monkeypatch.setattr(shipped, "read_model", lambda path: (read.append(str(path)), read_model(path))[1])
-    assert fitting(None, "the-vine", frozenset({3}))[1].domain == "vine"
+    assert find_model(None, "the-vine", frozenset({3}))[1].domain == "vine"
     assert read == [vine]
 
 
@@ -324,35 +325,40 @@ def test_a_schema_that_cannot_be_read_alone_is_an_error_of_its_file(content: str
 def test_a_task_of_the_domain_has_its_model_and_a_file_of_that_name_has_not(folder: Path) -> None:
     small, large = (FeatureTypes(domain_problem("coin_in_the_box", agents=count)).schema for count in (3, 5))
     coin, general = known(folder, "coin_in_the_box", *small), known(folder, "general")
-    assert fitting(None, "coin_in_the_box", large)[0] == coin
-    assert fitting(None, "coin_in_the_box", FeatureTypes(hopeless()).schema)[0] == general
+    assert find_model(None, "coin_in_the_box", large)[0] == coin
+    assert find_model(None, "coin_in_the_box", FeatureTypes(hopeless()).schema)[0] == general
 
 
 def test_a_file_is_taken_as_it_is_named(folder: Path, tmp_path: Path) -> None:
     known(folder, "general")
     mine = known(tmp_path, "grapevine", 1)
-    assert fitting(mine, "coin_in_the_box", frozenset({9}))[0] == mine
-    file, model = fitting(str(tmp_path / "{domain}.json"), "grapevine", frozenset({9}))
+    assert find_model(mine, "coin_in_the_box", frozenset({9}))[0] == mine
+    file, model = find_model(str(tmp_path / "{domain}.json"), "grapevine", frozenset({9}))
     assert (file, model.domain) == (mine, "grapevine")
 
 
 def test_what_is_missing_is_named_with_a_remedy(folder: Path, tmp_path: Path) -> None:
-    remedy = "make one with `python -m learn.train model=linear domain=…`"
+    remedy = "make one with `python -m learn.train domain=…`"
     for file, path in (
         (None, folder / "general.json"),
         (str(tmp_path / "gone.json"), tmp_path / "gone.json"),
         (str(tmp_path / "{domain}.json"), tmp_path / "coin_in_the_box.json"),
-        (str(tmp_path), tmp_path),
+        (str(tmp_path / "folder.json"), tmp_path / "folder.json"),
     ):
+        (tmp_path / "folder.json").mkdir(exist_ok=True)
         with pytest.raises(MissingError, match=rf"^there is no model {re.escape(f'{path}: {remedy}')}$"):
-            fitting(file, "coin_in_the_box", frozenset())
+            find_model(file, "coin_in_the_box", frozenset())
+    with pytest.raises(
+        CheckpointError, match=r"best\.ckpt: expected a model\.json of learn\.train; the heuristic 'gnn'"
+    ):
+        find_model("best.ckpt", "coin_in_the_box", frozenset())
 
 
 def test_a_damaged_model_of_the_domain_is_not_passed_over(folder: Path) -> None:
     known(folder, "general")
     (folder / "coin_in_the_box.json").write_text("{}")
     with pytest.raises(CheckpointError, match=r"coin_in_the_box\.json: damaged or edited"):
-        fitting(None, "coin_in_the_box", frozenset())
+        find_model(None, "coin_in_the_box", frozenset())
 
 
 @pytest.mark.parametrize(
@@ -364,8 +370,8 @@ def test_a_damaged_model_of_the_domain_is_not_passed_over(folder: Path) -> None:
 )  # fmt: skip
 def test_the_models_that_come_with_epigym_are_found_by_domain(problem: str) -> None:
     task = load_problem(problem)
-    file, model = fitting(None, task.domain, FeatureTypes(task).schema)
-    assert (file, model.domain) == (str(shipped.SHIPPED / f"{task.domain}.json"), task.domain)
+    file, model = find_model(None, task.domain, FeatureTypes(task).schema)
+    assert (file, model.domain) == (str(shipped.LINEAR / f"{task.domain}.json"), task.domain)
 
 
 def test_every_call_reads_the_file(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -374,7 +380,7 @@ def test_every_call_reads_the_file(folder: Path, tmp_path: Path, monkeypatch: py
         write_model(made(domain=name), tmp_path / name / "model.json")
 
     def domain() -> str:
-        return fitting("model.json", "", frozenset())[1].domain
+        return find_model("model.json", "", frozenset())[1].domain
 
     monkeypatch.chdir(tmp_path / "first")
     assert domain() == "first"

@@ -196,7 +196,7 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
 
     write_model(Path(model), "other weights")
     assert changed() == {"gnn", "interleaved"}
-    monkeypatch.setattr(learned, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(learned, "LINEAR", tmp_path / "shipped")
     assert changed() == {"learned"}
     write_model(tmp_path / "shipped" / "general.json", "weights")
     assert changed() == {"learned"}

@@ -19,8 +19,8 @@ from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
 from epigym.task.formula import divided
+from learn.models import shipped
 from learn.models.base import Base
-from learn.models.linear import shipped
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation, write_model
 from search.agents import make_agent
 from search.agents.limits import Limits
@@ -146,7 +146,8 @@ def test_the_domain_of_the_task_chooses_the_file(tmp_path: Path) -> None:
 
 
 def test_without_a_file_it_is_a_model_that_comes_with_epigym(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shipped, "SHIPPED", tmp_path)
+    monkeypatch.setattr(shipped, "LINEAR", tmp_path)
+    monkeypatch.setattr(shipped, "NETWORKS", tmp_path / "networks")
     model = written(tmp_path / "coin_in_the_box.json", "none", 1)
     general = written(tmp_path / "general.json", "h_add", 2)
     own, other = StateSpace(load_problem(PROBLEM)), StateSpace(hopeless())

@@ -17,7 +17,7 @@ from epigym.cli.codes import ExitCode
 from epigym.errors import CollapseError, EpigymError, MissingError, UsageError
 from epigym.io.files import read_plan
 from epigym.reference.semantics import Validation
-from learn.models.linear.shipped import SHIPPED
+from learn.models.shipped import LINEAR
 from search import competition
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -172,7 +172,7 @@ def test_a_file_that_is_no_plan_is_never_replaced(
     monkeypatch.chdir(tmp_path)
     write_problem(tmp_path)
     Path("coin.txt").write_text(COIN)
-    shutil.copyfile(SHIPPED / "general.json", "model.json")
+    shutil.copyfile(LINEAR / "general.json", "model.json")
     if ending:
         Path(name).rename(name + ending)
     content = Path(name + ending).read_bytes()

@@ -1,24 +1,32 @@
-"""Say what the score that a linear model gives to an e-state is made of.
+"""Decompose the value that a trained model gives to an e-state.
 
-A line for each feature: what it adds, what it counts in this e-state by the names of the task, and what it means in any
-task.
+Of a linear model a line for each feature: what it adds, what it counts in this e-state by the names of the task, and
+what it means in any task. Of a network the base heuristic, the correction, and the nodes of the graph that the
+correction depends on most; this needs PyTorch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from epigym.cli.runner import run
 from epigym.cli.settings import ReadingSettings
+from epigym.config.packages import extras
+from learn.models.runs import chosen
 
 _SHOWN = 5  # names beside a feature
 
 if TYPE_CHECKING:
+    from epigym.features.types import FeatureTypes
     from epigym.space.space import StateSpace
+    from learn.models.gine.explaining import NetworkExplanation
     from learn.models.linear.explaining import Explanation
+    from learn.models.linear.model import LinearModel
+    from learn.models.shipped import Model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,33 +40,64 @@ class Explain(ReadingSettings):
 
 
 def explain(settings: Explain) -> None:
-    """Print the score, what it is the sum of, and the features that matter most with what they are.
+    """Print the value, its parts, and the features or nodes that matter most.
 
     Raises:
-        EpigymError: when the problem, an action or the model is wrong.
+        EpigymError: when the problem, an action or the model is wrong, or PyTorch is needed and missing.
     """
     from rich.console import Console
 
-    from epigym.errors import UsageError
     from epigym.features.types import FeatureTypes
     from epigym.problem import load_problem
     from epigym.space.space import StateSpace
-    from learn.models.linear.explaining import explain
     from learn.models.linear.model import LinearModel
     from learn.models.shipped import find_model
 
     space = StateSpace(load_problem(settings.problem, settings.reading), forbid_collapse=settings.forbid_collapse)
     state = _after(space, settings.after)
-    types = FeatureTypes(space.task)
-    file, model = find_model(settings.checkpoint, space.task.domain, types.schema)
-    if not isinstance(model, LinearModel):
-        raise UsageError(f"{file} is a network: expected a linear model")
-    found = explain(space, model, state, types)
-    console = Console(soft_wrap=True, highlight=False, markup=False)
+    types, domain = FeatureTypes(space.task), space.task.domain
+    is_checkpoint = Path(settings.checkpoint or "").suffix == ".ckpt"
+    file, model = (
+        (chosen(settings.checkpoint, domain), None)
+        if is_checkpoint
+        else find_model(settings.checkpoint, domain, types.schema)
+    )
+    lines: Iterable[str]
+    if isinstance(model, LinearModel):
+        name, lines = str(model.representation), _explain_linear(space, model, state, types, settings.top)
+    else:
+        name, lines = "network", _explain_network(space, file, model, state, types, settings.top)
     where = f"after {', '.join(settings.after)}" if settings.after else "at the start"
-    console.print(f"{space.task.name} {where}, by {file} ({model.representation})\n")
-    for line in (*_sum(found, model.representation.base), "", *_features(found, settings.top)):
+    console = Console(soft_wrap=True, highlight=False, markup=False)
+    for line in (f"{space.task.name} {where}, by {file} ({name})", "", *lines):
         console.print(line)
+
+
+def _explain_linear(space: StateSpace, model: LinearModel, state: int, types: FeatureTypes, top: int) -> Iterator[str]:
+    from learn.models.linear.explaining import explain
+
+    found = explain(space, model, state, types)
+    yield from (*_sum(found, model.representation.base), "", *_features(found, top))
+
+
+@extras()
+def _explain_network(
+    space: StateSpace, file: str, model: Model | None, state: int, types: FeatureTypes, top: int
+) -> list[str]:
+    """The lines about a network, of a checkpoint where there is no model."""
+    from learn.models.checkpoints import load
+    from learn.models.gine.explaining import explain, restore_network
+    from learn.models.gine.model import NetworkModel
+
+    trained = restore_network(model, Path(file)) if isinstance(model, NetworkModel) else load(file)
+    found: NetworkExplanation = explain(space, trained, state, types)
+    lines = [
+        f"{found.value:12.4f}  value, the sum of",
+        f"{found.base:12.4f}  base heuristic: {trained.base}",
+        f"{found.correction:12.4f}  correction",
+    ]
+    shown = [f"{value:12.4f}  {name}" for name, value in found.nodes[:top] if value]
+    return [*lines, "", f"{'influence':>12}  node", *shown] if shown else lines
 
 
 def _after(space: StateSpace, plan: Sequence[str]) -> int:

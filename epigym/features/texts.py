@@ -77,6 +77,21 @@ def names(space: StateSpace, types: FeatureTypes, level: int, worlds: bool, stat
     return dict(writer.names)
 
 
+def list_names(task: Task, tables: FeatureTables) -> dict[str, list[str]]:
+    """The names of all objects, subformulas of the goal, fluents, beliefs and static facts, by kind.
+
+    Beliefs are named `agent about fluent`, facts by their objects.
+
+    Args:
+        task: with its structure, where it has one.
+        tables: of its types.
+    """
+    found: dict[str, list[str]] = {kind: [] for kind in ("object", "subformula", "fluent", "belief", "fact")}
+    for node in _nodes(task, tables):
+        found[node.kind].append(node.name)
+    return found
+
+
 def mentioned(lines: Iterable[str], known: Mapping[int, str]) -> dict[int, str]:
     """Of some texts by colour those that `lines` mention, and those that these mention in turn."""
     colours = {short(colour): colour for colour in known}

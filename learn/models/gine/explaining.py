@@ -1,0 +1,140 @@
+"""Which nodes of its typed graph an e-state's value depends on most, by the names of the task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import starmap
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from epigym.encoding.encoder import make_encoder, make_encoding, to_pyg
+from epigym.encoding.relational import MAX_WORLDS, Relational
+from epigym.errors import UsageError
+from epigym.features.texts import list_names
+from epigym.features.types import FeatureTypes
+from epigym.space.space import StateSpace
+from epigym.space.worlds import Worlds
+from learn.models.base import BaseHeuristic
+from learn.models.checkpoints import Trained
+from learn.models.gine.model import NetworkModel
+from learn.models.gine.network import GineNetwork
+
+
+class Influence(NamedTuple):
+    """How much a node matters.
+
+    Attributes:
+        name: of the node.
+        value: gradient of the correction times the node's input, summed over the width: what the correction would lose
+            without the input, were it linear.
+    """
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkExplanation:
+    """A value in parts.
+
+    Attributes:
+        base: value of the base heuristic.
+        correction: what the network adds to it.
+        nodes: of the graph, the most influential first.
+    """
+
+    base: float
+    correction: float
+    nodes: list[Influence]
+
+    @property
+    def value(self) -> float:
+        """The sum of base heuristic and correction."""
+        return self.base + self.correction
+
+
+def explain(space: StateSpace, trained: Trained, state: int, types: FeatureTypes) -> NetworkExplanation:
+    """What the value that a network gives to an e-state is made of.
+
+    Args:
+        space: where the e-state lives.
+        trained: a `GineNetwork` of the encoding `relational`, on the CPU.
+        state: the e-state.
+        types: of the space's task.
+
+    Raises:
+        IndexError: when there is no such e-state.
+        UsageError: when the network is of another class or encoding.
+    """
+    encoding = make_encoding(trained.encoding)
+    if not (isinstance(trained.network, GineNetwork) and isinstance(encoding, Relational)):
+        raise UsageError(f"{trained.path}: only networks of model=gine encoding=relational have nodes with names")
+    ids = np.array([state], dtype=np.int32)
+    data = to_pyg(make_encoder(space, encoding).graphs(ids))
+    correction, influence = measure_influence(trained.network, data)
+    nodes = starmap(Influence, zip(name_nodes(space, state, types), influence.tolist(), strict=True))
+    return NetworkExplanation(
+        base=float(BaseHeuristic(space, trained.base)(ids)[0]),
+        correction=correction,
+        nodes=sorted(nodes, key=lambda node: -abs(node.value)),
+    )
+
+
+def measure_influence(network: Any, data: Any) -> tuple[float, Tensor]:
+    """The value of one graph, and float[n], gradient times input of each node, see `Influence`.
+
+    Args:
+        network: a module whose module `nodes` makes the inputs of nodes, float[n, width].
+        data: the graph, a batch of PyTorch Geometric.
+    """
+    inputs: list[Tensor] = []
+
+    def keep(_: nn.Module, __: Any, output: Tensor) -> Tensor:
+        inputs.append(output.detach().requires_grad_())
+        return inputs[0]
+
+    with network.nodes.register_forward_hook(keep), torch.enable_grad():
+        value = network(data).sum()
+    [gradient] = torch.autograd.grad(value, inputs)
+    return value.item(), (gradient * inputs[0].detach()).sum(dim=1)
+
+
+def name_nodes(space: StateSpace, state: int, types: FeatureTypes) -> Iterator[str]:
+    """The names of the nodes of an e-state's typed graph, in their order.
+
+    Objects, subformulas of the goal as `goal: …`, static facts by their objects, fluents, beliefs as
+    `agent about fluent`, worlds by their canonical number, and rows as `agent: worlds {0, 2}`. For the arguments see
+    `explain`.
+    """
+    tables, worlds = types.tables, Worlds(space, ())([state])
+    names = list_names(space.task, tables)
+    kept = np.argsort(~worlds.designated, kind="stable")[:MAX_WORLDS]
+    members = np.split(worlds.member, worlds.ptr[1:-1])
+    yield from (*names["object"], *(f"goal: {text}" for text in names["subformula"]), *names["fact"])
+    fluents = worlds.fluents[kept].any(axis=0) | tables.relevant_fluent
+    is_nowhere = ~worlds.fluents[worlds.designated].any(axis=0)
+    beliefs = tables.relevant_belief.copy()
+    for rows, belief in zip(worlds.row[worlds.designated].T, beliefs, strict=True):
+        possible = np.concatenate([members[row] for row in rows])
+        belief |= ~is_nowhere | worlds.fluents[possible].any(axis=0) | (len(possible) == 0)
+    for kind, present in (("fluent", fluents), ("belief", beliefs.ravel())):
+        yield from (names[kind][number] for number in np.flatnonzero(present))
+    yield from (f"world {number}" for number in kept.tolist())
+    agents = space.task.agents
+    for pair in np.unique(worlds.row[kept] * len(agents) + np.arange(len(agents))).tolist():
+        row, agent = divmod(pair, len(agents))
+        yield f"{agents[agent]}: worlds {{{', '.join(map(str, members[row].tolist()))}}}"
+
+
+def restore_network(model: NetworkModel, path: Path) -> Trained:
+    """The network of a `model.json`, which gradients are computed with."""
+    width = model.weights["last.weight"].shape[1]
+    layers = len({name.split(".")[1] for name in model.weights if name.startswith("layers.")})
+    network = GineNetwork(model.encoding, model.types, width=width, layers=layers).eval()
+    network.load_state_dict({name: torch.from_numpy(array) for name, array in model.weights.items()})
+    return Trained(path, network, dict(model.encoding), model.types, model.base, model.steps, (model.domain,))

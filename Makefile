@@ -9,7 +9,7 @@ DEMO_TRAIN = python -m learn.train model=linear domain=active_muddy_child model.
 DEMO_SOLVE = python -m search.solve problem=active_muddy_child/amc_09_09_muddy agent=hfs heuristic=learned \
   heuristic.checkpoint=outputs/train/muddy/model.json compare=lazy/h_ff
 
-.PHONY: demo test test-slow core sanitize addresses races bench wheel site
+.PHONY: demo test test-slow core sanitize addresses races bench gpu wheel site
 
 demo: .venv/installed
 	rm -rf outputs/train/muddy
@@ -44,6 +44,10 @@ races: .venv/installed
 # Speed is reported, never asserted: see tests/benchmarks.
 bench: .venv/installed
 	$(BIN)/python -m pytest tests/benchmarks --override-ini addopts= --benchmark-only -s --benchmark-json=outputs/bench.json
+
+# What a GPU gains in training: says so where there is none.
+gpu: .venv/installed
+	$(BIN)/python -m tests.benchmarks.gpu
 
 # What would be published, in dist/, tried where nothing else is installed.
 wheel: .venv/installed

@@ -29,8 +29,7 @@ class Relaxed(NamedTuple):
     Attributes:
         h_add: float64[k], the sum of the subgoals' costs; infinite where the relaxation does not reach one.
         h_ff: float64[k], the number of actions of the relaxed plan; infinite where `h_add` is.
-        cost: float64[k], the sum of the costs of the subgoals that the relaxation reaches; it is `h_add` where these are
-            all.
+        cost: float64[k], the sum of the costs of the subgoals that the relaxation reaches, `h_add` where these are all.
         actions: int32[k], the number of actions of the relaxed plan for the subgoals that the relaxation reaches; it is
             `h_ff` where these are all.
         unreached: int32[k], the number of subgoals that it does not reach.

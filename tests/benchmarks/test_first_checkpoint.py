@@ -27,7 +27,7 @@ def test_expansions(pytestconfig: pytest.Config) -> None:
         pytest.skip("python -m learn.train encoding=hash run_dir=outputs/train/first")
     configurations = {
         "gnn": Configuration.of("hfs", {"name": "gnn", "checkpoint": str(CHECKPOINT)}),
-        "h_add": Configuration.of("hfs", "h_add"),
+        "open_goals": Configuration.of("hfs", "open_goals"),
         "bfs": Configuration.of("bfs", None),
     }
     lines = ["", f"{'expanded, + where not solved':30s}" + "".join(f"{name:>12s}" for name in configurations)]

@@ -52,7 +52,8 @@ def _rollouts() -> Callable[[], None]:
 
 
 SMALL = (
-    "recipe=paper", f"problem={PROBLEMS[0]}", *(f"model.network.{name}_size=16" for name in ("node", "edge", "hidden", "head")),
+    "recipe=paper", f"problem={PROBLEMS[0]}",
+    *(f"model.network.{name}_size=16" for name in ("node", "edge", "hidden", "head")),
     "trainer.max_epochs=-1", "trainer.max_steps=12", "trainer.val_check_interval=3", "trainer=cpu",
     "trainer.check_val_every_n_epoch=null", "data.batch_size=16",
 )  # fmt: skip
@@ -70,15 +71,8 @@ def _succeeds(code: object) -> None:
 
 def _sweep() -> Callable[[], None]:
     def command() -> None:
-        sys.argv = [
-            "learn.train",
-            "-m",
-            *SMALL,
-            "resume=true",
-            "trainer.max_steps=6",
-            "encoding=map,hash",
-            "hydra.sweep.dir=sweep",
-        ]
+        given = ("resume=true", "trainer.max_steps=6", "encoding=map,hash", "hydra.sweep.dir=sweep")
+        sys.argv = ["learn.train", "-m", *SMALL, *given]
         try:
             learn.train.main()
         except SystemExit as stop:

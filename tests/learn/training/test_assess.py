@@ -2,64 +2,62 @@ from __future__ import annotations
 
 import csv
 import logging
-from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
-import learn.assess as door
+import learn.assess as command
 from epigym.errors import EpigymError
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
-from epigym.space.traversal import breadth_first
-from learn.data.dataset import DataSet
-from learn.models.checkpoints import Trained
-from learn.models.gine.scorer import RegressorScorer
+from learn.data.explorers import ExplorerSettings
+from learn.data.pairs import Pairs, rollout_of
+from learn.models.calibration import Calibration
 from learn.training.report import assessment
-from learn.training.report.assessment import predict
 from tests.helpers.commands import composed
-from tests.helpers.runs import PROBLEM
-from tests.helpers.trained import random_regressor
+from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit
 
 UNSOLVABLE = "selective_communication/10_8_pl_9"
 
 
-def test_predictions_are_the_scores_of_the_states(small_set: DataSet) -> None:
-    space = StateSpace(load_problem(PROBLEM))
-    for _ in breadth_first(space):  # numbers e-states as they were when the samples were made
-        pass
-    model = random_regressor()
-    scores = RegressorScorer(model, space).score(small_set.samples.state)
-    assert scores.std() > 0.01
-    assert np.abs(predict(model, small_set) - scores).max() < 1e-4
+@pytest.fixture(scope="module")
+def explored() -> Pairs:
+    """All e-states of a problem, with their distances."""
+    return rollout_of(load_problem(PROBLEM), ExplorerSettings("exhaustive"))
 
 
 @pytest.fixture
-def doubling(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A regressor that predicts twice the true distance."""
+def doubling(monkeypatch: pytest.MonkeyPatch, explored: Pairs) -> None:
+    """A network whose values are ten more than the true distance, and its steps twice the distance."""
     monkeypatch.setattr(assessment, "chosen", lambda path, domain: "some.ckpt")
-    monkeypatch.setattr(assessment, "load", lambda path: replace(random_regressor(), path=Path(path)))
 
-    def double(trained: Trained, data: DataSet) -> np.ndarray:
-        return 2 * data.samples.distance.astype(np.float32)
+    def double(path: str, space: StateSpace) -> Any:
+        assert path == "some.ckpt"
+        distance = dict(zip(explored.ids.tolist(), explored.distance.tolist(), strict=True))
+        steps = Calibration((10.0, 20.0), (0.0, 20.0))
+        return SimpleNamespace(steps=steps, score=lambda ids: np.array([10.0 + distance[one] for one in ids.tolist()]))
 
-    monkeypatch.setattr(assessment, "predict", double)
+    monkeypatch.setattr(assessment, "open_scorer", double)
 
 
 def run(folder: Path, *overrides: str) -> list[dict[str, str]]:
     """Assess in a folder; the rows of the table."""
-    door.assess(composed(door.Assess, "assess", f"outputs={folder}", f"run_dir={folder / 'run'}", *overrides))
+    command.assess(composed(command.Assess, "assess", f"run_dir={folder / 'run'}", *overrides))
     with (folder / "run" / "assessment.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
 
 @pytest.mark.usefixtures("doubling")
-def test_errors_and_ranks_of_a_whole_problem(tmp_path: Path, small_set: DataSet) -> None:
+def test_errors_and_ranks_of_a_whole_problem(tmp_path: Path, explored: Pairs) -> None:
     (row,) = run(tmp_path, f"problem={PROBLEM}", "explorer=exhaustive")
-    distance, open_goals = small_set.samples.distance, small_set.samples.open_goals
+    distance = explored.distance
+    goal = explored.space.query(explored.space.task.goal)
+    open_goals = np.sum(~goal(explored.ids), axis=1)
     assert row["problem"] == PROBLEM
-    numbers = {name: float(value) for name, value in row.items() if name not in ("problem", "encoding")}
+    numbers = {name: float(value) for name, value in row.items() if name != "problem"}
     assert numbers["samples"] == len(distance)
     assert numbers["steps"] == distance.max()
     assert numbers["MAE"] == pytest.approx(distance.mean())
@@ -90,6 +88,16 @@ def test_a_wrong_problem_is_an_error(tmp_path: Path) -> None:
 
 def test_something_to_test_on_is_needed() -> None:
     with pytest.raises(EpigymError, match="no problem is named"):
-        door.assess(composed(door.Assess, "assess"))
+        command.assess(composed(command.Assess, "assess"))
     with pytest.raises(EpigymError, match="did you mean 'grapevine'"):
-        door.assess(composed(door.Assess, "assess", "domain=grapevin"))
+        command.assess(composed(command.Assess, "assess", "domain=grapevin"))
+
+
+@pytest.mark.parametrize("overrides", [PAPER, (*SEARCHED, "encoding=relational", "base=h_ff")])
+def test_a_trained_network_is_assessed(fit: Fit, tmp_path: Path, overrides: tuple[str, ...]) -> None:
+    fit(*overrides, "trainer.max_epochs=2", run="trained")
+    checkpoint = f"checkpoint={tmp_path}/trained/checkpoints/best.ckpt"
+    (row,) = run(tmp_path, f"problem={PROBLEM}", checkpoint, "explorer=exhaustive")
+    assert float(row["samples"]) == 225
+    assert np.isfinite([float(row["MAE"]), float(row["R²"])]).all()
+    assert float(row["MAE"]) < 10

@@ -14,7 +14,8 @@ from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
 from learn.data.labels import UNREACHABLE
 from learn.data.pairs import Pairs, pairs_of
-from learn.models.linear.model import Base, LinearModel, LinearScorer, Observed, Representation
+from learn.models.base import Base
+from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
 from learn.training.linear import fit as ranking
 from learn.training.linear.fit import Loss, TrainingData, fit, observe
 

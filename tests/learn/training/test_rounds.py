@@ -19,11 +19,11 @@ from learn.models.linear.model import LinearModel, LinearScorer
 from learn.training import drawing
 from learn.training.linear import fit as fitting
 from learn.training.linear import trials
-from learn.training.linear.aggregation import larger, lessons, states_along
+from learn.training.linear.aggregation import larger, lessons
 from learn.training.linear.fit import TrainingData
 from learn.training.linear.trials import Chosen, train_linear
 from learn.training.options import LinearOptions
-from learn.training.selection import ValidationResult, search_greedily
+from learn.training.selection import ValidationResult, search_greedily, states_along
 
 DOMAIN = "gossip"
 LEAST = LinearOptions(

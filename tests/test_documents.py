@@ -25,7 +25,7 @@ KINDS = (
     "data=published",
     "recipe=paper",
     "model=linear",
-    "model=relational",
+    "model=paper",
     "experiment=ablation",
     "experiment=messages",
     "experiment=open_lists",
@@ -37,18 +37,18 @@ SHORT = {
     "learn.draw": "draws=1 domain=[epistemic_gossip]",
     "learn.graph_ppo": "steps=64 envs=4 seeds=[0] goals=8 held_out=4 larger=8",
     "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=500 draws=2",
-    "learn.train": "explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2 trainer.limit_train_batches=1",
-    "learn.train data=published": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"
-    " trainer.max_steps=100 trainer.limit_train_batches=50",
+    "learn.train": "data.draws=2 data.goals=2 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
+    "learn.train data=published": "data.expansions=4 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
     "learn.train recipe=paper": "explorer.max_visited=20000 explorer.max_kept=3000 trainer.max_epochs=1",
+    "learn.train model=paper": "data.draws=2 data.batch_size=32 trainer.max_steps=2 trainer.limit_train_batches=1",
+    "learn.train data=published model=paper": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"
+    " trainer.max_steps=100 trainer.limit_train_batches=50",
     "learn.train model=linear": "model.draws=3 model.validation=2 model.nodes=50 model.levels=[0] model.larger=2",
-    "learn.train model=relational": "model.draws=2 model.validation=1 model.nodes=50 trainer.max_epochs=2",
-    "learn.train -m": "data.draws=2 explorer.max_kept=100 data.batch_size=32 trainer.max_steps=2"
-    " trainer.limit_train_batches=1",
-    "learn.train -m data=published": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200"
-    " data.batch_size=32 trainer.max_steps=1 trainer.limit_train_batches=1",
+    "learn.train -m": "data.draws=2 data.goals=2 validation.problems=2 validation.nodes=20 trainer.max_epochs=2",
+    "learn.train -m model=paper": "data.draws=2 data.batch_size=32 trainer.max_steps=2 trainer.limit_train_batches=1",
+    "learn.train -m data=published model=paper": "explorer.max_visited=20000 explorer.max_depth=13"
+    " explorer.max_kept=200 data.batch_size=32 trainer.max_steps=1 trainer.limit_train_batches=1",
     "learn.train -m model=linear": "model.draws=1 model.validation=1 model.nodes=20 model.larger=1",
-    "learn.train -m model=relational": "model.draws=2 model.validation=1 model.nodes=20 trainer.max_epochs=2",
     "search.evaluate experiment=ablation": "per_domain=1 heuristics=[h_ff] max_expanded=1",  # few models were made
     "search.evaluate experiment=open_lists": "problems=[grapevine/3_pl_4] max_expanded=1",  # its model prefers actions
     "search.evaluate experiment=messages": "per_domain=1 heuristics=[h_ff] max_expanded=1",
@@ -71,7 +71,6 @@ PROMISED = {
     "learn.train": "outputs/**/checkpoints/best.ckpt",
     "learn.train model=linear": "outputs/train/*/model.json",
     "learn.train -m model=linear": "outputs/models/*/*.json",
-    "learn.train -m model=relational": "outputs/models/*/*/checkpoints/best.ckpt",
     "search.competition": "plan.json",
     "search.evaluate": "outputs/evaluate/*/results.csv",
     "search.report": "outputs/report/*/*.md",
@@ -100,6 +99,7 @@ GROUPS = [
     ["docs/tutorials/own_heuristic.md"],
     ["docs/tutorials/train_and_use.md"],
     ["docs/tutorials/cluster.md"],
+    ["docs/neural.md"],
     ["docs/guidance.md"],
     ["docs/reinforcement.md"],
     ["docs/results/guidance.md"],
@@ -341,11 +341,11 @@ def test_a_tutorial_shows_the_whole_problem() -> None:
     assert [line for line in shown if line.endswith(";")] == [line for line in problem if line.endswith(";")]
 
 
-@pytest.mark.parametrize("document", ["own_domain_epddl.md", "own_heuristic.md"])
+@pytest.mark.parametrize("document", ["own_domain_epddl.md", "own_heuristic.md", "train_and_use.md"])
 def test_a_tutorial_shows_files_as_they_are(document: str) -> None:
     tutorial = (ROOT / "docs" / "tutorials" / document).read_text(encoding="utf-8")
     files = re.findall(r"`(docs/\S+)`\)?:\n\n```\w+\n(.*?)```", tutorial, flags=re.DOTALL)
-    assert len(files) == {"own_domain_epddl.md": 4, "own_heuristic.md": 1}[document]
+    assert len(files) == {"own_domain_epddl.md": 4}.get(document, 1)
     assert [name for name, shown in files if shown != (ROOT / name).read_text(encoding="utf-8")] == []
 
 

@@ -1,4 +1,4 @@
-"""Learning distance-to-goal heuristics: rollouts, data sets, the regressor, its training, scoring and export."""
+"""Learning heuristics: rollouts, data sets, networks and linear models, their training, scoring and export."""
 
 import os
 

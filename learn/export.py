@@ -1,4 +1,4 @@
-"""Write a trained regressor as an ONNX file, which runs without PyTorch."""
+"""Write a trained network as an ONNX file, which runs without PyTorch."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tests.tools import light
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TOOLS = ("all", "dev")  # extras of which the packages import nothing
-IN_LEARN = {f"learn.models.{name}" for name in ("linear.model", "linear.shipped", "runs", "scoring")}  # for searches
+IN_LEARN = {f"learn.models.{name}" for name in ("linear.model", "shipped", "runs", "scoring")}  # for searches
 PICTURES = {"search.reports.figures", "search.reports.writing"}
 AGENTS = {"epigym.envs.aec"}
 SERVED = {"search.exploring.app", "search.exploring.serving"}

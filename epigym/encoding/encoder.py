@@ -245,7 +245,7 @@ def to_pyg(observation: GraphInstance | GraphBatch | Sequence[GraphBatch]) -> An
 
     Returns:
         A torch_geometric.data.Data, of a batch a torch_geometric.data.Batch, with
-            x float32[n, width], edge_index int64[2, m], edge_attr float32[m, 1] = label / 255, ready for the regressor;
+            x float32[n, width], edge_index int64[2, m], edge_attr float32[m, 1] = label / 255, as networks take them;
             node_type int64[n], an index into `NODE_TYPES`;
             edge_type int64[m]: 0 to the goal root, 1 to designated worlds, 2 within the goal, 3 + i for agent i.
 

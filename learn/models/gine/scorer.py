@@ -171,7 +171,7 @@ class FoldedHead(nn.Module):
     """The head of the paper's network in evaluation mode, without the costs of a call for each of its modules.
 
     Args:
-        head: of the regressor.
+        head: of the network.
     """
 
     def __init__(self, head: nn.Sequential) -> None:

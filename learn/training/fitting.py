@@ -195,7 +195,8 @@ def _choose_base(settings: Training, problems: Problems) -> tuple[Base, dict[str
         assert settings.base != "best"
         return settings.base, {}
     found: dict[Base, ValidationResult] = {}
-    for base in _BASES if settings.base == "best" else ():
+    tried = _BASES if settings.base == "best" else (settings.base,) if settings.base != "none" else ()
+    for base in tried:
 
         def costs(space: StateSpace, _: FeatureTypes, base: Base = base) -> Scores:
             return BaseHeuristic(space, base)

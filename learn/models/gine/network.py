@@ -85,8 +85,10 @@ class GineNetwork(nn.Module):
 
     @torch.no_grad()
     def start_at(self, value: float) -> None:
-        """Set the last layer so that all outputs are a given value."""
-        self.last.weight.zero_()
+        """Set both readouts so that all outputs are a given value."""
+        for readout in (self.last, self.each):
+            readout.weight.zero_()
+            readout.bias.zero_()
         self.last.bias.fill_(value)
 
 

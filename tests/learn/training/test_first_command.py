@@ -62,7 +62,7 @@ def solves(folder: Path, line: str) -> dict[str, object]:
 
 def test_it_samples_problems_of_grapevine_and_takes_minutes() -> None:
     settings = composed(Train, "train", "encoding=hash")
-    assert (settings.domain, settings.problem, settings.base) == (["grapevine"], [], "best")
+    assert (settings.domain, settings.problem, settings.base) == (["grapevine"], [], "h_ff")
     assert isinstance(settings.data, SampledOptions)
     assert isinstance(settings.model, ModelOptions)
     assert (settings.data.draws, settings.data.batch_size, settings.model.schedule) == (60, 256, "linear")
@@ -93,9 +93,7 @@ def test_it_ends_with_a_command_that_solves_a_larger_problem(tmp_path: Path, enc
     kept = f"kept is the checkpoint of epoch {best['epoch'] + 1}, step {best['global_step']}"
     assert any(line.endswith(f"{record['stopped']}; {kept}") for line in lines)
     assert any(re.search(rf"network +│ +{anew.solved} │ +{anew.expanded} ", line) for line in lines)
-    assert {base: any(f"{base} alone" in line and "│" in line for line in lines) for base in ("h_ff", "h_add")} == {
-        "h_ff": True, "h_add": True
-    }  # fmt: skip
+    assert any("h_ff alone" in line and "│" in line for line in lines)
 
 
 def test_every_encoding_has_a_folder_of_its_own(tmp_path: Path) -> None:

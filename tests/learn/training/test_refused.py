@@ -117,7 +117,7 @@ CASES = (
          "data.expansions=3: the explorer decides what is learned from: leave it out"),
     Case("recipe=paper data.expansions=3",
          "data.expansions=3: the explorer decides what is learned from: leave it out"),
-    Case("objective=distance validation=loss",
+    Case("objective=distance base=best validation=loss",
          "base=best is chosen by search: give base=none, h_ff or h_add, or validation=search"),
     Case("base=none validation=loss",
          "validation=loss measures distances: give objective=distance, or validation=search"),

@@ -47,9 +47,11 @@ def test_rounds_go_on_while_they_gain(monkeypatch: pytest.MonkeyPatch) -> None:
         return fitting.fit(data, *arguments, **options)
 
     unlearned = [one.found for one in plain().candidates[:3]]
-    ends = iter([*unlearned, *(ValidationResult(1, expanded, (), False) for expanded in (40, 30, 30))])
+    ends = iter(
+        [*unlearned, *(ValidationResult(1, expanded, (), False) for expanded in (40, 30, 30, 30))]
+    )  # the last calibrates
     monkeypatch.setattr(trials, "fit", fit)
-    monkeypatch.setattr(trials, "validate_by_search", lambda *arguments, **options: next(ends))
+    monkeypatch.setattr(trials, "validate_by_search", lambda *arguments, **options: next(ends))  # the last calibrates
     chosen = train_linear([DOMAIN], replace(LEAST, rounds=5), 0)
     assert [one.rounds for one in chosen.candidates[3:]] == [0, 1, 2]
     assert fitted[0] < fitted[1] < fitted[2]

@@ -37,13 +37,18 @@ def names_of(tasks: Sequence[Task]) -> list[str]:
 
 
 def test_sampled_problems_are_those_of_the_domains(tmp_path: Path) -> None:
-    """Of each so many, with the seed of the training; those that validate are of another split."""
+    """Of each so many, with the seed of the training; of those that validate half have long goals."""
     source = source_of(tmp_path, *FEW, "data.goals=2", "seed=5")
-    expected = [one.task for name in NAMES for one in islice(draw(name, "train", 5, 2), 3)]
+    expected = [one.task for name in NAMES for one in islice(draw(name, "train", 5, 2, in_sight=True), 3)]
     labelled = source.label()
     assert names_of([pairs.space.task for pairs in labelled]) == names_of(expected)
     assert [pairs.space.task.goal for pairs in labelled] == [task.goal for task in expected]
-    validating = [one.task for name in NAMES for one in islice(draw(name, "validation", 5), 2)]
+    validating = [
+        one.task
+        for long_goals in (False, True)
+        for name in NAMES
+        for one in islice(draw(name, "validation", 5, long_goals=long_goals), 1)
+    ]
     assert names_of(source.to_validate) == names_of(validating)
     assert source.first.name == expected[0].name
     assert (source.learned_domains, source.names) == (list(NAMES), [])
@@ -72,7 +77,10 @@ def test_published_problems_are_explored_for_distances_and_compared_for_an_order
     assert len(compared.ids) < 225
     source = source_of(tmp_path, *chosen, "validation.problems=2")
     assert (source.names, source.learned_domains) == ([PROBLEM], ["collaboration_communication"])
-    validating = [one.task for one in islice(draw("collaboration_communication", "validation", 42), 2)]
+    validating = [
+        next(draw("collaboration_communication", "validation", 42, long_goals=long_goals)).task
+        for long_goals in (False, True)
+    ]
     assert names_of(source.to_validate) == names_of(validating)
 
 
@@ -111,7 +119,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
     """What would have been sampled; sampling ends the training."""
     calls: list[Asked] = []
 
-    def record(names: Sequence[str], split: str, draws: int, seed: int, goals: int = GOALS) -> list[Task]:
+    def record(
+        names: Sequence[str], split: str, draws: int, seed: int, goals: int = GOALS, *, in_sight: bool
+    ) -> list[Task]:
+        assert in_sight
         calls.append(Asked(names, split, draws, seed, goals))
         raise InterruptedError
 

@@ -391,7 +391,7 @@ def test_choices_that_are_left_out() -> None:
     settings = composed(Train, "train")
     assert settings.encoding["name"] == "hash"
     assert settings.objective == RankingOptions(name="ranking")
-    assert (settings.base, settings.domain, settings.problem) == ("best", ["grapevine"], [])
+    assert (settings.base, settings.domain, settings.problem) == ("h_ff", ["grapevine"], [])
     assert settings.data == SampledOptions(batch_size=256, expansions=40, draws=60, goals=4)
     assert settings.validation == SearchValidation(by="search", problems=40, nodes=1000)
     assert composed(Train, "train", "data=published").data == PublishedOptions(

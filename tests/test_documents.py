@@ -15,9 +15,9 @@ from typing import NamedTuple
 from urllib.request import urlopen
 
 import pytest
+from hydra import compose, initialize_config_dir
 
 from epigym.config.packages import PLACE
-from hydra import compose, initialize_config_dir
 from tests.helpers.benchmark_files import ROOT, SHARED
 
 KINDS = (

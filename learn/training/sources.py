@@ -102,7 +102,7 @@ class Source:
         """The first problem, without the others."""
         if self.read:
             return self.read[0]
-        return next(draw(self.domains[0], "train", self.settings.seed)).task
+        return next(draw(self.domains[0], "train", self.settings.seed, in_sight=True)).task
 
     def label(self) -> list[Pairs]:
         """The labelled e-states to learn from.

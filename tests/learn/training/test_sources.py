@@ -14,6 +14,7 @@ import pytest
 import domains
 from epigym.errors import EpigymError, UsageError
 from epigym.task.task import Task
+from learn.data import distribution
 from learn.data.distribution import GOALS, draw
 from learn.data.labels import UNREACHABLE
 from learn.train import Train, train
@@ -102,6 +103,12 @@ def test_files_of_no_domain_are_validated_with_their_own(tmp_path: Path) -> None
     with pytest.raises(UsageError, match=r"^validation=search samples problems of the domains of problem=, but these "
                                          r"belong to none: give data=sampled or validation=loss$"):  # fmt: skip
         source_of(tmp_path, f"problem={file}", "data=published").label()
+
+
+def test_the_first_problem_may_be_too_large_to_explore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As all others that are sampled: a domain of large problems alone has no other one."""
+    monkeypatch.setattr(distribution, "MAX_STATES", 10)
+    assert source_of(tmp_path, f"domain={NAMES[1]}").first.domain == NAMES[1]
 
 
 class Asked(NamedTuple):

@@ -106,7 +106,7 @@ def test_a_full_disk_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch) ->
         ),
         ("learn.graph_ppo", ("seeds=[]",), "seeds=[]: expected one at least"),
         ("learn.graph_ppo", ("problem.encoding=hsah",), "unknown encoding 'hsah': did you mean 'hash'?"),
-        ("learn.train", ("problem=hopeless.txt",), "no goal of 'hopeless' is among the"),
+        ("learn.train", ("problem=hopeless.txt",), "nothing to learn from: none of 1 problems has a goal"),
     ],
 )
 def test_wrong_values_are_refused_in_one_line_and_leave_nothing(

@@ -165,8 +165,9 @@ def test_the_picture_is_what_its_command_draws(name: str, tmp_path: Path) -> Non
 
 def test_no_two_pictures_are_alike_and_all_are_shown() -> None:
     pictures = {path.stem: path.read_text(encoding="utf-8") for path in PICTURES.glob("*.svg")}
-    assert pictures.keys() == COMMANDS.keys()
-    assert len({str(drawn(picture)) for picture in pictures.values()}) == len(pictures)
+    made = pictures.keys() - {"neural"}  # which is drawn by hand
+    assert made == COMMANDS.keys()
+    assert len({str(drawn(pictures[name])) for name in made}) == len(made)
     shown = [name for page in PAGES for name in re.findall(r"pictures/(\w+)\.svg", page.read_text(encoding="utf-8"))]
     assert set(shown) == pictures.keys()
 

@@ -183,6 +183,7 @@ class Command(NamedTuple):
     @property
     def short(self) -> list[str]:
         is_sweep_of_models = any(argument.startswith("model=") for argument in self.arguments)
+        is_sweep_of_models &= "data=published" not in self.arguments  # all of these are searched with
         shown = map(first_two, self.arguments) if is_sweep_of_models else self.arguments
         if not LOCAL.keys().isdisjoint(self.arguments):
             shown = [LOCAL.get(one, one) for one in self.arguments if not one.startswith(OF_CLUSTERS)]

@@ -57,7 +57,7 @@ class BestFirst(Agent):
                 parents, actions = run.ways(fresh)
                 depths = [depth_of[state] + 1 for state in parents.tolist()]
                 scores = scored(heuristic, fresh, parents, actions)
-                costs = STEP * heuristic.steps(scores / STEP) if self.adds_depths else scores
+                costs = np.rint(STEP * heuristic.steps(scores / STEP)) if self.adds_depths else scores
                 priorities = order(fresh, parents, STEP * np.array(depths), costs)
                 ranks = zip(priorities.tolist(), scores.tolist(), run.numbers(fresh), strict=True)
                 for rank, state, depth in zip(ranks, fresh.tolist(), depths, strict=True):

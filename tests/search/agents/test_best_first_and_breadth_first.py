@@ -72,6 +72,14 @@ def test_greedy_search_follows_the_score_alone() -> None:
     assert (result.expanded, result.generated, result.distinct) == (3, 5, 6)
 
 
+def test_equal_sums_in_thousandths_are_ties() -> None:
+    """1 + 3 * 1.001 is 4 + 3 * 0.001, though 1000 * 1.001 is below 1001 in binary: the lower score comes first."""
+    space = GraphSpace({0: [("a", 1), ("b", 2)], 1: [], 2: [("a", 3)], 3: [("a", 4)], 4: [("a", 5)], 5: []}, goals=[])
+    scores = {1: 1.001, **dict.fromkeys((2, 3, 4, 5), 0.001)}
+    make_agent("wa_star", weight=3).search(space, TableHeuristic(scores))
+    assert space.expanded == [0, 2, 3, 4, 5, 1]
+
+
 def test_hfs_star_adds_the_depth() -> None:
     # 1: 1 + 1.5, 2: 1 + 1; then 3: 2 + 1 and 4: 2 + 0.6 come after 1.
     space = diamond()

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from epigym.config.values import AtLeast
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
-from learn.models.calibration import Calibration
 from learn.models.gine.model import FusedScorer, NetworkModel
 from learn.models.linear.model import LinearScorer
 from learn.models.shipped import LINEAR, NETWORKS, find_model
@@ -51,9 +50,8 @@ class Learned(Heuristic):
             FusedScorer(model, space) if isinstance(model, NetworkModel) else LinearScorer(space, model, types)
         )
         self._scorer: LinearScorer | FusedScorer | RelaxedPlan = scorer
-        self._steps = scorer.steps
         if least_known and scorer.known(_first_successors(space)) < least_known:
-            self.checkpoint, self._scorer, self._steps = "", RelaxedPlan(space), Calibration()
+            self.checkpoint, self._scorer = "", RelaxedPlan(space)
         self.relaxation = self._scorer.relaxation
         self.prefers = self._scorer is not scorer or self.relaxation is not None
 
@@ -63,7 +61,7 @@ class Learned(Heuristic):
 
     def steps(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """float64[k]: the steps that values, float64[k], mean."""
-        return self._steps(scores)
+        return self._scorer.steps(scores)
 
 
 def _first_successors(space: StateSpace) -> NDArray[np.int32]:

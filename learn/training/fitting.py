@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 from lightning import seed_everything
+from torch import nn
 
 from epigym.encoding.encoder import Encoding, make_encoder, make_encoding, to_pyg
 from epigym.encoding.relational import Relational, type_ids_of
@@ -20,11 +21,10 @@ from epigym.features.types import FeatureTypes
 from epigym.io.tables import ScreenTable
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from learn.data.pairs import Pairs
 from learn.models.base import Base, BaseHeuristic
 from learn.models.checkpoints import load
 from learn.models.gine.model import write_network
-from learn.models.gine.network import GineNetwork, make_network
+from learn.models.gine.network import GineNetwork
 from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.scorer import as_model
 from learn.models.runs import CHECKPOINTS, MODEL_FILE, RUN_FILE
@@ -62,18 +62,19 @@ def train(settings: Training, source: Source) -> dict[str, float]:
     run_dir, options = settings.run_dir, settings.network
     checkpoint = begin(settings)
     encoding = make_encoding(settings.encoding)
-    make_optimizer_of(settings, encoding)  # wrong arguments show before anything is explored
+    probe = _make_probe(settings)  # wrong arguments show before anything is explored
     by = BY_LOSS if isinstance(settings.validation, LossValidation) else BY_SEARCH
     history, waiting = History(run_dir / "metrics.csv"), WaitingTime()
     trainer = make_trainer(settings, by, history, waiting)
-    check_network(settings, encoding, source.first)
+    _check_network(probe, encoding, source.first)
     labelled = source.label()
+    types = [FeatureTypes(pairs.space.task) for pairs in labelled]
     problems: Problems = [(task, FeatureTypes(task)) for task in source.to_validate]
     base, compared = _choose_base(settings, problems)
     seed_everything(settings.seed, workers=True, verbose=False)
     module = GineModule(
         encoding=settings.encoding,
-        types=type_ids_of(labelled_types(labelled), encoding) if isinstance(encoding, Relational) else [],
+        types=type_ids_of(types, encoding) if isinstance(encoding, Relational) else [],
         network=options.network,
         objective=vars(settings.objective),
         base=base,
@@ -122,7 +123,7 @@ def train(settings: Training, source: Source) -> dict[str, float]:
     }
     trained = load(best)
     if type(trained.network) is GineNetwork:
-        schema = frozenset[int]().union(*(FeatureTypes(pairs.space.task).schema for pairs in labelled))
+        schema = frozenset[int]().union(*(one.schema for one in types))
         write_network(as_model(trained, schema, _card(record)), run_dir / MODEL_FILE)
     write_record(record, run_dir / RUN_FILE)
     logger.info("%s; kept is the checkpoint of epoch %d, step %s", stopped, row["epoch"] + 1, f"{row['step'] + 1:,.0f}")
@@ -137,56 +138,50 @@ def _card(record: Mapping[str, Any]) -> dict[str, Any]:
     return {name: record[name] for name in names} | {"validation": measured}
 
 
-def check_network(settings: Training, encoding: Encoding, task: Task) -> None:
+def _make_probe(settings: Training) -> nn.Module:
+    """A network as it will be trained, but for the types that it knows.
+
+    Raises:
+        UsageError: when network or optimizer do not take their settings.
+    """
+    options = settings.network
+    module = GineModule(
+        encoding=settings.encoding, types=(), network=options.network, objective={}, base="none",
+        optimizer=options.optimizer, schedule=options.schedule, data={},
+    )  # fmt: skip
+    module.make_optimizer()
+    return module.network
+
+
+def _check_network(network: nn.Module, encoding: Encoding, task: Task) -> None:
     """See that a network takes the graphs of a problem and returns one value for each.
 
     Raises:
-        UsageError: when it does not.
+        LimitError: when the problem does not fit the encoding.
+        UsageError: when the network does not.
     """
     space = StateSpace(task)
     states = np.unique(np.append(space.expand([space.initial]).target, space.initial))[:2]
-    network = make_network(settings.network.network, settings.encoding, ())
-    name = f"{type(network).__module__}.{type(network).__qualname__}"
+    graphs = make_encoder(space, encoding).graphs(states)
+    name = f"model.network: {type(network).__module__}.{type(network).__qualname__}.forward(data)"
     try:
         with torch.no_grad():
-            found = network.eval()(to_pyg(make_encoder(space, encoding).graphs(states)))
+            found = network.eval()(to_pyg(graphs))
     except EpigymError:
         raise
     except Exception as error:  # whatever a network of the user's may raise
         reason = str(error).partition(chr(10))[0]
+        kind = "float32" if graphs.nodes.dtype == np.uint8 else "int64"
         raise UsageError(
-            f"model.network: {name}.forward(data) fails on two graphs with x {_shown(space, encoding)}: {reason}; data "
-            "has x, edge_index, edge_attr, node_type, edge_type, batch and num_graphs, see epigym.to_pyg"
+            f"{name} fails on two graphs with x {kind}[n, {graphs.nodes.shape[1]}]: {reason}; data has x, edge_index, "
+            "edge_attr, node_type, edge_type, batch and num_graphs, see epigym.to_pyg"
         ) from None
     if not isinstance(found, torch.Tensor) or found.shape != (len(states),):
         shape = list(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
         raise UsageError(
-            f"model.network: {name}.forward(data) returns {shape} for {len(states)} graphs, expected a tensor of shape "
-            f"[{len(states)}]: one value for each"
+            f"{name} returns {shape} for {len(states)} graphs, expected a tensor of shape [{len(states)}]: one value "
+            "for each"
         )
-
-
-def _shown(space: StateSpace, encoding: Encoding) -> str:
-    nodes = make_encoder(space, encoding).graphs([space.initial]).nodes
-    return f"{'float32' if nodes.dtype == np.uint8 else 'int64'}[n, {nodes.shape[1]}]"
-
-
-def make_optimizer_of(settings: Training, encoding: Encoding) -> None:
-    """See that network and optimizer take their settings.
-
-    Raises:
-        UsageError: when they do not.
-    """
-    options = settings.network
-    GineModule(
-        encoding=settings.encoding, types=(), network=options.network, objective={}, base="none",
-        optimizer=options.optimizer, schedule=options.schedule, data={},
-    ).make_optimizer()  # fmt: skip
-
-
-def labelled_types(labelled: Sequence[Pairs]) -> list[FeatureTypes]:
-    """The types of the tasks of problems."""
-    return [FeatureTypes(pairs.space.task) for pairs in labelled]
 
 
 def _choose_base(settings: Training, problems: Problems) -> tuple[Base, dict[str, float]]:

@@ -28,20 +28,12 @@ class Source:
         domains: to learn from, where no problems are named.
         problems: files or instances as `domain/instance`; empty for those of the domains.
         reading: how files are read.
-
-    Raises:
-        UsageError: when there is no such domain.
     """
 
     settings: Training
     domains: Sequence[str]
     problems: Sequence[str]
     reading: Reading
-
-    def __post_init__(self) -> None:
-        """Check the domains."""
-        if not self.problems:
-            check_domains(self.domains)
 
     @property
     def card(self) -> dict[str, Any]:
@@ -55,9 +47,9 @@ class Source:
     @cached_property
     def names(self) -> list[str]:
         """Of the problems that are read; empty where they are sampled from domains."""
-        if isinstance(self.settings.data, SampledOptions):
+        if self.problems or isinstance(self.settings.data, SampledOptions):
             return expand_patterns(self.problems)
-        return expand_patterns(self.problems) or named("train", self.domains, [])
+        return named("train", self.domains, [])
 
     @cached_property
     def read(self) -> list[Task]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 from epigym.config.packages import extras
 from epigym.features.relaxation import Relaxation
 from epigym.space.space import StateSpace
+from learn.models.base import Base, BaseHeuristic
 from learn.models.calibration import Calibration
 
 _CHUNK_WORLDS = 8192  # of e-states scored at once
-
 
 Device = Literal["auto", "cpu", "cuda"]
 
@@ -36,6 +37,41 @@ class Scorer(Protocol):
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
         """float64[k]: the value of each of `ids` (int32[k])."""
+
+
+class CorrectingScorer(ABC):
+    """A network, bound to the e-states of one space, that corrects a base heuristic.
+
+    Args:
+        space: where the e-states live.
+        base: the heuristic.
+        steps: from values to steps.
+
+    Attributes:
+        chunk: e-states scored at once.
+    """
+
+    chunk: ClassVar[int] = 256
+
+    def __init__(self, space: StateSpace, base: Base, steps: Calibration) -> None:
+        self.steps = steps
+        self._space = space
+        self._base = BaseHeuristic(space, base)
+
+    @property
+    def relaxation(self) -> Relaxation | None:
+        """The relaxation that the network corrects."""
+        return self._base.relaxation
+
+    def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
+        """float64[k]: the value of each of `ids` (int32[k]): the base heuristic plus its correction."""
+        parts = map(self._correct, chunks(self._space, ids, self.chunk))
+        values: NDArray[np.float64] = self._base(ids) + np.concatenate([np.empty(0), *parts])
+        return values
+
+    @abstractmethod
+    def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.floating]:
+        """float[k]: the corrections of one chunk, int32[k]."""
 
 
 def chunks(space: StateSpace, ids: NDArray[np.integer], size: int) -> Iterator[NDArray[np.integer]]:

@@ -18,21 +18,20 @@ from epigym import _core
 from epigym.encoding.encoder import Encoder, make_encoder, make_encoding, node_types
 from epigym.encoding.goal_graph import MAX_LABEL
 from epigym.encoding.relational import Relational
-from epigym.errors import CheckpointError, DamagedError, UsageError
-from epigym.features.relaxation import Relaxation
+from epigym.errors import CheckpointError, UsageError
 from epigym.io.files import AnyPath, write_text
-from epigym.io.sealed import read_sealed, sealed
+from epigym.io.sealed import sealed
 from epigym.space.rows import GraphBatch
 from epigym.space.space import StateSpace, as_ids
-from learn.models.base import Base, BaseHeuristic
+from learn.models.base import Base
 from learn.models.calibration import Calibration
-from learn.models.scoring import chunks
+from learn.models.files import as_schema, read_model_file
+from learn.models.scoring import CorrectingScorer
 
 KIND = "gine"
 """What a file says that it holds."""
 FORMAT_VERSION = 1
 """Raised whenever the file or what the graphs mean changes."""
-_CHUNK = 32  # e-states scored at once: what fits into the caches of a processor
 
 Weights = Mapping[str, NDArray[np.float32]]
 
@@ -73,23 +72,17 @@ class NetworkModel:
         Raises:
             CheckpointError: when the weights make no network.
         """
-        renamed = {name.removeprefix("nodes."): array for name, array in self.weights.items()}
-        edges = [name for name in renamed if ".edges." in name]
         try:
             if self.is_typed:
-                renamed |= {name.replace(".edges.", ".relations."): renamed.pop(name) for name in edges}
                 encoding = cast(Relational, make_encoding(self.encoding))
                 index = np.zeros(encoding.type_ids + 1, dtype=np.int64)
                 index[list(self.types)] = np.arange(1, len(self.types) + 1)
-                return _core.GineNetwork(renamed, index)
+                names = {name: name.removeprefix("nodes.").replace(".edges.", ".relations.") for name in self.weights}
+                return _core.GineNetwork({names[name]: array for name, array in self.weights.items()}, index)
             labels = (np.arange(MAX_LABEL + 1)[:, None] / MAX_LABEL).astype(np.float32)
-            layers = {name.split(".edges.")[0] for name in edges}
-            kept = {
-                name: array for name, array in renamed.items() if name.startswith(("layers", "head", "last", "each"))
-            }
-            kept = {name: array for name, array in kept.items() if name not in edges}
+            layers = {name.partition(".edges.")[0] for name in self.weights if ".edges." in name}
             tables = {f"{layer}.relations.weight": self._perceive(f"{layer}.edges", labels) for layer in layers}
-            return _core.GineNetwork(kept | tables)
+            return _core.GineNetwork({**self.weights, **tables})
         except (AttributeError, IndexError, KeyError, UsageError, ValueError) as error:
             raise CheckpointError(f"the weights of {self.domain} make no network: {error}") from None
 
@@ -105,7 +98,7 @@ class NetworkModel:
         return found
 
 
-class FusedScorer:
+class FusedScorer(CorrectingScorer):
     """Scores the e-states of one space with a network in the core.
 
     Args:
@@ -116,22 +109,12 @@ class FusedScorer:
         LimitError: when the task does not fit the encoding that the network was trained with.
     """
 
+    chunk = 32  # what fits into the caches of a processor
+
     def __init__(self, model: NetworkModel, space: StateSpace) -> None:
-        self.steps = model.steps
+        super().__init__(space, model.base, model.steps)
         self._model = model
         self._encoder = make_encoder(space, make_encoding(model.encoding))
-        self._base = BaseHeuristic(space, model.base)
-
-    @property
-    def relaxation(self) -> Relaxation | None:
-        """The relaxation that the network corrects."""
-        return self._base.relaxation
-
-    def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
-        """float64[k]: the value of each of `ids` (int32[k]): the base heuristic plus its correction."""
-        parts = map(self._correct, chunks(self._encoder.space, ids, _CHUNK))
-        values: NDArray[np.float64] = self._base(ids) + np.concatenate([np.empty(0), *parts])
-        return values
 
     def known(self, ids: NDArray[np.int32]) -> float:
         """The share of the distinct types in the graphs of `ids` (int32[k]) that the network knows; of none, 1."""
@@ -182,12 +165,7 @@ def read_network(path: AnyPath) -> NetworkModel:
         MissingError: when there is none.
     """
     try:
-        data = read_sealed(path, "train it again, or get it again from where it was made")
-    except DamagedError as error:
-        raise CheckpointError(str(error)) from None
-    try:
-        if data["format_version"] != FORMAT_VERSION:
-            raise CheckpointError(f"{path}: format {data['format_version']}, expected {FORMAT_VERSION}: train it again")
+        data = read_model_file(path, FORMAT_VERSION)
         if data["base"] not in get_args(Base):
             raise ValueError(f"base is {data['base']!r}, expected one of {', '.join(get_args(Base))}")
         model = NetworkModel(
@@ -197,7 +175,7 @@ def read_network(path: AnyPath) -> NetworkModel:
             base=data["base"],
             steps=Calibration(*data["steps"]),
             weights={name: _read_array(name, *entry) for name, entry in data["weights"].items()},
-            schema=frozenset(int(colour, 16) for colour in data["schema"]),
+            schema=as_schema(data["schema"]),
             card=dict(data["card"]),
         )
         _ = model.core

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from epigym.config.packages import extras
 from epigym.encoding.encoder import make_encoder, make_encoding, node_types, scaled
 from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
-from epigym.features.relaxation import Relaxation
 from epigym.io.sealed import read_bytes
 from epigym.space import ragged
 from epigym.space.space import StateSpace
-from learn.models.base import Base, BaseHeuristic
+from learn.models.base import Base
 from learn.models.calibration import Calibration
+from learn.models.scoring import CorrectingScorer
 
 INPUTS = ("x", "edge_index", "edge_attr", "node_type", "batch", "graphs")
 """Names of the inputs of an exported network: fields of `epigym.to_pyg`, and any array of shape [k] for k graphs."""
@@ -26,7 +26,7 @@ METADATA_VERSION = 3
 """Raised whenever the inputs or the metadata change."""
 
 
-class OnnxScorer:
+class OnnxScorer(CorrectingScorer):
     """Scores the e-states of one space with an exported network.
 
     Args:
@@ -41,17 +41,11 @@ class OnnxScorer:
     """
 
     def __init__(self, path: str | os.PathLike[str], space: StateSpace, threads: int = 1) -> None:
-        self._session, encoding, base, self.steps = _open(Path(path), threads)
+        self._session, encoding, base, steps = _open(Path(path), threads)
+        super().__init__(space, base, steps)
         self._encoder = make_encoder(space, make_encoding(encoding))
-        self._base = BaseHeuristic(space, base)
 
-    @property
-    def relaxation(self) -> Relaxation | None:
-        """The relaxation that the network corrects."""
-        return self._base.relaxation
-
-    def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
-        """float64[k]: the value of each of `ids` (int32[k]): the base heuristic plus its correction."""
+    def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.floating]:
         batch = self._encoder.graphs(ids)
         sizes = ragged.lengths(batch.node_ptr)
         nodes, labels = scaled(batch)
@@ -65,9 +59,9 @@ class OnnxScorer:
         )
         given = {entry.name for entry in self._session.get_inputs()}  # without those that the network does not read
         values = {name: value for name, value in zip(INPUTS, fields, strict=True) if name in given}
+        corrections: NDArray[np.floating]
         (corrections,) = self._session.run(None, values)
-        found: NDArray[np.float64] = self._base(ids) + corrections
-        return found
+        return corrections
 
 
 @extras()

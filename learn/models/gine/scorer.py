@@ -20,21 +20,17 @@ from torch.nn.utils.fusion import fuse_linear_bn_eval
 
 from epigym.encoding.encoder import Encoder, make_encoder, make_encoding, to_pyg
 from epigym.errors import UsageError
-from epigym.features.relaxation import Relaxation
 from epigym.space.growing import GrowingTable
 from epigym.space.space import StateSpace
-from learn.models.base import BaseHeuristic
 from learn.models.checkpoints import Trained
 from learn.models.gine.model import FusedScorer, NetworkModel
 from learn.models.gine.network import GineNetwork
 from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.shared import make_goals, make_states
-from learn.models.scoring import Device, Scorer, chunks
-
-_CHUNK = 256  # e-states scored at once
+from learn.models.scoring import CorrectingScorer, Device, Scorer
 
 
-class NetworkScorer:
+class NetworkScorer(CorrectingScorer):
     """Scores the e-states of one space with a network.
 
     Args:
@@ -46,22 +42,10 @@ class NetworkScorer:
     """
 
     def __init__(self, trained: Trained, space: StateSpace) -> None:
-        self.steps = trained.steps
+        super().__init__(space, trained.base, trained.steps)
         self._encoder = make_encoder(space, make_encoding(trained.encoding))
-        self._base = BaseHeuristic(space, trained.base)
         self._network = trained.network
         self._device = next((one.device for one in trained.network.parameters()), torch.device("cpu"))
-
-    @property
-    def relaxation(self) -> Relaxation | None:
-        """The relaxation that the network corrects."""
-        return self._base.relaxation
-
-    def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
-        """float64[k]: the value of each of `ids` (int32[k]): the base heuristic plus its correction."""
-        parts = map(self._correct, chunks(self._encoder.space, ids, _CHUNK))
-        values: NDArray[np.float64] = self._base(ids) + np.concatenate([np.empty(0), *parts])
-        return values
 
     @torch.inference_mode()
     def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -69,7 +53,7 @@ class NetworkScorer:
         return values.double().cpu().numpy()
 
 
-class PaperScorer:
+class PaperScorer(CorrectingScorer):
     """Scores the e-states of one space with the paper's network, on the CPU.
 
     Args:
@@ -82,27 +66,14 @@ class PaperScorer:
 
     @torch.inference_mode()
     def __init__(self, trained: Trained, space: StateSpace) -> None:
-        self.steps = trained.steps
-        self._base = BaseHeuristic(space, trained.base)
+        super().__init__(space, trained.base, trained.steps)
         self._encoder = Encoder(space, **trained.encoding)
         self._network = folded(cast(PaperNetwork, trained.network))
         self._constants = self._network.constants(make_goals([self._encoder.goal]), len(space.task.agents))
         self._identifiers = GrowingTable(self._constants.from_epsilon[0].shape[1], np.float32)
 
-    @property
-    def relaxation(self) -> Relaxation | None:
-        """The relaxation that the network corrects."""
-        return self._base.relaxation
-
-    def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
-        """float64[k]: the value of each of `ids` (int32[k]): the base heuristic plus its correction."""
-        parts = map(self._correct, chunks(self._encoder.space, ids, _CHUNK))
-        values: NDArray[np.float64] = self._base(ids) + np.concatenate([np.empty(0), *parts])
-        return values
-
     @torch.inference_mode()
     def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
-        """The same for one batch."""
         rows = self._encoder.rows(ids)
         new = self._encoder.identifiers[len(self._identifiers) :]
         if len(new):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -14,15 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.config.values import make
-from epigym.errors import CheckpointError, DamagedError, UsageError
+from epigym.errors import CheckpointError, UsageError
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
 from epigym.io.files import write_text
-from epigym.io.sealed import read_sealed, sealed
+from epigym.io.sealed import sealed
 from epigym.space.space import StateSpace
 from learn.models.base import Base, BaseHeuristic
 from learn.models.calibration import Calibration
+from learn.models.files import as_schema, read_model_file
 
 FORMAT_VERSION = 2
 """Raised whenever the file or what a feature means changes."""
@@ -184,12 +185,7 @@ def read_model(path: str | os.PathLike[str]) -> LinearModel:
         MissingError: when there is none.
     """
     try:
-        data = read_sealed(path, "train it again, or get it again from where it was made")
-    except DamagedError as error:
-        raise CheckpointError(str(error)) from None
-    try:
-        if data["format_version"] != FORMAT_VERSION:
-            raise CheckpointError(f"{path}: format {data['format_version']}, expected {FORMAT_VERSION}: train it again")
+        data = read_model_file(path, FORMAT_VERSION)
         rows = sorted(
             (
                 int(colour, 16),
@@ -209,7 +205,7 @@ def read_model(path: str | os.PathLike[str]) -> LinearModel:
             | {int(colour, 16): str(text) for colour, text in data["mentioned"].items()},
             base_weight=_finite(data["base_weight"], "base_weight"),
             constant=_finite(data["constant"], "constant"),
-            schema=_schema(data["schema"]),
+            schema=as_schema(data["schema"]),
             card=dict(data["card"]),
             steps=Calibration(*data["steps"]),
         )
@@ -225,12 +221,8 @@ def read_schema(path: str | os.PathLike[str]) -> frozenset[int]:
         for line in file:
             name, _, value = line.rstrip(",\n").partition(": ")
             if name == ' "schema"':
-                return _schema(json.loads(value))
+                return as_schema(json.loads(value))
     return read_model(path).schema
-
-
-def _schema(colours: Iterable[str]) -> frozenset[int]:
-    return frozenset(int(colour, 16) for colour in colours)
 
 
 def _representation(values: Mapping[str, Any]) -> Representation:

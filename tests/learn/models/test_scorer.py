@@ -24,13 +24,11 @@ from learn.models import scoring
 from learn.models.base import Base, BaseHeuristic
 from learn.models.calibration import Calibration
 from learn.models.checkpoints import Trained
-from learn.models.gine import model
-from learn.models.gine import scorer as scorers
 from learn.models.gine.model import FusedScorer
 from learn.models.gine.network import GineNetwork
 from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.scorer import NetworkScorer, PaperScorer, folded, make_scorer
-from learn.models.scoring import chunks
+from learn.models.scoring import CorrectingScorer, chunks
 from tests.helpers.strategies import estates
 from tests.helpers.trained import PAPER, SMALL, random_regressor, random_trained
 
@@ -121,8 +119,8 @@ def test_scores_do_not_depend_on_the_batch(trained: Trained, monkeypatch: pytest
     assert np.abs(together - np.concatenate([one_by_one.score(ids[k : k + 1]) for k in ids])).max() < CLOSE
     assert np.array_equal(together, make_scorer(trained, space).score(ids))
     assert one_by_one.score(ids[:0]).shape == (0,)
-    for module in (scorers, model):
-        monkeypatch.setattr(module, "_CHUNK", 7)
+    for kind in (CorrectingScorer, FusedScorer):
+        monkeypatch.setattr(kind, "chunk", 7)
     for scorer in (make_scorer(trained, space), NetworkScorer(trained, space)):
         assert np.abs(together - scorer.score(ids)).max() < CLOSE
 

@@ -40,7 +40,7 @@ SHORT = {
     "learn.train": "data.draws=2 data.goals=2 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
     "learn.train data=published": "data.expansions=4 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
     "learn.train recipe=paper": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"
-    " trainer.limit_train_batches=50 trainer.max_epochs=2",
+    " trainer.limit_train_batches=50 trainer.max_epochs=6",
     "learn.train model=paper": "data.draws=2 data.batch_size=32 trainer.max_steps=2 trainer.limit_train_batches=1",
     "learn.train data=published model=paper": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"
     " trainer.max_steps=100 trainer.limit_train_batches=50",

@@ -34,7 +34,7 @@ class TaskError(EpigymError):
 
 
 class CollapseError(TaskError):
-    """Raised when an agent believes everything, or would after an action, where `forbid_collapse` rules that out.
+    """Raised when an agent believes everything, or would after an action, where `consistent_beliefs` rules that out.
 
     Args:
         agent: its name.
@@ -47,7 +47,7 @@ class CollapseError(TaskError):
     def __str__(self) -> str:
         """One line."""
         agent, where = self.args
-        return f"agent {agent!r} believes everything {where}, which forbid_collapse=true rules out"
+        return f"agent {agent!r} believes everything {where}, which consistent_beliefs=true rules out"
 
 
 class LimitError(EpigymError):

@@ -53,7 +53,7 @@ def explain(settings: Explain) -> None:
     from learn.models.linear.model import LinearModel
     from learn.models.shipped import find_model
 
-    space = StateSpace(load_problem(settings.problem, settings.reading), forbid_collapse=settings.forbid_collapse)
+    space = StateSpace(load_problem(settings.problem, settings.reading), consistent_beliefs=settings.consistent_beliefs)
     state = _after(space, settings.after)
     types, domain = FeatureTypes(space.task), space.task.domain
     is_checkpoint = Path(settings.checkpoint or "").suffix == ".ckpt"

@@ -26,7 +26,7 @@ from learn.training.options import LinearOptions, Training
 
 _OF_NETWORKS = (
     *("encoding", "objective", "base", "data", "validation", "explorer", "problem", "trainer", "patience", "callbacks"),
-    *("loggers", "ckpt_path", "resume", "semantics", "domain_file", "libraries", "plank_compat", "forbid_collapse"),
+    *("loggers", "ckpt_path", "resume", "semantics", "domain_file", "libraries", "plank_compat", "consistent_beliefs"),
 )
 
 logger = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ class Train(ProblemSettings, Training):
             unused["without"] = "it leaves out sampled problems only: give it with data=sampled"
         if is_sampled or not is_distance:
             reason = "rollouts are made with data=published and objective=distance only: leave it out"
-            unused |= dict.fromkeys(("explorer", "forbid_collapse", "data.max_class_share"), reason)
+            unused |= dict.fromkeys(("explorer", "consistent_beliefs", "data.max_class_share"), reason)
         else:
             unused["data.expansions"] = "the explorer decides what is learned from: leave it out"
         return unused
@@ -143,7 +143,7 @@ def _network(settings: Train) -> None:
     checkpoint = run_dir / CHECKPOINTS / "best.ckpt"
     named = zip(source.names, source.read, strict=True)
     trials = named if settings.problem else sampled(domains[0], settings.seed, run_dir)
-    problem = find_solved(checkpoint, trials, forbid_collapse=settings.forbid_collapse)
+    problem = find_solved(checkpoint, trials, consistent_beliefs=settings.consistent_beliefs)
     if problem is not None:
         print(_search_command(settings, problem, checkpoint))
 
@@ -152,7 +152,7 @@ def _search_command(settings: Train, problem: str, checkpoint: Path) -> str:
     """The command line that searches a problem with a network."""
     chosen = {"problem": problem, "agent": "hfs", "heuristic": "gnn", "heuristic.checkpoint": checkpoint}
     reading = ("semantics", "domain_file", "libraries", "plank_compat") if settings.problem else ()
-    given = {name: getattr(settings, name) for name in (*reading, "forbid_collapse")}
+    given = {name: getattr(settings, name) for name in (*reading, "consistent_beliefs")}
     chosen |= {name: value for name, value in given.items() if value not in ("default", None, [], False)}
     return shlex.join(["python", "-m", "search.solve", *map(write_override, chosen, chosen.values())])
 

@@ -39,7 +39,7 @@ class Evaluate(Settings):
     problems: list[str]
     semantics: Semantics
     anytime: bool
-    forbid_collapse: bool
+    consistent_beliefs: bool
     reexecute: bool
     max_expanded: int | None = field(metadata={"minimum": 0})
     time_limit: float = field(metadata={"minimum": 0})
@@ -97,7 +97,7 @@ def cells(settings: Evaluate) -> list[Cell]:
         configurations_of(settings.agents, settings.heuristics),
         Limits(settings.max_expanded, settings.time_limit, memory_bytes(settings.memory_limit)),
         anytime=settings.anytime,
-        forbid_collapse=settings.forbid_collapse,
+        consistent_beliefs=settings.consistent_beliefs,
         reexecute=settings.reexecute,
     )
 

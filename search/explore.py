@@ -44,7 +44,7 @@ def explore(settings: Explore) -> None:
 
     configuration = Configuration.of(settings.agent, settings.heuristic)
     limits = Limits(settings.max_expanded, settings.time_limit, settings.memory_limit)
-    space = StateSpace(load_problem(settings.problem, settings.reading), forbid_collapse=settings.forbid_collapse)
+    space = StateSpace(load_problem(settings.problem, settings.reading), consistent_beliefs=settings.consistent_beliefs)
     exploration = Exploration(space, heuristic_maker(settings.heuristic)(space))
     app = app_of(exploration, configuration, limits, settings.host)
     with serving(app, settings.host, settings.port) as server:

@@ -67,7 +67,7 @@ def solve(settings: Solve) -> ExitCode:
                 limits,
                 plan_file,
                 anytime=settings.anytime,
-                forbid_collapse=settings.forbid_collapse,
+                consistent_beliefs=settings.consistent_beliefs,
             ),
             load_seconds=load_seconds,
         )

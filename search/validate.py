@@ -32,7 +32,7 @@ def check(settings: Validate) -> ExitCode:
 
     plan = read_plan(settings.plan) if isinstance(settings.plan, str) else settings.plan
     task = load_problem(settings.problem, settings.reading)
-    validation = validate(task, plan, settings.forbid_collapse)
+    validation = validate(task, plan, settings.consistent_beliefs)
     console = Console(soft_wrap=True, highlight=False, markup=False)
     if not validation.valid:
         console.print(f"not valid: {validation.reason}")

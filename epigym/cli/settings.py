@@ -46,7 +46,7 @@ class ReadingSettings(Settings):
     domain_file: str | None = field(metadata={"exists": True})
     libraries: list[str]
     plank_compat: bool
-    forbid_collapse: bool
+    consistent_beliefs: bool
 
     @property
     def reading(self) -> Reading:

@@ -64,7 +64,7 @@ Formulas checked(Formulas&& formulas, const Numbers& roots, const TaskData& task
 // A space and its relaxation, with the lock that lets Python threads share them while the GIL is released.
 class SharedSpace {
 public:
-    SharedSpace(TaskData task, bool forbid_collapse) : space(checked(std::move(task)), forbid_collapse) {}
+    SharedSpace(TaskData task, bool consistent_beliefs) : space(checked(std::move(task)), consistent_beliefs) {}
     Space space;
 
     // Built when first asked for, without the lock: that reads the task, which stays as it is.
@@ -435,14 +435,14 @@ NB_MODULE(_core, m) {
             [](SharedSpace* self, std::uint32_t fluents, std::uint32_t agents, const FormulaLists& formulas,
                const EventLists& events, const EventModelLists& event_models, const RelationLists& relations,
                const ObservabilityLists& observability, const ActionLists& actions, const Numbers& goal,
-               const ModelLists& initial, bool forbid_collapse) {
+               const ModelLists& initial, bool consistent_beliefs) {
                 new (self) SharedSpace({fluents, agents, to_formulas(formulas),
                                         to_actions(events, event_models, relations, observability, actions), goal,
                                         to_model(initial)},
-                                       forbid_collapse);
+                                       consistent_beliefs);
             },
             "fluents"_a, "agents"_a, "formulas"_a, "events"_a, "event_models"_a, "relations"_a, "observability"_a,
-            "actions"_a, "goal"_a, "initial"_a, "forbid_collapse"_a)
+            "actions"_a, "goal"_a, "initial"_a, "consistent_beliefs"_a)
         .def("__len__", [](SharedSpace& self) { return self.locked([](Space& space) { return space.size(); }); })
         .def_prop_ro("nbytes",
                      [](SharedSpace& self) { return self.locked([](Space& space) { return space.nbytes(); }); })

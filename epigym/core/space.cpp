@@ -147,8 +147,8 @@ private:
     PerPolicy<Updater> updaters_;
 };
 
-Space::Space(TaskData task, bool forbid_collapse)
-    : task_(std::move(task)), forbid_collapse_(forbid_collapse), index_(task_.formulas, task_.actions) {
+Space::Space(TaskData task, bool consistent_beliefs)
+    : task_(std::move(task)), consistent_beliefs_(consistent_beliefs), index_(task_.formulas, task_.actions) {
     workers_.push_back(std::make_unique<Worker>(task_, symmetries_));
     intern(task_.initial);
 }
@@ -189,7 +189,7 @@ StateId Space::add(std::span<const std::uint8_t> packed) {
 
 StateId Space::intern(const PlainModel& plain) {
     const Model<Sparse> model = reachable_part(plain);
-    if (forbid_collapse_)
+    if (consistent_beliefs_)
         if (const auto agent = collapsed_agent(model)) throw Collapse(*agent);
     Contraction<Sparse> contraction;
     Bytes packed;
@@ -223,7 +223,7 @@ void Space::allowed(StateId id, std::uint8_t* out) {
         return;
     }
     applicable(id, out);
-    if (!forbid_collapse_) return;
+    if (!consistent_beliefs_) return;
     workers_[0]->with_updater(bytes, [&](auto& updater) {
         const auto collapses = [&](ActionId action) {
             try {
@@ -256,7 +256,7 @@ StateId Space::successor(StateId id, ActionId action) {
     }
     return workers_[0]->with_updater(bytes, [&](auto& updater) {
         if (!updater.applicable(action)) throw Inapplicable(id, action);
-        if (forbid_collapse_)
+        if (consistent_beliefs_)
             if (const auto agent = updater.collapsing(action)) throw Collapse(*agent, action);
         packed_.clear();
         count(1, id);
@@ -310,7 +310,7 @@ void Space::produce(StateId id, Part part, Worker& worker, Successors& out) cons
             for (std::size_t k = part.number; k < out.actions.size(); k += part.count) {
                 const ActionId a = out.actions[k];
                 Successors::Entry entry{a, kLeftOut, out.bytes.size(), 0, 0, std::nullopt, false};
-                if (!forbid_collapse_ || !updater.collapsing(a)) entry.same_as = updater.apply(a, out.bytes);
+                if (!consistent_beliefs_ || !updater.collapsing(a)) entry.same_as = updater.apply(a, out.bytes);
                 entry.end = out.bytes.size();
                 if (entry.same_as == a) look_up(entry);
                 out.entries.push_back(entry);

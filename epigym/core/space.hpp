@@ -100,8 +100,8 @@ class Worker;
 
 class Space {
 public:
-    // With `forbid_collapse` an e-state in which an agent believes everything is never generated.
-    Space(TaskData task, bool forbid_collapse);
+    // With `consistent_beliefs` an e-state in which an agent believes everything is never generated.
+    Space(TaskData task, bool consistent_beliefs);
     ~Space();
 
     const TaskData& task() const { return task_; }
@@ -146,7 +146,7 @@ private:
 
     TaskData task_;
     std::vector<Symmetry> symmetries_;
-    bool forbid_collapse_;
+    bool consistent_beliefs_;
     ActionIndex index_;
     StateStore states_;
     std::vector<std::uint8_t> goal_;               // per state

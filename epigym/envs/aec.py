@@ -116,9 +116,9 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
         if not isinstance(env.unwrapped, EpistemicEnv):
             raise TypeError(f"EpistemicAECEnv needs an environment of epigym, got {env}")
         self.central = env.unwrapped
-        if self.central.forbid_collapse:
+        if self.central.consistent_beliefs:
             raise EpigymError(
-                "agents cannot tell what makes others believe everything: make env without forbid_collapse"
+                "agents cannot tell what makes others believe everything: make env without consistent_beliefs"
             )
         self._layers = _observation_wrappers(env)
         self.max_rounds = typed(max_rounds, Count, "max_rounds")

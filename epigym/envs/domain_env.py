@@ -36,7 +36,7 @@ class DomainEnv(EpistemicEnv):
         goal_size: number of formulas of the largest random goal.
         encoding: see `EpistemicEnv`.
         invalid_action: see `EpistemicEnv`.
-        forbid_collapse: see `EpistemicEnv`.
+        consistent_beliefs: see `EpistemicEnv`.
         render_mode: see `EpistemicEnv`.
         **parameters: parameters of the domain, `python -m domains show DOMAIN` explains them.
 
@@ -55,7 +55,7 @@ class DomainEnv(EpistemicEnv):
         goal_size: int = 2,
         encoding: str | Mapping[str, Any] = "hash",
         invalid_action: Literal["noop", "error"] = "noop",
-        forbid_collapse: bool = False,
+        consistent_beliefs: bool = False,
         render_mode: str | None = None,
         **parameters: Any,
     ) -> None:
@@ -70,7 +70,7 @@ class DomainEnv(EpistemicEnv):
             task,
             encoding=encoding,
             invalid_action=invalid_action,
-            forbid_collapse=forbid_collapse,
+            consistent_beliefs=consistent_beliefs,
             render_mode=render_mode,
         )
 

@@ -90,7 +90,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     ## Information
     After `reset` and every `step`:
 
-    - `action_mask`: int8[n], 1 where the action is applicable and, with `forbid_collapse`, does not make an agent
+    - `action_mask`: int8[n], 1 where the action is applicable and, with `consistent_beliefs`, does not make an agent
       believe everything, for `action_space.sample(mask)`.
     - `collapsed_agents`: names of the agents that consider no world possible and so believe everything.
     - `is_goal`: whether the goal holds.
@@ -107,7 +107,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
       `{"name": "relational", "type_ids": 4096}`.
     - `invalid_action`: what an action does that the mask does not have: `noop` (default; the state stays as it is) or
       `error`.
-    - `forbid_collapse`: whether actions are ruled out that make an agent believe everything (default: no), so that
+    - `consistent_beliefs`: whether actions are ruled out that make an agent believe everything (default: no), so that
       every agent's beliefs stay consistent; no episode starts where they are not.
     - `render_mode`: `svg` (text) or `rgb_array` (uint8[720, 960, 3]), a picture of the Kripke model.
     - `semantics` (of the registered environments): the reading of mA*, see `epigym.language.parse_mastar`.
@@ -124,7 +124,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         task: the ground planning task.
         encoding: how e-states become graphs: a name, or a mapping of the `name` and settings.
         invalid_action: what an action does that is not allowed.
-        forbid_collapse: whether actions are ruled out that make an agent believe everything.
+        consistent_beliefs: whether actions are ruled out that make an agent believe everything.
         render_mode: what `render` returns, None for nothing.
 
     Raises:
@@ -143,7 +143,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         *,
         encoding: str | Mapping[str, Any] = "hash",
         invalid_action: Literal["noop", "error"] = "noop",
-        forbid_collapse: bool = False,
+        consistent_beliefs: bool = False,
         render_mode: str | None = None,
     ) -> None:
         """Start at the initial e-state, with the task's goal."""
@@ -158,7 +158,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         self.task = task
         self.encoding = make_encoding(encoding)
         self.invalid_action = invalid_action
-        self.forbid_collapse = typed(forbid_collapse, bool, "forbid_collapse")
+        self.consistent_beliefs = typed(consistent_beliefs, bool, "consistent_beliefs")
         self.render_mode = render_mode
         self._explore()
         self.state = self.space.initial
@@ -314,7 +314,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     def _explore(self) -> None:
         """Make a space, with what is bound to it whatever the goal."""
-        self.space = StateSpace(self.task, forbid_collapse=self.forbid_collapse)
+        self.space = StateSpace(self.task, consistent_beliefs=self.consistent_beliefs)
         self._consistent = self.space.query(considers_possible(agent, TRUE) for agent in self.task.agents)
 
     def _bind(self, goal: tuple[Formula, ...]) -> None:
@@ -349,7 +349,7 @@ def check_options(options: Mapping[str, Any], known: tuple[str, ...]) -> None:
             raise EpigymError(unknown("reset option", name, known))
 
 
-_ARGUMENTS = ("encoding", "invalid_action", "forbid_collapse", "render_mode")
+_ARGUMENTS = ("encoding", "invalid_action", "consistent_beliefs", "render_mode")
 
 
 class ProblemEnv(EpistemicEnv):

@@ -215,18 +215,18 @@ class Validation:
         return self.valid and bool(self.collapsed)
 
 
-def validate(task: Task, plan: Sequence[str], forbid_collapse: bool = False) -> Validation:
+def validate(task: Task, plan: Sequence[str], consistent_beliefs: bool = False) -> Validation:
     """Execute the actions named by `plan` from the initial e-state and test the goal.
 
     Args:
         task: the planning task.
         plan: names of actions.
-        forbid_collapse: whether an action fails after which an agent is collapsed.
+        consistent_beliefs: whether an action fails after which an agent is collapsed.
 
     Raises:
         CollapseError: when an agent is collapsed in the initial e-state, and that is forbidden.
     """
-    if forbid_collapse:
+    if consistent_beliefs:
         refuse_collapse(task, task.initial, "in the initial e-state")
     actions = {action.name: action for action in task.actions}
     estate = PointedModel.of(task.initial)
@@ -240,7 +240,7 @@ def validate(task: Task, plan: Sequence[str], forbid_collapse: bool = False) -> 
             return verdict(f"step {step}: {unknown('action', name, actions)}", step)
         try:
             estate = _updated(task, estate, actions[name]).contracted()
-            if forbid_collapse:
+            if consistent_beliefs:
                 refuse_collapse(task, estate, f"after action {name!r}")
         except TaskError as error:
             return verdict(f"step {step}: {error}", step)

@@ -103,7 +103,7 @@ class SearchProblem:
         if self.task is space.task:
             return space
         return StateSpace(
-            self.task, forbid_collapse=space.forbid_collapse, symmetry=space.symmetry, threads=space.threads
+            self.task, consistent_beliefs=space.consistent_beliefs, symmetry=space.symmetry, threads=space.threads
         )
 
 

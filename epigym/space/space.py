@@ -45,12 +45,12 @@ class StateSpace:
     """The e-states of a task met so far.
 
     An agent is collapsed, that is, believes everything, when it considers no world possible at some designated world;
-    no action ever changes that. With `forbid_collapse` no e-state of the space has a collapsed agent: an action that
+    no action ever changes that. With `consistent_beliefs` no e-state of the space has a collapsed agent: an action that
     would lead to one has no transition there.
 
     Args:
         task: the ground planning task.
-        forbid_collapse: whether e-states with a collapsed agent are left out.
+        consistent_beliefs: whether e-states with a collapsed agent are left out.
         symmetry: whether expansions leave out actions that a symmetry of the e-state maps to an earlier one, which is
             as good a start of a plan, see `epigym.task.symmetry`. Nothing else changes.
         threads: how many threads compute the successors of an expansion; the result does not depend on it. They pay for
@@ -58,7 +58,7 @@ class StateSpace:
 
     Attributes:
         task: the ground planning task.
-        forbid_collapse: whether e-states with a collapsed agent are left out.
+        consistent_beliefs: whether e-states with a collapsed agent are left out.
         symmetry: whether expansions leave out actions that symmetries make needless.
         initial: the id of the initial e-state, 0.
         threads: how many compute successors.
@@ -71,16 +71,18 @@ class StateSpace:
         CollapseError: when an agent is collapsed in the initial e-state, and that is forbidden.
     """
 
-    def __init__(self, task: Task, *, forbid_collapse: bool = False, symmetry: bool = False, threads: int = 1) -> None:
+    def __init__(
+        self, task: Task, *, consistent_beliefs: bool = False, symmetry: bool = False, threads: int = 1
+    ) -> None:
         if not isinstance(task, Task):
             raise UsageError(f"task={task!r}: expected a Task; load_problem makes one of the name or path of a problem")
         self.task = task
-        self.forbid_collapse = forbid_collapse
+        self.consistent_beliefs = consistent_beliefs
         self.initial = 0
         self.threads = _threads(threads)
         self.symmetry, self.symmetries = False, list[Symmetry]()
         try:
-            self.core = _core.Space(**pack_task(task), forbid_collapse=forbid_collapse)
+            self.core = _core.Space(**pack_task(task), consistent_beliefs=consistent_beliefs)
         except _core.Collapse as error:
             raise self._collapse(error, "in the initial e-state") from None
         if symmetry:

@@ -53,7 +53,7 @@ class ExplorerSettings:
         max_depth: `dfs` only: e-states at this depth are not expanded.
         discard_factor: `dfs` only: largest probability of discarding an e-state.
         seed: decides the order of actions, the discards and the draw.
-        forbid_collapse: whether e-states in which an agent believes everything are left out, see `StateSpace`.
+        consistent_beliefs: whether e-states in which an agent believes everything are left out, see `StateSpace`.
     """
 
     name: str = "auto"
@@ -62,7 +62,7 @@ class ExplorerSettings:
     max_depth: int = 25
     discard_factor: float = 0.4
     seed: int = 42
-    forbid_collapse: bool = False
+    consistent_beliefs: bool = False
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -166,13 +166,15 @@ _explored: Newest[Exploration] = Newest(1 << 29)
 
 
 def resolve(source: Source, settings: ExplorerSettings) -> tuple[Task, ExplorerSettings]:
-    """The task of a source, and the settings, which forbid collapse where the source does.
+    """The task of a source, and the settings, with consistent beliefs where the source has them.
 
     Raises:
         UsageError: when it is no source, see `SearchProblem.of`.
     """
     problem = SearchProblem.of(source)
-    return problem.task, replace(settings, forbid_collapse=settings.forbid_collapse or problem.space.forbid_collapse)
+    return problem.task, replace(
+        settings, consistent_beliefs=settings.consistent_beliefs or problem.space.consistent_beliefs
+    )
 
 
 def explore(source: Source, settings: ExplorerSettings, on_visit: OnVisit = lambda visited: None) -> Exploration:
@@ -249,7 +251,7 @@ def discard_probability(
 def _exhaustive(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Exploration:
     """What breadth-first search finds, or found under another goal."""
     without_goal = replace(task, goal=())
-    key = f"{task_fingerprint(without_goal)} {settings.forbid_collapse}"
+    key = f"{task_fingerprint(without_goal)} {settings.consistent_beliefs}"
     key_of_part = f"{key} {settings.max_visited}"
     known = _explored.get(key)
     if known is None or len(known.states) > settings.max_visited:
@@ -258,7 +260,7 @@ def _exhaustive(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Ex
         on_visit(len(known.states))
         return replace(known, task=task)
     exploration = _breadth_first(
-        task, StateSpace(without_goal, forbid_collapse=settings.forbid_collapse), settings.max_visited, on_visit
+        task, StateSpace(without_goal, consistent_beliefs=settings.consistent_beliefs), settings.max_visited, on_visit
     )
     if exploration.complete or settings.name == "exhaustive":
         _explored.put(key if exploration.complete else key_of_part, exploration, exploration.nbytes)
@@ -297,7 +299,7 @@ def _breadth_first(task: Task, space: StateSpace, max_visited: int, on_visit: On
 
 
 def _depth_first(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Exploration:
-    space = StateSpace(task, forbid_collapse=settings.forbid_collapse)
+    space = StateSpace(task, consistent_beliefs=settings.consistent_beliefs)
     generator = np.random.default_rng(settings.seed)
     sparse = is_sparse(len(task.actions), settings.max_depth, settings.max_visited)
     complete, goal_found, expanded = True, False, 0

@@ -152,7 +152,7 @@ def _walked_to(exploration: Exploration, places: NDArray[np.integer]) -> tuple[S
         passed[ends] = True
         ends = np.unique(before[ends])
         ends = ends[(ends >= 0) & ~passed[ends]]
-    space = StateSpace(exploration.task, forbid_collapse=exploration.space.forbid_collapse)
+    space = StateSpace(exploration.task, consistent_beliefs=exploration.space.consistent_beliefs)
     own = np.zeros(len(passed), dtype=np.int32)
     for place in np.flatnonzero(passed)[1:].tolist():  # each after the one before it
         own[place] = space.successor(int(own[before[place]]), int(exploration.action[place]))

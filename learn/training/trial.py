@@ -39,16 +39,16 @@ def sampled(domain: str, seed: int, folder: Path) -> Iterator[tuple[str, Task]]:
         yield str(path), one.task
 
 
-def find_solved(checkpoint: Path, problems: Iterable[tuple[str, Task]], *, forbid_collapse: bool) -> str | None:
+def find_solved(checkpoint: Path, problems: Iterable[tuple[str, Task]], *, consistent_beliefs: bool) -> str | None:
     """The first problem that greedy search solves with a network; None where it solves none.
 
     Args:
         checkpoint: of the network.
         problems: names and tasks; those that the encoding of the network has no room for are passed over.
-        forbid_collapse: whether e-states are left out in which an agent believes everything, see `StateSpace`.
+        consistent_beliefs: whether e-states are left out in which an agent believes everything, see `StateSpace`.
     """
     for name, task in problems:
-        space = StateSpace(task, forbid_collapse=forbid_collapse)
+        space = StateSpace(task, consistent_beliefs=consistent_beliefs)
         try:
             score = open_scorer(checkpoint, space).score
         except LimitError:

@@ -74,7 +74,7 @@ class Agent(ABC):
             search_seconds=run.budget.seconds,
             heuristic=asked.name if asked else None,
             checkpoint=asked.checkpoint if asked else "",
-            forbid_collapse=space.forbid_collapse,
+            consistent_beliefs=space.consistent_beliefs,
             message=run.message,
             optimal=run.is_shortest and status is SearchStatus.SOLVED,
         )

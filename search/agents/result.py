@@ -50,8 +50,8 @@ class SearchResult:
         peak_bytes: peak resident memory of the process, its children's included where it was watched from outside.
         cpu_seconds: of the process and its children, where it was watched from outside.
         collapsed_agents: agents that believe everything in the plan's final e-state.
-        forbid_collapse: whether plans were left out that make an agent believe everything; `unsolvable` then means that
-            there is no other.
+        consistent_beliefs: whether plans were left out that make an agent believe everything; `unsolvable` then means
+            that there is no other.
         message: why, when the status is `error`; else which component of `interleaved` decided, and why the check that
             there is no plan stopped at a single successor.
         actions: ground actions of the task; 0 when it was never read.
@@ -79,7 +79,7 @@ class SearchResult:
     peak_bytes: int = 0
     cpu_seconds: float = 0.0
     collapsed_agents: tuple[str, ...] = ()
-    forbid_collapse: bool = False
+    consistent_beliefs: bool = False
     message: str = ""
     actions: int = 0
     fluents: int = 0
@@ -96,7 +96,7 @@ class SearchResult:
     @property
     def verdict(self) -> str:
         """The status with the question that it answers, such as `unsolvable (without collapse)`."""
-        return f"{self.status}{' (without collapse)' if self.forbid_collapse and self.status.is_decided else ''}"
+        return f"{self.status}{' (without collapse)' if self.consistent_beliefs and self.status.is_decided else ''}"
 
     @property
     def plan_length(self) -> int | None:

@@ -68,7 +68,7 @@ class Batch:
         with closing(running) as endings:
             for ending in endings:
                 cell = self.cells[ending.job.key]
-                result = outcome(ending, cell.configuration, cell.problem.name, cell.forbid_collapse)
+                result = outcome(ending, cell.configuration, cell.problem.name, cell.consistent_beliefs)
                 cell.write(self.folder, result, ending.detail)
                 logger.debug("finished %s with %s: %s", cell.problem.name, cell.configuration.label, result.status)
                 yield ending.job.key, result

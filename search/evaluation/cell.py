@@ -26,7 +26,7 @@ from search.processes.watched import NOBODY, Watcher
 _INNER_SHARE = 0.95  # of the memory limit: a search that ends by itself knows how far it came
 _SHOWN = 8  # digits of a key in the name of a file
 COLUMNS = (
-    "domain", "problem", "configuration", "forbid_collapse", "status", "plan_length", "first_length", "optimal",
+    "domain", "problem", "configuration", "consistent_beliefs", "status", "plan_length", "first_length", "optimal",
     "expanded", "generated", "distinct", "actions", "fluents", "initial_worlds",
     "load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes",
     "host", "processor", "collapsed_agents", "checkpoint", "message", "proof", "other_outcomes", "file",
@@ -47,7 +47,7 @@ class Cell:
         limits: most nodes to expand, seconds to read, ground and search, and bytes of resident memory of the process,
             its children's included.
         anytime: whether to go on after the first plan, for shorter ones.
-        forbid_collapse: whether plans are left out that make an agent believe everything.
+        consistent_beliefs: whether plans are left out that make an agent believe everything.
         reexecute: whether plans are re-executed by the reference.
         key: a hash of what the outcome depends on, see `search.evaluation.fingerprint`.
     """
@@ -56,7 +56,7 @@ class Cell:
     configuration: Configuration
     limits: Limits
     anytime: bool
-    forbid_collapse: bool
+    consistent_beliefs: bool
     reexecute: bool
     key: str
 
@@ -106,7 +106,7 @@ class Cell:
             self.configuration,
             self.limits,
             self.anytime,
-            self.forbid_collapse,
+            self.consistent_beliefs,
             self.reexecute,
         )
         if key != self.key:
@@ -118,7 +118,7 @@ class Cell:
             self.configuration,
             self.limits,
             anytime=self.anytime,
-            forbid_collapse=self.forbid_collapse,
+            consistent_beliefs=self.consistent_beliefs,
             reexecute=self.reexecute,
             watcher=watcher,
         )
@@ -132,7 +132,7 @@ class Cell:
             "domain": self.problem.domain,
             "problem": self.problem.name,
             "configuration": self.configuration.label,
-            "forbid_collapse": str(self.forbid_collapse).lower(),
+            "consistent_beliefs": str(self.consistent_beliefs).lower(),
             "other_outcomes": str(len(self._others(folder))),
         }
         if data := self._kept(folder):
@@ -160,7 +160,7 @@ def search_from(
     limits: Limits,
     *,
     anytime: bool = False,
-    forbid_collapse: bool = False,
+    consistent_beliefs: bool = False,
     reexecute: bool = True,
     watcher: Watcher = NOBODY,
 ) -> SearchResult:
@@ -177,7 +177,7 @@ def search_from(
         configuration,
         inner.after(load_seconds),
         anytime=anytime,
-        forbid_collapse=forbid_collapse,
+        consistent_beliefs=consistent_beliefs,
         reexecute=reexecute,
         watcher=watcher,
     )

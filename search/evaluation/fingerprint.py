@@ -37,7 +37,7 @@ def fingerprint(
     configuration: Configuration,
     limits: Limits,
     anytime: bool,
-    forbid_collapse: bool,
+    consistent_beliefs: bool,
     reexecute: bool,
 ) -> str:
     """A hash of everything that decides how a search ends, as it is now.
@@ -51,7 +51,7 @@ def fingerprint(
         configuration: what to solve it with.
         limits: within which limits.
         anytime: whether to go on after the first plan.
-        forbid_collapse: whether plans are left out that make an agent believe everything.
+        consistent_beliefs: whether plans are left out that make an agent believe everything.
         reexecute: whether plans are re-executed by the reference.
     """
     domain = None if problem.is_file else problem.domain  # what a file says about its domain is not looked at
@@ -63,7 +63,7 @@ def fingerprint(
         "files": [_digest(sorted(_files(choice, domain))) for choice in choices],
         "limits": asdict(limits),
         "anytime": anytime,
-        "forbid_collapse": forbid_collapse,
+        "consistent_beliefs": consistent_beliefs,
         "reexecute": reexecute,
         "program": _program(),
     }

@@ -21,7 +21,7 @@ def cells_of(
     limits: Limits,
     *,
     anytime: bool = False,
-    forbid_collapse: bool = False,
+    consistent_beliefs: bool = False,
     reexecute: bool = True,
 ) -> list[Cell]:
     """Every configuration on every problem, as problems, files and program are now.
@@ -32,8 +32,8 @@ def cells_of(
     contents = {problem: problem.digest() for problem in problems}
 
     def cell(problem: Problem, configuration: Configuration) -> Cell:
-        key = fingerprint(contents[problem], problem, configuration, limits, anytime, forbid_collapse, reexecute)
-        return Cell(problem, configuration, limits, anytime, forbid_collapse, reexecute, key)
+        key = fingerprint(contents[problem], problem, configuration, limits, anytime, consistent_beliefs, reexecute)
+        return Cell(problem, configuration, limits, anytime, consistent_beliefs, reexecute, key)
 
     return [cell(problem, configuration) for problem in contents for configuration in configurations]
 

@@ -111,11 +111,11 @@ def app_of(exploration: Exploration, configuration: Configuration, limits: Limit
             abort(415, "a search is asked for in JSON, such as {}")
         with turn:
             task = exploration.task(_names("after"))
-        forbid_collapse = exploration.space.forbid_collapse
+        consistent_beliefs = exploration.space.consistent_beliefs
 
         def answer() -> Iterator[str]:
             """Blanks while it searches, which fail when nobody waits any more; then the answer."""
-            with closing(searched(task, configuration, limits, forbid_collapse)) as results:
+            with closing(searched(task, configuration, limits, consistent_beliefs)) as results:
                 for result in results:
                     yield " " if result is None else json.dumps({"plan": result.plan, "told": verdict(result, limits)})
 

@@ -81,7 +81,7 @@ class Exploration:
             space.query(believes(agent, literal(fluent, value)) for agent, fluent in self._facts)
             for value in (True, False)
         )
-        # What agents see need not be an e-state of the problem, nor what `forbid_collapse` allows.
+        # What agents see need not be an e-state of the problem, nor what `consistent_beliefs` allows.
         self._seen = StateSpace(replace(space.task, actions=(), goal=(), structure=None))
         self._start = start(space)
         self._step = lru_cache(_KEPT_STEPS)(partial(step_to, space))

@@ -16,19 +16,19 @@ from search.processes.processes import Ending, Job, watch
 
 
 def searched(
-    task: Task, configuration: Configuration, limits: Limits, forbid_collapse: bool
+    task: Task, configuration: Configuration, limits: Limits, consistent_beliefs: bool
 ) -> Generator[SearchResult | None, None, None]:
     """Search for a plan as `find_plan` does: None ever again while it searches, then its result.
 
     Closing the iterator kills the search.
     """
-    call = partial(find_plan_here, forbid_collapse=forbid_collapse)
+    call = partial(find_plan_here, consistent_beliefs=consistent_beliefs)
     job = Job(task.name, call, (task, configuration, limits), tells=True, time_limit=limits.time_limit)
     memory = int(GRACE_MEMORY * memory_bytes(limits.memory_limit))
     with closing(watch([job], parallel=1, memory_limit=memory, preload=[__name__])) as heard:
         for each in heard:
             if isinstance(each, Ending):
-                yield outcome(each, configuration, task.name, forbid_collapse)
+                yield outcome(each, configuration, task.name, consistent_beliefs)
             else:
                 yield None
 

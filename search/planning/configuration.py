@@ -105,10 +105,10 @@ class Configuration:
         agent = {**self.agent, "symmetry": self.symmetry or space.symmetry, "threads": threads}
         return replace(self, agent=agent)
 
-    def make_space(self, task: Task, *, forbid_collapse: bool = False) -> StateSpace:
+    def make_space(self, task: Task, *, consistent_beliefs: bool = False) -> StateSpace:
         """The space that the agent searches."""
         threads = self.agent.get("threads", 1)
-        return StateSpace(task, forbid_collapse=forbid_collapse, symmetry=self.symmetry, threads=threads)
+        return StateSpace(task, consistent_beliefs=consistent_beliefs, symmetry=self.symmetry, threads=threads)
 
     def make_agent(self) -> Agent:
         """The agent."""

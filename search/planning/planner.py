@@ -39,7 +39,7 @@ def plan(
     time_limit: float | None = 600.0,
     memory_limit: int | str | None = None,
     anytime: bool = False,
-    forbid_collapse: bool = False,
+    consistent_beliefs: bool = False,
     **misspelt: Never,
 ) -> SearchResult:
     """Search for a plan in a process of its own and re-execute it independently before it is reported.
@@ -57,7 +57,7 @@ def plan(
             limit.
         memory_limit: bytes, or text such as `8GiB`; None for 80 % of the free memory.
         anytime: whether to go on for shorter plans.
-        forbid_collapse: whether plans are left out that make an agent believe everything; always where the source's
+        consistent_beliefs: whether plans are left out that make an agent believe everything; always where the source's
             state space does so.
         **misspelt: none; other names are answered by those that are meant.
 
@@ -74,15 +74,15 @@ def plan(
         time_limit=typed(time_limit, Annotated[float, AtLeast(0)] | None, "time_limit"),
         memory_limit=memory_bytes(typed(memory_limit, int | str | None, "memory_limit")),
     )
-    anytime, forbid_collapse = typed(anytime, bool, "anytime"), typed(forbid_collapse, bool, "forbid_collapse")
+    anytime, consistent_beliefs = typed(anytime, bool, "anytime"), typed(consistent_beliefs, bool, "consistent_beliefs")
     configuration = Configuration.of(agent, heuristic)
     if heuristic is not None and configuration.heuristic is None:
         raise UsageError(f"agent {configuration.label!r} takes no heuristic: leave it out, or choose agent='hfs'")
     start = perf_counter()
     problem = SearchProblem.of(source)
-    forbid_collapse = forbid_collapse or problem.space.forbid_collapse
+    consistent_beliefs = consistent_beliefs or problem.space.consistent_beliefs
     configuration, load_seconds = configuration.within(problem.space), perf_counter() - start
-    result = find_plan(problem.task, configuration, limits, anytime=anytime, forbid_collapse=forbid_collapse)
+    result = find_plan(problem.task, configuration, limits, anytime=anytime, consistent_beliefs=consistent_beliefs)
     return replace(result, load_seconds=load_seconds)
 
 
@@ -93,7 +93,7 @@ def find_plan(
     plan_file: str | os.PathLike[str] | None = None,
     *,
     anytime: bool = False,
-    forbid_collapse: bool = False,
+    consistent_beliefs: bool = False,
     reexecute: bool = True,
 ) -> SearchResult:
     """Search for a plan of `task` and re-execute it independently before it is reported.
@@ -113,7 +113,7 @@ def find_plan(
             that file, see `search.planning.plans.unverified`. A plan that is in either is removed before the search.
         anytime: whether to go on for shorter plans, see `search.planning.improving`; each takes the place of the one
             before as soon as it has been re-executed.
-        forbid_collapse: whether plans are left out that make an agent believe everything, see `StateSpace`.
+        consistent_beliefs: whether plans are left out that make an agent believe everything, see `StateSpace`.
         reexecute: without it the first plan is reported as it was found, and not written, and so is that there is none.
 
     Returns:
@@ -130,14 +130,14 @@ def find_plan(
     """
     if not isinstance(configuration, Configuration):
         raise UsageError(f"expected a Configuration, such as Configuration.of('bfs'), got {configuration!r}")
-    _prepare(task, plan_file, forbid_collapse)
+    _prepare(task, plan_file, consistent_beliefs)
     search = partial(
         find_plan_here,
         task,
         configuration,
         plan_file=plan_file,
         anytime=anytime,
-        forbid_collapse=forbid_collapse,
+        consistent_beliefs=consistent_beliefs,
         reexecute=reexecute,
     )
     if limits is None:
@@ -148,7 +148,7 @@ def find_plan(
         error = ending.error or EpigymError(ending.message)
         error.add_note(ending.detail)
         raise error
-    return _described(outcome(ending, configuration, task.name, forbid_collapse), task)
+    return _described(outcome(ending, configuration, task.name, consistent_beliefs), task)
 
 
 def find_plan_here(
@@ -158,14 +158,14 @@ def find_plan_here(
     plan_file: str | os.PathLike[str] | None = None,
     *,
     anytime: bool = False,
-    forbid_collapse: bool = False,
+    consistent_beliefs: bool = False,
     reexecute: bool = True,
     watcher: Watcher = NOBODY,
 ) -> SearchResult:
     """The same in this process; who watches it is told whatever is known, and sees to it that limits hold."""
     start = perf_counter()
-    _prepare(task, plan_file, forbid_collapse)
-    found, space, heuristic = search_alone(task, configuration, limits, forbid_collapse, watcher)
+    _prepare(task, plan_file, consistent_beliefs)
+    found, space, heuristic = search_alone(task, configuration, limits, consistent_beliefs, watcher)
     result = _described(found, task)
     if not reexecute:
         return result
@@ -186,9 +186,9 @@ def find_plan_here(
         raise _interrupted(plan_file) from None
 
 
-def _prepare(task: Task, plan_file: str | os.PathLike[str] | None, forbid_collapse: bool) -> None:
+def _prepare(task: Task, plan_file: str | os.PathLike[str] | None, consistent_beliefs: bool) -> None:
     """The last checks; then what an earlier search left is removed, so that no limit can end this one before."""
-    if forbid_collapse:
+    if consistent_beliefs:
         refuse_collapse(task, task.initial, "in the initial e-state")
     if plan_file is not None:
         remove_plans(plan_file)
@@ -233,7 +233,7 @@ def _verified(
     if plan_file is not None:
         write_json(unverified(plan_file), plan)
     before = perf_counter()
-    validation = validate(task, plan, forbid_collapse=result.forbid_collapse)
+    validation = validate(task, plan, consistent_beliefs=result.consistent_beliefs)
     now = perf_counter()
     result = replace(
         result,
@@ -257,7 +257,7 @@ def _confirmed(task: Task, result: SearchResult, limits: Limits) -> SearchResult
     seconds = inf if limits.time_limit is None else limits.time_limit
     try:
         confirmation = confirm_unsolvable(
-            task, result.generated, result.distinct, seconds, forbid_collapse=result.forbid_collapse
+            task, result.generated, result.distinct, seconds, consistent_beliefs=result.consistent_beliefs
         )
     except RefutedError as error:
         result = replace(

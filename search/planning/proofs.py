@@ -55,7 +55,7 @@ class Confirmation:
 
 
 def confirm_unsolvable(
-    task: Task, generated: int, distinct: int, seconds: float = inf, *, forbid_collapse: bool = False
+    task: Task, generated: int, distinct: int, seconds: float = inf, *, consistent_beliefs: bool = False
 ) -> Confirmation:
     """Check again that a task has no plan.
 
@@ -65,13 +65,13 @@ def confirm_unsolvable(
             all, where a successor of a large e-state counts more than once.
         distinct: e-states that the search saw. The explored space has as many, or more where this check meets more.
         seconds: what is left of the time limit, which ends the check between two successors.
-        forbid_collapse: whether e-states in which an agent believes everything do not count, see `StateSpace`.
+        consistent_beliefs: whether e-states in which an agent believes everything do not count, see `StateSpace`.
 
     Raises:
         RefutedError: when the goal holds in an e-state, or the reference sees other successors than the core.
     """
     budget = _Budget(min(generated + SPARE, MOST), perf_counter() + seconds)
-    space = StateSpace(task, forbid_collapse=forbid_collapse)
+    space = StateSpace(task, consistent_beliefs=consistent_beliefs)
     checked = 0
     try:
         for _ in _explore(space, budget):
@@ -150,7 +150,7 @@ def _successors(
             with budget.successor(1 + edges * _event_edges(action) // _PAIRS):
                 target = apply(task, state, action)
                 form = canonical(target, task.fluents)
-            is_allowed = not (space.forbid_collapse and any(collapsed(target)))
+            is_allowed = not (space.consistent_beliefs and any(collapsed(target)))
         if is_allowed != (place in found):
             raise _contradiction(number)
         if is_allowed:

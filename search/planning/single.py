@@ -29,7 +29,7 @@ def search_alone(
     task: Task,
     configuration: Configuration,
     limits: Limits | None = None,
-    forbid_collapse: bool = False,
+    consistent_beliefs: bool = False,
     watcher: Watcher = NOBODY,
 ) -> Searched:
     """Search for a plan of `task` in this process; nobody has re-executed the plan.
@@ -39,10 +39,10 @@ def search_alone(
     agent, (agent_name, heuristic_name) = configuration.make_agent(), configuration.names
     start = perf_counter()
     try:
-        space = configuration.make_space(task, forbid_collapse=forbid_collapse)
+        space = configuration.make_space(task, consistent_beliefs=consistent_beliefs)
         heuristic = configuration.make_heuristic(space)
     except MemoryError:
-        return Searched(_failed(configuration, task.name, SearchStatus.MEMORY_LIMIT, "", forbid_collapse))
+        return Searched(_failed(configuration, task.name, SearchStatus.MEMORY_LIMIT, "", consistent_beliefs))
     build_seconds = perf_counter() - start
     tell = None if watcher is NOBODY else watcher.tell
     result = agent.search(space, heuristic, (limits or Limits()).after(build_seconds), tell)
@@ -60,12 +60,14 @@ def search_alone(
     return Searched(result, space, heuristic)
 
 
-def outcome(ending: Ending, configuration: Configuration, problem: str, forbid_collapse: bool = False) -> SearchResult:
+def outcome(
+    ending: Ending, configuration: Configuration, problem: str, consistent_beliefs: bool = False
+) -> SearchResult:
     """The result of a search that a process made, or one that says how the process failed."""
     result = ending.value
     if not isinstance(result, SearchResult):
         assert ending.failure is not None
-        failed = _failed(configuration, problem, ending.failure, ending.message, forbid_collapse)
+        failed = _failed(configuration, problem, ending.failure, ending.message, consistent_beliefs)
         counts = result if isinstance(result, Counts) else Counts(0, 0, 0)
         result = replace(failed, search_seconds=ending.seconds, **asdict(counts))
     peak = max(result.peak_bytes, ending.peak_bytes)
@@ -73,7 +75,7 @@ def outcome(ending: Ending, configuration: Configuration, problem: str, forbid_c
 
 
 def _failed(
-    configuration: Configuration, problem: str, status: SearchStatus, message: str, forbid_collapse: bool
+    configuration: Configuration, problem: str, status: SearchStatus, message: str, consistent_beliefs: bool
 ) -> SearchResult:
     agent, heuristic = configuration.names
     return SearchResult(
@@ -81,6 +83,6 @@ def _failed(
         agent=agent,
         problem=problem,
         heuristic=heuristic,
-        forbid_collapse=forbid_collapse,
+        consistent_beliefs=consistent_beliefs,
         message=message,
     )

@@ -12,8 +12,8 @@ from epigym.io.files import read_rows
 from search.agents.result import SearchStatus
 
 _COLUMNS = (
-    "domain", "problem", "configuration", "forbid_collapse", "status", "plan_length", "expanded", "actions", "fluents",
-    "initial_worlds", "search_seconds", "total_seconds", "peak_bytes", "other_outcomes",
+    "domain", "problem", "configuration", "consistent_beliefs", "status", "plan_length", "expanded", "actions",
+    "fluents", "initial_worlds", "search_seconds", "total_seconds", "peak_bytes", "other_outcomes",
 )  # fmt: skip
 """Of the table of an evaluation, those that are read."""
 
@@ -35,7 +35,7 @@ class Outcome:
         actions: ground actions of the problem.
         fluents: its fluents.
         initial_worlds: worlds of its initial e-state.
-        forbid_collapse: whether plans were left out that make an agent believe everything.
+        consistent_beliefs: whether plans were left out that make an agent believe everything.
         file: what is kept of the search, with its plan.
     """
 
@@ -51,7 +51,7 @@ class Outcome:
     actions: float | None = None
     fluents: float | None = None
     initial_worlds: float | None = None
-    forbid_collapse: bool = False
+    consistent_beliefs: bool = False
     file: Path | None = None
 
     @property
@@ -217,7 +217,7 @@ def _read(row: Mapping[str, str], folder: Path) -> Outcome:
         actions=number_of(row["actions"]),
         fluents=number_of(row["fluents"]),
         initial_worlds=number_of(row["initial_worlds"]),
-        forbid_collapse=row["forbid_collapse"] == "true",
+        consistent_beliefs=row["consistent_beliefs"] == "true",
         file=folder / row["file"] if row.get("file") else None,
     )
 

@@ -120,7 +120,7 @@ def _text(text: str) -> str:
 
 
 def _verdict(outcome: Outcome) -> str:
-    without = " without collapse" if outcome.status.is_decided and outcome.forbid_collapse else ""
+    without = " without collapse" if outcome.status.is_decided and outcome.consistent_beliefs else ""
     return f"{outcome.status.replace('_', ' ')}{without}"
 
 

@@ -219,7 +219,7 @@ def _instance_cells(outcome: Outcome | None) -> list[str]:
 
 def _ending(outcome: Outcome) -> str:
     text = _STATUS_TEXT[outcome.status]
-    return f"{text} without collapse" if outcome.status.is_decided and outcome.forbid_collapse else text
+    return f"{text} without collapse" if outcome.status.is_decided and outcome.consistent_beliefs else text
 
 
 def _cell(value: float | None) -> str:

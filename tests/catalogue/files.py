@@ -9,7 +9,7 @@ from tests.helpers.tasks import COIN, COUNTER, DELUDED
 _DEEP = f"goal {'-(' * 20_000}tail{')' * 20_000};"
 
 _TABLE = (
-    "domain,problem,configuration,forbid_collapse,status,plan_length,expanded,actions,fluents,initial_worlds,"
+    "domain,problem,configuration,consistent_beliefs,status,plan_length,expanded,actions,fluents,initial_worlds,"
     "search_seconds,total_seconds,peak_bytes,other_outcomes\n"
 )
 

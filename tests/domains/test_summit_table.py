@@ -83,7 +83,7 @@ def test_sizes_and_plans_of_the_lowest_step_and_of_the_highest_that_is_small(dom
         assert counts == known_counts()[f"{domain}/{rung.instance}"]
         if len(task.initial.valuations) > SMALL:
             continue
-        space = StateSpace(task, forbid_collapse=True)
+        space = StateSpace(task, consistent_beliefs=True)
         number = {action.name: index for index, action in enumerate(task.actions)}
         states = [space.initial]
         for name in rung.plan.split():

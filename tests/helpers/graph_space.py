@@ -35,7 +35,7 @@ class GraphSpace(StateSpace):
     """States are numbers; `edges[s]` lists the (action, target) pairs of state `s` in declaration order."""
 
     initial = 0
-    forbid_collapse = symmetry = False
+    consistent_beliefs = symmetry = False
 
     def __init__(self, edges: Mapping[int, Sequence[tuple[str, int]]], goals: Sequence[int]) -> None:
         names = sorted({name for pairs in edges.values() for name, _ in pairs})

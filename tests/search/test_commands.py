@@ -117,7 +117,7 @@ def test_validate_says_whether_where_and_why(folder: Path, solved: Call) -> None
 
 
 def test_plans_without_collapse_are_another_question(folder: Path) -> None:
-    flip, problem, forbid = "plan=[flip,shout]", "problem=../deluded.txt", "forbid_collapse=true"
+    flip, problem, forbid = "plan=[flip,shout]", "problem=../deluded.txt", "consistent_beliefs=true"
     calls = {
         "free": Call(folder / "f1", "search.solve", (problem, "agent=bfs", "run_dir=run")),
         "forbidden": Call(
@@ -131,13 +131,13 @@ def test_plans_without_collapse_are_another_question(folder: Path) -> None:
     assert (code, "these agents believe everything: b" in output) == (0, True)
     code, output = outcomes["forbidden"]
     assert (code, output.count("unsolvable (without"), output.count("collapse)")) == (11, 2, 2), output
-    assert calls["forbidden"].result().forbid_collapse
-    assert not calls["free"].result().forbid_collapse
+    assert calls["forbidden"].result().consistent_beliefs
+    assert not calls["free"].result().consistent_beliefs
     assert outcomes["valid"] == (
         0,
         "valid: 2 actions reach the goal of deluded\nnote: it relies on collapse of b\n",
     )
-    reason = "agent 'b' believes everything after action 'shout', which forbid_collapse=true rules out"
+    reason = "agent 'b' believes everything after action 'shout', which consistent_beliefs=true rules out"
     assert outcomes["not valid"] == (1, f"not valid: step 2: {reason}\n")
 
 

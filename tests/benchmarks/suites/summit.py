@@ -243,7 +243,7 @@ def draw(domain: str, at: tuple[dict[str, Any], int, int], step: int, seed: int)
         EpigymError: when the plan is not valid.
     """
     parameters, steps, size = at
-    source = Source(domain, parameters, forbid_collapse=True)
+    source = Source(domain, parameters, consistent_beliefs=True)
     most_worlds = max(_MOST_WORLDS, *source.space.world_counts([source.space.initial]).tolist())
     walk = partial(narrow_walk, max_worlds=most_worlds)
     goal = random_goal(source.space, source.holds, np.random.default_rng(seed), steps=steps, size=size, walk=walk)
@@ -261,14 +261,14 @@ def _validated(task: Task, plan: Sequence[str]) -> str:
     Raises:
         EpigymError: when the plan is not valid.
     """
-    space = StateSpace(task, forbid_collapse=True)
+    space = StateSpace(task, consistent_beliefs=True)
     number = {action.name: index for index, action in enumerate(task.actions)}
     states = [space.initial]
     for name in plan:
         states.append(space.successor(states[-1], number[name]))
     is_small = int(space.world_counts(states).sum()) <= _REFERENCE_WORLDS
     reached = space.is_goal(states)
-    if reached[0] or not reached[-1] or (is_small and not validate(task, plan, forbid_collapse=True).valid):
+    if reached[0] or not reached[-1] or (is_small and not validate(task, plan, consistent_beliefs=True).valid):
         raise EpigymError(f"{task.name}: the plan of a drawn goal is not valid")
     return "reference" if is_small else "space"
 

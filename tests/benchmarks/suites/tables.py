@@ -21,13 +21,13 @@ class Source:
     Args:
         domain: name of the domain.
         parameters: the size of the problem.
-        forbid_collapse: whether no walk makes an agent believe everything.
+        consistent_beliefs: whether no walk makes an agent believe everything.
     """
 
-    def __init__(self, domain: str, parameters: Mapping[str, Any], *, forbid_collapse: bool = False) -> None:
+    def __init__(self, domain: str, parameters: Mapping[str, Any], *, consistent_beliefs: bool = False) -> None:
         self.domain = domain
         self.parameters = parameters
-        self.space = StateSpace(domain_problem(domain, **parameters), forbid_collapse=forbid_collapse)
+        self.space = StateSpace(domain_problem(domain, **parameters), consistent_beliefs=consistent_beliefs)
         self.texts, self.vocabulary = vocabulary(domain, **parameters)
         self.holds = self.space.query(self.vocabulary)
 

@@ -209,7 +209,7 @@ def test_the_core_refuses_formulas_that_are_none(space: StateSpace, lists: Any) 
     for ask in (
         lambda: _core.Query(space.core, lists, [0]),
         lambda: _core.holds(model, lists, 0),
-        lambda: _core.Space(**{**pack_task(TASK), "formulas": lists}, forbid_collapse=False),
+        lambda: _core.Space(**{**pack_task(TASK), "formulas": lists}, consistent_beliefs=False),
     ):
         with pytest.raises(ValueError, match="do not fit"):
             ask()
@@ -256,7 +256,7 @@ def test_the_core_refuses_e_states_that_are_none(space: StateSpace, part: int, w
     ],
 )
 def test_the_core_refuses_tasks_that_are_none(part: str, wrong: Any) -> None:
-    parts = {**pack_task(TASK), "forbid_collapse": False}
+    parts = {**pack_task(TASK), "consistent_beliefs": False}
     with pytest.raises(ValueError, match="do not fit"):
         _core.Space(**{**parts, part: wrong})
 

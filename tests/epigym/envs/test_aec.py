@@ -389,8 +389,8 @@ def test_what_is_wrong_is_explained() -> None:
     single = gymnasium.make("epi/AssemblyLine-v0")
     with pytest.raises(TypeError, match="needs an environment of epigym"):
         EpistemicAECEnv(gymnasium.make("CartPole-v1"))
-    with pytest.raises(EpigymError, match="make env without forbid_collapse"):
-        coin(forbid_collapse=True)
+    with pytest.raises(EpigymError, match="make env without consistent_beliefs"):
+        coin(consistent_beliefs=True)
     with pytest.raises(EpigymError, match="actors: unknown action 'act_asemble': did you mean 'act_assemble'"):
         EpistemicAECEnv(single, actors={"act_asemble": "a"})
     with pytest.raises(EpigymError, match=r"actors\['act_res'\]: unknown agent 'c': expected one of 'a', 'b'"):

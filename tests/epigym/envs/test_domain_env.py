@@ -61,7 +61,7 @@ def test_parameters_are_arguments_and_override_the_instance() -> None:
         ({"goal_steps": "a"}, "goal_steps=a: expected a whole number"),
         ({"goal_size": True}, "goal_size=true: expected a whole number"),
         ({"random_goals": "yes"}, "random_goals=yes: expected true or false"),
-        ({"forbid_collapse": "no"}, "forbid_collapse=no: expected true or false"),
+        ({"consistent_beliefs": "no"}, "consistent_beliefs=no: expected true or false"),
     ],
 )
 def test_wrong_arguments_are_explained(arguments: dict[str, Any], message: str) -> None:

@@ -141,11 +141,11 @@ def test_it_is_as_many_single_environments(domain: str, mode: AutoresetMode, ran
     seed=st.integers(0, 2**31),
     mode=st.sampled_from(MODES),
     encoding=st.sampled_from(list(ENCODINGS)),
-    forbid_collapse=st.booleans(),
+    consistent_beliefs=st.booleans(),
     steps=st.integers(1, 9),
 )
 def test_whatever_the_arguments(
-    seed: int, mode: AutoresetMode, encoding: str, forbid_collapse: bool, steps: int
+    seed: int, mode: AutoresetMode, encoding: str, consistent_beliefs: bool, steps: int
 ) -> None:
     play_both(
         "CoinInTheBox",
@@ -155,7 +155,7 @@ def test_whatever_the_arguments(
         goal_steps=4,
         goal_size=3,
         encoding=encoding,
-        forbid_collapse=forbid_collapse,
+        consistent_beliefs=consistent_beliefs,
         semantics="update_model",
         max_episode_steps=steps,
     )

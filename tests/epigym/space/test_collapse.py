@@ -1,4 +1,4 @@
-"""Spaces without collapse against the reference, which knows nothing of them, and what else has `forbid_collapse`."""
+"""`consistent_beliefs` of spaces against the reference, which knows nothing of it, and of what else has it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def layers(task: Task) -> Iterator[tuple[Forms, bool, int]]:
 
 def space_layers(task: Task, *, threads: int) -> Iterator[tuple[set[reference.CanonicalForm], bool]]:
     """The same of a space without collapse."""
-    space = StateSpace(task, forbid_collapse=True)
+    space = StateSpace(task, consistent_beliefs=True)
     depth, layer = 0, np.array([space.initial], dtype=np.int32)
 
     def entry() -> tuple[set[reference.CanonicalForm], bool]:
@@ -107,11 +107,11 @@ def test_breadth_first_search_by_the_reference_meets_the_same_e_states_and_goals
                 break
         assert not is_whole or next(mine, None) is None
         seen["whole"] += is_whole
-        result = bfs.search(StateSpace(task, forbid_collapse=True), limits=Limits(max_expanded=count))
-        assert result.forbid_collapse
+        result = bfs.search(StateSpace(task, consistent_beliefs=True), limits=Limits(max_expanded=count))
+        assert result.consistent_beliefs
         if shortest is not None:
             assert (result.status, result.plan_length) == (SearchStatus.SOLVED, shortest)
-            assert reference.validate(task, result.plan, forbid_collapse=True).valid
+            assert reference.validate(task, result.plan, consistent_beliefs=True).valid
         elif is_whole:
             met = count if may_reach_goal(task) else 1
             assert (result.status, result.distinct) == (SearchStatus.UNSOLVABLE, met)
@@ -128,9 +128,9 @@ def test_allowed_is_what_leads_to_no_collapse(task: Task, data: st.DataObject) -
     estate, free = task.initial, StateSpace(task)
     if any(reference.collapsed(estate)):
         with pytest.raises(CollapseError, match="believes everything in the initial e-state"):
-            StateSpace(task, forbid_collapse=True)
+            StateSpace(task, consistent_beliefs=True)
         return
-    space = StateSpace(task, forbid_collapse=True)
+    space = StateSpace(task, consistent_beliefs=True)
     consistent = space.query(considers_possible(agent, TRUE) for agent in task.agents)
     for _ in range(3):
         state = space.intern(estate)
@@ -159,7 +159,7 @@ def compare_actions(task: Task, space: StateSpace, state: int, estate: EState) -
     for number, (bad, target) in enumerate(zip(collapses, after, strict=True)):
         if bad:
             agent = task.agents[reference.collapsed(target).index(True)]
-            message = f"agent '{agent}' believes everything after action '{task.actions[number].name}', which forbid"
+            message = f"agent '{agent}' believes everything after action '{task.actions[number].name}', which consistent_beliefs"
             with pytest.raises(CollapseError, match=message):
                 space.successor(state, number)
             with pytest.raises(CollapseError, match=f"agent '{agent}' believes everything in the e-state given"):
@@ -183,14 +183,14 @@ def test_allowed_in_e_states_of_many_worlds(worlds: int, task: Task, seed: int) 
     everywhere = frozenset(range(worlds))
     rows = tuple(tuple(row or everywhere for row in agent) for agent in estate.successors)
     task = dataclasses.replace(task, initial=dataclasses.replace(estate, successors=rows))
-    space = StateSpace(task, forbid_collapse=True)
+    space = StateSpace(task, consistent_beliefs=True)
     compare_actions(task, space, space.initial, task.initial)
 
 
 def test_the_only_plan_makes_an_agent_believe_everything() -> None:
     task = deluded()
     assert reference.validate(task, ["flip", "shout"]).relies_on_collapse
-    space = StateSpace(task, forbid_collapse=True)
+    space = StateSpace(task, consistent_beliefs=True)
     flipped = space.successor(space.initial, FLIP)
     assert space.applicable([flipped]).tolist() == [[True, True]]
     assert space.allowed([flipped, space.initial]).tolist() == [[True, False], [True, False]]
@@ -202,15 +202,15 @@ def test_the_only_plan_makes_an_agent_believe_everything() -> None:
 
 def test_validation_says_at_which_step_who_collapses() -> None:
     task = deluded()
-    verdict = reference.validate(task, ["flip", "flip", "shout", "flip"], forbid_collapse=True)
+    verdict = reference.validate(task, ["flip", "flip", "shout", "flip"], consistent_beliefs=True)
     assert (verdict.valid, verdict.step, verdict.collapsed) == (False, 3, ("b",))
     assert verdict.reason == (
-        "step 3: agent 'b' believes everything after action 'shout', which forbid_collapse=true rules out"
+        "step 3: agent 'b' believes everything after action 'shout', which consistent_beliefs=true rules out"
     )
     done = dataclasses.replace(task, goal=task.goal[:0])
-    assert reference.validate(done, ["flip"], forbid_collapse=True).valid
-    with pytest.raises(CollapseError, match=r"^agent 'b' believes everything in the initial e-state, which forbid_"):
-        reference.validate(lost(), ["flip"], forbid_collapse=True)
+    assert reference.validate(done, ["flip"], consistent_beliefs=True).valid
+    with pytest.raises(CollapseError, match=r"^agent 'b' believes everything in the initial e-state, which consistent_beliefs"):
+        reference.validate(lost(), ["flip"], consistent_beliefs=True)
     assert reference.validate(lost(), ["flip"]).collapsed == ("b",)
 
 
@@ -228,11 +228,11 @@ def test_who_believes_everything_does_so_for_ever(task: Task, steps: list[int]) 
 
 def test_the_error_survives_the_way_between_processes() -> None:
     error = pickle.loads(pickle.dumps(CollapseError("b", "in the initial e-state")))
-    assert str(error) == "agent 'b' believes everything in the initial e-state, which forbid_collapse=true rules out"
+    assert str(error) == "agent 'b' believes everything in the initial e-state, which consistent_beliefs=true rules out"
 
 
 def test_the_mask_of_an_environment_rules_collapse_out() -> None:
-    env = EpistemicEnv(deluded(), forbid_collapse=True)
+    env = EpistemicEnv(deluded(), consistent_beliefs=True)
     env.reset()
     *_, info = env.step(np.int64(FLIP))
     assert info["action_mask"].tolist() == env.action_masks().tolist() == [1, 0]
@@ -249,19 +249,19 @@ def test_the_mask_of_an_environment_rules_collapse_out() -> None:
     for attempt in (lambda: env.restore_state(free.clone_state()), lambda: env.reset(options={"state": free.model()})):
         with pytest.raises(CollapseError, match="'b' believes everything in the e-state given"):
             attempt()
-    strict = EpistemicEnv(deluded(), forbid_collapse=True, invalid_action="error")
+    strict = EpistemicEnv(deluded(), consistent_beliefs=True, invalid_action="error")
     strict.restore_state(env.clone_state())
     with pytest.raises(EpigymError, match=r"action 'shout' would make an agent believe everything; .*action_mask"):
         strict.step(np.int64(SHOUT))
     with pytest.raises(CollapseError, match="initial"):
-        EpistemicEnv(lost(), forbid_collapse=True)
+        EpistemicEnv(lost(), consistent_beliefs=True)
 
 
 def test_random_goals_and_episodes_stay_without_collapse() -> None:
     """This reading of mA* makes agents collapse who are told what they believed to be false."""
     collapsed = Counter[bool]()
     for forbid in (False, True):
-        env = DomainEnv("grapevine", semantics="update_model", random_goals=True, forbid_collapse=forbid)
+        env = DomainEnv("grapevine", semantics="update_model", random_goals=True, consistent_beliefs=forbid)
         consistent = env.space.query(considers_possible(agent, TRUE) for agent in env.task.agents)
         for seed in range(10):
             _, info = env.reset(seed=seed)
@@ -281,9 +281,9 @@ def test_the_shortest_plan_of_a_competition_problem_collapses_two_agents() -> No
     found = make_agent("bfs").search(StateSpace(task))
     assert (found.plan_length, found.expanded) == (8, 7733)
     assert reference.validate(task, found.plan).collapsed == ("B", "C")
-    verdict = reference.validate(task, found.plan, forbid_collapse=True)
+    verdict = reference.validate(task, found.plan, consistent_beliefs=True)
     assert (verdict.step, verdict.collapsed) == (8, ("B", "C"))
-    space = StateSpace(task, forbid_collapse=True)
+    space = StateSpace(task, consistent_beliefs=True)
     waves = itertools.takewhile(lambda wave: wave.depth < 8, breadth_first(space))
     assert sum(wave.expanded for wave in waves) == 12462
     assert not space.is_goal(np.arange(len(space))).any()

@@ -54,12 +54,12 @@ def test_another_start_or_goal_has_a_task_and_a_space_of_its_own(space: StateSpa
 
 
 def test_the_derived_space_is_explored_like_the_given_one() -> None:
-    given = StateSpace(load_problem("gossip"), forbid_collapse=True, symmetry=True, threads=2)
+    given = StateSpace(load_problem("gossip"), consistent_beliefs=True, symmetry=True, threads=2)
     derived = SearchProblem(given, int(given.expand([0]).target[0]), given.task.goal).search_space
     assert derived is not given
-    assert (derived.forbid_collapse, derived.symmetry, derived.threads) == (True, True, 2)
+    assert (derived.consistent_beliefs, derived.symmetry, derived.threads) == (True, True, 2)
     plain = SearchProblem(StateSpace(given.task), 0, GOAL[:0]).search_space
-    assert (plain.forbid_collapse, plain.symmetry, plain.threads) == (False, False, 1)
+    assert (plain.consistent_beliefs, plain.symmetry, plain.threads) == (False, False, 1)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -77,11 +77,11 @@ def test_environments_give_their_current_estate_and_goal(seed: int) -> None:
 
 
 def test_environments_that_start_elsewhere(space: StateSpace) -> None:
-    env = gymnasium.make("epi/Problem-v0", path=NAME, forbid_collapse=True)
+    env = gymnasium.make("epi/Problem-v0", path=NAME, consistent_beliefs=True)
     env.reset(options={"state": space.model(2), "goal": "B(a,sb)"})
     problem = SearchProblem.of(env)
     assert problem.task == replace(space.task, initial=space.model(2).state, goal=GOAL)
-    assert problem.search_space.forbid_collapse
+    assert problem.search_space.consistent_beliefs
 
 
 def test_vector_environments_have_one_for_each() -> None:

@@ -185,15 +185,15 @@ def test_expanding_again_is_answered_from_memory() -> None:
 
 
 @given(tasks(), st.booleans(), st.booleans())
-def test_successors_are_those_of_the_expansion(task: Task, symmetry: bool, forbid_collapse: bool) -> None:
+def test_successors_are_those_of_the_expansion(task: Task, symmetry: bool, consistent_beliefs: bool) -> None:
     try:
-        space = StateSpace(task, symmetry=symmetry, forbid_collapse=forbid_collapse)
-        before = StateSpace(task, forbid_collapse=forbid_collapse)
+        space = StateSpace(task, symmetry=symmetry, consistent_beliefs=consistent_beliefs)
+        before = StateSpace(task, consistent_beliefs=consistent_beliefs)
         space.expand([0])
         t = before.expand([0])
     except TaskError:
         return
-    before = StateSpace(task, forbid_collapse=forbid_collapse)  # where nothing is expanded
+    before = StateSpace(task, consistent_beliefs=consistent_beliefs)  # where nothing is expanded
     allowed = before.allowed([0])
     assert np.flatnonzero(allowed).tolist() == t.action.tolist()
     assert [before.successor(0, action) for action in t.action] == t.target.tolist()

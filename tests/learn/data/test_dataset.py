@@ -121,7 +121,7 @@ def test_cache_is_used_and_depends_on_what_matters(tmp_path: Path) -> None:
     assert not visits
     others = {
         folder(ExplorerSettings(seed=1), HASH),
-        folder(ExplorerSettings(forbid_collapse=True), HASH),
+        folder(ExplorerSettings(consistent_beliefs=True), HASH),
         folder(ExplorerSettings(), {"name": "map", "width": 64}),
         folder(ExplorerSettings(), HASH, replace(task, goal=task.goal[:1])),
     }

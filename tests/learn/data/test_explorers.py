@@ -232,8 +232,8 @@ def test_what_is_known_is_what_was_asked_for(small: Task, explored: list[Task]) 
     assert (len(cut.states), cut.complete, len(explored)) == (224, False, 2)
     assert explore(small, ExplorerSettings("exhaustive")).complete  # what was cut short is not kept
     assert len(explored) == 2
-    forbidding = explore(small, ExplorerSettings("exhaustive", forbid_collapse=True))
-    assert (forbidding.space.forbid_collapse, len(explored)) == (True, 3)
+    forbidding = explore(small, ExplorerSettings("exhaustive", consistent_beliefs=True))
+    assert (forbidding.space.consistent_beliefs, len(explored)) == (True, 3)
     explore(replace(small, structure=None, actions=small.actions[1:]), ExplorerSettings("exhaustive"))
     assert len(explored) == 4
 
@@ -249,7 +249,7 @@ def test_e_states_with_a_collapsed_agent_are_left_out_on_request(name: str) -> N
     task = load_problem(SMALL, Reading("update_model"))
     met = {}
     for forbid in (False, True):
-        space = explore(task, ExplorerSettings(name=name, forbid_collapse=forbid)).space
+        space = explore(task, ExplorerSettings(name=name, consistent_beliefs=forbid)).space
         consistent = space.query(considers_possible(agent, TRUE) for agent in task.agents)
         met[forbid] = consistent(np.arange(len(space))).all(axis=1)
     assert not met[False].all()
@@ -291,10 +291,10 @@ def test_a_start_and_goal_that_were_drawn_are_explored_as_their_task(name: str, 
 
 def test_what_a_space_forbids_is_not_explored(tmp_path: Path) -> None:
     task = replace(deluded(), goal=())
-    free, forbidding = (StateSpace(task, forbid_collapse=forbidden) for forbidden in (False, True))
+    free, forbidding = (StateSpace(task, consistent_beliefs=forbidden) for forbidden in (False, True))
     counts = []
     for source, forbidden in ((free, False), (forbidding, False), (task, True), (task, False)):
-        settings = ExplorerSettings("exhaustive", forbid_collapse=forbidden)
+        settings = ExplorerSettings("exhaustive", consistent_beliefs=forbidden)
         counts.append(len(explore(source, settings).states))
         assert cached(source, settings, {"name": "hash"}, tmp_path).metadata["counts"]["visited"] == counts[-1]
     assert counts[0] == counts[3] > counts[1] == counts[2]

@@ -254,14 +254,14 @@ def flipped() -> Task:
 @pytest.mark.parametrize(("problem", "forbid"), [(PROBLEMS[0], False), ("", False), ("", True)])
 def test_a_rollout_has_the_labels_of_its_exploration(problem: str, forbid: bool, name: str) -> None:
     task = load_problem(problem) if problem else flipped()
-    settings = ExplorerSettings(name, max_visited=150, max_kept=60, seed=1, forbid_collapse=forbid)
+    settings = ExplorerSettings(name, max_visited=150, max_kept=60, seed=1, consistent_beliefs=forbid)
     exploration = explore(task, settings)
     places = keep(exploration, settings)
     found = rollout_of(task, settings)
     assert found.distance.tolist() == exploration.distance[places].tolist()
     assert problem or found.distance.tolist() == ([1, 0] if forbid else [1, 0, 0])
     assert found.space.task == task
-    assert found.space.forbid_collapse == forbid
+    assert found.space.consistent_beliefs == forbid
     states = exploration.states[places].tolist()
     for own, state in zip(found.ids.tolist(), states, strict=True):
         assert found.space.model(own).state == exploration.space.model(state).state
@@ -276,8 +276,8 @@ def test_a_rollout_has_the_labels_of_its_exploration(problem: str, forbid: bool,
 
 
 def test_a_rollout_forbids_what_its_source_forbids() -> None:
-    found = rollout_of(StateSpace(flipped(), forbid_collapse=True), ExplorerSettings("exhaustive"))
-    assert found.space.forbid_collapse
+    found = rollout_of(StateSpace(flipped(), consistent_beliefs=True), ExplorerSettings("exhaustive"))
+    assert found.space.consistent_beliefs
     assert len(found.ids) == 2
 
 

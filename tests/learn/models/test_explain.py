@@ -163,7 +163,7 @@ def test_collapse_is_refused_where_it_is_forbidden(tmp_path: Path, file: Path) -
     settings = [f"problem={tmp_path / 'deluded.txt'}", f"checkpoint={file}", "after=[flip,shout]"]
     explain(composed(Explain, "explain", *settings))
     with pytest.raises(UsageError, match="after, step 2: agent 'b' believes everything"):
-        explain(composed(Explain, "explain", *settings, "forbid_collapse=true"))
+        explain(composed(Explain, "explain", *settings, "consistent_beliefs=true"))
 
 
 def test_a_wrong_model_is_named(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ CASES = (
     *(
         Case(f"{chosen} {given}".strip(), f"{given}: {ROLLOUTS}")
         for chosen in ("", "objective=distance", "data=published", "problem=coin_in_the_box/pl_3")
-        for given in ("explorer=dfs", "explorer.max_kept=3", "forbid_collapse=true")
+        for given in ("explorer=dfs", "explorer.max_kept=3", "consistent_beliefs=true")
     ),
     Case("data=published data.max_class_share=0.3", f"data.max_class_share=0.3: {ROLLOUTS}"),
     Case(f"{DISTANCE} data.expansions=3",
@@ -171,7 +171,7 @@ def test_a_gpu_that_may_be_there_is_left_to_lightning(monkeypatch: pytest.Monkey
         ["domain=all", "without=gossip", "data.draws=3", "data.expansions=8"],
         ["problem=coin_in_the_box/pl_3", "data.batch_size=8", "data.draws=8", "semantics=efp"],
         ["problem=coin_in_the_box/pl_3", "data=published", "semantics=efp", "data.expansions=8"],
-        [*DISTANCE.split(), "explorer=dfs", "explorer.seed=3", "forbid_collapse=true", "data.max_class_share=0.3"],
+        [*DISTANCE.split(), "explorer=dfs", "explorer.seed=3", "consistent_beliefs=true", "data.max_class_share=0.3"],
         ["objective=distance", "base=h_ff", "validation=loss", "validation.share=0.1"],
         ["recipe=paper", "encoding=map", "data=sampled", "data.expansions=8"],
         ["recipe=paper", "base=h_add", "validation=search", "validation.nodes=8"],

@@ -432,8 +432,8 @@ def test_one_setting_rules_collapse_out_of_all_rollouts(explorer: str) -> None:
     kinds: dict[str, Any] = {"rollouts": Rollouts, "train": Train, "assess": Assess}
     for name, kind in kinds.items():
         chosen = ("domain=grapevine", f"explorer={explorer}", *(train if name == "train" else ()))
-        assert not composed(kind, name, *chosen).explorer.forbid_collapse
-        assert composed(kind, name, *chosen, "forbid_collapse=true").explorer.forbid_collapse
+        assert not composed(kind, name, *chosen).explorer.consistent_beliefs
+        assert composed(kind, name, *chosen, "consistent_beliefs=true").explorer.consistent_beliefs
 
 
 def test_rollouts_print_and_draw_their_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -443,7 +443,7 @@ def test_rollouts_print_and_draw_their_statistics(tmp_path: Path, capsys: pytest
     output = capsys.readouterr().out
     assert "100+" in output
     record = json.loads((tmp_path / "run" / (PROBLEM.replace("/", "_") + ".json")).read_text())
-    assert (record["explorer"]["used"], record["explorer"]["forbid_collapse"]) == ("dfs", False)
+    assert (record["explorer"]["used"], record["explorer"]["consistent_beliefs"]) == ("dfs", False)
     assert record["counts"]["visited"] == 100
 
 

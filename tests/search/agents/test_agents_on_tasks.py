@@ -84,9 +84,9 @@ def test_every_agent_finds_the_only_plan_and_without_collapse_proves_that_there_
 ) -> None:
     free = find_plan(deluded(), Configuration.of(agent, heuristic))
     assert (free.plan, free.collapsed_agents) == (("flip", "shout"), ("b",))
-    assert (free.forbid_collapse, free.verdict) == (False, "solved")
-    result = find_plan(deluded(), Configuration.of(agent, heuristic), forbid_collapse=True)
-    assert (result.status, result.plan, result.forbid_collapse) == (SearchStatus.UNSOLVABLE, None, True)
+    assert (free.consistent_beliefs, free.verdict) == (False, "solved")
+    result = find_plan(deluded(), Configuration.of(agent, heuristic), consistent_beliefs=True)
+    assert (result.status, result.plan, result.consistent_beliefs) == (SearchStatus.UNSOLVABLE, None, True)
     assert result.verdict == "unsolvable (without collapse)"
     assert result.distinct == 2  # before and after the flip
 
@@ -98,7 +98,7 @@ def test_a_collapsed_start_is_refused_by_the_one_question_only(agent: str) -> No
     task = replace(deluded(), initial=replace(initial, successors=successors))
     assert find_plan(task, Configuration.of(agent)).status is SearchStatus.SOLVED
     with pytest.raises(CollapseError, match="'b' believes everything in the initial e-state") as caught:
-        find_plan(task, Configuration.of(agent), forbid_collapse=True)
+        find_plan(task, Configuration.of(agent), consistent_beliefs=True)
     assert ExitCode.after(caught.value) is ExitCode.BAD_INPUT
 
 

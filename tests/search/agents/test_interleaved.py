@@ -204,7 +204,7 @@ def test_plans_of_breadth_first_search_are_shortest_there_too() -> None:
 def test_plans_without_collapse() -> None:
     configuration = of({"agent": "bfs"}, {"agent": "hfs", "heuristic": "open_goals"})
     assert find_plan(deluded(), configuration).status is SearchStatus.SOLVED
-    result = find_plan(deluded(), configuration, forbid_collapse=True)
+    result = find_plan(deluded(), configuration, consistent_beliefs=True)
     assert (result.verdict, result.distinct) == ("unsolvable (without collapse)", 2)
 
 

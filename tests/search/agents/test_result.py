@@ -29,7 +29,7 @@ SOLVED = SearchResult(
     collapsed_agents=("b",),
     optimal=True,
     history=((4, 0.75), (2, 1.5)),
-    forbid_collapse=True,
+    consistent_beliefs=True,
 )
 UNSOLVED = replace(SOLVED, status=SearchStatus.TIME_LIMIT, agent="bfs", plan=None, heuristic=None, collapsed_agents=())
 
@@ -62,7 +62,9 @@ def test_the_verdict_says_which_question_was_answered() -> None:
         "memory_limit",
         "error",
     ]
-    assert [replace(SOLVED, status=status, forbid_collapse=False).verdict for status in SearchStatus] == [*SearchStatus]
+    assert [replace(SOLVED, status=status, consistent_beliefs=False).verdict for status in SearchStatus] == [
+        *SearchStatus
+    ]
 
 
 def test_exit_codes_say_how_a_search_ended() -> None:

@@ -61,11 +61,11 @@ def test_shortest_plans_without_collapse_are_as_short_as_without_symmetries(seed
     if any(reference.collapsed(task.initial)):
         return
     limits = Limits(max_expanded=100)
-    plain = search_alone(task, Configuration.of("bfs"), limits, forbid_collapse=True).result
+    plain = search_alone(task, Configuration.of("bfs"), limits, consistent_beliefs=True).result
     if plain.status.is_decided:
-        pruned = search_alone(task, Configuration.of({"name": "bfs", "symmetry": True}), forbid_collapse=True).result
+        pruned = search_alone(task, Configuration.of({"name": "bfs", "symmetry": True}), consistent_beliefs=True).result
         check_same(task, plain, pruned)
-        assert pruned.plan is None or validate(task, pruned.plan, forbid_collapse=True).valid
+        assert pruned.plan is None or validate(task, pruned.plan, consistent_beliefs=True).valid
 
 
 def test_random_tasks_are_decided_both_ways_and_symmetries_save_work() -> None:

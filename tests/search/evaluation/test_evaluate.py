@@ -179,7 +179,9 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
         named["own"] = cell_of(coin, Configuration.of({"_target_": "foreign_agent.Mine"}))
         named["learned"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", "learned"))
         named["not re-executed"] = cells_of(named_problems([coin], "default"), [BFS], LIMITS, reexecute=False)[0]
-        named["without collapse"] = cells_of(named_problems([coin], "default"), [BFS], LIMITS, forbid_collapse=True)[0]
+        named["without collapse"] = cells_of(named_problems([coin], "default"), [BFS], LIMITS, consistent_beliefs=True)[
+            0
+        ]
         for name in ("max_expanded", "time_limit", "memory_limit"):
             named[name] = cell_of(coin, limits=replace(LIMITS, **{name: 7}))
         return {name: cell.key for name, cell in named.items()}
@@ -227,17 +229,19 @@ def test_a_cell_without_collapse_has_an_outcome_and_a_row_of_its_own(
     coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path(coin).write_text(DELUDED)
-    chosen = [composed(Evaluate, "evaluate", f"problems={coin}", f"forbid_collapse={value}") for value in (False, True)]
+    chosen = [
+        composed(Evaluate, "evaluate", f"problems={coin}", f"consistent_beliefs={value}") for value in (False, True)
+    ]
     both = [cell for settings in chosen for cell in evaluate.cells(settings) if cell.configuration == BFS]
     for cell in both:
         cell.write(tmp_path / "run", cell.search())
     rows = [cell.row(tmp_path / "run") for cell in both]
-    assert [(row["forbid_collapse"], row["status"]) for row in rows] == [("false", "solved"), ("true", "unsolvable")]
-    assert [cell.read(tmp_path / "run").forbid_collapse for cell in both] == [False, True]
+    assert [(row["consistent_beliefs"], row["status"]) for row in rows] == [("false", "solved"), ("true", "unsolvable")]
+    assert [cell.read(tmp_path / "run").consistent_beliefs for cell in both] == [False, True]
     killed = (ended(cell, None, SearchStatus.TIME_LIMIT) for cell in both)
     monkeypatch.setattr(batch, "supervise", lambda jobs, **_: (replace(next(killed), job=job) for job in jobs))
     evaluate_all(both, tmp_path / "killed")
-    assert [cell.read(tmp_path / "killed").forbid_collapse for cell in both] == [False, True]
+    assert [cell.read(tmp_path / "killed").consistent_beliefs for cell in both] == [False, True]
 
 
 def test_nothing_is_kept_under_a_key_that_no_longer_holds(cell: Cell, coin: str) -> None:

@@ -93,7 +93,7 @@ def test_goals_and_dead_ends_are_told() -> None:
 
 def test_actions_that_are_forbidden_cannot_be_taken() -> None:
     for forbidden, names in ((False, ["flip", "shout"]), (True, ["flip"])):
-        space = StateSpace(parse_mastar(DELUDED), forbid_collapse=forbidden)
+        space = StateSpace(parse_mastar(DELUDED), consistent_beliefs=forbidden)
         assert [one.name for one in of_space(space).choices(["flip"])] == names
 
 
@@ -153,7 +153,7 @@ def test_a_perspective_may_be_what_the_problem_rules_out() -> None:
     successors = ((frozenset({1}),) * 2, (frozenset({0}), frozenset[int]()))  # a believes that b believes everything
     initial = EState((frozenset({"p"}), frozenset()), successors, (0,))
     task = Task("deluded", ("p",), ("a", "b"), (), initial, (fluent("p"),))
-    found = of_space(StateSpace(task, forbid_collapse=True))
+    found = of_space(StateSpace(task, consistent_beliefs=True))
     assert found.perspective([], ["a"]).holds("B(b, p), B(b, -p)")
     assert len(found.space) == 1  # it is none of the problem's e-states
 

@@ -49,8 +49,8 @@ def client(task: Task, limits: Limits | None = None, **options: Any) -> FlaskCli
     return app_of(exploration(task), Configuration.of("bfs"), limits or Limits(), **options).test_client()
 
 
-def exploration(task: Task, *, forbid_collapse: bool = False) -> Exploration:
-    space = StateSpace(task, forbid_collapse=forbid_collapse)
+def exploration(task: Task, *, consistent_beliefs: bool = False) -> Exploration:
+    space = StateSpace(task, consistent_beliefs=consistent_beliefs)
     return Exploration(space, make_heuristic("h_ff", space))
 
 
@@ -126,8 +126,8 @@ def test_why_there_is_no_plan_is_one_line(text: str, path: str, limits: Limits, 
 
 
 def test_a_plan_is_what_the_problem_allows() -> None:
-    for forbid_collapse, plan in ((False, ["flip", "shout"]), (True, None)):
-        found = exploration(parse_mastar(DELUDED), forbid_collapse=forbid_collapse)
+    for consistent_beliefs, plan in ((False, ["flip", "shout"]), (True, None)):
+        found = exploration(parse_mastar(DELUDED), consistent_beliefs=consistent_beliefs)
         answer = app_of(found, Configuration.of("bfs"), Limits()).test_client().post("/solve", json={}).json
         assert answer["plan"] == plan
     assert answer["told"] == "unsolvable (without collapse): no plan leads from here to the goal, says bfs"

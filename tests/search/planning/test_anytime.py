@@ -190,7 +190,7 @@ def test_the_time_limit_holds_while_shorter_plans_are_searched_and_not_while_one
 def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
 
-    def validate(task: Task, plan: tuple[str, ...], *, forbid_collapse: bool) -> Validation:
+    def validate(task: Task, plan: tuple[str, ...], *, consistent_beliefs: bool) -> Validation:
         nonlocal now
         now += 100.0
         return reference.validate(task, plan)
@@ -234,7 +234,7 @@ def test_it_goes_on_in_the_same_space_with_the_same_heuristic(monkeypatch: pytes
             asked.append((space, type(heuristic)))
             super().__init__(space, heuristic, budget)
 
-    def make_space(configuration: Configuration, task: Task, *, forbid_collapse: bool) -> StateSpace:
+    def make_space(configuration: Configuration, task: Task, *, consistent_beliefs: bool) -> StateSpace:
         made.append(StateSpace(task))
         return made[-1]
 
@@ -264,7 +264,7 @@ def test_the_plan_file_holds_a_verified_plan_whenever_it_is_stopped(
             task: Task,
             plan: tuple[str, ...],
             *,
-            forbid_collapse: bool,
+            consistent_beliefs: bool,
             stop: int = stop,
             executed: list[int] = executed,
         ) -> Validation:
@@ -301,7 +301,7 @@ def test_an_interruption_says_where_the_best_plan_is(
 def test_a_shorter_plan_that_is_not_valid_is_an_error_and_leaves_the_file(
     slow: type[Slow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def validate(task: Task, plan: tuple[str, ...], *, forbid_collapse: bool) -> Validation:
+    def validate(task: Task, plan: tuple[str, ...], *, consistent_beliefs: bool) -> Validation:
         return Validation(valid=len(plan) > 7, step=2, reason="step 2: no", collapsed=())
 
     monkeypatch.setattr(planner, "validate", validate)
@@ -315,7 +315,7 @@ def test_a_shorter_plan_that_is_not_valid_is_an_error_and_leaves_the_file(
 
 
 def test_collapse_is_told_of_the_plan_that_is_reported(slow: type[Slow], monkeypatch: pytest.MonkeyPatch) -> None:
-    def validate(task: Task, plan: tuple[str, ...], *, forbid_collapse: bool) -> Validation:
+    def validate(task: Task, plan: tuple[str, ...], *, consistent_beliefs: bool) -> Validation:
         return Validation(valid=True, step=None, reason="", collapsed=("a",) if len(plan) == 3 else ("b",))
 
     monkeypatch.setattr(planner, "validate", validate)
@@ -377,10 +377,10 @@ def test_shorter_plans_keep_from_collapse_too() -> None:
     wordy = Configuration.of("dfs")
     free = find_plan(task, wordy, anytime=True)
     assert (free.plan_length, free.optimal, bool(free.collapsed_agents)) == (3, True, True)
-    result = find_plan(task, wordy, anytime=True, forbid_collapse=True)
+    result = find_plan(task, wordy, anytime=True, consistent_beliefs=True)
     assert (result.plan_length, result.optimal, result.collapsed_agents) == (5, True, ())
     assert result.history[0][0] > 5
-    assert reference.validate(task, result.plan, forbid_collapse=True).valid
+    assert reference.validate(task, result.plan, consistent_beliefs=True).valid
 
 
 def test_what_is_shown() -> None:

@@ -43,7 +43,7 @@ def test_a_plan_is_under_its_name_only_after_it_was_verified(tmp_path: Path, mon
     file = tmp_path / "plans" / "plan.json"
     seen = []
 
-    def validate(task: object, plan: object, *, forbid_collapse: bool) -> Validation:
+    def validate(task: object, plan: object, *, consistent_beliefs: bool) -> Validation:
         seen.append(([path.name for path in file.parent.iterdir()], read_plan(unverified(file))))
         return Validation(valid=True, step=3, reason="", collapsed=())
 
@@ -55,7 +55,7 @@ def test_a_plan_is_under_its_name_only_after_it_was_verified(tmp_path: Path, mon
 
 
 def test_a_search_that_is_stopped_leaves_an_unverified_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def validate(task: object, plan: object, *, forbid_collapse: bool) -> Validation:
+    def validate(task: object, plan: object, *, consistent_beliefs: bool) -> Validation:
         raise Stopped
 
     monkeypatch.setattr(planner, "validate", validate)
@@ -113,7 +113,7 @@ def test_the_competition_keeps_plans_apart_that_were_not_verified(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def validate(task: object, plan: object, *, forbid_collapse: bool) -> Validation:
+    def validate(task: object, plan: object, *, consistent_beliefs: bool) -> Validation:
         if verdict is None:
             raise Stopped
         return verdict
@@ -160,7 +160,7 @@ def test_a_search_that_does_not_begin_leaves_an_old_plan(tmp_path: Path) -> None
     task = replace(deluded(), initial=replace(initial, successors=successors))
     (tmp_path / "plan.json").write_text('["old"]')
     with pytest.raises(CollapseError):
-        find_plan(task, Configuration.of("bfs"), plan_file=tmp_path / "plan.json", forbid_collapse=True)
+        find_plan(task, Configuration.of("bfs"), plan_file=tmp_path / "plan.json", consistent_beliefs=True)
     assert read_plan(tmp_path / "plan.json") == ["old"]
 
 

@@ -64,7 +64,7 @@ def test_the_whole_of_a_small_space_is_confirmed() -> None:
     assert str(confirm_unsolvable(hopeless(), 0, 1)) == "confirmed: all 3 e-states"
     assert str(confirm_unsolvable(endless(), 0, 1)) == "confirmed: all 64 e-states"
     # Its only plan makes an agent believe everything.
-    assert str(confirm_unsolvable(deluded(), 0, 1, forbid_collapse=True)) == "confirmed: all 2 e-states"
+    assert str(confirm_unsolvable(deluded(), 0, 1, consistent_beliefs=True)) == "confirmed: all 2 e-states"
     with pytest.raises(RefutedError, match=r"^the goal holds in e-state \d$"):
         confirm_unsolvable(deluded(), 0, 1)
 

@@ -108,17 +108,17 @@ def test_agents_search_other_starts_and_goals_as_the_task_that_has_them(settings
 
 def test_what_the_source_forbids_is_not_planned() -> None:
     task = deluded()
-    free, forbidding = StateSpace(task), StateSpace(task, forbid_collapse=True)
+    free, forbidding = StateSpace(task), StateSpace(task, consistent_beliefs=True)
     elsewhere = SearchProblem(forbidding, forbidding.successor(0, 0), task.goal)
     for source, settings, status in (
         (free, {}, SearchStatus.SOLVED),
         (forbidding, {}, SearchStatus.UNSOLVABLE),
         (elsewhere, {}, SearchStatus.UNSOLVABLE),
-        (task, {"forbid_collapse": True}, SearchStatus.UNSOLVABLE),
-        (EpistemicEnv(task, forbid_collapse=True), {}, SearchStatus.UNSOLVABLE),
+        (task, {"consistent_beliefs": True}, SearchStatus.UNSOLVABLE),
+        (EpistemicEnv(task, consistent_beliefs=True), {}, SearchStatus.UNSOLVABLE),
     ):
         result = search.plan(source, agent="bfs", **settings)
-        assert (result.status, result.forbid_collapse) == (status, source is not free)
+        assert (result.status, result.consistent_beliefs) == (status, source is not free)
         if not settings:
             assert make_agent("bfs").search(source).status is status
 
@@ -204,7 +204,7 @@ def test_a_class_of_the_main_script_is_refused() -> None:
         ({"time_limit": -1}, "time_limit=-1.0: expected at least 0"),
         ({"time_limit": "soon"}, "time_limit=soon: expected a number"),
         ({"anytime": "yes"}, "anytime=yes: expected true or false"),
-        ({"forbid_collapse": 1}, "forbid_collapse=1: expected true or false"),
+        ({"consistent_beliefs": 1}, "consistent_beliefs=1: expected true or false"),
     ],
 )
 def test_wrong_arguments_are_answered_before_the_problem_is_read(arguments: dict[str, Any], message: str) -> None:
@@ -239,8 +239,8 @@ def test_anytime_goes_on_for_shorter_plans() -> None:
 def test_the_defaults_are_those_of_the_command() -> None:
     defaults = yaml.safe_load((ROOT / "conf" / "solve.yaml").read_text(encoding="utf-8"))
     named = dict(zip(("agent", "heuristic"), plan.__defaults__, strict=True)) | plan.__kwdefaults__
-    assert {name: defaults[name] for name in named if name != "forbid_collapse"} == {
-        name: value for name, value in named.items() if name != "forbid_collapse"
+    assert {name: defaults[name] for name in named if name != "consistent_beliefs"} == {
+        name: value for name, value in named.items() if name != "consistent_beliefs"
     }
     assert isinstance(search.plan(NAME), SearchResult)
 

@@ -207,7 +207,7 @@ def test_no_time_limit_ends_the_reference(monkeypatch: pytest.MonkeyPatch) -> No
     """Plans are re-executed in the process that searches, here for longer than it would live past its time limit."""
     limit = 2.0
 
-    def validate(task: Task, plan: tuple[str, ...], *, forbid_collapse: bool) -> Validation:
+    def validate(task: Task, plan: tuple[str, ...], *, consistent_beliefs: bool) -> Validation:
         end = monotonic() + limit + 2 * GRACE_SECONDS
         while monotonic() < end:
             pass

@@ -74,7 +74,7 @@ def solved(name: str, problem: str, nodes: float, ms: float, **more: Any) -> Out
 def outcomes(second: str = "hfs/gnn") -> Outcomes:
     first = {
         "x_y/1": solved("bfs", "x_y/1", 10, 0.25),
-        "x_y/2": Outcome("x_y", "x_y/2", "bfs", UNSOLVABLE, None, 30, 1, 9, forbid_collapse=True),
+        "x_y/2": Outcome("x_y", "x_y/2", "bfs", UNSOLVABLE, None, 30, 1, 9, consistent_beliefs=True),
         "z/1": Outcome("z", "z/1", "bfs", TIME_LIMIT, None, None, 1, 600),
     }
     other = {"x_y/1": solved(second, "x_y/1", 5, 50), "z/1": solved(second, "z/1", 7, 1234.5)}

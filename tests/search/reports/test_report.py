@@ -195,9 +195,9 @@ def write_run(folder: Path, *rows: dict[str, str]) -> Path:
 def test_tables_say_what_was_unsolvable_without_collapse(tmp_path: Path) -> None:
     run = write_run(
         tmp_path / "a",
-        row("bfs", "x/1", status="unsolvable", forbid_collapse="true"),
-        row("bfs", "x/2", status="unsolvable", forbid_collapse="false"),
-        row("bfs", "x/3", status="time_limit", forbid_collapse="true"),
+        row("bfs", "x/1", status="unsolvable", consistent_beliefs="true"),
+        row("bfs", "x/2", status="unsolvable", consistent_beliefs="false"),
+        row("bfs", "x/3", status="time_limit", consistent_beliefs="true"),
     )
     table = instances(read_outcomes([run]))
     assert [cells[4] for cells in table.rows] == ["unsolvable without collapse", "unsolvable", "TO"]

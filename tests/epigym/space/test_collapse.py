@@ -159,7 +159,9 @@ def compare_actions(task: Task, space: StateSpace, state: int, estate: EState) -
     for number, (bad, target) in enumerate(zip(collapses, after, strict=True)):
         if bad:
             agent = task.agents[reference.collapsed(target).index(True)]
-            message = f"agent '{agent}' believes everything after action '{task.actions[number].name}', which consistent_beliefs"
+            message = (
+                f"agent '{agent}' believes everything after action '{task.actions[number].name}', which consistent"
+            )
             with pytest.raises(CollapseError, match=message):
                 space.successor(state, number)
             with pytest.raises(CollapseError, match=f"agent '{agent}' believes everything in the e-state given"):
@@ -209,7 +211,9 @@ def test_validation_says_at_which_step_who_collapses() -> None:
     )
     done = dataclasses.replace(task, goal=task.goal[:0])
     assert reference.validate(done, ["flip"], consistent_beliefs=True).valid
-    with pytest.raises(CollapseError, match=r"^agent 'b' believes everything in the initial e-state, which consistent_beliefs"):
+    with pytest.raises(
+        CollapseError, match=r"^agent 'b' believes everything in the initial e-state, which consistent_beliefs"
+    ):
         reference.validate(lost(), ["flip"], consistent_beliefs=True)
     assert reference.validate(lost(), ["flip"]).collapsed == ("b",)
 

@@ -1,0 +1,212 @@
+"""Compare trained networks with other guidance of greedy search on sampled problems of 14 domains.
+
+python -m tests.benchmarks.networks                          train, search and print the table; started again it goes on
+python -m tests.benchmarks.networks set=validation guidance=h_add,h_ff,linear
+python -m tests.benchmarks.networks domain=gossip,grapevine guidance=network/1 out=outputs/networks
+
+`guidance` is h_ff, h_add (the base heuristics, which untrained networks equal), linear (the linear models of epigym),
+network/SEED (a network of the domain), general/SEED (one network of all domains), or a choice of everything,
+ENCODING/OBJECTIVE/BASE/DATA/SEED, such as hash/distance/none/published/1. `table=true` only prints what is there.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from scipy import stats
+
+from domains import DOMAINS
+from epigym.io.files import write_rows
+from epigym.io.tables import ScreenTable
+from epigym.space.space import StateSpace
+from epigym.task.task import Task
+from learn.models.base import BaseHeuristic
+from learn.models.shipped import LINEAR
+from search.agents.best_first import hfs
+from search.agents.limits import Limits
+from search.agents.result import SearchStatus
+from search.heuristics.heuristic import Heuristic
+from search.heuristics.learned import Learned
+from tests.benchmarks.suites.summit import draw
+from tests.benchmarks.suites.summit_sizes import LINES
+
+SEEDS: Final = {"validation": 47_110_000, "test": 90_210_000}
+"""Of the goals of the first problem of each set; other problems have the numbers that follow."""
+STEPS: Final = {
+    "active_muddy_child": (9, 14), "blocks_world": (5, 12), "grapevine": (10, 16), "room_messages": (2, 6),
+    "gossip": (3, 8), "assembly_line": (8, 13), "epistemic_gossip": (9, 14),
+}  # fmt: skip
+"""Steps of the lines of growing problems that are sampled; of the other domains the upper third."""
+PROBLEMS: Final = 10
+EXPANSIONS: Final = 1000
+SECONDS: Final = 60.0  # of a search, which hardly any guidance needs
+GUIDANCE: Final = "h_ff,h_add,linear,network/42,network/1,network/2,general/42"
+COLUMNS: Final = ("domain", "problem", "guidance", "solved", "expanded", "cpu_seconds", "plan_length")
+
+Result = Mapping[str, str]
+
+
+class _Base(Heuristic):
+    name = "base"
+
+    def __init__(self, space: StateSpace, base: str) -> None:
+        self._base = BaseHeuristic(space, "h_ff" if base == "h_ff" else "h_add")
+
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        return self._base(ids)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Train what is missing, search what is missing, and print the table."""
+    given = {"set": "test", "out": "outputs/networks", "domain": ",".join(DOMAINS), "guidance": GUIDANCE, "table": ""}
+    for argument in arguments:
+        name, _, value = argument.partition("=")
+        if name not in given:
+            raise SystemExit(f"unknown setting {name!r}: expected one of {', '.join(given)}")
+        given[name] = value
+    if given["set"] not in SEEDS:
+        raise SystemExit(f"unknown set {given['set']!r}: expected one of {', '.join(SEEDS)}")
+    out, wanted = Path(given["out"]), given["guidance"].split(",")
+    found = []
+    for domain in given["domain"].split(","):
+        file = out / given["set"] / f"{domain}.csv"
+        if not given["table"]:
+            measure(domain, given["set"], wanted, out, file)
+        found += [row for row in read(file) if row["guidance"] in wanted]
+    for table in describe(found, wanted):
+        Console().print(table)
+
+
+def sample(domain: str, kind: str) -> Iterator[Task]:
+    """The problems of a set: sizes spread evenly over steps of the domain's line, goals where random walks end."""
+    line = LINES[domain]
+    first, last = STEPS.get(domain, (2 * len(line) // 3, len(line)))
+    for number in range(PROBLEMS):
+        step = first + number * (last - first + 1) // PROBLEMS
+        yield draw(domain, line.at(step), step, SEEDS[kind] + number).task()
+
+
+def read(file: Path) -> list[Result]:
+    """The rows of a file; none where there is no file."""
+    if not file.exists():
+        return []
+    with file.open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def measure(domain: str, kind: str, wanted: Iterable[str], out: Path, file: Path) -> None:
+    """Search the problems of a domain with the guidance that is missing in the file, and add the rows."""
+    missing = [one for one in wanted if one not in {row["guidance"] for row in read(file)}]
+    tasks = list(sample(domain, kind)) if missing else []
+    for guidance in missing:
+        model = find_model(domain, guidance, out)
+        rows = [{"domain": domain, "problem": str(number), "guidance": guidance, **search(task, guidance, model)}
+                for number, task in enumerate(tasks)]  # fmt: skip
+        write_rows(file, COLUMNS, [*read(file), *rows])
+
+
+def find_model(domain: str, guidance: str, out: Path) -> Path | None:
+    """The file of the model, which is trained where it is missing; None for a base heuristic."""
+    if guidance in ("h_ff", "h_add"):
+        return None
+    if guidance == "linear":
+        return LINEAR / f"{domain}.json"
+    kind, *choices, seed = guidance.split("/")
+    is_general = kind == "general"
+    folder = out / guidance.replace("/", "-") / ("all" if is_general else domain)
+    if not (folder / "run.json").exists():
+        if choices:
+            settings = [f"{name}={value}" for name, value in zip(("objective", "base", "data"), choices, strict=True)]
+            settings.append(f"encoding={kind}")
+        else:
+            settings = ["encoding=relational", *(["validation.problems=12"] if is_general else [])]
+        domain = "all" if is_general else domain
+        command = ["-m", "learn.train", *settings, f"domain={domain}", f"seed={seed}", "trainer=cpu"]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        subprocess.run([sys.executable, *command, "resume=true", f"run_dir={folder}"], check=True, env=environment)
+    return folder / "model.json"
+
+
+def search(task: Task, guidance: str, model: Path | None) -> dict[str, str]:
+    """What greedy search did with the guidance; `cpu_seconds` include the first steps of building it."""
+    space = StateSpace(task)
+    start = time.process_time()
+    heuristic = _Base(space, guidance) if model is None else Learned(space, str(model))
+    found = hfs().search(space, heuristic, Limits(max_expanded=EXPANSIONS, time_limit=SECONDS))
+    solved = found.status is SearchStatus.SOLVED
+    counts = {"expanded": str(found.expanded if solved else EXPANSIONS), "plan_length": str(len(found.plan or ()))}
+    return {"solved": str(int(solved)), "cpu_seconds": f"{time.process_time() - start:.3f}", **counts}
+
+
+def describe(rows: Sequence[Result], wanted: Sequence[str]) -> Iterator[ScreenTable]:
+    """Tables: guidance by domain, and networks compared with the others, the seeds of a kind pooled."""
+    of: dict[str, dict[tuple[str, str], Result]] = defaultdict(dict)
+    for row in rows:
+        of[row["guidance"]][row["domain"], row["problem"]] = row
+    labels = [label for label in wanted if of[label]]
+    domains = sorted({row["domain"] for row in rows})
+    solved = {label: {key: row["solved"] == "1" for key, row in of[label].items()} for label in labels}
+    yield ScreenTable(
+        f"solved of {PROBLEMS} within {EXPANSIONS} expansions",
+        ("domain", *labels),
+        [[domain, *(str(sum(is_solved for (of_domain, _), is_solved in solved[label].items() if of_domain == domain))
+                    for label in labels)] for domain in domains]
+        + [["all", *(str(sum(solved[label].values())) for label in labels)],
+           ["expansions", *(f"{sum(int(row['expanded']) for row in of[label].values()):,}" for label in labels)],
+           ["CPU s", *(f"{sum(float(row['cpu_seconds']) for row in of[label].values()):.1f}" for label in labels)]],
+    )  # fmt: skip
+    kinds: dict[str, list[str]] = defaultdict(list)
+    for label in labels:
+        kinds[label.rpartition("/")[0] or label].append(label)
+    yield ScreenTable(
+        "seeds pooled",
+        ("first", "second", "only first", "only second", "p (McNemar)", "fewer in", "expansions second/first"),
+        [
+            [first, second, *compare(kinds[first], kinds[second], of, solved)]
+            for place, first in enumerate(reversed(kinds))
+            for second in list(kinds)[: len(kinds) - 1 - place]
+        ],
+    )
+
+
+def compare(
+    first: Sequence[str],
+    second: Sequence[str],
+    of: Mapping[str, Mapping[tuple[str, str], Result]],
+    solved: Mapping[str, Mapping[tuple[str, str], bool]],
+) -> list[str]:
+    """The cells of a comparison; `fewer in` names domains in which the first solves significantly fewer."""
+    only: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    ratios = []
+    for ours in first:
+        for theirs in second:
+            for key in solved[ours].keys() & solved[theirs].keys():
+                a, b = solved[ours][key], solved[theirs][key]
+                only[key[0]][0] += a and not b
+                only[key[0]][1] += b and not a
+                if a and b:
+                    ratios.append(math.log((int(of[theirs][key]["expanded"]) + 1) / (int(of[ours][key]["expanded"]) + 1)))
+    gained, lost = (sum(counts[place] for counts in only.values()) for place in (0, 1))
+    p = stats.binomtest(gained, gained + lost).pvalue if gained + lost else 1.0
+    fewer = [
+        name for name, (a, b) in sorted(only.items()) if b > a and stats.binomtest(a, a + b).pvalue < 0.05
+    ]  # fmt: skip
+    ratio = f"{math.exp(np.mean(ratios)):.2f}" if ratios else ""
+    return [str(gained), str(lost), f"{p:.3f}", ", ".join(fewer) or "none", ratio]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -35,6 +35,8 @@ class Identifiers(ABC):
     name: ClassVar[str]
     node_types: ClassVar[int] = len(NODE_TYPES)
     """Number of node types in PyTorch Geometric data."""
+    world_types: ClassVar[tuple[int, ...]] = tuple(NODE_TYPES.index(name) for name in ("world", "designated world"))
+    """Those whose nodes grow and shrink with the worlds of an e-state."""
     by_rank: ClassVar[bool] = False
     """Whether a world is identified by its rank in canonical order, after the goal; else by its valuation."""
     width: int = field(default=64, metadata=_WIDTH)

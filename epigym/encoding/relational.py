@@ -62,6 +62,8 @@ class Relational:
     name: ClassVar[str] = "relational"
     node_types: ClassVar[int] = KINDS
     """Number of node types in PyTorch Geometric data."""
+    world_types: ClassVar[tuple[int, ...]] = (KINDS - 2, KINDS - 1)
+    """Those whose nodes grow and shrink with the worlds of an e-state: worlds and successor classes."""
     types_per_node: int = field(default=2, metadata={"minimum": 1})
     type_ids: int = field(default=65536, metadata={"minimum": 1})
 

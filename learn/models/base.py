@@ -1,8 +1,8 @@
-"""The base heuristic that a learned model corrects."""
+"""The base heuristic that a learned model corrects, and how a network corrects it."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,32 @@ from numpy.typing import NDArray
 from epigym.features.relaxation import Relaxation
 from epigym.space.space import StateSpace
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 Base = Literal["none", "h_ff", "h_add"]
 
 PENALTY = {"h_ff": 8, "h_add": 20}
 """What a subgoal that the relaxation does not reach counts. The costs of h_add are larger than the actions of h_ff."""
+
+Values = TypeVar("Values", NDArray[np.float64], "Tensor")
+
+
+def correct(base: Base, costs: Values, correction: Values) -> Values:
+    """float[k]: costs of the base heuristic, changed by the corrections of a network by less than cost + 1.
+
+    The value is cost + c (cost + 1) / (|c| + cost + 1); without a base it is c. Small corrections add up with the cost.
+    On graphs much larger than those of the training sums are large, and then the order of the base heuristic prevails.
+
+    Args:
+        base: which heuristic.
+        costs: float[k], its costs in steps.
+        correction: float[k], in steps.
+    """
+    if base == "none":
+        return correction
+    most = costs + 1
+    return costs + correction * most / (abs(correction) + most)
 
 
 class BaseHeuristic:
@@ -38,3 +60,7 @@ class BaseHeuristic:
         relaxed = self.relaxation(ids)
         reached = relaxed.cost if self._base == "h_add" else relaxed.actions.astype(np.float64)
         return reached + PENALTY[self._base] * relaxed.unreached
+
+    def correct(self, ids: NDArray[np.integer], correction: NDArray[np.floating]) -> NDArray[np.float64]:
+        """float64[k]: the values of `ids` (int32[k]) with the corrections of a network, float[k]."""
+        return correct(self._base, self(ids), correction.astype(np.float64))

@@ -22,7 +22,7 @@ from learn.models.base import Base
 from learn.models.calibration import Calibration
 from learn.models.gine.network import make_network
 
-VERSION = 3
+VERSION = 4
 """Raised whenever the hyper-parameters inside a checkpoint, or the graphs, change their meaning."""
 _NETWORK = "network."  # before the names of the network's tensors
 

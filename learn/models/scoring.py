@@ -64,10 +64,9 @@ class CorrectingScorer(ABC):
         return self._base.relaxation
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
-        """float64[k]: the value of each of `ids` (int32[k]): the base heuristic plus its correction."""
+        """float64[k]: the value of each of `ids` (int32[k]): the base heuristic with its correction."""
         parts = map(self._correct, chunks(self._space, ids, self.chunk))
-        values: NDArray[np.float64] = self._base(ids) + np.concatenate([np.empty(0), *parts])
-        return values
+        return self._base.correct(ids, np.concatenate([np.empty(0), *parts]))
 
     @abstractmethod
     def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.floating]:

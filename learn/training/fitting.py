@@ -21,7 +21,7 @@ from epigym.features.types import FeatureTypes
 from epigym.io.tables import ScreenTable
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from learn.models.base import Base, BaseHeuristic
+from learn.models.base import Base, BaseHeuristic, correct
 from learn.models.checkpoints import load
 from learn.models.gine.model import write_network
 from learn.models.gine.network import GineNetwork
@@ -196,7 +196,8 @@ def _choose_base(settings: Training, problems: Problems) -> tuple[Base, dict[str
         def costs(space: StateSpace, _: FeatureTypes, base: Base = base) -> Scores:
             return BaseHeuristic(space, base)
 
-        found[base] = validate_by_search(problems, settings.validation.nodes, costs)
+        bound = min((one.score for one in found.values()), default=None)
+        found[base] = validate_by_search(problems, settings.validation.nodes, costs, bound)
         logger.info("%s alone: %d solved, %d expanded", base, found[base].solved, found[base].expanded)
     compared: dict[str, float] = {}
     for base, one in found.items():
@@ -249,9 +250,9 @@ def _report(
         return {"val/problems": float(len(data.problems))}
     assert isinstance(data.train, Samples)
     assert isinstance(data.validation, Samples)
-    network, batches = load(best).network, list(data.val_dataloader())
+    trained, batches = load(best), list(data.val_dataloader())
     with torch.inference_mode():
-        predicted = torch.cat([batch.base + network(batch.graphs) for batch in batches])
+        predicted = torch.cat([correct(trained.base, batch.base, trained.network(batch.graphs)) for batch in batches])
     true = torch.cat([batch.distance for batch in batches])
     draw_predictions(predicted.numpy(), true.numpy(), run_dir / "predictions.png")
     draw_errors(predicted.numpy(), true.numpy(), run_dir / "errors.png")

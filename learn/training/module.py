@@ -20,7 +20,7 @@ from epigym.config.targets import make
 from epigym.errors import EpigymError
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
-from learn.models.base import Base
+from learn.models.base import Base, correct
 from learn.models.calibration import Calibration
 from learn.models.checkpoints import VERSION, Trained
 from learn.models.gine.network import make_network
@@ -74,8 +74,8 @@ class StepErrors(Metric):
 class GineModule(LightningModule):
     """A network with its objective, optimizer and validation.
 
-    The value of an e-state is its base heuristic plus what the network says, in steps. All hyper-parameters are plain
-    values, so a checkpoint loads with `weights_only=True` and holds everything that is needed to score an e-state.
+    The value of an e-state is its base heuristic, corrected by what the network says, in steps. All hyper-parameters
+    are plain values, so a checkpoint loads with `weights_only=True` and holds all that is needed to score an e-state.
 
     Args:
         encoding: of the graphs, with its settings.
@@ -142,8 +142,8 @@ class GineModule(LightningModule):
         return loss
 
     def _values(self, batch: Batch) -> Tensor:
-        values: Tensor = batch.base + self.network(batch.graphs).float()
-        return values
+        correction: Tensor = self.network(batch.graphs).float()
+        return correct(self.base, batch.base, correction)
 
     def _loss(self, batch: Batch, values: Tensor) -> Tensor:
         if self.hparams["objective"]["name"] == "ranking":

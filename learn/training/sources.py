@@ -81,8 +81,8 @@ class Source:
                 check_domains(self.learned_domains)
         if not most:
             return tasks, []
-        longer = drawn(self.learned_domains, "validation", most // 2, seed, long_goals=True)
-        return tasks, drawn(self.learned_domains, "validation", most - most // 2, seed) + longer
+        larger = drawn(self.learned_domains, "test", most // 2, seed, long_goals=True)
+        return tasks, drawn(self.learned_domains, "validation", most - most // 2, seed, long_goals=True) + larger
 
     @property
     def to_validate(self) -> list[Task]:

@@ -12,7 +12,6 @@ ENCODING/OBJECTIVE/BASE/DATA/SEED, such as hash/distance/none/published/1. `tabl
 from __future__ import annotations
 
 import csv
-import json
 import math
 import os
 import subprocess
@@ -198,7 +197,9 @@ def compare(
                 only[key[0]][0] += a and not b
                 only[key[0]][1] += b and not a
                 if a and b:
-                    ratios.append(math.log((int(of[theirs][key]["expanded"]) + 1) / (int(of[ours][key]["expanded"]) + 1)))
+                    ratios.append(
+                        math.log((int(of[theirs][key]["expanded"]) + 1) / (int(of[ours][key]["expanded"]) + 1))
+                    )
     gained, lost = (sum(counts[place] for counts in only.values()) for place in (0, 1))
     p = stats.binomtest(gained, gained + lost).pvalue if gained + lost else 1.0
     fewer = [

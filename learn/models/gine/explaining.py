@@ -44,7 +44,7 @@ class NetworkExplanation:
 
     Attributes:
         base: value of the base heuristic.
-        correction: what the network adds to it.
+        correction: what the network adds to it, see `learn.models.base.correct`.
         nodes: of the graph, the most influential first.
     """
 
@@ -76,11 +76,13 @@ def explain(space: StateSpace, trained: Trained, state: int, types: FeatureTypes
         raise UsageError(f"{trained.path}: only networks of model=gine encoding=relational have nodes with names")
     ids = np.array([state], dtype=np.int32)
     data = to_pyg(make_encoder(space, encoding).graphs(ids))
-    correction, influence = measure_influence(trained.network, data)
+    output, influence = measure_influence(trained.network, data)
+    heuristic = BaseHeuristic(space, trained.base)
+    base = float(heuristic(ids)[0])
     nodes = starmap(Influence, zip(name_nodes(space, state, types), influence.tolist(), strict=True))
     return NetworkExplanation(
-        base=float(BaseHeuristic(space, trained.base)(ids)[0]),
-        correction=correction,
+        base=base,
+        correction=float(heuristic.correct(ids, np.array([output]))[0]) - base,
         nodes=sorted(nodes, key=lambda node: -abs(node.value)),
     )
 

@@ -30,7 +30,7 @@ from learn.models.scoring import CorrectingScorer
 
 KIND = "gine"
 """What a file says that it holds."""
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Raised whenever the file or what the graphs mean changes."""
 
 Weights = Mapping[str, NDArray[np.float32]]

@@ -1,8 +1,9 @@
 """The network: from the graphs of e-states, in any encoding, to one number of actions for each.
 
 L residual layers of message passing with sum aggregation. Two readouts add up: a head over the mean and the maximum of
-the nodes of each type, and a value of each node by its type, summed, which counts. Their last layers start at zero: an
-untrained network adds nothing to its base heuristic.
+the nodes of each type, and a value of each node by its type, summed, which counts. Worlds have no such value: there may
+be a thousand times more of them than in training. The last layers start at zero: an untrained network adds nothing to
+its base heuristic.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ class GineNetwork(nn.Module):
         type_dropout: share of the types that is dropped in each training step, so that the network meets unknown types.
     """
 
+    is_counted: Tensor
+
     def __init__(
         self,
         encoding: Mapping[str, Any],
@@ -59,6 +62,9 @@ class GineNetwork(nn.Module):
         self.head = nn.Sequential(nn.Linear(2 * kind.node_types * width, width), nn.ReLU())
         self.last = nn.Linear(width, 1)
         self.each = nn.Linear(width, kind.node_types)
+        is_counted = torch.ones(kind.node_types)
+        is_counted[list(kind.world_types)] = 0
+        self.register_buffer("is_counted", is_counted, persistent=False)
         for readout in (self.last, self.each):
             nn.init.zeros_(readout.weight)
             nn.init.zeros_(readout.bias)
@@ -68,7 +74,8 @@ class GineNetwork(nn.Module):
         x = self.nodes(data.x)
         for layer in self.layers:
             x = layer(x, data.edge_index, data.edge_attr)
-        own = self.each(x).gather(1, data.node_type[:, None]).squeeze(1)
+        # Weights of types that do not count stay at zero, where they start.
+        own = self.each(x).gather(1, data.node_type[:, None]).squeeze(1) * self.is_counted[data.node_type]
         total = own.new_zeros(data.num_graphs).index_add(0, data.batch, own)
         return self.last(self.head(self._pooled(x, data))).squeeze(1) + total  # type: ignore[no-any-return]
 

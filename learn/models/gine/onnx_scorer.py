@@ -22,7 +22,7 @@ from learn.models.scoring import CorrectingScorer
 
 INPUTS = ("x", "edge_index", "edge_attr", "node_type", "batch", "graphs")
 """Names of the inputs of an exported network: fields of `epigym.to_pyg`, and any array of shape [k] for k graphs."""
-METADATA_VERSION = 3
+METADATA_VERSION = 4
 """Raised whenever the inputs or the metadata change."""
 
 

@@ -337,7 +337,9 @@ def test_an_environment_of_a_problem_says_that_it_needs_one(arguments: dict[str,
 
 
 def test_arguments_of_the_wrong_kind_are_refused() -> None:
-    with pytest.raises(EpigymError, match="unknown argument 'agents': expected one of 'consistent_beliefs', 'encoding'"):
+    with pytest.raises(
+        EpigymError, match="unknown argument 'agents': expected one of 'consistent_beliefs', 'encoding'"
+    ):
         gymnasium.make("epi/Problem-v0", path="coin_in_the_box/pl_5", agents=3)
     with pytest.raises(EpigymError, match=r"^expected a Task, such as load_problem returns, got 'coin.txt'$"):
         EpistemicEnv("coin.txt")  # type: ignore[arg-type]

@@ -226,6 +226,14 @@ auto expand(SharedSpace& self, const Ids& ids, bool stop_at_goal, unsigned threa
                            to_numpy(std::move(out.target)), to_numpy(std::move(out.is_new)));
 }
 
+auto outcomes(SharedSpace& self, const Ids& ids) {
+    Outcomes out;
+    self.locked([&](Space& space) { space.outcomes(span_of(ids), out); });
+    return std::make_tuple(to_numpy(std::move(out.source)), to_numpy(std::move(out.action)), to_numpy(std::move(out.event)),
+                           to_numpy(std::move(out.assignment)), to_numpy(std::move(out.target)),
+                           to_numpy(std::move(out.is_new)));
+}
+
 // A row over the actions for each e-state, which `write` fills.
 template <void (Space::*write)(StateId, std::uint8_t*)>
 auto masks(SharedSpace& self, const Ids& ids) {
@@ -459,6 +467,7 @@ NB_MODULE(_core, m) {
             },
             "symmetries"_a, "From now on expansions leave out actions that these make needless.")
         .def("expand", &expand, "ids"_a, "stop_at_goal"_a, "threads"_a)
+        .def("outcomes", &outcomes, "ids"_a)
         .def(
             "successors",
             [](SharedSpace& self, const Ids& ids, const Ids& actions) {

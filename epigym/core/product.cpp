@@ -13,7 +13,7 @@ void Product<P>::start(const Occurrence<P>& occurrence) {
     for (std::size_t e = 0; e < occurrence.events(); ++e) {
         P::clear(reached_[e], model.worlds);
         if ((occurrence.designated >> e & 1) == 0) continue;
-        reached_[e] = model.designated;
+        reached_[e] = *occurrence.starts;
         reached_[e] &= *occurrence.enabled[e];
     }
     used_first_.clear();
@@ -78,7 +78,7 @@ void Product<Dense>::build(const Occurrence<Dense>& occurrence, Model<Dense>& pr
     product.worlds = worlds_;
     product.designated = {};
     each_event(occurrence.designated & active_,
-               [&](std::size_t e) { placement_.add(product.designated, occurrence.model->designated, e); });
+               [&](std::size_t e) { placement_.add(product.designated, *occurrence.starts, e); });
     product.relation_of = occurrence.pair_of;
     product.clear_relations();
     auto used = used_.begin();
@@ -359,7 +359,7 @@ void Product<Sparse>::build(const Occurrence<Sparse>& occurrence, Model<Sparse>&
     product.worlds = worlds_;
     begin(product.designated);
     each_event(occurrence.designated & active_,
-               [&](std::size_t e) { add(product.designated, occurrence.model->designated, e); });
+               [&](std::size_t e) { add(product.designated, *occurrence.starts, e); });
     finish(product.designated);
     product.relation_of = occurrence.pair_of;
     product.clear_relations();

@@ -34,7 +34,8 @@ struct Occurrence {
 
     const Model<P>* model = nullptr;
     std::vector<const typename P::Set*> enabled;  // per event the worlds that satisfy its precondition
-    EventMask designated = 0;                     // events
+    const typename P::Set* starts = nullptr;      // designated worlds of the model: all, or those of one outcome
+    EventMask designated = 0;                     // events: all, or that of one outcome
     std::vector<Pair> pairs;
     std::vector<std::uint32_t> pair_of;           // per agent
 

@@ -157,7 +157,8 @@ Space::~Space() = default;
 
 std::size_t Space::nbytes() const {
     return states_.nbytes() + goal_.capacity() + first_transition_.capacity() * sizeof(std::uint64_t) +
-           transition_count_.capacity() * sizeof(std::uint32_t) + transitions_.capacity() * sizeof(Transition);
+           transition_count_.capacity() * sizeof(std::uint32_t) + transitions_.capacity() * sizeof(Transition) +
+           branch_count_ * sizeof(Branch) + branches_.size() * sizeof(*branches_.begin());
 }
 
 const std::uint8_t* Space::packed(StateId id) const {
@@ -402,6 +403,44 @@ void Space::expand(std::span<const StateId> ids, bool stop_at_goal, unsigned thr
             if (known ? replay(part[k], stop_at_goal, out) : record(part[k], successors, stop_at_goal, out)) return;
         }
     }
+}
+
+void Space::outcomes(std::span<const StateId> ids, Outcomes& out) {
+    for (StateId id : ids) {
+        packed(id);  // refuses what is not known
+        if (const auto known = branches_.find(id); known == branches_.end()) branch(id, out);
+        else
+            for (const Branch& one : known->second) out.push(id, one.action, one.event, one.assignment, one.target, false);
+    }
+}
+
+// Computes the outcomes of an e-state.
+void Space::branch(StateId id, Outcomes& out) {
+    std::vector<Branch> branches;
+    Worker& worker = *workers_[0];
+    worker.with_updater(states_[id], [&](auto& updater) {
+        std::vector<ActionId> actions;
+        std::vector<Outcome> found;
+        updater.applicable_actions(index_, actions);
+        worker.orbits.load(states_.packed(id), updater.model(), actions);
+        for (ActionId a : actions) {
+            if (worker.orbits.first(a) != a) continue;
+            packed_.clear();
+            found.clear();
+            if (!updater.outcomes(a, consistent_beliefs_, packed_, found)) continue;
+            for (const auto& [event, assignment, begin, end] : found) {
+                const auto packed = std::span<const std::uint8_t>(packed_).subspan(begin, end - begin);
+                const std::size_t before = size();
+                const StateId target = packed.empty() ? id : add(packed);
+                branches.push_back({a, event, assignment, target});
+                out.push(id, a, event, assignment, target, size() > before);
+            }
+        }
+    });
+    branches.shrink_to_fit();
+    branch_count_ += branches.size();
+    count(branches.size(), id);
+    branches_.emplace(id, std::move(branches));
 }
 
 Query::Query(const Space& space, Formulas formulas, std::vector<FormulaId> roots)

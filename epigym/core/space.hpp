@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <unordered_map>
 #include <vector>
 
 #include "applicability.hpp"
@@ -58,6 +59,17 @@ struct Expansion {
         action.push_back(static_cast<std::int32_t>(by));
         target.push_back(static_cast<std::int32_t>(to));
         is_new.push_back(fresh);
+    }
+};
+
+// The same of outcomes, and which each is.
+struct Outcomes : Expansion {
+    std::vector<std::int32_t> event, assignment;
+
+    void push(StateId from, ActionId by, std::uint32_t what, std::uint32_t seen, StateId to, bool fresh) {
+        Expansion::push(from, by, to, fresh);
+        event.push_back(static_cast<std::int32_t>(what));
+        assignment.push_back(static_cast<std::int32_t>(seen));
     }
 };
 
@@ -116,6 +128,8 @@ public:
     // Every function throws std::out_of_range when an id is unknown, and those that apply actions throw
     // Disagreement when an observability type is undecided.
     void expand(std::span<const StateId> ids, bool stop_at_goal, unsigned threads, Expansion& out);
+    // Outcomes of the actions that expansions use, those left out one of whose outcomes is; never throws Disagreement.
+    void outcomes(std::span<const StateId> ids, Outcomes& out);
     StateId successor(StateId id, ActionId action);                 // throws Inapplicable and Collapse
     void applicable(StateId id, std::uint8_t* out);                 // [actions]
     void allowed(StateId id, std::uint8_t* out);                    // the same without those that lead to collapse
@@ -138,6 +152,12 @@ private:
     void produce(std::span<const StateId> ids, std::uint32_t parts, unsigned threads);
     bool record(StateId id, std::span<const std::unique_ptr<Successors>> parts, bool stop_at_goal, Expansion& out);
     bool replay(StateId id, bool stop_at_goal, Expansion& out) const;
+    struct Branch {
+        ActionId action;
+        std::uint32_t event, assignment;
+        StateId target;
+    };
+    void branch(StateId id, Outcomes& out);
     void count(std::uint64_t successors, StateId id);  // computed from an e-state
     bool is_expanded(StateId id) const { return first_transition_[id] != kUnexpanded; }
     std::span<const Transition> transitions(StateId id) const {  // of an e-state that is expanded, actions ascending
@@ -153,6 +173,8 @@ private:
     std::vector<std::uint64_t> first_transition_;  // per state, kUnexpanded before its expansion
     std::vector<std::uint32_t> transition_count_;  // per state
     std::vector<Transition> transitions_;
+    std::unordered_map<StateId, std::vector<Branch>> branches_;  // of e-states whose outcomes are known
+    std::size_t branch_count_ = 0;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::vector<std::unique_ptr<Successors>> successors_;  // of the block being expanded, part by part
     std::vector<StateId> target_of_;                       // per action of the e-state being recorded

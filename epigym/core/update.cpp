@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 #include "applicability.hpp"
 
@@ -44,6 +45,15 @@ void Updater<P>::applicable_actions(const ActionIndex& index, std::vector<Action
     std::sort(out.begin(), out.end());
 }
 
+// Turns to an action, of which some designated events happen at some designated worlds; `starts` must outlive that.
+template <class P>
+void Updater<P>::choose(ActionId id, const Set& starts, EventMask designated) {
+    event_model_ = &model_of(id);
+    occurrence_.starts = &starts;
+    occurrence_.designated = designated;
+    choose_types(id);
+}
+
 template <class P>
 void Updater<P>::choose_types(ActionId id) {
     const Action& action = table_->actions[id];
@@ -56,7 +66,7 @@ void Updater<P>::choose_types(ActionId id) {
             continue;
         }
         std::uint32_t chosen = none;
-        Set left = state_.model.designated;
+        Set left = *occurrence_.starts;
         for (const auto& [condition, relation] : choices) {
             const Set& holds = state_.truths.worlds(condition);
             if (!intersects(left, holds)) continue;
@@ -67,6 +77,32 @@ void Updater<P>::choose_types(ActionId id) {
         }
         type_[i] = chosen;
     }
+}
+
+// The parts of some designated worlds that agree on the agents' types, in the order in which conditions name the types.
+template <class P>
+std::vector<typename P::Set> Updater<P>::divide(ActionId id, const Set& worlds) {
+    std::vector<Set> parts{worlds}, finer;
+    for (auto observability : table_->actions[id].observability) {
+        const auto& choices = table_->observability[observability];
+        if (choices.size() == 1) continue;
+        finer.clear();
+        for (Set& left : parts) {
+            Set none;
+            P::clear(none, state_.model.worlds);
+            std::vector<Set> of_choice(choices.size(), none);  // the first one of each type
+            for (const auto& [condition, relation] : choices) {
+                Set here = left;
+                here &= state_.truths.worlds(condition);
+                left.subtract(here);
+                const auto first = std::ranges::find(choices, relation, &Observability::relation) - choices.begin();
+                of_choice[static_cast<std::size_t>(first)] |= here;
+            }
+            std::ranges::copy_if(of_choice, std::back_inserter(finer), &Set::any);
+        }
+        parts.swap(finer);
+    }
+    return parts;
 }
 
 // The first action applied to this e-state that makes the same update: actions often differ in name or
@@ -90,9 +126,8 @@ ActionId Updater<P>::first_like(ActionId id) {
 template <class P>
 void Updater<P>::occur() {
     occurrence_.model = &state_.model;
-    occurrence_.designated = event_model_->designated;
     occurrence_.enabled.clear();
-    for (auto event : event_model_->events) occurrence_.enabled.push_back(&state_.truths.worlds(table_->events[event].precondition));
+    for (std::size_t e = 0; e < event_model_->events.size(); ++e) occurrence_.enabled.push_back(&enabled(e));
     auto& pairs = occurrence_.pairs;
     pairs.clear();
     occurrence_.pair_of.resize(agents_);
@@ -150,17 +185,18 @@ void Updater<P>::build_valuation() {
 
 template <class P>
 std::optional<std::uint32_t> Updater<P>::collapsing(ActionId id) {
-    choose_types(id);
-    const EventModel& model = table_->event_models[table_->actions[id].event_model];
-    const auto enabled = [&](std::size_t e) -> const Set& {
-        return state_.truths.worlds(table_->events[model.events[e]].precondition);
-    };
+    choose(id);
+    return collapsing();
+}
+
+template <class P>
+std::optional<std::uint32_t> Updater<P>::collapsing() {
     for (std::uint32_t i = 0; i < agents_; ++i) {
         for (const auto& [sources, targets] : table_->relations[type_[i]]) {
             Set starts;  // worlds that are designated with one of the sources
             P::clear(starts, state_.model.worlds);
-            each_event(sources & model.designated, [&](std::size_t e) { starts |= enabled(e); });
-            starts &= state_.model.designated;
+            each_event(sources & occurrence_.designated, [&](std::size_t e) { starts |= enabled(e); });
+            starts &= *occurrence_.starts;
             for (const auto& row : state_.model.rows(i)) {
                 if (!intersects(row.members, starts)) continue;
                 bool possible = false;
@@ -174,26 +210,54 @@ std::optional<std::uint32_t> Updater<P>::collapsing(ActionId id) {
 
 template <class P>
 ActionId Updater<P>::apply(ActionId id, Bytes& out) {
-    choose_types(id);
+    choose(id);
     if (const ActionId same_as = first_like(id); same_as != id) return same_as;
-    event_model_ = &table_->event_models[table_->actions[id].event_model];
+    return update(id, out) ? id : kUnchanged;
+}
+
+template <class P>
+bool Updater<P>::outcomes(ActionId id, bool consistent_beliefs, Bytes& bytes, std::vector<Outcome>& out) {
+    const EventModel& model = model_of(id);
+    for (std::uint32_t e = 0; e < model.events.size(); ++e) {
+        if ((model.designated >> e & 1) == 0) continue;
+        Set worlds = state_.model.designated;
+        worlds &= state_.truths.worlds(table_->events[model.events[e]].precondition);
+        if (!worlds.any()) continue;
+        std::uint32_t assignment = 0;
+        for (const Set& part : divide(id, worlds)) {
+            choose(id, part, EventMask{1} << e);
+            if (consistent_beliefs && collapsing()) return false;
+            const std::size_t begin = bytes.size();
+            update(id, bytes);
+            out.push_back({e, assignment++, begin, bytes.size()});
+        }
+    }
+    return true;
+}
+
+// Appends the packed successor under the chosen action; or nothing, and returns false, where that is the e-state itself.
+template <class P>
+bool Updater<P>::update(ActionId id, Bytes& out) {
     occur();
     product_.reach(occurrence_);
-    bool changes = !product_.keeps_all();  // otherwise w and (w, e) match unless a fact changes
+    // Otherwise w and (w, e) match unless a fact changes.
+    bool changes = !product_.keeps_all() || !(*occurrence_.starts == state_.model.designated);
     each_event(product_.active(), [&](std::size_t e) { changes = changes || changes_facts(e); });
-    if (!changes) return kUnchanged;
+    if (!changes) return false;
     if constexpr (P::dense) {
         if (product_.worlds() > P::capacity) {
             if (!wide_) wide_ = std::make_unique<Updater<Sparse>>(state_.truths.formulas(), *table_, fluents_, agents_);
             if (!wide_is_loaded_) wide_->load(packed_);
             wide_is_loaded_ = true;
-            return wide_->apply(id, out);
+            wide_starts_.words.assign(1, occurrence_.starts->word);
+            wide_->choose(id, wide_starts_, occurrence_.designated);
+            return wide_->update(id, out);
         }
     }
     product_.build(occurrence_, successor_);
     build_valuation();
     contraction_.pack(successor_, out);
-    return id;
+    return true;
 }
 
 template class Updater<Dense>;

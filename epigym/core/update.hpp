@@ -64,6 +64,13 @@ struct Disagreement : std::runtime_error {
     std::uint32_t agent;
 };
 
+// What may come of an action: one of its designated events happens, at designated worlds that agree on who observes it how.
+struct Outcome {
+    std::uint32_t event;       // of the action
+    std::uint32_t assignment;  // of observability types, numbered within the event among those that occur with the event
+    std::size_t begin, end;    // of the packed e-state; empty where it is the one that the action is applied to
+};
+
 class ActionIndex;
 
 // Applies the actions of a table to one e-state after another.
@@ -92,6 +99,10 @@ public:
     // the successor is the e-state itself.
     ActionId apply(ActionId id, Bytes& out);
 
+    // Appends the packed outcomes of an applicable action to `bytes` and describes them; returns false, with some of them
+    // appended, when an agent would believe everything in one of them and beliefs have to be consistent.
+    bool outcomes(ActionId id, bool consistent_beliefs, Bytes& bytes, std::vector<Outcome>& out);
+
 private:
     using Set = typename P::Set;
     struct Seen {
@@ -99,8 +110,16 @@ private:
         std::uint64_t hash;
     };
 
+    friend class Updater<Dense>;
+    void choose(ActionId id, const Set& starts, EventMask designated);
+    void choose(ActionId id) { choose(id, state_.model.designated, model_of(id).designated); }
     void choose_types(ActionId id);
+    std::vector<Set> divide(ActionId id, const Set& worlds);
+    std::optional<std::uint32_t> collapsing();
     void occur();
+    bool update(ActionId id, Bytes& out);
+    const EventModel& model_of(ActionId id) const { return table_->event_models[table_->actions[id].event_model]; }
+    const Set& enabled(std::size_t event) { return state_.truths.worlds(table_->events[event_model_->events[event]].precondition); }
     ActionId first_like(ActionId id);
     Set truth_after(const Event& event, std::vector<Effect>::const_iterator& effect);
     bool changes_facts(std::size_t event);
@@ -121,6 +140,7 @@ private:
 
     const std::uint8_t* packed_ = nullptr;
     std::unique_ptr<Updater<Sparse>> wide_;  // for products that are too large for P
+    WideBits wide_starts_;
     bool wide_is_loaded_ = false;
 };
 

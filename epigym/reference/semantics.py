@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -164,6 +165,46 @@ def apply(task: Task, estate: EState, action: Action) -> EState:
     return _updated(task, estate, action).contracted().estate()
 
 
+class Outcome(NamedTuple):
+    """What an action may come to.
+
+    Attributes:
+        event: which of the action's events happens.
+        assignment: the number of the observability assignment among those that are possible with this event.
+        types: the observability type of each agent.
+        estate: the product update whose designated pairs are those of the event, where agents have these types.
+    """
+
+    event: int
+    assignment: int
+    types: tuple[str, ...]
+    estate: PointedModel
+
+
+def outcomes(task: Task, estate: AnyState, action: Action) -> list[Outcome]:
+    """The outcomes of `action` in `estate`, contracted; sorted by event, then by types as conditions name them.
+
+    Raises:
+        TaskError: when the action is not applicable.
+    """
+    evaluation = Evaluation(task.agents, estate)
+    if obstacles := _obstacles(evaluation, action):
+        raise TaskError(f"action {action.name!r} is not applicable: {obstacles}")
+    found = list[Outcome]()
+    for event in action.designated:
+        possible = evaluation.where(action.events[event].precondition)
+        by_types: dict[tuple[str, ...], list[int]] = {}
+        for world in evaluation.model.designated.tolist():
+            if possible[world]:
+                types = tuple(_type_at(evaluation, conditions, world) for conditions in action.observability)
+                by_types.setdefault(types, []).append(world)
+        mentions = [[kind for _, kind in conditions] for conditions in action.observability]
+        for number, types in enumerate(sorted(by_types, key=lambda types: [*map(list.index, mentions, types)])):
+            after = _product(evaluation, action, types, np.array(by_types[types]), [event])
+            found.append(Outcome(event, number, types, after.contracted()))
+    return found
+
+
 def contract(estate: EState) -> EState:
     """The quotient of the reachable part of `estate` by its coarsest bisimulation."""
     return PointedModel.of(estate).contracted().estate()
@@ -265,10 +306,7 @@ def _obstacles(evaluation: Evaluation, action: Action) -> str:
 def _observability_types(task: Task, evaluation: Evaluation, action: Action) -> tuple[str, ...]:
     types: list[str] = []
     for agent, conditions in zip(task.agents, action.observability, strict=True):
-        found = {
-            next(kind for condition, kind in conditions if evaluation.where(condition)[world])
-            for world in evaluation.model.designated.tolist()
-        }
+        found = {_type_at(evaluation, conditions, world) for world in evaluation.model.designated.tolist()}
         if len(found) > 1:
             raise TaskError(
                 f"action {action.name!r}: designated worlds disagree on how agent {agent!r} observes it: "
@@ -278,22 +316,32 @@ def _observability_types(task: Task, evaluation: Evaluation, action: Action) -> 
     return tuple(types)
 
 
+def _type_at(evaluation: Evaluation, conditions: Sequence[tuple[Formula, str]], world: int) -> str:
+    return next(kind for condition, kind in conditions if evaluation.where(condition)[world])
+
+
 def _updated(task: Task, estate: AnyState, action: Action) -> PointedModel:
     """As `update`, with the worlds that are not reached."""
     evaluation = Evaluation(task.agents, estate)
     obstacles = _obstacles(evaluation, action)
     if obstacles:
         raise TaskError(f"action {action.name!r} is not applicable: {obstacles}")
-    return _product(evaluation, action, _observability_types(task, evaluation, action))
+    types = _observability_types(task, evaluation, action)
+    return _product(evaluation, action, types, evaluation.model.designated, action.designated)
 
 
-def _product(evaluation: Evaluation, action: Action, types: Sequence[str]) -> PointedModel:
-    """The product update; its worlds are the (world, event) pairs where the event can happen, ascending."""
+def _product(
+    evaluation: Evaluation, action: Action, types: Sequence[str], starts: Numbers, events: Sequence[int]
+) -> PointedModel:
+    """The product update that designates the pairs of `starts` and `events`.
+
+    Its worlds are the (world, event) pairs where the event can happen, ascending.
+    """
     model = evaluation.model
     possible = np.stack([evaluation.where(event.precondition) for event in action.events], axis=1)
     world, event = np.nonzero(possible)
     designated = np.zeros_like(possible)
-    designated[model.designated[:, None], list(action.designated)] = True
+    designated[starts[:, None], list(events)] = True
     relations = {kind: Relation.of(rows) for kind, rows in action.relations.items() if kind in types}
     valuations, label = _valuations(evaluation, action, world, event)
     return PointedModel(

@@ -41,6 +41,28 @@ class Transitions(NamedTuple):
     is_new: NDArray[np.bool_]
 
 
+class Outcomes(NamedTuple):
+    """What actions may come to, sources in the order asked for, then by action, event and assignment.
+
+    Attributes:
+        source: int32[m], ids of the e-states.
+        action: int32[m], ids of the applied actions.
+        event: int32[m], which of the action's events happens, a designated one.
+        assignment: int32[m], which observability assignment holds within that event; 0 where all designated worlds at
+            which it can happen agree. They are sorted by the agents' types, agent after agent, types by their first
+            mention in the agent's conditions.
+        target: int32[m], ids of the e-states that the outcomes lead to.
+        is_new: bool[m], whether the target was met for the first time in this space.
+    """
+
+    source: NDArray[np.int32]
+    action: NDArray[np.int32]
+    event: NDArray[np.int32]
+    assignment: NDArray[np.int32]
+    target: NDArray[np.int32]
+    is_new: NDArray[np.bool_]
+
+
 class StateSpace:
     """The e-states of a task met so far.
 
@@ -136,6 +158,23 @@ class StateSpace:
         except _core.Disagreement as error:
             raise self._disagreement(error) from None
         return Transitions(source, action, target, is_new.view(np.bool_))
+
+    def outcomes(self, ids: ArrayLike) -> Outcomes:
+        """All outcomes of the actions that are allowed in e-states, less those that symmetries make needless.
+
+        An action has an outcome for each designated event that can happen at some designated world, and for each
+        observability assignment on which these worlds disagree. Its e-state is the product update in which only these
+        pairs are designated. Where beliefs have to be consistent, an action is left out as a whole when an agent would
+        be collapsed in one of its outcomes: no policy could use it.
+
+        Args:
+            ids: int32[k], e-states; what was asked before is answered from memory.
+
+        Raises:
+            IndexError: when an id is unknown.
+        """
+        source, action, event, assignment, target, is_new = self.core.outcomes(as_ids(ids))
+        return Outcomes(source, action, event, assignment, target, is_new.view(np.bool_))
 
     def successor(self, state: int, action: int) -> int:
         """The e-state that `action` leads to from `state`.

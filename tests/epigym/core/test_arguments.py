@@ -30,6 +30,7 @@ def batches(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
     types = FeatureTypes(TASK)
     return {
         "expand": space.expand,
+        "outcomes": space.outcomes,
         "successors of": lambda ids: space.successors(ids, [0]),
         "successors by": lambda ids: space.successors([0], ids),
         "applicable": space.applicable,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from search.planning.planner import plan
+    from search.policies.planner import plan
 
 __all__ = ["plan"]
 
@@ -19,7 +19,7 @@ __all__ = ["plan"]
 def __getattr__(name: str) -> Any:
     """Import `plan` when it is first asked for."""
     if name == "plan":
-        from search.planning.planner import plan
+        from search.policies.planner import plan
 
         return plan
     raise AttributeError(f"module 'search' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Search for a plan, re-execute it independently, and show what the search needed.
+"""Search for a plan or a policy, re-execute it independently, and show what the search needed.
 
 Writes result.json into run_dir where that is given, and compare.json for the configuration compared with.
 """
@@ -6,15 +6,19 @@ Writes result.json into run_dir where that is given, and compare.json for the co
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from epigym.cli.codes import ExitCode
 from epigym.cli.runner import run
 from epigym.cli.settings import ReadingSettings
+
+if TYPE_CHECKING:
+    from search.agents.result import SearchResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +29,8 @@ class Solve(ReadingSettings):
     agent: str | dict[str, Any]
     heuristic: str | dict[str, Any] | None
     compare: str | None
+    policy: Literal["none", "strong", "shortest", "cyclic"]
+    policy_file: str | None = field(metadata={"written": "file", "check": "search.policies.planner:check_policy_file"})
     anytime: bool
     plan_file: str | None = field(metadata={"written": "file", "check": "search.planning.plans:check_plan_file"})
     run_dir: Path | None = field(metadata={"written": "folder"})
@@ -32,21 +38,32 @@ class Solve(ReadingSettings):
     time_limit: float | None = field(metadata={"minimum": 0})
     memory_limit: int | str | None = field(metadata={"check": "search.agents.limits:memory_bytes"})
 
+    @classmethod
+    def find_unused(cls, values: Mapping[str, Any]) -> dict[str, str]:
+        """Settings of linear plans with a policy, and the other way round."""
+        if values["policy"] == "none":
+            return {"policy_file": "there is no policy to write: add policy=strong, or write a plan with plan_file"}
+        reason = "linear plans only: leave it out, or leave out policy"
+        return {
+            "plan_file": f"{reason}; policy_file writes the policy",
+            "anytime": f"{reason}; policy=shortest goes on to the least depth",
+            "compare": reason,
+        }
+
 
 def solve(settings: Solve) -> ExitCode:
-    """Search; print and write what was found, the plan as a JSON array of action names into `plan_file`.
+    """Search; print and write what was found, a plan as a JSON array of names into `plan_file`, or a policy.
 
     Raises:
         EpigymError: when the problem, the agent or the heuristic is wrong.
     """
     from rich.console import Console
 
-    from epigym.io.files import write_json
     from epigym.problem import load_problem
     from search.agents.limits import Limits
     from search.planning.configuration import Configuration
     from search.planning.planner import find_plan
-    from search.reports.display import show_results
+    from search.reports.display import show_policy, show_results
 
     configurations = [Configuration.of(settings.agent, settings.heuristic)]
     if settings.compare:
@@ -59,6 +76,14 @@ def solve(settings: Solve) -> ExitCode:
     start = perf_counter()
     task = load_problem(settings.problem, settings.reading)
     load_seconds = perf_counter() - start
+    if settings.policy != "none":
+        from search.policies.planner import find_policy
+
+        file, is_consistent = settings.policy_file, settings.consistent_beliefs
+        policy = find_policy(task, settings.policy, configurations[0], limits, file, consistent_beliefs=is_consistent)
+        policy = replace(policy, load_seconds=load_seconds)
+        show_policy(Console(), policy)
+        return _ended(settings, [policy])
     results = [
         replace(
             find_plan(
@@ -75,6 +100,13 @@ def solve(settings: Solve) -> ExitCode:
     ]
 
     show_results(Console(), results)
+    return _ended(settings, results)
+
+
+def _ended(settings: Solve, results: Sequence[SearchResult]) -> ExitCode:
+    """Write the results; the exit code is that of the first."""
+    from epigym.io.files import write_json
+
     if settings.run_dir is not None:
         for name, result in zip(("result", "compare"), results, strict=False):
             write_json(settings.run_dir / f"{name}.json", result.to_dict())

@@ -1,13 +1,18 @@
-"""Re-execute a plan, and say whether it is valid and, if not, at which step and why."""
+"""Re-execute a plan or a policy, and say whether it is valid and, if not, at which step and why."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
 from epigym.cli.codes import ExitCode
 from epigym.cli.runner import run
 from epigym.cli.settings import ReadingSettings
+from epigym.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,14 +20,15 @@ class Validate(ReadingSettings):
     """The settings, see `conf/validate.yaml`."""
 
     problem: str
-    plan: list[str] | str
+    plan: list[str] | str | None
+    policy: str | None = field(metadata={"exists": True})
 
 
 def check(settings: Validate) -> ExitCode:
-    """Say whether a plan is valid.
+    """Say whether a plan or a policy is valid.
 
     Raises:
-        EpigymError: when the problem or the plan cannot be read.
+        EpigymError: when the problem, the plan or the policy cannot be read, or there are both or none of the last two.
     """
     from rich.console import Console
 
@@ -30,15 +36,39 @@ def check(settings: Validate) -> ExitCode:
     from epigym.problem import load_problem
     from epigym.reference.semantics import validate
 
+    if (settings.plan is None) is (settings.policy is None):
+        raise UsageError("plan: expected a plan, or else a policy: give plan=… or policy=FILE")
+    console = Console(soft_wrap=True, highlight=False, markup=False)
+    if settings.policy is not None:
+        return _check_policy(settings, settings.policy, console)
+    assert settings.plan is not None
     plan = read_plan(settings.plan) if isinstance(settings.plan, str) else settings.plan
     task = load_problem(settings.problem, settings.reading)
     validation = validate(task, plan, settings.consistent_beliefs)
-    console = Console(soft_wrap=True, highlight=False, markup=False)
     if not validation.valid:
         console.print(f"not valid: {validation.reason}")
         return ExitCode.INVALID_PLAN
     console.print(f"valid: {len(plan)} actions reach the goal of {task.name}")
     if validation.relies_on_collapse:
+        console.print(f"note: it relies on collapse of {', '.join(validation.collapsed)}")
+    return ExitCode.SUCCESS
+
+
+def _check_policy(settings: Validate, file: str, console: Console) -> ExitCode:
+    """The same of a policy."""
+    from epigym.problem import load_problem
+    from search.policies.policy import Policy
+    from search.policies.validation import validate_policy
+
+    task = load_problem(settings.problem, settings.reading)
+    policy = Policy.read(task, file)
+    validation = validate_policy(task, policy, settings.consistent_beliefs)
+    if not validation.valid:
+        console.print(f"not valid: {validation.reason}")
+        return ExitCode.INVALID_PLAN
+    depth = "cyclic" if policy.is_cyclic else f"depth {policy.depth}"
+    console.print(f"valid: a policy of {len(policy.nodes)} e-states, {depth}, reaches the goal of {task.name}")
+    if validation.collapsed:
         console.print(f"note: it relies on collapse of {', '.join(validation.collapsed)}")
     return ExitCode.SUCCESS
 

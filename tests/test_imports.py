@@ -41,6 +41,7 @@ ORDER = [
     "search.agents",
     "search.processes",
     "search.planning",
+    "search.policies",
     "search",
     "learn",
     "learn.training",

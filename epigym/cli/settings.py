@@ -67,6 +67,7 @@ def _job_folder(alone: str | None) -> str | None:
 
 
 OmegaConf.register_new_resolver("job_folder", _job_folder, replace=True)
+OmegaConf.register_new_resolver("is_given", lambda value: value not in (None, "none"), replace=True)
 
 
 def write_override(name: str, value: Any) -> str:

@@ -210,7 +210,7 @@ def contract(estate: EState) -> EState:
     return PointedModel.of(estate).contracted().estate()
 
 
-def canonical(estate: EState, fluents: Sequence[str]) -> CanonicalForm:
+def canonical(estate: AnyState, fluents: Sequence[str]) -> CanonicalForm:
     """A value that is equal for two e-states iff they are bisimilar.
 
     It consists of the valuations, the successors of each agent and the designated worlds of the contracted

@@ -14,7 +14,7 @@ from search.agents.limits import Budget
 
 _UNSEEN, _ROOT = -1, -2  # in place of how an e-state was reached
 _FIRST_ROOM = 1024  # e-states, before the array grows
-_REPORT_SECONDS = 0.1
+REPORT_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class SearchRun:
     def report(self) -> None:
         """Report the counts, at most ten times a second."""
         if self._tell is not None and (now := self.budget.seconds) >= self._next_report:
-            self._next_report = now + _REPORT_SECONDS
+            self._next_report = now + REPORT_SECONDS
             self._tell(Counts(self.expanded, self.generated, self.distinct))
 
     def _first_visits(self, target: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -6,21 +6,16 @@ import os
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from inspect import signature
 from math import inf
 from time import perf_counter
-from typing import Annotated, Never
 
-from epigym.config.values import AtLeast, typed
 from epigym.errors import EpigymError, UsageError
 from epigym.io.files import write_json
-from epigym.names import unknown
 from epigym.reference.semantics import refuse_collapse, validate
-from epigym.space.search_problem import SearchProblem, Source
 from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
-from search.planning.configuration import DEFAULT, Choice, Configuration
+from search.planning.configuration import Configuration
 from search.planning.plans import remove_plans, unverified
 from search.planning.proofs import SLOW_SECONDS, RefutedError, confirm_unsolvable
 from search.planning.single import outcome, search_alone
@@ -29,61 +24,6 @@ from search.processes.watched import NOBODY, Told, Watcher, may_be_copied
 
 GRACE_MEMORY = 1.02
 """The share of the memory limit at which a search is ended that does not do so by itself."""
-
-
-def plan(
-    source: Source,
-    agent: Choice = DEFAULT,
-    heuristic: Choice | None = None,
-    *,
-    time_limit: float | None = 600.0,
-    memory_limit: int | str | None = None,
-    anytime: bool = False,
-    consistent_beliefs: bool = False,
-    **misspelt: Never,
-) -> SearchResult:
-    """Search for a plan in a process of its own and re-execute it independently before it is reported.
-
-        >>> import search
-        >>> search.plan("grapevine/3_pl_4", agent="bfs").plan
-        ('share_a_sa_1', 'share_b_sb_1', 'right_a', 'share_c_sc_1')
-
-    Args:
-        source: where to start and what to reach, see `SearchProblem.of`: an environment, from its current e-state to
-            its current goal; a state space; a task; or the name or path of a problem.
-        agent: a name, a mapping of name and settings as in `conf/agent/<name>.yaml`, or a class of one's own.
-        heuristic: the same, for agents that need one.
-        time_limit: seconds to build the heuristic and to search, to re-execute plans takes nothing of them; None for no
-            limit.
-        memory_limit: bytes, or text such as `8GiB`; None for 80 % of the free memory.
-        anytime: whether to go on for shorter plans.
-        consistent_beliefs: whether plans are left out that make an agent believe everything; always where the source's
-            state space does so.
-        **misspelt: none; other names are answered by those that are meant.
-
-    Returns:
-        The result; `plan` holds the names of the actions, or is None.
-
-    Raises:
-        UsageError: when an argument is unknown or does not fit.
-        EpigymError: as `SearchProblem.of` and `find_plan`.
-    """
-    for name in misspelt:
-        raise UsageError(unknown("argument of search.plan", name, list(signature(plan).parameters)[:-1]))
-    limits = Limits(
-        time_limit=typed(time_limit, Annotated[float, AtLeast(0)] | None, "time_limit"),
-        memory_limit=memory_bytes(typed(memory_limit, int | str | None, "memory_limit")),
-    )
-    anytime, consistent_beliefs = typed(anytime, bool, "anytime"), typed(consistent_beliefs, bool, "consistent_beliefs")
-    configuration = Configuration.of(agent, heuristic)
-    if heuristic is not None and configuration.heuristic is None:
-        raise UsageError(f"agent {configuration.label!r} takes no heuristic: leave it out, or choose agent='hfs'")
-    start = perf_counter()
-    problem = SearchProblem.of(source)
-    consistent_beliefs = consistent_beliefs or problem.space.consistent_beliefs
-    configuration, load_seconds = configuration.within(problem.space), perf_counter() - start
-    result = find_plan(problem.task, configuration, limits, anytime=anytime, consistent_beliefs=consistent_beliefs)
-    return replace(result, load_seconds=load_seconds)
 
 
 def find_plan(
@@ -143,7 +83,7 @@ def find_plan(
     if limits is None:
         return search(Limits())
     limits = replace(limits, memory_limit=memory_bytes(limits.memory_limit))
-    ending = _watched(Job(task.name, search, (limits,), tells=True, time_limit=limits.time_limit), limits, plan_file)
+    ending = run_watched(Job(task.name, search, (limits,), tells=True, time_limit=limits.time_limit), limits, plan_file)
     if ending.failure is SearchStatus.ERROR and ending.detail:
         error = ending.error or EpigymError(ending.message)
         error.add_note(ending.detail)
@@ -194,8 +134,8 @@ def _prepare(task: Task, plan_file: str | os.PathLike[str] | None, consistent_be
         remove_plans(plan_file)
 
 
-def _watched(job: Job, limits: Limits, plan_file: str | os.PathLike[str] | None) -> Ending:
-    """How a search ended in a process of its own."""
+def run_watched(job: Job, limits: Limits, plan_file: str | os.PathLike[str] | None) -> Ending:
+    """How a search ended in a process of its own; it is interrupted with a word on the best plan in `plan_file`."""
     told: object = None
     memory = int(GRACE_MEMORY * memory_bytes(limits.memory_limit))
     running = watch([job], parallel=1, memory_limit=memory, preload=[__name__], copies=may_be_copied())

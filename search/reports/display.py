@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from epigym.io.tables import ScreenTable
-from search.agents.result import SearchResult
+from search.agents.result import SearchResult, SearchStatus
+
+if TYPE_CHECKING:
+    from search.policies.planner import PolicyResult
+
+_POLICY_LINES = 40
 
 
 def show_results(console: Console, results: Sequence[SearchResult]) -> None:
@@ -36,6 +42,34 @@ def show_results(console: Console, results: Sequence[SearchResult]) -> None:
             console.print(f"{result.label}: {text}", soft_wrap=True)
     if first.plan is not None:
         show_plan(console, first)
+
+
+def show_policy(console: Console, result: PolicyResult) -> None:
+    """Print the result of a search for a policy, then the policy, one numbered e-state a line."""
+    policy, is_valid = result.policy, result.status is SearchStatus.SOLVED
+    rows = {
+        "status": result.verdict,
+        "depth": _count(result.depth),
+        "least depth": "proved" if result.optimal else "–" if policy is None else "not proved",
+        "e-states of the policy": _count(None if policy is None else len(policy.nodes)),
+        "goals among them": _count(result.leaves),
+        "expanded e-states": _count(result.expanded),
+        "outcomes": _count(result.generated),
+        "distinct e-states": _count(result.distinct),
+        "search time": duration(result.search_seconds),
+        "total time": duration(result.total_seconds),
+    }
+    console.print(ScreenTable(result.problem, ["", result.label], [[name, cell] for name, cell in rows.items()]))
+    for text in filter(None, (result.message, result.proof)):
+        console.print(f"{result.label}: {text}", soft_wrap=True)
+    if policy is None:
+        return
+    console.print(f"policy ({'executed by the reference' if is_valid else 'not valid'}):")
+    for line in policy.lines(_POLICY_LINES):
+        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+    if result.collapsed_agents:
+        agents = ", ".join(result.collapsed_agents)
+        console.print(f"note: the policy relies on collapse; at some end these agents believe everything: {agents}")
 
 
 def show_plan(console: Console, result: SearchResult) -> None:

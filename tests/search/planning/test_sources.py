@@ -28,7 +28,8 @@ from search.heuristics import Heuristic, make_heuristic
 from search.heuristics.learned import Learned
 from search.heuristics.open_goals import DividedGoals, OpenGoals
 from search.planning.configuration import Configuration
-from search.planning.planner import find_plan, plan
+from search.planning.planner import find_plan
+from search.policies.planner import plan
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.tasks import coin, deluded
 

@@ -1,0 +1,1 @@
+"""Policies: plans that go on according to what sensing shows."""

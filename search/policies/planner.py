@@ -1,0 +1,301 @@
+"""From a task to a policy: a linear plan that reaches the goal whatever happens, else a search for branching ones."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from inspect import signature
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any, Literal, Never
+
+from epigym.config.values import AtLeast, typed
+from epigym.errors import EpigymError, TaskError, UsageError
+from epigym.io.files import is_file, read, read_json
+from epigym.names import unknown
+from epigym.reference.semantics import refuse_collapse
+from epigym.space.search_problem import SearchProblem, Source
+from epigym.space.space import StateSpace
+from epigym.task.reachability import may_reach_goal
+from epigym.task.task import Task
+from search.agents.limits import Limits, memory_bytes, peak_bytes
+from search.agents.result import SearchResult, SearchStatus
+from search.heuristics.belief_relaxation import RelaxedPlan
+from search.planning.configuration import DEFAULT, Choice, Configuration
+from search.planning.planner import find_plan, run_watched
+from search.planning.single import outcome
+from search.policies.policy import Policy
+from search.policies.searching import LimitError, PolicySearch
+from search.policies.validation import validate_policy
+from search.processes.processes import Job
+from search.processes.watched import NOBODY, Watcher
+
+Kind = Literal["strong", "shortest", "cyclic"]
+LINEAR_SHARE, LINEAR_SECONDS = 0.1, 1.0
+"""What the search for a linear plan gets: a share of the time limit, and at most so many seconds."""
+_UNCERTAIN = "consistent_beliefs=false: the policy may work only because some agent believes everything"
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyResult(SearchResult):
+    """The outcome of a search for a policy; it counts expanded e-states, outcomes, and e-states of the and-or graph.
+
+    Attributes:
+        kind: `strong`, `shortest` or `cyclic`.
+        policy: what was found, executed by the reference; None when nothing was, and invalid with the status `error`.
+    """
+
+    kind: str = "strong"
+    policy: Policy | None = None
+
+    @property
+    def depth(self) -> int | None:
+        """Actions of the longest execution; None without a policy and for one that is cyclic."""
+        return None if self.policy is None else self.policy.depth
+
+    @property
+    def leaves(self) -> int | None:
+        """Goals in which executions end; None without a policy."""
+        return None if self.policy is None else self.policy.leaves
+
+    def to_dict(self) -> dict[str, Any]:
+        """All attributes, depth and leaves, as JSON knows them."""
+        policy = None if self.policy is None else self.policy.to_dict()
+        return asdict(replace(self, policy=None)) | {"policy": policy, "depth": self.depth, "leaves": self.leaves}
+
+
+def plan(
+    source: Source,
+    agent: Choice = DEFAULT,
+    heuristic: Choice | None = None,
+    *,
+    policy: Literal["none", "strong", "shortest", "cyclic"] = "none",
+    time_limit: float | None = 600.0,
+    memory_limit: int | str | None = None,
+    anytime: bool = False,
+    consistent_beliefs: bool | None = None,
+    **misspelt: Never,
+) -> SearchResult:
+    """Search for a plan or a policy in a process of its own and re-execute it independently before it is reported.
+
+        >>> import search
+        >>> search.plan("grapevine/3_pl_4", agent="bfs").plan
+        ('share_a_sa_1', 'share_b_sb_1', 'right_a', 'share_c_sc_1')
+
+    Args:
+        source: where to start and what to reach, see `SearchProblem.of`: an environment, from its current e-state to
+            its current goal; a state space; a task; or the name or path of a problem.
+        agent: a name, a mapping of name and settings as in `conf/agent/<name>.yaml`, or a class of one's own. With a
+            policy it searches the linear plan that is tried first.
+        heuristic: the same, for agents that need one.
+        policy: `none` for a linear plan; `strong` for a policy that always reaches the goal, `shortest` for one of
+            least depth, `cyclic` for one that may repeat what fails (strong cyclic). See `find_policy`.
+        time_limit: seconds to build the heuristic and to search, to re-execute plans takes nothing of them; None for no
+            limit.
+        memory_limit: bytes, or text such as `8GiB`; None for 80 % of the free memory.
+        anytime: whether to go on for shorter plans; `policy="shortest"` is that for policies.
+        consistent_beliefs: whether plans are left out that make an agent believe everything; always where the source's
+            state space does so. None: with a policy, not for linear plans.
+        **misspelt: none; other names are answered by those that are meant.
+
+    Returns:
+        The result; `plan` holds the names of the actions, or is None. With a policy a `PolicyResult`.
+
+    Raises:
+        UsageError: when an argument is unknown or does not fit.
+        EpigymError: as `SearchProblem.of`, `find_plan` and `find_policy`.
+    """
+    for name in misspelt:
+        raise UsageError(unknown("argument of search.plan", name, list(signature(plan).parameters)[:-1]))
+    limits = Limits(
+        time_limit=typed(time_limit, Annotated[float, AtLeast(0)] | None, "time_limit"),
+        memory_limit=memory_bytes(typed(memory_limit, int | str | None, "memory_limit")),
+    )
+    policy = typed(policy, Literal["none", "strong", "shortest", "cyclic"], "policy")
+    anytime = typed(anytime, bool, "anytime")
+    consistent_beliefs = typed(consistent_beliefs, bool | None, "consistent_beliefs")
+    if anytime and policy != "none":
+        raise UsageError("anytime=True is for linear plans: choose policy='shortest'")
+    configuration = Configuration.of(agent, heuristic)
+    if heuristic is not None and configuration.heuristic is None:
+        raise UsageError(f"agent {configuration.label!r} takes no heuristic: leave it out, or choose agent='hfs'")
+    start = perf_counter()
+    problem = SearchProblem.of(source)
+    is_consistent = (policy != "none" if consistent_beliefs is None else consistent_beliefs) or (
+        problem.space.consistent_beliefs
+    )
+    configuration, load_seconds = configuration.within(problem.space), perf_counter() - start
+    result: SearchResult
+    if policy == "none":
+        result = find_plan(problem.task, configuration, limits, anytime=anytime, consistent_beliefs=is_consistent)
+    else:
+        result = find_policy(problem.task, policy, configuration, limits, consistent_beliefs=is_consistent)
+    return replace(result, load_seconds=load_seconds)
+
+
+def find_policy(
+    task: Task,
+    kind: Kind,
+    configuration: Configuration,
+    limits: Limits,
+    policy_file: str | os.PathLike[str] | None = None,
+    *,
+    consistent_beliefs: bool = True,
+) -> PolicyResult:
+    """Search for a policy in a process of its own; the reference executes every branch before it is reported.
+
+    Attempts come in this order: a linear plan; replanning on the all-outcomes determinisation; breadth-first search of
+    the and-or graph. With `shortest` the last one goes on until no policy has a lower depth; where a limit ends that,
+    the best policy known is the result.
+
+    Args:
+        task: the planning task.
+        kind: `strong`, `shortest` or `cyclic`.
+        configuration: agent and heuristic for the linear plan.
+        limits: when to give up.
+        policy_file: where to write the policy once it was executed, see `Policy.write`; what is there is removed first.
+        consistent_beliefs: whether e-states are left out in which an agent believes everything.
+
+    Returns:
+        The result; `unsolvable` is a proof, what it rests on is `proof`. Its status is `error` when a policy that was
+        found is not valid.
+
+    Raises:
+        TaskError, CollapseError, CheckpointError: as `find_plan`.
+        UsageError: when `policy_file` exists and is no policy.
+        OSError: when the policy cannot be written.
+    """
+    if consistent_beliefs:
+        refuse_collapse(task, task.initial, "in the initial e-state")
+    if policy_file is not None:
+        check_policy_file(policy_file)
+        Path(policy_file).unlink(missing_ok=True)
+    limits = replace(limits, memory_limit=memory_bytes(limits.memory_limit))
+    call = partial(_find_policy_here, task, kind, configuration, policy_file, consistent_beliefs)
+    ending = run_watched(Job(task.name, call, (limits,), tells=True, time_limit=limits.time_limit), limits, policy_file)
+    if ending.failure is SearchStatus.ERROR and ending.detail:
+        error = ending.error or EpigymError(ending.message)
+        error.add_note(ending.detail)
+        raise error
+    result = outcome(ending, configuration, task.name, consistent_beliefs)
+    if not isinstance(result, PolicyResult):
+        found: Mapping[str, Any] = {name: getattr(result, name) for name in SearchResult.__slots__}
+        result = PolicyResult(**found, kind=kind)
+    return replace(result, agent="policy", heuristic=kind)
+
+
+def _find_policy_here(
+    task: Task,
+    kind: Kind,
+    configuration: Configuration,
+    policy_file: str | os.PathLike[str] | None,
+    consistent_beliefs: bool,
+    limits: Limits,
+    watcher: Watcher = NOBODY,
+) -> PolicyResult:
+    """The same in this process; the watcher receives whatever is known, and sees to it that limits hold."""
+    budget = limits.start()
+    result = PolicyResult(
+        SearchStatus.UNSOLVABLE,
+        agent="policy",
+        problem=task.name,
+        heuristic=kind,
+        consistent_beliefs=consistent_beliefs,
+        actions=len(task.actions),
+        fluents=len(task.fluents),
+        initial_worlds=len(task.initial.valuations),
+        kind=kind,
+        message="" if consistent_beliefs else _UNCERTAIN,
+    )
+    if not may_reach_goal(task):
+        return replace(result, proof="no outcomes make the literals of the goal true", search_seconds=budget.seconds)
+
+    def reported(status: SearchStatus) -> PolicyResult:
+        """The result until now, its policy executed and written."""
+        counts = asdict(search.counts())
+        known = replace(result, status=status, search_seconds=budget.seconds, peak_bytes=peak_bytes(), **counts)
+        if status is SearchStatus.UNSOLVABLE:
+            rest = len(search.graph) - len(search.graph.options)
+            return replace(
+                known, proof=f"the and-or graph is exhausted: {len(search.graph)} e-states, {rest} not needed"
+            )
+        if not search.is_solved:
+            return known
+        with budget.paused():
+            watcher.limit(None)
+            known = _verified(
+                task, replace(known, status=SearchStatus.SOLVED, optimal=search.is_optimal), search, policy_file
+            )
+        watcher.tell(known)
+        return known
+
+    try:
+        space = StateSpace(task, consistent_beliefs=consistent_beliefs)
+        search = PolicySearch(space, RelaxedPlan(space), budget, None if watcher is NOBODY else watcher.tell)
+        search.follow(_linear_plan(task, configuration, limits, consistent_beliefs))
+        space.use_symmetries()
+        is_solved = search.strong_cyclic() if kind == "cyclic" else search.strong()
+        first = reported(SearchStatus.SOLVED if is_solved else SearchStatus.UNSOLVABLE)
+        if kind != "shortest" or first.status is not SearchStatus.SOLVED:
+            return first
+        watcher.limit(budget.left)
+        search.improve()
+        return reported(SearchStatus.SOLVED)
+    except LimitError as error:
+        return reported(error.status)
+    except MemoryError:
+        return reported(SearchStatus.MEMORY_LIMIT)
+
+
+def _linear_plan(task: Task, configuration: Configuration, limits: Limits, consistent_beliefs: bool) -> list[int]:
+    """The actions of a linear plan; none where none is found in its share of the time."""
+    seconds = LINEAR_SECONDS if limits.time_limit is None else min(LINEAR_SHARE * limits.time_limit, LINEAR_SECONDS)
+    with suppress(TaskError):  # designated worlds disagree about an observer
+        space = configuration.make_space(task, consistent_beliefs=consistent_beliefs)
+        heuristic = configuration.make_heuristic(space)
+        found = configuration.make_agent().search(space, heuristic, replace(limits, time_limit=seconds))
+        number = {action.name: k for k, action in enumerate(task.actions)}
+        return [number[name] for name in found.plan or ()]
+    return []
+
+
+def _verified(
+    task: Task, result: PolicyResult, search: PolicySearch, policy_file: str | os.PathLike[str] | None
+) -> PolicyResult:
+    """The result with the policy that was found, after the reference has executed it; it is written if it is valid."""
+    start = perf_counter()
+    policy = search.policy()
+    validation = validate_policy(task, policy, result.consistent_beliefs)
+    result = replace(
+        result, policy=policy, collapsed_agents=validation.collapsed, validation_seconds=perf_counter() - start
+    )
+    if not validation.valid:
+        return replace(result, status=SearchStatus.ERROR, message=f"the policy is not valid: {validation.reason}")
+    if policy_file is not None:
+        policy.write(policy_file)
+    return result
+
+
+def check_policy_file(file: str | os.PathLike[str]) -> None:
+    """Refuse a policy file where another file is, such as one that the search reads.
+
+    Raises:
+        UsageError: when there is something that is no policy.
+    """
+    path = Path(file)
+    if path.exists() and not _holds_policy(path):
+        raise UsageError(f"{path} exists and is not a policy: name another file, or remove it")
+
+
+def _holds_policy(path: Path) -> bool:
+    with suppress(EpigymError):
+        if not is_file(path):
+            return False
+        if read(path).startswith("digraph policy"):
+            return True
+        content = read_json(path)
+        return content is None or (isinstance(content, dict) and bool(content.keys() & {"nodes", "branches"}))
+    return False

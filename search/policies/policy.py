@@ -1,0 +1,342 @@
+"""`Policy`: which action to take in which e-state, as a graph of nodes; its files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from epigym.errors import EpigymError, TaskError, UsageError
+from epigym.io.files import read_json, write_json, write_text
+from epigym.names import unknown
+from epigym.reference import semantics as reference
+from epigym.space.kripke_model import KripkeModel
+from epigym.space.space import StateSpace
+from epigym.task.task import EState, Task
+from search.policies.graph import Choices
+
+MOST_TREE_NODES = 100_000
+"""Nodes of a policy that is written as a tree."""
+
+
+class Branch(NamedTuple):
+    """What happens when one event of an action does.
+
+    Attributes:
+        event: the index of the event in the action's events.
+        types: the observability types of agents; where one event has several branches, they tell these apart.
+        next: the number of the node to go on from.
+    """
+
+    event: int
+    types: Mapping[str, str]
+    next: int
+
+
+class Node(NamedTuple):
+    """An e-state of a policy.
+
+    Attributes:
+        action: the name of the action to take; None at a goal.
+        branches: one for each outcome of the action.
+    """
+
+    action: str | None
+    branches: tuple[Branch, ...] = ()
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A conditional plan: nodes stand for e-states, the first one for the initial e-state.
+
+    Attributes:
+        task: the task that it is for.
+        nodes: its nodes; branches hold their numbers.
+        is_cyclic: whether it may come back to an e-state, so that it reaches the goal only if each outcome happens at
+            some time (strong cyclic); else every execution reaches the goal (strong).
+    """
+
+    task: Task = field(repr=False)
+    nodes: tuple[Node, ...]
+    is_cyclic: bool = False
+
+    @classmethod
+    def of(cls, space: StateSpace, choice: Choices, *, is_cyclic: bool = False) -> Policy:
+        """The policy that takes the actions chosen in the e-states of `space` that are no goals."""
+        number, order, nodes = {space.initial: 0}, [space.initial], list[Node]()
+        for state in order:
+            if space.is_goal([state])[0]:
+                nodes.append(Node(None))
+                continue
+            outcomes = _outcomes(space, state, choice[state])
+            for outcome in outcomes:
+                if outcome.next not in number:
+                    number[outcome.next] = len(order)
+                    order.append(outcome.next)
+            branches = tuple(outcome._replace(next=number[outcome.next]) for outcome in outcomes)
+            nodes.append(Node(space.task.actions[choice[state]].name, branches))
+        return cls(space.task, tuple(nodes), is_cyclic)
+
+    @classmethod
+    def read(cls, task: Task, path: str | os.PathLike[str]) -> Policy:
+        """A policy file: numbered nodes, or a tree, see `to_dict` and `to_tree`.
+
+        Raises:
+            MissingError: when there is no such file.
+            EpigymError: when it is no policy; the message names the place.
+        """
+        return cls.from_dict(task, read_json(path), str(path))
+
+    @classmethod
+    def from_dict(cls, task: Task, content: Any, where: str = "policy") -> Policy:
+        """The policy that `to_dict` or `to_tree` describes; `where` names it in errors, which are those of `read`."""
+        if isinstance(content, dict) and "nodes" in content:
+            kind, nodes = content.get("policy", "strong"), content["nodes"]
+            if kind not in ("strong", "cyclic"):
+                raise EpigymError(f"{where}: {unknown('kind of policy', str(kind), ('strong', 'cyclic'))}")
+            if not isinstance(nodes, list) or not nodes:
+                raise EpigymError(f"{where}: nodes: expected an array of one node or more")
+        else:
+            kind, nodes = "strong", _numbered(content, where)
+        return cls(task, tuple(_read_node(node, k, nodes, where) for k, node in enumerate(nodes)), kind == "cyclic")
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write it: `.dot` for Graphviz, `.tree.json` as a tree, anything else as numbered nodes.
+
+        Raises:
+            EpigymError: when a tree would be too large, see `to_tree`.
+            OSError: when the file cannot be written.
+        """
+        name = Path(path).name
+        if name.endswith(".dot"):
+            write_text(path, self.to_dot())
+        else:
+            write_json(path, self.to_tree() if name.endswith(".tree.json") else self.to_dict(), indent=1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Numbered nodes, each with its action and its branches, as JSON knows them."""
+        nodes = [
+            {
+                "action": node.action,
+                "branches": [
+                    {"event": event, **({"types": dict(types)} if types else {}), "next": following}
+                    for event, types, following in node.branches
+                ],
+            }
+            for node in self.nodes
+        ]
+        return {"policy": "cyclic" if self.is_cyclic else "strong", "nodes": nodes}
+
+    def to_tree(self, most: int = MOST_TREE_NODES) -> dict[str, Any] | None:
+        """Nested `{"action", "branches": [{"event", "subtree"}]}`; a goal is null.
+
+        Raises:
+            EpigymError: when the policy is cyclic, or the tree has more than `most` nodes.
+        """
+        if self.is_cyclic:
+            raise EpigymError("a cyclic policy is no tree: write numbered nodes, a file without .tree in its name")
+        sizes = [1] * len(self.nodes)
+        for k in self._order:
+            sizes[k] += sum(sizes[branch.next] for branch in self.nodes[k].branches)
+        if sizes[0] > most:
+            raise EpigymError(
+                f"as a tree the policy has {sizes[0]} nodes, more than {most}: write numbered nodes, "
+                "a file without .tree in its name"
+            )
+        trees: dict[int, dict[str, Any] | None] = {}
+        for k in self._order:
+            action, branches = self.nodes[k]
+            below = [
+                {"event": event, **({"types": dict(types)} if types else {}), "subtree": trees[following]}
+                for event, types, following in branches
+            ]
+            trees[k] = None if action is None else {"action": action, "branches": below}
+        return trees[0]
+
+    def to_dot(self) -> str:
+        """The graph in the language of Graphviz: actions as boxes, goals as circles, events at the edges."""
+        lines = ["digraph policy {"]
+        for k, node in enumerate(self.nodes):
+            lines.append(f"  {k} [shape={'box' if node.action else 'circle'}, label={_quoted(node.action or '')}];")
+            for branch in node.branches:
+                lines.append(f"  {k} -> {branch.next} [label={_quoted(self._label(node, branch))}];")
+        return "\n".join([*lines, "}", ""])
+
+    def lines(self, most: int) -> Iterator[str]:
+        """The first nodes for people: number, action, and the events with the nodes that follow."""
+        for k, node in enumerate(self.nodes[:most]):
+            labels = ((self._label(node, branch), branch.next) for branch in node.branches)
+            following = ", ".join(f"{label}: {number}" if label else str(number) for label, number in labels)
+            yield f"{k:2d}. {node.action} → {following}" if node.action else f"{k:2d}. goal"
+        if len(self.nodes) > most:
+            yield f"… and {len(self.nodes) - most} more: policy_file writes all"
+
+    def _label(self, node: Node, branch: Branch) -> str:
+        """The event of a branch, and what tells it from others of that event; empty for an only branch."""
+        if len(node.branches) == 1:
+            return ""
+        action = next(action for action in self.task.actions if action.name == node.action)
+        return " and ".join([action.events[branch.event].name, *map(" ".join, branch.types.items())])
+
+    @property
+    def leaves(self) -> int:
+        """How many nodes are goals."""
+        return sum(node.action is None for node in self.nodes)
+
+    @cached_property
+    def depth(self) -> int | None:
+        """Actions of the longest execution; None of a cyclic policy."""
+        return None if self.is_cyclic else self._depths[0]
+
+    @cached_property
+    def _order(self) -> list[int]:
+        """The nodes, each after those that follow it."""
+        follows = {k: [branch.next for branch in node.branches] for k, node in enumerate(self.nodes)}
+        return list(TopologicalSorter(follows).static_order())
+
+    @cached_property
+    def _depths(self) -> list[int]:
+        depths = [0] * len(self.nodes)
+        for k in self._order:
+            depths[k] = max((1 + depths[branch.next] for branch in self.nodes[k].branches), default=0)
+        return depths
+
+    def cycle(self) -> list[int] | None:
+        """Nodes that follow one another in a circle, if there are any."""
+        try:
+            _ = self._order
+        except CycleError as error:
+            return list(error.args[1])[::-1]
+        return None
+
+    def act(self, estate: EState | KripkeModel) -> str:
+        """The name of the action to take in an e-state.
+
+        Raises:
+            UsageError: when no execution of the policy reaches the e-state, or it is a goal.
+            TaskError: when it is not one of the task's, or an action of the policy is not applicable.
+        """
+        state = self._space.intern(estate.state if isinstance(estate, KripkeModel) else estate)
+        if state not in self._node_of:
+            raise UsageError("no execution of the policy reaches this e-state")
+        action = self.nodes[self._node_of[state]].action
+        if action is None:
+            raise UsageError("the policy has no action in this e-state: it is a goal")
+        return action
+
+    @cached_property
+    def _space(self) -> StateSpace:
+        return StateSpace(self.task)
+
+    @cached_property
+    def _node_of(self) -> dict[int, int]:
+        """The node of each e-state that executions reach; of several one that ends first."""
+        space, found = self._space, dict[int, int]()
+        number = {action.name: k for k, action in enumerate(self.task.actions)}
+        pairs, stack = {(space.initial, 0)}, [(space.initial, 0)]
+        while stack:
+            state, k = stack.pop()
+            if state not in found or (not self.is_cyclic and self._depths[k] < self._depths[found[state]]):
+                found[state] = k
+            for follower in self._following(state, k, number):
+                if follower not in pairs:
+                    pairs.add(follower)
+                    stack.append(follower)
+        return found
+
+    def _following(self, state: int, k: int, number: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+        action, branches = self.nodes[k]
+        if action is None:
+            return
+        outcomes = _outcomes(self._space, state, number.get(action, -1))
+        if not outcomes:
+            raise TaskError(f"action {action!r} of the policy is not applicable")
+        for event, types, target in outcomes:
+            for branch in branches:
+                fits = all(types.get(agent, kind) == kind for agent, kind in branch.types.items())
+                if fits and branch.event == event:
+                    yield target, branch.next
+
+
+def _outcomes(space: StateSpace, state: int, action: int) -> list[Branch]:
+    """The outcomes of an action in an e-state as branches to e-states; none where it is not applicable."""
+    found = space.outcomes([state])
+    columns = (column[found.action == action].tolist() for column in (found.event, found.assignment, found.target))
+    rows = list(zip(*columns, strict=True))
+    types: dict[tuple[int, int], Mapping[str, str]] = {}
+    if any(assignment for _, assignment, _ in rows):
+        types = _distinguishing_types(space.task, space.model(state).state, action)
+    return [Branch(event, types.get((event, assignment), {}), target) for event, assignment, target in rows]
+
+
+def _distinguishing_types(task: Task, estate: EState, action: int) -> dict[tuple[int, int], Mapping[str, str]]:
+    """For each outcome, as (event, assignment), the types of the agents on which outcomes of its event differ."""
+    outcomes = reference.outcomes(task, estate, task.actions[action])
+    found: dict[tuple[int, int], Mapping[str, str]] = {}
+    for one in outcomes:
+        others = [other.types for other in outcomes if other.event == one.event]
+        columns = zip(task.agents, one.types, zip(*others, strict=True), strict=True)
+        found[one.event, one.assignment] = {agent: mine for agent, mine, all_ in columns if len(set(all_)) > 1}
+    return found
+
+
+def _numbered(tree: Any, where: str) -> list[Any]:
+    """The nodes of a tree as those of a file of numbered nodes; what is wrong with them is left as it is."""
+    nodes: list[Any] = []
+    trees: list[Any] = [tree]
+    for one in trees:
+        if one is None or one == {}:
+            nodes.append({"action": None, "branches": []})
+            continue
+        if not isinstance(one, dict) or not isinstance(one.get("branches"), list):
+            place = f"{where}: " + ("" if one is tree else f"subtree {len(nodes)}: ")
+            raise EpigymError(f'{place}expected {{"action", "branches"}}, or null at a goal')
+        branches = []
+        for branch in one["branches"]:
+            if not isinstance(branch, dict) or "subtree" not in branch:
+                raise EpigymError(f'{where}: subtree {len(nodes)}: expected branches with "event" and "subtree"')
+            branches.append({**{k: v for k, v in branch.items() if k != "subtree"}, "next": len(trees)})
+            trees.append(branch["subtree"])
+        nodes.append({**one, "branches": branches})
+    return nodes
+
+
+def _read_node(node: Any, number: int, nodes: list[Any], where: str) -> Node:
+    """A node, checked."""
+
+    def wrong(message: str) -> EpigymError:
+        return EpigymError(f"{where}: node {number}: {message}")
+
+    if not isinstance(node, dict) or not isinstance(node.get("branches", []), list):
+        raise wrong('expected {"action", "branches"}')
+    if unknown_keys := node.keys() - {"action", "branches"}:
+        raise wrong(unknown("key", min(unknown_keys), ("action", "branches")))
+    action, branches = node.get("action"), list[Branch]()
+    if action is not None and not isinstance(action, str):
+        raise wrong(f"expected the name of an action, or null, got {action!r}")
+    for k, branch in enumerate(node.get("branches", [])):
+        if not isinstance(branch, dict) or branch.keys() - {"types"} != {"event", "next"}:
+            raise wrong(f'branch {k}: expected "event", "next" and where it matters "types"')
+        event, following, types = branch["event"], branch["next"], branch.get("types", {})
+        if not _is_index(event):
+            raise wrong(f"branch {k}: expected the number of an event, got {event!r}")
+        if not _is_index(following) or following >= len(nodes):
+            raise wrong(f"branch {k}: expected the number of a node, 0 to {len(nodes) - 1}, got {following!r}")
+        if not isinstance(types, dict) or not all(isinstance(kind, str) for kind in types.values()):
+            raise wrong(f"branch {k}: expected types by agent, got {types!r}")
+        branches.append(Branch(event, types, following))
+    if (action is None) is bool(branches):
+        raise wrong("a goal has no branches, any other node one or more")
+    return Node(action, tuple(branches))
+
+
+def _is_index(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,151 @@
+"""`search.plan` and the commands with a policy: results, files, limits, refusals."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import search
+from epigym.cli.codes import ExitCode
+from epigym.errors import CollapseError, UsageError
+from epigym.task.task import Task
+from search.agents.limits import Limits
+from search.agents.result import SearchStatus
+from search.planning.configuration import Configuration
+from search.policies import planner
+from search.policies.planner import PolicyResult, find_policy
+from search.policies.validation import PolicyValidation, validate_policy
+from tests.helpers.benchmark_files import ROOT
+from tests.helpers.muddy_robots import muddy_robots
+from tests.helpers.policy_tasks import scouts
+from tests.helpers.tasks import coin, deluded, done, hopeless
+from tests.search.policies.test_searching import dice
+
+
+def found(result: object) -> PolicyResult:
+    assert isinstance(result, PolicyResult)
+    return result
+
+
+@pytest.mark.parametrize("kind", ["strong", "shortest", "cyclic"])
+def test_a_policy_in_a_process_of_its_own(kind: str) -> None:
+    task = muddy_robots(3)
+    result = found(search.plan(task, policy=kind))  # type: ignore[arg-type]
+    assert (result.status, result.depth, result.leaves, result.plan) == (SearchStatus.SOLVED, 7, 1, None)
+    assert result.optimal is (kind == "shortest")
+    assert result.label == f"policy/{kind}"
+    assert result.consistent_beliefs
+    assert result.policy is not None
+    assert validate_policy(task, result.policy, consistent_beliefs=True).valid
+    data = json.loads(json.dumps(result.to_dict()))
+    assert (data["depth"], data["leaves"], data["policy"]) == (7, 1, result.policy.to_dict())
+
+
+def test_no_policy_is_a_proof() -> None:
+    result = found(search.plan(scouts(noticed=False), policy="strong"))
+    assert (result.status, result.policy, result.depth) == (SearchStatus.UNSOLVABLE, None, None)
+    assert result.proof == "the and-or graph is exhausted: 28 e-states, 0 not needed"
+    unreachable = found(search.plan(hopeless(), policy="cyclic"))
+    assert unreachable.status is SearchStatus.UNSOLVABLE
+
+
+def test_inconsistent_beliefs_are_allowed_on_request_and_noted() -> None:
+    result = found(search.plan(scouts(noticed=False), policy="strong", consistent_beliefs=False))
+    assert result.status is SearchStatus.SOLVED
+    assert result.collapsed_agents == ("scout2", "ann", "bob")
+    assert result.message.startswith("consistent_beliefs=false: ")
+    with pytest.raises(CollapseError):
+        search.plan(lost(), policy="strong")
+
+
+def lost() -> Task:
+    task = deluded()
+    none = tuple(frozenset[int]() for _ in task.initial.valuations)
+    return replace(task, initial=replace(task.initial, successors=(none,) * len(task.agents)))
+
+
+def test_linear_plans_and_goals_at_the_start_are_policies() -> None:
+    assert found(search.plan(coin(), policy="strong")).depth == 3
+    assert (found(search.plan(done(), policy="strong")).depth, found(search.plan(done(), policy="cyclic")).leaves) == (
+        0,
+        1,
+    )
+
+
+def test_limits() -> None:
+    configuration = Configuration.of("bfs")
+    result = find_policy(muddy_robots(4), "strong", configuration, Limits(max_expanded=5))
+    assert (result.status, result.policy) == (SearchStatus.EXPANSION_LIMIT, None)
+    assert result.expanded >= 5
+    assert (
+        find_policy(muddy_robots(4), "strong", configuration, Limits(time_limit=0.0)).status is SearchStatus.TIME_LIMIT
+    )
+
+
+def test_a_limit_that_ends_the_improvement_leaves_the_best_policy() -> None:
+    configuration = Configuration.of("bfs")
+    strong = find_policy(muddy_robots(4), "strong", configuration, Limits())
+    result = find_policy(muddy_robots(4), "shortest", configuration, Limits(max_expanded=strong.expanded + 1))
+    assert (result.status, result.depth, result.optimal) == (SearchStatus.SOLVED, strong.depth, False)
+
+
+def test_an_invalid_policy_is_an_error_and_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planner, "validate_policy", lambda *_: PolicyValidation(False, "step 1: wrong"))
+    call = planner._find_policy_here
+    file = tmp_path / "policy.json"
+    result = call(dice(), "cyclic", Configuration.of("bfs"), file, True, Limits())
+    assert (result.status, result.message) == (SearchStatus.ERROR, "the policy is not valid: step 1: wrong")
+    assert not file.exists()
+
+
+def test_arguments_that_do_not_fit() -> None:
+    with pytest.raises(UsageError, match="anytime=True is for linear plans"):
+        search.plan(dice(), policy="strong", anytime=True)
+    with pytest.raises(UsageError, match="unknown policy 'weak'"):
+        search.plan(dice(), policy="weak")  # type: ignore[arg-type]
+
+
+def run(folder: Path, module: str, *words: str) -> tuple[int, str]:
+    epddl = ROOT / "docs" / "epddl"
+    problem = [f"problem={epddl}/lamp-1.epddl", f"domain_file={epddl}/lamp.epddl", f"libraries=[{epddl}/kinds.epddl]"]
+    command = [sys.executable, "-m", module, *problem, *words]
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.returncode, done.stdout
+
+
+def test_commands(tmp_path: Path) -> None:
+    code, said = run(tmp_path, "search.solve", "policy=shortest", "policy_file=policy.json", "run_dir=run")
+    assert code == ExitCode.SUCCESS, said
+    assert "   0. look_Ann → is-lit: 1, is-dark: 2\n   1. turn-off_Ann → 3\n   2. say_Ann → 3\n   3. goal" in said
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert (result["depth"], result["consistent_beliefs"], result["optimal"]) == (2, True, True)
+    assert result["policy"] == json.loads((tmp_path / "policy.json").read_text())
+    code, said = run(tmp_path, "search.validate", "policy=policy.json")
+    assert (code, said) == (0, "valid: a policy of 4 e-states, depth 2, reaches the goal of lamp-1\n")
+    wrong = (tmp_path / "policy.json").read_text().replace('"event": 1', '"event": 0')
+    (tmp_path / "wrong.json").write_text(wrong)
+    code, said = run(tmp_path, "search.validate", "policy=wrong.json")
+    assert (code, said) == (1, "not valid: step 1: action 'look_Ann' with event 0 has 2 branches, expected one\n")
+
+
+@pytest.mark.parametrize(
+    ("module", "words", "message"),
+    [
+        ("search.solve", ("policy=strong", "anytime=true"), "anytime=true: linear plans only"),
+        ("search.solve", ("policy_file=x.json",), "policy_file=x.json: there is no policy to write"),
+        ("search.solve", ("policy=strong", "policy_file=plan.json"), "plan.json exists and is not a policy"),
+        ("search.validate", (), "plan: expected a plan, or else a policy"),
+        ("search.validate", ("policy=plan.json",), "plan.json: expected {"),
+    ],
+)
+def test_commands_refuse(tmp_path: Path, module: str, words: tuple[str, ...], message: str) -> None:
+    (tmp_path / "plan.json").write_text('["look_Ann"]')
+    code, said = run(tmp_path, module, *words)
+    assert code in (ExitCode.USAGE, ExitCode.BAD_INPUT)
+    assert message in said
+    assert (tmp_path / "plan.json").read_text() == '["look_Ann"]'

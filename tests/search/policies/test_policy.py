@@ -1,0 +1,223 @@
+"""Policies: their files, what they do in an e-state, and what validation refuses."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from epigym.errors import EpigymError, UsageError
+from epigym.reference import semantics as reference
+from epigym.space.space import StateSpace
+from epigym.task.formula import fluent
+from epigym.task.task import EState, Task
+from search.agents.limits import Limits
+from search.heuristics.belief_relaxation import RelaxedPlan
+from search.policies.policy import Branch, Node, Policy
+from search.policies.searching import PolicySearch
+from search.policies.validation import validate_policy
+from tests.epigym.space.test_outcomes import ignorant, look
+from tests.helpers.muddy_robots import muddy_robots
+from tests.helpers.policy_tasks import random_task
+from tests.search.policies.test_searching import dice
+
+
+def find(task: Task, *, cyclic: bool = False, consistent_beliefs: bool = True) -> Policy | None:
+    space = StateSpace(task, consistent_beliefs=consistent_beliefs)
+    search = PolicySearch(space, RelaxedPlan(space), Limits(max_expanded=500).start())
+    return search.policy() if (search.strong_cyclic() if cyclic else search.strong()) else None
+
+
+@pytest.fixture(scope="module")
+def robots() -> Policy:
+    found = find(muddy_robots(3))
+    assert found is not None
+    return found
+
+
+def test_files_are_read_back(robots: Policy, tmp_path: Path) -> None:
+    robots.write(tmp_path / "policy.json")
+    assert Policy.read(robots.task, tmp_path / "policy.json") == robots
+    robots.write(tmp_path / "policy.tree.json")
+    tree = Policy.read(robots.task, tmp_path / "policy.tree.json")
+    assert (tree.depth, tree.to_tree()) == (robots.depth, robots.to_tree())
+    assert len(tree.nodes) > len(robots.nodes)
+    assert validate_policy(robots.task, tree).valid
+    robots.write(tmp_path / "policy.dot")
+    text = (tmp_path / "policy.dot").read_text()
+    assert text.startswith("digraph policy {\n  0 [shape=box, label=")
+    assert text.count("->") == sum(len(node.branches) for node in robots.nodes)
+
+
+def test_a_tree_has_a_size_limit(robots: Policy) -> None:
+    with pytest.raises(EpigymError, match=r"as a tree the policy has \d+ nodes, more than 20: write numbered nodes"):
+        robots.to_tree(20)
+    cyclic = find(dice(), cyclic=True)
+    assert cyclic is not None
+    with pytest.raises(EpigymError, match="a cyclic policy is no tree"):
+        cyclic.to_tree()
+    assert Policy.from_dict(dice(), cyclic.to_dict()) == cyclic
+
+
+def test_types_tell_branches_of_one_event_apart() -> None:
+    sees_if_q = look((fluent("q"), "sees"))
+    task = ignorant(sees_if_q, ("p", "pq", "q"))
+    found = find(task)
+    assert found is not None
+    first = [(branch.event, dict(branch.types)) for branch in found.nodes[0].branches]
+    assert first == [(0, {"b": "sees"}), (0, {"b": "misses"}), (1, {})]
+    assert Policy.from_dict(task, json.loads(json.dumps(found.to_dict()))) == found
+    assert validate_policy(task, found).valid
+    swapped = replace(found, nodes=(Node("look", found.nodes[0].branches[1:]), *found.nodes[1:]))
+    assert "observability assignment" not in validate_policy(task, swapped).reason
+    assert "event 0 has 0 branches" in validate_policy(task, swapped).reason
+
+
+def executions(task: Task, policy: Policy) -> Iterator[tuple[EState, str | None]]:
+    """Every e-state that the policy reaches by asking it what to do, with its action, by the reference."""
+    actions = {action.name: action for action in task.actions}
+    queue, seen = [task.initial], set[reference.CanonicalForm]()
+    for estate in queue:
+        form = reference.canonical(estate, task.fluents)
+        if form in seen:
+            continue
+        seen.add(form)
+        if all(reference.subgoals(task, estate)):
+            yield estate, None
+            continue
+        name = policy.act(estate)
+        yield estate, name
+        queue += [one.estate.estate() for one in reference.outcomes(task, estate, actions[name])]
+
+
+def test_act_leads_to_the_goal_whatever_happens(robots: Policy) -> None:
+    met = [name for _, name in executions(robots.task, robots)]
+    assert len(met) == len(robots.nodes)
+    assert met.count(None) == robots.leaves == 1
+    space = StateSpace(robots.task)
+    assert robots.act(space.model(space.initial)) == robots.nodes[0].action
+    tree = Policy.from_dict(robots.task, robots.to_tree())
+    assert [name for _, name in executions(robots.task, tree)] == met
+
+
+def test_act_refuses_goals_and_what_is_never_reached(robots: Policy) -> None:
+    task = robots.task
+    dark = replace(task.initial, designated=(0,))
+    with pytest.raises(UsageError, match="no execution of the policy reaches this e-state"):
+        robots.act(dark)
+    [goal] = [estate for estate, name in executions(task, robots) if name is None]
+    with pytest.raises(UsageError, match="it is a goal"):
+        robots.act(goal)
+
+
+BAD: list[tuple[Any, str]] = [
+    ([], 'p.json: expected {"action", "branches"}, or null at a goal'),
+    ({"action": "x", "branches": [{"event": 0}]}, 'p.json: subtree 0: expected branches with "event" and "subtree"'),
+    ({"action": "x", "branches": [{"event": 0, "subtree": 3}]}, "p.json: subtree 1: expected {"),
+    ({"nodes": []}, "p.json: nodes: expected an array of one node or more"),
+    ({"policy": "stong", "nodes": [{}]}, "p.json: unknown kind of policy 'stong': did you mean 'strong'"),
+    ({"nodes": [7]}, "p.json: node 0: expected {"),
+    ({"nodes": [{"acton": "x"}]}, "p.json: node 0: unknown key 'acton': did you mean 'action'"),
+    ({"nodes": [{"action": 3}]}, "p.json: node 0: expected the name of an action, or null, got 3"),
+    ({"nodes": [{"action": "x"}]}, "p.json: node 0: a goal has no branches, any other node one or more"),
+    ({"nodes": [{"action": "x", "branches": [{"event": 0}]}]}, 'p.json: node 0: branch 0: expected "event", "next"'),
+    (
+        {"nodes": [{"action": "x", "branches": [{"event": -1, "next": 0}]}]},
+        "p.json: node 0: branch 0: expected the number of an event, got -1",
+    ),
+    (
+        {"nodes": [{"action": "x", "branches": [{"event": 0, "next": 1}]}]},
+        "p.json: node 0: branch 0: expected the number of a node, 0 to 0, got 1",
+    ),
+    (
+        {"nodes": [{"action": "x", "branches": [{"event": 0, "next": 0, "types": ["a"]}]}]},
+        "p.json: node 0: branch 0: expected types by agent, got ['a']",
+    ),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), BAD)
+def test_bad_files_are_one_line_with_the_place(content: Any, message: str) -> None:
+    with pytest.raises(EpigymError) as caught:
+        Policy.from_dict(dice(), content, "p.json")
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+def test_validation_names_branch_and_step(robots: Policy) -> None:
+    def reason(number: int, change: Callable[[Node], Node]) -> str:
+        nodes = list(robots.nodes)
+        nodes[number] = change(nodes[number])
+        return validate_policy(robots.task, replace(robots, nodes=tuple(nodes))).reason
+
+    assert [node.action for node in robots.nodes[:2]] == ["announce", "bell"]
+    first = "step 2 after announce (event 0): "
+    assert reason(1, lambda node: Node("rapair_r1", node.branches)).startswith(first + "unknown action 'rapair_r1'")
+    assert reason(1, lambda node: Node(None)).startswith(first + "it ends, but these subgoals do not hold: -lit_r1")
+    assert reason(1, lambda node: Node("repair_r1", node.branches)).startswith(first + "action 'repair_r1' is not app")
+    assert reason(1, lambda node: node._replace(branches=node.branches[:1])).startswith(first + "action 'bell' with")
+    extra = (*robots.nodes[0].branches, Branch(1, {}, 1))
+    assert reason(0, lambda node: node._replace(branches=extra)) == (
+        "step 1: branch 1 of action 'announce' (event 1) cannot happen"
+    )
+    back = (Branch(0, {}, 0), *robots.nodes[1].branches[1:])
+    assert reason(1, lambda node: node._replace(branches=back)) == "it has a cycle: nodes 0 → 1 → 0"
+
+
+def test_validation_of_cyclic_policies_needs_a_goal_in_reach() -> None:
+    task, again = dice(), Node("throw", (Branch(0, {}, 1), Branch(1, {}, 0)))
+    assert validate_policy(task, Policy(task, (again, Node(None)), is_cyclic=True)).valid
+    assert validate_policy(task, Policy(task, (again, Node(None)))).reason == "it has a cycle: nodes 0 → 0"
+    trap = replace(task, goal=(fluent("broken"),))
+    stuck = Policy(trap, (again, Node("throw", (Branch(0, {}, 1), Branch(1, {}, 1)))), is_cyclic=True)
+    assert validate_policy(trap, stuck).reason == "step 1: no goal can be reached from here"
+
+
+def mutations(policy: Policy, rng: random.Random) -> Iterator[Policy]:
+    """Policies that are wrong for sure: executions of the original visit every node, and end at their first goal."""
+    inner = [k for k, node in enumerate(policy.nodes) if node.action is not None]
+    number = rng.choice(inner)
+    node = policy.nodes[number]
+    k = rng.randrange(len(node.branches))
+    branch = node.branches[k]
+    rest = (*node.branches[:k], *node.branches[k + 1 :])
+
+    def changed(new: Node) -> Policy:
+        return replace(policy, nodes=(*policy.nodes[:number], new, *policy.nodes[number + 1 :]))
+
+    yield changed(Node(None))
+    yield changed(node._replace(branches=(*node.branches, branch)))
+    yield changed(node._replace(branches=(*rest, branch._replace(event=branch.event + 1 + len(node.branches) * 9))))
+    yield changed(node._replace(branches=(*rest, branch._replace(next=number))))
+    yield changed(node._replace(action=f"{node.action}_"))
+    yield changed(node._replace(branches=(*node.branches, branch._replace(event=99))))
+    others = [other for other in range(len(policy.nodes)) if other != branch.next]
+    yield changed(node._replace(branches=(*rest, branch._replace(next=rng.choice(others)))))
+    if rest:
+        yield changed(node._replace(branches=rest))
+    goals = [goal for goal, one in enumerate(policy.nodes) if one.action is None]
+    if policy.nodes[branch.next].action is not None:
+        yield changed(node._replace(branches=(*rest, branch._replace(next=rng.choice(goals)))))
+
+
+def test_mutated_policies_are_refused() -> None:
+    rng, refused, seed = random.Random(0), 0, 0
+    tasks: list[Task] = [muddy_robots(3), muddy_robots(4)]
+    while refused < 500:
+        task = tasks[seed] if seed < len(tasks) else random_task(seed)
+        seed += 1
+        try:
+            policy = find(task)
+        except EpigymError:
+            continue
+        if policy is None or len(policy.nodes) == 1:
+            continue
+        for _ in range(5):
+            for mutated in mutations(policy, rng):
+                assert not validate_policy(task, mutated).valid, (seed, mutated)
+                refused += 1

@@ -1,0 +1,123 @@
+"""Policies found: existence and depth against fixpoints over all e-states, and problems with known answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from epigym.space.space import StateSpace
+from epigym.task.formula import TRUE, fluent, not_
+from epigym.task.task import Action, Effect, EState, Event, Task
+from search.agents.limits import Limits
+from search.agents.result import SearchStatus
+from search.heuristics.belief_relaxation import RelaxedPlan
+from search.policies.searching import LimitError, PolicySearch
+from search.policies.validation import validate_policy
+from tests.helpers.muddy_robots import muddy_robots
+from tests.helpers.policy_tasks import scouts
+from tests.oracles.policies import all_options, least_depths
+from tests.tools.policies import compare
+
+
+def search(task: Task, *, symmetry: bool = True, limits: Limits | None = None) -> PolicySearch:
+    space = StateSpace(task, consistent_beliefs=True, symmetry=symmetry)
+    return PolicySearch(space, RelaxedPlan(space), (limits or Limits()).start())
+
+
+def dice(*, stuck: bool = False) -> Task:
+    """A throw shows a six or not; `stuck`: what is no six breaks the die."""
+    broken = (Effect("broken", True),) if stuck else ()
+    events = (Event("six", TRUE, (Effect("six", True),)), Event("other", TRUE, broken))
+    sees = {"sees": (frozenset({0}), frozenset({1}))}
+    throw = Action("throw", not_(fluent("broken")), events, (0, 1), sees, (((TRUE, "sees"),),))
+    initial = EState((frozenset(),), ((frozenset({0}),),), (0,))
+    return Task("dice", ("six", "broken"), ("ann",), (throw,), initial, (fluent("six"),))
+
+
+def test_existence_and_depth_on_random_tasks() -> None:
+    met = sum((compare(seed) for seed in range(200)), Counter[str]())
+    assert met["none"] > 20
+    assert met["solvable"] > 20
+    assert met["cyclic"] > 5
+    assert met["types"] > 5
+
+
+@pytest.mark.slow
+def test_existence_and_depth_on_many_random_tasks() -> None:
+    for seed in range(200, 2_000):
+        compare(seed)
+
+
+@pytest.mark.parametrize(("robots", "depth"), [(2, 4), (3, 7), (4, 10)])
+def test_least_depth_of_muddy_robots(robots: int, depth: int) -> None:
+    task = muddy_robots(robots)
+    space = StateSpace(task, consistent_beliefs=True)
+    options = all_options(space, 1_000, 100)
+    assert options is not None
+    assert least_depths(space, options)[space.initial] == depth
+    found = search(task)
+    assert found.strong()
+    found.improve()
+    policy = found.policy()
+    assert (policy.depth, found.is_optimal) == (depth, True)
+    assert validate_policy(task, policy, consistent_beliefs=True).valid
+
+
+def test_ten_muddy_robots() -> None:
+    """1,023 designated worlds; the e-states expanded are counted, not timed."""
+    found = search(muddy_robots(10))
+    assert found.strong()
+    assert found.counts().expanded < 5_000
+    assert found.policy().depth == 28
+
+
+def test_sensing_that_others_notice_has_a_policy_and_that_they_miss_has_none() -> None:
+    noticed, missed = search(scouts(noticed=True)), search(scouts(noticed=False))
+    assert noticed.strong()
+    assert noticed.policy().depth == 4
+    assert not missed.strong()
+    assert not missed.strong_cyclic()
+    assert missed.counts().distinct == 28
+
+
+def test_missed_sensing_has_a_policy_only_by_inconsistent_beliefs() -> None:
+    space = StateSpace(scouts(noticed=False))
+    found = PolicySearch(space, RelaxedPlan(space), Limits().start())
+    assert found.strong()
+    validation = validate_policy(space.task, found.policy())
+    assert validation.valid
+    assert validation.collapsed == ("scout2", "ann", "bob")
+    assert "believes everything after action" in validate_policy(space.task, found.policy(), True).reason
+
+
+def test_trying_again_is_cyclic_and_not_strong() -> None:
+    found = search(dice())
+    assert not found.strong()
+    assert found.strong_cyclic()
+    policy = found.policy()
+    assert (policy.is_cyclic, policy.depth, policy.leaves) == (True, None, 1)
+    assert validate_policy(dice(), policy).valid
+
+
+def test_what_may_break_has_no_cyclic_policy() -> None:
+    assert not search(dice(stuck=True)).strong_cyclic()
+
+
+def test_a_linear_plan_that_works_whatever_happens_is_a_policy() -> None:
+    task = scouts(noticed=True)
+    told = replace(task, goal=(fluent("out_scout1"),))
+    space = StateSpace(told)
+    found = PolicySearch(space, RelaxedPlan(space), Limits().start())
+    names = [action.name for action in task.actions]
+    found.follow([names.index("leave_scout1")])
+    assert found.is_solved
+    assert found.policy().depth == 1
+    assert found.counts().expanded == 1
+
+
+def test_limits_end_a_search_with_the_status() -> None:
+    with pytest.raises(LimitError) as caught:
+        search(muddy_robots(4), limits=Limits(max_expanded=5)).strong()
+    assert caught.value.status is SearchStatus.EXPANSION_LIMIT

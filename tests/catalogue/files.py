@@ -46,6 +46,14 @@ FILES: dict[str, tuple[str, str | bytes]] = {
     "wrong_plan.json": ("a plan whose first action is not applicable", '["shout"]'),
     "short_plan.json": ("a plan that stops before the goal", '["lift"]'),
     "long_plan.json": ("a plan of 2,001 actions", json.dumps(["lift"] + ["look"] * 2000)),
+    "policy.json": (
+        "a policy that stops before the goal",
+        '{"action": "lift", "branches": [{"event": 0, "subtree": null}]}',
+    ),
+    "wrong_policy.json": (
+        "a policy with a branch to a node that there is not",
+        '{"nodes": [{"action": "lift", "branches": [{"event": 0, "next": 7}]}]}',
+    ),
     "object.json": ("an object in place of a plan", '{"plan": ["lift"]}'),
     "numbers.json": ("numbers in place of names", "[1, 2, 3]"),
     "text.json": ("a text in place of a plan", '"lift"'),

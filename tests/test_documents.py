@@ -93,6 +93,7 @@ PUBLIC = ("../shared", "experiment=competition", "suite=ipc", "outputs/train/res
 GROUPS = [
     ["README.md"],
     ["docs/reference/commands.md"],
+    ["docs/reference/search.md"],
     ["docs/index.md", "docs/domains.md", "CHANGELOG.md"],
     ["docs/tutorials/first_plan.md"],
     ["docs/tutorials/own_domain_mastar.md"],

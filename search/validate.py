@@ -58,11 +58,10 @@ def _check_policy(settings: Validate, file: str, console: Console) -> ExitCode:
     """The same of a policy."""
     from epigym.problem import load_problem
     from search.policies.policy import Policy
-    from search.policies.validation import validate_policy
 
     task = load_problem(settings.problem, settings.reading)
     policy = Policy.read(task, file)
-    validation = validate_policy(task, policy, settings.consistent_beliefs)
+    validation = policy.validate(settings.consistent_beliefs)
     if not validation.valid:
         console.print(f"not valid: {validation.reason}")
         return ExitCode.INVALID_PLAN

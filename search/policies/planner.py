@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Never
 
 from epigym.config.values import AtLeast, typed
 from epigym.errors import EpigymError, TaskError, UsageError
-from epigym.io.files import is_file, read, read_json
+from epigym.io.files import read, read_json
 from epigym.names import unknown
 from epigym.reference.semantics import refuse_collapse
 from epigym.space.search_problem import SearchProblem, Source
@@ -29,7 +29,6 @@ from search.planning.planner import find_plan, run_watched
 from search.planning.single import outcome
 from search.policies.policy import Policy
 from search.policies.searching import LimitError, PolicySearch
-from search.policies.validation import validate_policy
 from search.processes.processes import Job
 from search.processes.watched import NOBODY, Watcher
 
@@ -214,33 +213,34 @@ def _find_policy_here(
         return replace(result, proof="no outcomes make the literals of the goal true", search_seconds=budget.seconds)
 
     def reported(status: SearchStatus) -> PolicyResult:
-        """The result until now, its policy executed and written."""
-        counts = asdict(search.counts())
-        known = replace(result, status=status, search_seconds=budget.seconds, peak_bytes=peak_bytes(), **counts)
-        if status is SearchStatus.UNSOLVABLE:
-            rest = len(search.graph) - len(search.graph.options)
-            return replace(
-                known, proof=f"the and-or graph is exhausted: {len(search.graph)} e-states, {rest} not needed"
-            )
-        if not search.is_solved:
+        """The result until now, its policy executed and written, unless one of the same depth was before."""
+        known = replace(result, status=status, search_seconds=budget.seconds, peak_bytes=peak_bytes())
+        if search is None:
             return known
-        with budget.paused():
-            watcher.limit(None)
-            known = _verified(
-                task, replace(known, status=SearchStatus.SOLVED, optimal=search.is_optimal), search, policy_file
-            )
-        watcher.tell(known)
+        known = replace(known, **asdict(search.counts()), optimal=search.is_optimal)
+        if status is SearchStatus.UNSOLVABLE:
+            met, expanded = len(search.graph), len(search.graph.options)
+            return replace(known, proof=f"the and-or graph is exhausted: {met} e-states, {met - expanded} not needed")
+        if search.is_solved:
+            known = replace(known, status=SearchStatus.SOLVED)
+            if known.policy is None or known.depth != search.graph.depth[space.initial]:
+                with budget.paused():
+                    watcher.limit(None)
+                    known = _verified(known, search, policy_file)
+            watcher.tell(known)
         return known
 
+    search: PolicySearch | None = None
     try:
         space = StateSpace(task, consistent_beliefs=consistent_beliefs)
         search = PolicySearch(space, RelaxedPlan(space), budget, None if watcher is NOBODY else watcher.tell)
         search.follow(_linear_plan(task, configuration, limits, consistent_beliefs))
         space.use_symmetries()
         is_solved = search.strong_cyclic() if kind == "cyclic" else search.strong()
-        first = reported(SearchStatus.SOLVED if is_solved else SearchStatus.UNSOLVABLE)
-        if kind != "shortest" or first.status is not SearchStatus.SOLVED:
-            return first
+        result = reported(SearchStatus.SOLVED if is_solved else SearchStatus.UNSOLVABLE)
+        if kind != "shortest" or result.status is not SearchStatus.SOLVED:
+            return result
+        search.tell = None  # the watcher knows a policy, which counts must not replace
         watcher.limit(budget.left)
         search.improve()
         return reported(SearchStatus.SOLVED)
@@ -262,13 +262,11 @@ def _linear_plan(task: Task, configuration: Configuration, limits: Limits, consi
     return []
 
 
-def _verified(
-    task: Task, result: PolicyResult, search: PolicySearch, policy_file: str | os.PathLike[str] | None
-) -> PolicyResult:
+def _verified(result: PolicyResult, search: PolicySearch, policy_file: str | os.PathLike[str] | None) -> PolicyResult:
     """The result with the policy that was found, after the reference has executed it; it is written if it is valid."""
     start = perf_counter()
     policy = search.policy()
-    validation = validate_policy(task, policy, result.consistent_beliefs)
+    validation = policy.validate(result.consistent_beliefs)
     result = replace(
         result, policy=policy, collapsed_agents=validation.collapsed, validation_seconds=perf_counter() - start
     )
@@ -285,17 +283,10 @@ def check_policy_file(file: str | os.PathLike[str]) -> None:
     Raises:
         UsageError: when there is something that is no policy.
     """
-    path = Path(file)
-    if path.exists() and not _holds_policy(path):
-        raise UsageError(f"{path} exists and is not a policy: name another file, or remove it")
-
-
-def _holds_policy(path: Path) -> bool:
+    path, content = Path(file), list[Any]()
+    if not path.exists():
+        return
     with suppress(EpigymError):
-        if not is_file(path):
-            return False
-        if read(path).startswith("digraph policy"):
-            return True
-        content = read_json(path)
-        return content is None or (isinstance(content, dict) and bool(content.keys() & {"nodes", "branches"}))
-    return False
+        content = {"nodes": []} if read(path).startswith("digraph policy") else read_json(path)
+    if content is not None and (not isinstance(content, dict) or content.keys().isdisjoint({"nodes", "branches"})):
+        raise UsageError(f"{path} exists and is not a policy: name another file, or remove it")

@@ -6,11 +6,10 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from epigym.errors import EpigymError, TaskError, UsageError
+from epigym.errors import EpigymError, UsageError
 from epigym.io.files import read_json, write_json, write_text
 from epigym.names import unknown
 from epigym.reference import semantics as reference
@@ -18,35 +17,10 @@ from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
 from epigym.task.task import EState, Task
 from search.policies.graph import Choices
+from search.policies.validation import Branch, Node, PolicyValidation, execute, order_of
 
 MOST_TREE_NODES = 100_000
 """Nodes of a policy that is written as a tree."""
-
-
-class Branch(NamedTuple):
-    """What happens when one event of an action does.
-
-    Attributes:
-        event: the index of the event in the action's events.
-        types: the observability types of agents; where one event has several branches, they tell these apart.
-        next: the number of the node to go on from.
-    """
-
-    event: int
-    types: Mapping[str, str]
-    next: int
-
-
-class Node(NamedTuple):
-    """An e-state of a policy.
-
-    Attributes:
-        action: the name of the action to take; None at a goal.
-        branches: one for each outcome of the action.
-    """
-
-    action: str | None
-    branches: tuple[Branch, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,13 +94,7 @@ class Policy:
     def to_dict(self) -> dict[str, Any]:
         """Numbered nodes, each with its action and its branches, as JSON knows them."""
         nodes = [
-            {
-                "action": node.action,
-                "branches": [
-                    {"event": event, **({"types": dict(types)} if types else {}), "next": following}
-                    for event, types, following in node.branches
-                ],
-            }
+            {"action": node.action, "branches": [_described(branch, next=branch.next) for branch in node.branches]}
             for node in self.nodes
         ]
         return {"policy": "cyclic" if self.is_cyclic else "strong", "nodes": nodes}
@@ -150,10 +118,7 @@ class Policy:
         trees: dict[int, dict[str, Any] | None] = {}
         for k in self._order:
             action, branches = self.nodes[k]
-            below = [
-                {"event": event, **({"types": dict(types)} if types else {}), "subtree": trees[following]}
-                for event, types, following in branches
-            ]
+            below = [_described(branch, subtree=trees[branch.next]) for branch in branches]
             trees[k] = None if action is None else {"action": action, "branches": below}
         return trees[0]
 
@@ -195,8 +160,7 @@ class Policy:
     @cached_property
     def _order(self) -> list[int]:
         """The nodes, each after those that follow it."""
-        follows = {k: [branch.next for branch in node.branches] for k, node in enumerate(self.nodes)}
-        return list(TopologicalSorter(follows).static_order())
+        return order_of(self.nodes)
 
     @cached_property
     def _depths(self) -> list[int]:
@@ -205,61 +169,32 @@ class Policy:
             depths[k] = max((1 + depths[branch.next] for branch in self.nodes[k].branches), default=0)
         return depths
 
-    def cycle(self) -> list[int] | None:
-        """Nodes that follow one another in a circle, if there are any."""
-        try:
-            _ = self._order
-        except CycleError as error:
-            return list(error.args[1])[::-1]
-        return None
+    def validate(self, consistent_beliefs: bool = False) -> PolicyValidation:
+        """What the reference says of every execution, see `search.policies.validation.execute`."""
+        return execute(self.task, self.nodes, is_cyclic=self.is_cyclic, consistent_beliefs=consistent_beliefs)
 
     def act(self, estate: EState | KripkeModel) -> str:
         """The name of the action to take in an e-state.
 
         Raises:
-            UsageError: when no execution of the policy reaches the e-state, or it is a goal.
-            TaskError: when it is not one of the task's, or an action of the policy is not applicable.
+            UsageError: when no execution of the policy reaches the e-state, it is a goal, or the policy is not valid.
         """
-        state = self._space.intern(estate.state if isinstance(estate, KripkeModel) else estate)
-        if state not in self._node_of:
+        state = estate.state if isinstance(estate, KripkeModel) else estate
+        number = self._node_of.get(reference.canonical(state, self.task.fluents))
+        if number is None:
             raise UsageError("no execution of the policy reaches this e-state")
-        action = self.nodes[self._node_of[state]].action
-        if action is None:
+        if (action := self.nodes[number].action) is None:
             raise UsageError("the policy has no action in this e-state: it is a goal")
         return action
 
     @cached_property
-    def _space(self) -> StateSpace:
-        return StateSpace(self.task)
-
-    @cached_property
-    def _node_of(self) -> dict[int, int]:
-        """The node of each e-state that executions reach; of several one that ends first."""
-        space, found = self._space, dict[int, int]()
-        number = {action.name: k for k, action in enumerate(self.task.actions)}
-        pairs, stack = {(space.initial, 0)}, [(space.initial, 0)]
-        while stack:
-            state, k = stack.pop()
-            if state not in found or (not self.is_cyclic and self._depths[k] < self._depths[found[state]]):
-                found[state] = k
-            for follower in self._following(state, k, number):
-                if follower not in pairs:
-                    pairs.add(follower)
-                    stack.append(follower)
-        return found
-
-    def _following(self, state: int, k: int, number: Mapping[str, int]) -> Iterator[tuple[int, int]]:
-        action, branches = self.nodes[k]
-        if action is None:
-            return
-        outcomes = _outcomes(self._space, state, number.get(action, -1))
-        if not outcomes:
-            raise TaskError(f"action {action!r} of the policy is not applicable")
-        for event, types, target in outcomes:
-            for branch in branches:
-                fits = all(types.get(agent, kind) == kind for agent, kind in branch.types.items())
-                if fits and branch.event == event:
-                    yield target, branch.next
+    def _node_of(self) -> dict[reference.CanonicalForm, int]:
+        """The node of each e-state; of several one that ends first, so that executions end."""
+        validation = self.validate()
+        if not validation.valid:
+            raise UsageError(f"the policy is not valid: {validation.reason}")
+        numbers = sorted(validation.forms, key=lambda k: 0 if self.is_cyclic else -self._depths[k])
+        return {validation.forms[k]: k for k in numbers}
 
 
 def _outcomes(space: StateSpace, state: int, action: int) -> list[Branch]:
@@ -282,6 +217,10 @@ def _distinguishing_types(task: Task, estate: EState, action: int) -> dict[tuple
         columns = zip(task.agents, one.types, zip(*others, strict=True), strict=True)
         found[one.event, one.assignment] = {agent: mine for agent, mine, all_ in columns if len(set(all_)) > 1}
     return found
+
+
+def _described(branch: Branch, **following: Any) -> dict[str, Any]:
+    return {"event": branch.event, **({"types": dict(branch.types)} if branch.types else {}), **following}
 
 
 def _numbered(tree: Any, where: str) -> list[Any]:

@@ -51,6 +51,7 @@ class PolicySearch:
     Attributes:
         graph: what is explored.
         cyclic: the strong cyclic policy that was found, if one was searched.
+        tell: what receives the counts now and then.
         is_optimal: whether no strong policy has a lower depth than the one that was found.
     """
 
@@ -59,7 +60,8 @@ class PolicySearch:
         self.cyclic: Choices | None = None
         self.is_optimal = False
         self._root = space.initial
-        self._heuristic, self._budget, self._tell = heuristic, budget, tell
+        self.tell = tell
+        self._heuristic, self._budget = heuristic, budget
         self._next_report = 0.0
 
     @property
@@ -80,10 +82,8 @@ class PolicySearch:
     def strong(self) -> bool:
         """Search a strong policy: replanning first, then breadth first; False is a proof that there is none."""
         self.replan()
-        for _ in () if self._is_decided() else self._explore(inf):
+        for _ in self._explore(inf):
             self.graph.find_dead()
-            if self._is_decided():
-                break
         return self._root in self.graph.depth
 
     def improve(self) -> None:
@@ -175,16 +175,17 @@ class PolicySearch:
         """Expand the e-states up to a distance that matter; stop whenever the graph has doubled, and at the end.
 
         With a limit, solved e-states matter while a lower depth is possible; without one they do not, and the end comes
-        when the initial e-state is solved.
+        when the initial e-state is solved or dead.
         """
         graph, next_stop = self.graph, 2 * len(self.graph.options)
         layer, distance = [self._root], 0
         seen = set(layer)
         while layer and distance <= most:
             for k in range(0, len(layer), _BATCH):
-                self._expand(layer[k : k + _BATCH])
-                if most == inf and self._root in graph.depth:
+                is_dead = not is_cyclic and self._root in graph.dead
+                if most == inf and (is_dead or self._root in graph.depth):
                     return
+                self._expand(layer[k : k + _BATCH])
                 if len(graph.options) > next_stop:
                     next_stop = 2 * len(graph.options)
                     yield
@@ -197,16 +198,13 @@ class PolicySearch:
             distance += 1
         yield
 
-    def _is_decided(self) -> bool:
-        return self._root in self.graph.depth or self._root in self.graph.dead
-
     def _expand(self, states: Sequence[int]) -> None:
         if (limit := self._budget.exceeded(len(self.graph.options))) is not None:
             raise LimitError(limit)
         self.graph.expand(states)
-        if self._tell is not None and (now := self._budget.seconds) >= self._next_report:
+        if self.tell is not None and (now := self._budget.seconds) >= self._next_report:
             self._next_report = now + REPORT_SECONDS
-            self._tell(self.counts())
+            self.tell(self.counts())
 
 
 class _Determinised(StateSpace):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from typing import NamedTuple
 
 from epigym.errors import TaskError
 from epigym.names import unknown
@@ -18,7 +20,32 @@ from epigym.reference.semantics import (
     subgoals,
 )
 from epigym.task.task import Task
-from search.policies.policy import Node, Policy
+
+
+class Branch(NamedTuple):
+    """What happens when one event of an action does.
+
+    Attributes:
+        event: the index of the event in the action's events.
+        types: the observability types of agents; where one event has several branches, they tell these apart.
+        next: the number of the node to go on from.
+    """
+
+    event: int
+    types: Mapping[str, str]
+    next: int
+
+
+class Node(NamedTuple):
+    """An e-state of a policy.
+
+    Attributes:
+        action: the name of the action to take; None at a goal.
+        branches: one for each outcome of the action.
+    """
+
+    action: str | None
+    branches: tuple[Branch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +56,22 @@ class PolicyValidation:
         valid: whether it reaches the goal, whatever happens.
         reason: one line with the branch and the step that fail; empty when it is valid.
         collapsed: agents that believe everything in some e-state in which it ends.
+        forms: of a valid policy the e-state of each node that is reached.
     """
 
     valid: bool
     reason: str = ""
     collapsed: tuple[str, ...] = ()
+    forms: Mapping[int, CanonicalForm] = field(default_factory=dict)
 
 
 class _WrongError(Exception):
     """Raised where a policy fails."""
 
 
-def validate_policy(task: Task, policy: Policy, consistent_beliefs: bool = False) -> PolicyValidation:
+def execute(
+    task: Task, nodes: Sequence[Node], *, is_cyclic: bool, consistent_beliefs: bool = False
+) -> PolicyValidation:
     """Execute every branch of a policy from the initial e-state.
 
     Each outcome of each action needs one branch, and each branch an outcome; where executions end the goal holds. A
@@ -53,16 +84,23 @@ def validate_policy(task: Task, policy: Policy, consistent_beliefs: bool = False
     if consistent_beliefs:
         refuse_collapse(task, task.initial, "in the initial e-state")
     try:
-        lost = _execute(task, policy, consistent_beliefs)
+        return _executed(task, nodes, is_cyclic, consistent_beliefs)
     except _WrongError as error:
         return PolicyValidation(False, str(error))
-    return PolicyValidation(True, collapsed=tuple(agent for agent in task.agents if agent in lost))
 
 
-def _execute(task: Task, policy: Policy, consistent_beliefs: bool) -> set[str]:
-    """The agents that are collapsed at some end."""
-    if not policy.is_cyclic and (cycle := policy.cycle()):
-        raise _WrongError(f"it has a cycle: nodes {' → '.join(map(str, cycle))}")
+def order_of(nodes: Sequence[Node]) -> list[int]:
+    """The numbers of nodes, each after those that follow it; CycleError where there is a cycle."""
+    follows = {k: [branch.next for branch in node.branches] for k, node in enumerate(nodes)}
+    return list(TopologicalSorter(follows).static_order())
+
+
+def _executed(task: Task, nodes: Sequence[Node], is_cyclic: bool, consistent_beliefs: bool) -> PolicyValidation:
+    try:
+        order_of(nodes)
+    except CycleError as error:
+        if not is_cyclic:
+            raise _WrongError(f"it has a cycle: nodes {' → '.join(map(str, error.args[1][::-1]))}") from None
     actions = {action.name: action for action in task.actions}
     start = PointedModel.of(task.initial).contracted()
     forms: dict[int, CanonicalForm] = {0: canonical(start, task.fluents)}
@@ -70,10 +108,10 @@ def _execute(task: Task, policy: Policy, consistent_beliefs: bool) -> set[str]:
     queue, lost, ends = [(0, start)], set[str](), list[int]()
 
     def wrong(number: int, message: str) -> _WrongError:
-        return _WrongError(f"{_branch(policy.nodes, reached_by, number)}: {message}")
+        return _WrongError(f"{_branch(nodes, reached_by, number)}: {message}")
 
     for number, estate in queue:
-        node = policy.nodes[number]
+        node = nodes[number]
         if node.action is None:
             held = zip(task.goal, subgoals(task, estate), strict=True)
             if missing := [str(goal) for goal, holds in held if not holds]:
@@ -111,11 +149,11 @@ def _execute(task: Task, policy: Policy, consistent_beliefs: bool) -> set[str]:
             raise wrong(
                 number, f"branch {spare} of action {node.action!r} (event {node.branches[spare].event}) cannot happen"
             )
-    if policy.is_cyclic:
-        leaving = _reaching(policy.nodes, ends)
+    if is_cyclic:
+        leaving = _reaching(nodes, ends)
         if trapped := [number for number in forms if number not in leaving]:
             raise wrong(trapped[0], "no goal can be reached from here")
-    return lost
+    return PolicyValidation(True, collapsed=tuple(agent for agent in task.agents if agent in lost), forms=forms)
 
 
 def _reaching(nodes: Sequence[Node], ends: Sequence[int]) -> set[int]:

@@ -14,7 +14,6 @@ from search.agents.limits import Limits
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.policies.policy import Policy
 from search.policies.searching import PolicySearch
-from search.policies.validation import validate_policy
 from tests.helpers.policy_tasks import random_task
 from tests.oracles.policies import all_options, least_depths, strong_cyclic
 
@@ -48,7 +47,7 @@ def compare(seed: int) -> Counter[str]:
         if kind == "shortest":
             search.improve()
         policy = search.policy()
-        validation = validate_policy(task, policy, consistent_beliefs)
+        validation = policy.validate(consistent_beliefs)
         assert validation.valid, (seed, kind, validation.reason)
         assert kind != "shortest" or (policy.depth, search.is_optimal) == (depth, True), (seed, policy.depth, depth)
         assert Policy.from_dict(task, policy.to_dict()) == policy

@@ -19,7 +19,9 @@ from search.agents.result import SearchStatus
 from search.planning.configuration import Configuration
 from search.policies import planner
 from search.policies.planner import PolicyResult, find_policy
-from search.policies.validation import PolicyValidation, validate_policy
+from search.policies.policy import Policy
+from search.policies.validation import PolicyValidation
+from search.processes.watched import Watcher
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import scouts
@@ -41,7 +43,7 @@ def test_a_policy_in_a_process_of_its_own(kind: str) -> None:
     assert result.label == f"policy/{kind}"
     assert result.consistent_beliefs
     assert result.policy is not None
-    assert validate_policy(task, result.policy, consistent_beliefs=True).valid
+    assert result.policy.validate(consistent_beliefs=True).valid
     data = json.loads(json.dumps(result.to_dict()))
     assert (data["depth"], data["leaves"], data["policy"]) == (7, 1, result.policy.to_dict())
 
@@ -95,12 +97,30 @@ def test_a_limit_that_ends_the_improvement_leaves_the_best_policy() -> None:
 
 
 def test_an_invalid_policy_is_an_error_and_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planner, "validate_policy", lambda *_: PolicyValidation(False, "step 1: wrong"))
+    monkeypatch.setattr(Policy, "validate", lambda *_: PolicyValidation(False, "step 1: wrong"))
     call = planner._find_policy_here
     file = tmp_path / "policy.json"
     result = call(dice(), "cyclic", Configuration.of("bfs"), file, True, Limits())
     assert (result.status, result.message) == (SearchStatus.ERROR, "the policy is not valid: step 1: wrong")
     assert not file.exists()
+
+
+def test_counts_do_not_replace_a_policy_that_the_watcher_knows() -> None:
+    """A process that is killed while it improves a policy leaves what it sent last."""
+    sent: list[object] = []
+
+    class Recorder(Watcher):
+        def tell(self, value: object) -> None:
+            sent.append(value)
+
+    result = planner._find_policy_here(
+        muddy_robots(4), "shortest", Configuration.of("bfs"), None, True, Limits(), watcher=Recorder()
+    )
+    assert result.optimal
+    kinds = [isinstance(value, PolicyResult) for value in sent]
+    assert kinds == sorted(kinds)
+    assert not kinds[0]
+    assert kinds.count(True) == 2
 
 
 def test_arguments_that_do_not_fit() -> None:

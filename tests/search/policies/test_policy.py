@@ -18,9 +18,9 @@ from epigym.task.formula import fluent
 from epigym.task.task import EState, Task
 from search.agents.limits import Limits
 from search.heuristics.belief_relaxation import RelaxedPlan
-from search.policies.policy import Branch, Node, Policy
+from search.policies.policy import Policy
 from search.policies.searching import PolicySearch
-from search.policies.validation import validate_policy
+from search.policies.validation import Branch, Node
 from tests.epigym.space.test_outcomes import ignorant, look
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import random_task
@@ -47,7 +47,7 @@ def test_files_are_read_back(robots: Policy, tmp_path: Path) -> None:
     tree = Policy.read(robots.task, tmp_path / "policy.tree.json")
     assert (tree.depth, tree.to_tree()) == (robots.depth, robots.to_tree())
     assert len(tree.nodes) > len(robots.nodes)
-    assert validate_policy(robots.task, tree).valid
+    assert tree.validate().valid
     robots.write(tmp_path / "policy.dot")
     text = (tmp_path / "policy.dot").read_text()
     assert text.startswith("digraph policy {\n  0 [shape=box, label=")
@@ -72,10 +72,10 @@ def test_types_tell_branches_of_one_event_apart() -> None:
     first = [(branch.event, dict(branch.types)) for branch in found.nodes[0].branches]
     assert first == [(0, {"b": "sees"}), (0, {"b": "misses"}), (1, {})]
     assert Policy.from_dict(task, json.loads(json.dumps(found.to_dict()))) == found
-    assert validate_policy(task, found).valid
+    assert found.validate().valid
     swapped = replace(found, nodes=(Node("look", found.nodes[0].branches[1:]), *found.nodes[1:]))
-    assert "observability assignment" not in validate_policy(task, swapped).reason
-    assert "event 0 has 0 branches" in validate_policy(task, swapped).reason
+    assert "observability assignment" not in swapped.validate().reason
+    assert "event 0 has 0 branches" in swapped.validate().reason
 
 
 def executions(task: Task, policy: Policy) -> Iterator[tuple[EState, str | None]]:
@@ -153,7 +153,7 @@ def test_validation_names_branch_and_step(robots: Policy) -> None:
     def reason(number: int, change: Callable[[Node], Node]) -> str:
         nodes = list(robots.nodes)
         nodes[number] = change(nodes[number])
-        return validate_policy(robots.task, replace(robots, nodes=tuple(nodes))).reason
+        return replace(robots, nodes=tuple(nodes)).validate().reason
 
     assert [node.action for node in robots.nodes[:2]] == ["announce", "bell"]
     first = "step 2 after announce (event 0): "
@@ -171,11 +171,11 @@ def test_validation_names_branch_and_step(robots: Policy) -> None:
 
 def test_validation_of_cyclic_policies_needs_a_goal_in_reach() -> None:
     task, again = dice(), Node("throw", (Branch(0, {}, 1), Branch(1, {}, 0)))
-    assert validate_policy(task, Policy(task, (again, Node(None)), is_cyclic=True)).valid
-    assert validate_policy(task, Policy(task, (again, Node(None)))).reason == "it has a cycle: nodes 0 → 0"
+    assert Policy(task, (again, Node(None)), is_cyclic=True).validate().valid
+    assert Policy(task, (again, Node(None))).validate().reason == "it has a cycle: nodes 0 → 0"
     trap = replace(task, goal=(fluent("broken"),))
     stuck = Policy(trap, (again, Node("throw", (Branch(0, {}, 1), Branch(1, {}, 1)))), is_cyclic=True)
-    assert validate_policy(trap, stuck).reason == "step 1: no goal can be reached from here"
+    assert stuck.validate().reason == "step 1: no goal can be reached from here"
 
 
 def mutations(policy: Policy, rng: random.Random) -> Iterator[Policy]:
@@ -219,5 +219,5 @@ def test_mutated_policies_are_refused() -> None:
             continue
         for _ in range(5):
             for mutated in mutations(policy, rng):
-                assert not validate_policy(task, mutated).valid, (seed, mutated)
+                assert not mutated.validate().valid, (seed, mutated)
                 refused += 1

@@ -14,7 +14,6 @@ from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.policies.searching import LimitError, PolicySearch
-from search.policies.validation import validate_policy
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import scouts
 from tests.oracles.policies import all_options, least_depths
@@ -62,7 +61,7 @@ def test_least_depth_of_muddy_robots(robots: int, depth: int) -> None:
     found.improve()
     policy = found.policy()
     assert (policy.depth, found.is_optimal) == (depth, True)
-    assert validate_policy(task, policy, consistent_beliefs=True).valid
+    assert policy.validate(consistent_beliefs=True).valid
 
 
 def test_ten_muddy_robots() -> None:
@@ -86,10 +85,10 @@ def test_missed_sensing_has_a_policy_only_by_inconsistent_beliefs() -> None:
     space = StateSpace(scouts(noticed=False))
     found = PolicySearch(space, RelaxedPlan(space), Limits().start())
     assert found.strong()
-    validation = validate_policy(space.task, found.policy())
+    validation = found.policy().validate()
     assert validation.valid
     assert validation.collapsed == ("scout2", "ann", "bob")
-    assert "believes everything after action" in validate_policy(space.task, found.policy(), True).reason
+    assert "believes everything after action" in found.policy().validate(True).reason
 
 
 def test_trying_again_is_cyclic_and_not_strong() -> None:
@@ -98,7 +97,7 @@ def test_trying_again_is_cyclic_and_not_strong() -> None:
     assert found.strong_cyclic()
     policy = found.policy()
     assert (policy.is_cyclic, policy.depth, policy.leaves) == (True, None, 1)
-    assert validate_policy(dice(), policy).valid
+    assert policy.validate().valid
 
 
 def test_what_may_break_has_no_cyclic_policy() -> None:

@@ -94,8 +94,8 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
 
     Raises:
         TypeError: when `env` is no environment of epigym.
-        EpigymError: when an actor, an action or a number does not exist, or `env` forbids collapse: agents cannot tell
-            whether an action makes another one believe everything.
+        EpigymError: when an actor, an action or a number does not exist, or `env` forbids collapse, as agents cannot
+            tell whether an action makes another one believe everything, or samples an actual world.
     """
 
     metadata = {  # noqa: RUF012
@@ -119,6 +119,11 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
         if self.central.consistent_beliefs:
             raise EpigymError(
                 "agents cannot tell what makes others believe everything: make env without consistent_beliefs"
+            )
+        if self.central.nature != "none":
+            raise EpigymError(
+                f"nature={self.central.nature!r} is for a central planner, agents act for all designated worlds: "
+                "make env without nature"
             )
         self._layers = _observation_wrappers(env)
         self.max_rounds = typed(max_rounds, Count, "max_rounds")

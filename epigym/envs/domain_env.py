@@ -37,6 +37,7 @@ class DomainEnv(EpistemicEnv):
         encoding: see `EpistemicEnv`.
         invalid_action: see `EpistemicEnv`.
         consistent_beliefs: see `EpistemicEnv`.
+        nature: see `EpistemicEnv`.
         render_mode: see `EpistemicEnv`.
         **parameters: parameters of the domain, `python -m domains show DOMAIN` explains them.
 
@@ -56,6 +57,7 @@ class DomainEnv(EpistemicEnv):
         encoding: str | Mapping[str, Any] = "hash",
         invalid_action: Literal["noop", "error"] = "noop",
         consistent_beliefs: bool = False,
+        nature: Literal["none", "sampled"] = "none",
         render_mode: str | None = None,
         **parameters: Any,
     ) -> None:
@@ -71,6 +73,7 @@ class DomainEnv(EpistemicEnv):
             encoding=encoding,
             invalid_action=invalid_action,
             consistent_beliefs=consistent_beliefs,
+            nature=nature,
             render_mode=render_mode,
         )
 

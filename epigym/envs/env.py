@@ -18,6 +18,8 @@ from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.language import Semantics, parse_formula
 from epigym.names import unknown
 from epigym.problem import Reading, load_problem
+from epigym.reference.semantics import occurrences
+from epigym.space.branching import Outcome, outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.search_problem import SearchProblem
 from epigym.space.space import StateSpace
@@ -35,10 +37,12 @@ class Snapshot:
     Attributes:
         estate: the e-state.
         goal: the subgoals.
+        actual: the actual world, None where there is none.
     """
 
     estate: EState
     goal: tuple[Formula, ...]
+    actual: int | None = None
 
 
 class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
@@ -53,6 +57,12 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     Every action is a ground action of the task, applied by the product update with its event model: it may
     change facts, let some agents sense or hear something, and leave others unaware. The dynamics is
     deterministic and fully observed; `StateSpace` explores the same states without an environment.
+
+    Where several worlds are designated, the planner does not know which one is actual. By default it acts for all of
+    them at once, as linear plans do. With `nature="sampled"` one of them is actual: `reset` samples it uniformly, no
+    observation shows it, and `step` leads to the outcome that happens there. That is one of the action's designated
+    events that are possible at the actual world, sampled where there are several, with the agents' observability
+    types there. The goal is reached when it holds at every designated world that is left.
 
     ## Action Space
     `Discrete(n)`: action `i` is the `i`-th ground action of the task in declaration order, the same in every
@@ -96,6 +106,12 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     - `is_goal`: whether the goal holds.
     - `invalid_action`: whether the mask did not have the action just taken.
 
+    With `nature="sampled"` the mask marks the actions that policies may use: designated worlds need not agree on how
+    agents observe them. After every `step` there is also
+
+    - `outcome`: what happened, an `epigym.space.branching.Outcome` with the name of the event and, where they matter,
+      the observability types of agents; None where nothing was done.
+
     After `reset` also `action_names`: the names of all actions, a tuple, which is the attribute of that name too.
 
     ## Vector Environment
@@ -109,6 +125,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
       `error`.
     - `consistent_beliefs`: whether actions are ruled out that make an agent believe everything (default: no), so that
       every agent's beliefs stay consistent; no episode starts where they are not.
+    - `nature`: `none` (default) or `sampled`, whether one designated world is actual, see above.
     - `render_mode`: `svg` (text) or `rgb_array` (uint8[720, 960, 3]), a picture of the Kripke model.
     - `semantics` (of the registered environments): the reading of mA*, see `epigym.language.parse_mastar`.
 
@@ -125,7 +142,11 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         encoding: how e-states become graphs: a name, or a mapping of the `name` and settings.
         invalid_action: what an action does that is not allowed.
         consistent_beliefs: whether actions are ruled out that make an agent believe everything.
+        nature: whether one designated world is actual.
         render_mode: what `render` returns, None for nothing.
+
+    Attributes:
+        actual: the actual world, numbered as in `model()`, for tests and logs; None with `nature="none"`.
 
     Raises:
         EpigymError: when an argument is none of its values, or the task has no actions.
@@ -144,9 +165,12 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         encoding: str | Mapping[str, Any] = "hash",
         invalid_action: Literal["noop", "error"] = "noop",
         consistent_beliefs: bool = False,
+        nature: Literal["none", "sampled"] = "none",
         render_mode: str | None = None,
     ) -> None:
         """Start at the initial e-state, with the task's goal."""
+        if nature not in ("none", "sampled"):
+            raise EpigymError(unknown("nature", str(nature), ("none", "sampled")))
         if invalid_action not in ("noop", "error"):
             raise EpigymError(unknown("invalid_action", str(invalid_action), ("noop", "error")))
         if not isinstance(task, Task):
@@ -159,9 +183,11 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         self.encoding = make_encoding(encoding)
         self.invalid_action = invalid_action
         self.consistent_beliefs = typed(consistent_beliefs, bool, "consistent_beliefs")
+        self.nature = nature
         self.render_mode = render_mode
         self._explore()
         self.state = self.space.initial
+        self.actual: int | None = None
         self.action_names = tuple(action.name for action in task.actions)
         self._bind(task.goal)
         self.action_space = Discrete(len(task.actions))
@@ -182,6 +208,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         check_options(options, OPTIONS)
         goal, self.state = self.start(options, self.np_random)
         self._change_goal(goal)
+        self._choose_world(None)
         info = self._info(is_goal=self.is_goal(), invalid=False)
         return self.graph(self.state), info | {"action_names": self.action_names}
 
@@ -197,10 +224,17 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         invalid = not self.action_masks()[action]
         if invalid and self.invalid_action == "error":
             raise EpigymError(self.refusal(self.state, int(action)))
+        outcome = None
         if not invalid and not self.is_goal():
-            self.state = self.space.successor(self.state, int(action))
+            if self.nature == "sampled":
+                outcome = self._occur(int(action))
+            else:
+                self.state = self.space.successor(self.state, int(action))
         is_goal = self.is_goal()
-        return self.graph(self.state), -1.0, is_goal, False, self._info(is_goal, invalid)
+        info = self._info(is_goal, invalid)
+        if self.nature == "sampled":
+            info["outcome"] = outcome
+        return self.graph(self.state), -1.0, is_goal, False, info
 
     def render(self) -> Any:
         """The Kripke model as `render_mode` says: SVG text, uint8[720, 960, 3], or None."""
@@ -231,8 +265,12 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """bool[n]: which actions are allowed, under the name that sb3-contrib looks for."""
-        mask: NDArray[np.bool_] = self.space.allowed([self.state])[0]
-        return mask
+        if self.nature == "sampled":
+            mask = np.zeros(len(self.action_names), np.bool_)
+            mask[self.space.outcomes([self.state]).action] = True
+            return mask
+        allowed: NDArray[np.bool_] = self.space.allowed([self.state])[0]
+        return allowed
 
     def refusal(self, state: int, action: int) -> str:
         """Why an action is not allowed in an e-state, and the remedy."""
@@ -245,10 +283,12 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     def clone_state(self) -> Snapshot:
         """Remember the e-state and the goal, for `restore_state`."""
-        return Snapshot(self.model().state, self.goal)
+        return Snapshot(self.model().state, self.goal, self.actual)
 
     def restore_state(self, snapshot: Snapshot) -> None:
         """Go back to where `clone_state` was called; the count of steps of a `TimeLimit` wrapper goes on.
+
+        With `nature="sampled"` an actual world is sampled where the snapshot has none.
 
         Raises:
             TaskError: when the snapshot is of another task, or an agent believes everything in it, where that is
@@ -256,6 +296,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         """
         self.state = self.space.intern(snapshot.estate)
         self._change_goal(snapshot.goal)
+        self._choose_world(snapshot.actual)
 
     def start(self, options: Mapping[str, Any], rng: np.random.Generator) -> tuple[tuple[Formula, ...], int]:
         """The subgoals and the e-state with which an episode begins, under the options of `reset`; errors as there."""
@@ -308,6 +349,21 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
             "invalid_action": invalid,
         }
 
+    def _choose_world(self, world: int | None) -> None:
+        """Let a world be actual; one of the designated worlds for None."""
+        if self.nature == "sampled":
+            self.actual = int(self.np_random.choice(self.model().designated)) if world is None else world
+
+    def _occur(self, action: int) -> Outcome:
+        """Take an action where the actual world is what it is."""
+        assert self.actual is not None
+        possible = occurrences(self.task, self.model().state, self.task.actions[action], self.actual)
+        happened = possible[self.np_random.integers(len(possible))]
+        found = {outcome[:2]: (outcome, target) for outcome, target in outcomes_of(self.space, self.state, action)}
+        outcome, self.state = found[happened[:2]]
+        self.actual = happened.world
+        return outcome
+
     def _change_goal(self, goal: tuple[Formula, ...]) -> None:
         if goal != self.goal:
             self._bind(goal)
@@ -349,7 +405,7 @@ def check_options(options: Mapping[str, Any], known: tuple[str, ...]) -> None:
             raise EpigymError(unknown("reset option", name, known))
 
 
-_ARGUMENTS = ("encoding", "invalid_action", "consistent_beliefs", "render_mode")
+_ARGUMENTS = ("encoding", "invalid_action", "consistent_beliefs", "nature", "render_mode")
 
 
 class ProblemEnv(EpistemicEnv):

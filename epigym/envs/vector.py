@@ -75,7 +75,7 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
         autoreset_mode: when an episode follows one that ended, a `gymnasium.vector.AutoresetMode` or its value.
 
     Raises:
-        EpigymError: when an argument is none of its values.
+        EpigymError: when an argument is none of its values, or an actual world is sampled in the single environment.
     """
 
     metadata = {**EpistemicEnv.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
@@ -88,6 +88,11 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
         """Put all environments at the initial e-state."""
+        if single.nature != "none":
+            raise EpigymError(
+                f"nature={single.nature!r} is for single environments: "
+                "gymnasium.make_vec makes several with vectorization_mode='sync'"
+            )
         self.num_envs = typed(num_envs, Count, "num_envs")
         self.max_episode_steps = typed(max_episode_steps, Count | None, "max_episode_steps")
         self.metadata = {**self.metadata, "autoreset_mode": _mode(autoreset_mode)}

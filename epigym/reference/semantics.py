@@ -8,7 +8,7 @@ conditional effects; contraction (`epigym/reference/dense_model.py`) is partitio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -188,9 +188,47 @@ def outcomes(task: Task, estate: AnyState, action: Action) -> list[Outcome]:
         TaskError: when the action is not applicable.
     """
     evaluation = Evaluation(task.agents, estate)
+    return [
+        Outcome(event, number, types, _product(evaluation, action, types, np.array(worlds), [event]).contracted())
+        for event, number, types, worlds in _branches(evaluation, action)
+    ]
+
+
+class Occurrence(NamedTuple):
+    """What happens where one designated world is actual.
+
+    Attributes:
+        event: which of the action's events happens.
+        assignment: the number of the observability assignment, as in the outcome of which this is a part.
+        world: the world that is actual afterwards: its number in the canonical form of that outcome.
+    """
+
+    event: int
+    assignment: int
+    world: int
+
+
+def occurrences(task: Task, estate: AnyState, action: Action, world: int) -> list[Occurrence]:
+    """What can happen when `action` is taken in `estate` and its designated `world` is actual, sorted by event.
+
+    Raises:
+        TaskError: when the action is not applicable.
+    """
+    evaluation = Evaluation(task.agents, estate)
+    found = list[Occurrence]()
+    for event, number, types, worlds in _branches(evaluation, action):
+        if world in worlds:
+            after = _product(evaluation, action, types, np.array(worlds), [event]).reachable()
+            pair = after.designated[worlds.index(world)]  # both ascend
+            found.append(Occurrence(event, number, int(after.refined(_truth(after, task.fluents))[pair])))
+    return found
+
+
+def _branches(evaluation: Evaluation, action: Action) -> Iterator[tuple[int, int, tuple[str, ...], list[int]]]:
+    """For each outcome its event, assignment and types, and the designated worlds at which it happens, ascending."""
     if obstacles := _obstacles(evaluation, action):
         raise TaskError(f"action {action.name!r} is not applicable: {obstacles}")
-    found = list[Outcome]()
+    mentions = [[kind for _, kind in conditions] for conditions in action.observability]
     for event in action.designated:
         possible = evaluation.where(action.events[event].precondition)
         by_types: dict[tuple[str, ...], list[int]] = {}
@@ -198,11 +236,8 @@ def outcomes(task: Task, estate: AnyState, action: Action) -> list[Outcome]:
             if possible[world]:
                 types = tuple(_type_at(evaluation, conditions, world) for conditions in action.observability)
                 by_types.setdefault(types, []).append(world)
-        mentions = [[kind for _, kind in conditions] for conditions in action.observability]
         for number, types in enumerate(sorted(by_types, key=lambda types: [*map(list.index, mentions, types)])):
-            after = _product(evaluation, action, types, np.array(by_types[types]), [event])
-            found.append(Outcome(event, number, types, after.contracted()))
-    return found
+            yield event, number, types, by_types[types]
 
 
 def contract(estate: EState) -> EState:
@@ -218,7 +253,7 @@ def canonical(estate: AnyState, fluents: Sequence[str]) -> CanonicalForm:
     the sorted ranks of the successors.
     """
     small = PointedModel.of(estate).contracted()
-    truth = [tuple(name in valuation for name in fluents) for valuation in small.valuations]
+    truth = _truth(small, fluents)
     rank = small.refined(truth)
     order = np.argsort(rank)
     edges = []
@@ -231,6 +266,11 @@ def canonical(estate: AnyState, fluents: Sequence[str]) -> CanonicalForm:
         tuple(edges),
         tuple(sorted(rank[small.designated].tolist())),
     )
+
+
+def _truth(model: PointedModel, fluents: Sequence[str]) -> list[tuple[bool, ...]]:
+    """The truth of each fluent in each of the model's valuations."""
+    return [tuple(name in valuation for name in fluents) for valuation in model.valuations]
 
 
 @dataclass(frozen=True, slots=True)

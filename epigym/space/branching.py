@@ -1,0 +1,60 @@
+"""The outcomes of one action, and what tells them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from epigym.reference import semantics as reference
+from epigym.space.space import StateSpace
+
+
+class Outcome(NamedTuple):
+    """What an action may come to; as text the event and the types, such as `heads, b notices`.
+
+    Attributes:
+        event: the index of the event that happens, in the action's events.
+        assignment: the number of the observability assignment, see `epigym.space.space.Outcomes`.
+        name: of the event.
+        types: the observability types of those agents, by name, on which outcomes with this event differ.
+    """
+
+    event: int
+    assignment: int
+    name: str
+    types: Mapping[str, str]
+
+    def __str__(self) -> str:
+        """The name of the event and the types."""
+        return ", ".join([self.name, *(f"{agent} {kind}" for agent, kind in self.types.items())])
+
+
+def outcomes_of(space: StateSpace, state: int, action: int) -> list[tuple[Outcome, int]]:
+    """The outcomes of an action, each with the id of the e-state that it leads to; none where it is not allowed.
+
+    They are sorted by event and assignment. There are none either where a symmetry makes the action needless.
+
+    Raises:
+        IndexError: when the e-state is unknown.
+    """
+    found = space.outcomes([state])
+    mine = found.action == action
+    columns = (column[mine].tolist() for column in (found.event, found.assignment, found.target))
+    rows = list(zip(*columns, strict=True))
+    types: dict[tuple[int, int], Mapping[str, str]] = {}
+    if any(assignment for _, assignment, _ in rows):
+        types = _distinguishing_types(space, state, action)
+    events = space.task.actions[action].events
+    return [(Outcome(event, k, events[event].name, types.get((event, k), {})), target) for event, k, target in rows]
+
+
+def _distinguishing_types(space: StateSpace, state: int, action: int) -> dict[tuple[int, int], Mapping[str, str]]:
+    """The types of the agents on which outcomes of an event differ, by event and assignment."""
+    task = space.task
+    outcomes = reference.outcomes(task, space.model(state).state, task.actions[action])
+    found: dict[tuple[int, int], Mapping[str, str]] = {}
+    for one in outcomes:
+        kinds = zip(*(other.types for other in outcomes if other.event == one.event), strict=True)
+        mine = zip(task.agents, one.types, kinds, strict=True)
+        found[one.event, one.assignment] = {agent: kind for agent, kind, all_ in mine if len(set(all_)) > 1}
+    return found

@@ -1,0 +1,115 @@
+"""`Execution`: actions taken and outcomes observed outside of epigym, such as by a robot, and what is known by then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from epigym.config.values import typed
+from epigym.errors import TaskError, UsageError
+from epigym.names import unknown
+from epigym.space.branching import Outcome, outcomes_of
+from epigym.space.kripke_model import KripkeModel
+from epigym.space.search_problem import SearchProblem
+from epigym.space.space import StateSpace
+from epigym.task.formula import Formula
+from epigym.task.task import Task
+from search.policies.planner import Kind, PolicyResult, plan
+from search.policies.policy import Policy
+
+
+class Execution:
+    """An execution of a task: an e-state that follows what is done and observed.
+
+        >>> from epigym.problem import load_problem
+        >>> execution = Execution(load_problem("active_muddy_child/amc_03_02_clean"))
+        >>> [str(outcome) for outcome in execution.apply("ask_c2")]
+        ['wonders']
+        >>> execution.observe("wonders")
+
+    Args:
+        task: the planning task, which says where it starts.
+        policy: says what to do next; without one `replan` searches it.
+
+    Attributes:
+        policy: says what to do next; `replan` changes it.
+        pending: the name of the action whose outcome is to be observed; None when the next action can be applied.
+    """
+
+    def __init__(self, task: Task, policy: Policy | None = None) -> None:
+        """Start at the initial e-state."""
+        self.policy = policy
+        self.pending: str | None = None
+        self._space = StateSpace(task)
+        self._state = self._space.initial
+        self._number = {action.name: k for k, action in enumerate(task.actions)}
+        self._outcomes: list[tuple[Outcome, int]] = []
+
+    @property
+    def estate(self) -> KripkeModel:
+        """The current e-state, before the pending action."""
+        return self._space.model(self._state)
+
+    @property
+    def is_goal(self) -> bool:
+        """Whether the goal holds in the current e-state."""
+        return bool(self._space.is_goal([self._state])[0])
+
+    @property
+    def action(self) -> str:
+        """The action of the policy.
+
+        Raises:
+            UsageError: when there is no policy, or it has no action in the current e-state.
+        """
+        if self.policy is None:
+            raise UsageError("there is no policy: call replan, or apply actions of your own")
+        return self.policy.act(self.estate)
+
+    def holds(self, formula: Formula | str) -> bool:
+        """Whether a formula, or its mA* text, holds in the current e-state; errors as `KripkeModel.holds`."""
+        return self.estate.holds(formula)
+
+    def apply(self, action: str) -> list[Outcome]:
+        """Begin an action, in place of one whose outcome was not observed; returns what may happen.
+
+        Raises:
+            UsageError: when there is no such action.
+            TaskError: when it is not applicable.
+        """
+        if action not in self._number:
+            raise UsageError(unknown("action", action, self._number))
+        found = outcomes_of(self._space, self._state, self._number[action])
+        if not found:
+            obstacles = self._space.obstacles(self._state, self._number[action])
+            raise TaskError(f"action {action!r} is not applicable: {obstacles}")
+        self.pending, self._outcomes = action, found
+        return [outcome for outcome, _ in found]
+
+    def observe(self, outcome: Outcome | str) -> None:
+        """Go to the e-state of the outcome that happened: one that `apply` returned, or its text.
+
+        Raises:
+            UsageError: when no action is pending, or it has no such outcome.
+        """
+        if self.pending is None:
+            raise UsageError("there is nothing to observe: apply an action first")
+        targets = {str(one): target for one, target in self._outcomes}
+        if str(outcome) not in targets:
+            raise UsageError(unknown(f"outcome of {self.pending!r}", str(outcome), targets))
+        self._state, self.pending = targets[str(outcome)], None
+
+    def replan(self, policy: Kind = "strong", **options: Any) -> PolicyResult:
+        """Search a policy from the current e-state; if one is found, it is the policy from now on.
+
+        Args:
+            policy: its kind, see `search.plan`.
+            **options: other arguments of `search.plan`.
+
+        Raises:
+            EpigymError: as `search.plan`.
+        """
+        problem = SearchProblem(self._space, self._state, self._space.task.goal)
+        result = plan(problem, policy=typed(policy, Kind, "policy"), **options)
+        assert isinstance(result, PolicyResult)
+        self.policy = result.policy or self.policy
+        return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from html import escape
@@ -15,8 +15,10 @@ from typing import Any
 
 from epigym.drawing import FULL_LABELS, UNCHANGED, svg
 from epigym.drawing.beliefs import view
-from epigym.drawing.steps import Change, change, walk, witnesses
+from epigym.drawing.steps import Change, change, find_outcome, read_step, step_text, walk, witnesses
+from epigym.errors import TaskError
 from epigym.io.files import replacing
+from epigym.space.branching import outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
 from epigym.task.formula import parts_of
@@ -41,13 +43,43 @@ def page(space: StateSpace, plan: Sequence[str]) -> str:
 
     Args:
         space: of the problem.
-        plan: names of actions, from the initial e-state on; whether they reach the goal does not matter.
+        plan: steps from the initial e-state on, see `epigym.drawing.steps`; they need not reach the goal.
 
     Raises:
-        UsageError: naming the first step whose action is unknown or cannot be applied, and why.
+        UsageError: naming the first step whose action or outcome is unknown or cannot be applied, and why.
     """
     states = walk(space, plan)
     return written(space.task, [start(space), *map(partial(step_to, space), states, plan, states[1:])])
+
+
+def policy_page(space: StateSpace, act: Callable[[KripkeModel], str]) -> str:
+    """The HTML page that steps through the branches of a policy, which are chosen on it.
+
+    Args:
+        space: of the problem.
+        act: the policy: the name of the action to take in an e-state that is no goal.
+
+    Raises:
+        UsageError: when an action of the policy is unknown.
+        TaskError: when it cannot be applied.
+    """
+    steps, ends, after = [start(space)], [space.initial], dict[int, list[int]]()
+    for end in ends:
+        if end in after:
+            continue
+        after[end] = []
+        if space.is_goal([end])[0]:
+            continue
+        name = act(space.model(end))
+        found = outcomes_of(space, end, read_step(space.task, name)[0])
+        if not found:
+            raise TaskError(f"action {name!r} of the policy is not applicable")
+        for outcome, target in found:
+            text = step_text(name, outcome if len(found) > 1 else None)
+            after[end].append(len(steps))
+            steps.append(step_to(space, end, text, target))
+            ends.append(target)
+    return written(space.task, [step | {"next": after[end]} for step, end in zip(steps, ends, strict=True)])
 
 
 def written(task: Task, steps: Sequence[Mapping[str, Any]], *, style: str = "", panel: str = "", more: str = "") -> str:
@@ -55,7 +87,8 @@ def written(task: Task, steps: Sequence[Mapping[str, Any]], *, style: str = "", 
 
     Args:
         task: the problem.
-        steps: `start`, and a `step_to` for each action.
+        steps: `start`, and a `step_to` for each action. After a step the next one follows, or the first one of the
+            numbers in its `next`, if it has that; the others can be chosen.
         style: more rules of CSS.
         panel: more sections, as HTML, between the e-state and the goal.
         more: what stands at the end of the page, as HTML; scripts find the `data` there, and the event `shown` tells
@@ -79,11 +112,12 @@ def start(space: StateSpace) -> dict[str, Any]:
     return {"action": None, "witnesses": []} | shown(model) | _reached(space, space.initial)
 
 
-def step_to(space: StateSpace, before: int, action: str, after: int) -> dict[str, Any]:
-    """What happened when `action` led from `before` to `after`, and the e-state afterwards, as the page has it."""
+def step_to(space: StateSpace, before: int, step: str, after: int) -> dict[str, Any]:
+    """What happened when `step` led from `before` to `after`, and the e-state afterwards, as the page has it."""
     old, new = space.model(before), space.model(after)
-    happened = next(one for one in space.task.actions if one.name == action)
-    seen = {"action": action, "witnesses": witnesses(space.task, old.state, happened)}
+    number, text = read_step(space.task, step)
+    outcome = None if text is None else find_outcome(space, before, number, text)[0]
+    seen = {"action": step, "witnesses": witnesses(space.task, old.state, space.task.actions[number], outcome)}
     return seen | shown(new, change(old, new)) | _reached(space, after)
 
 

@@ -1,4 +1,8 @@
-"""The steps of a plan: the e-states it leads through, what each of its actions changed, and who saw that."""
+"""The steps of a plan: the e-states it leads through, what each of its actions changed, and who saw that.
+
+A step is the name of an action, which leads to all its outcomes together; or the name and one outcome, such as
+`peek_a: heads`, which leads there.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +13,65 @@ from enum import StrEnum
 from epigym.errors import TaskError, UsageError
 from epigym.names import unknown
 from epigym.reference.dense_model import PointedModel
-from epigym.reference.semantics import apply, observability_types
+from epigym.reference.semantics import apply, observability_types, outcomes
+from epigym.space.branching import Outcome, outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
 from epigym.task.task import Action, EState, Task
 
 
 def walk(space: StateSpace, plan: Sequence[str]) -> list[int]:
-    """The e-states from the initial one to that after the last action of `plan`, one more than actions.
+    """The e-states from the initial one to that after the last step of `plan`, one more than steps.
 
     Raises:
-        UsageError: naming the first step whose action is unknown or cannot be applied, and why.
+        UsageError: naming the first step whose action or outcome is unknown or cannot be applied, and why.
     """
-    numbers = {action.name: number for number, action in enumerate(space.task.actions)}
     states = [space.initial]
-    for step, name in enumerate(plan, start=1):
-        if name not in numbers:
-            raise UsageError(f"step {step}: {unknown('action', name, numbers)}")
+    for step, text in enumerate(plan, start=1):
         try:
-            states.append(_successor(space, states[-1], numbers[name]))
-        except TaskError as error:
+            action, outcome = read_step(space.task, text)
+            if outcome is None:
+                states.append(_successor(space, states[-1], action))
+            else:
+                states.append(find_outcome(space, states[-1], action, outcome)[1])
+        except (TaskError, UsageError) as error:
             raise UsageError(f"step {step}: {error}") from None
     return states
+
+
+def step_text(action: str, outcome: Outcome | None = None) -> str:
+    """The step of an action, with all its outcomes or the one given."""
+    return action if outcome is None else f"{action}: {outcome}"
+
+
+def read_step(task: Task, text: str) -> tuple[int, str | None]:
+    """The number of the action of a step, and the text of its outcome, None for all of them.
+
+    Raises:
+        UsageError: when there is no such action.
+    """
+    numbers = {action.name: number for number, action in enumerate(task.actions)}
+    if text in numbers:
+        return numbers[text], None
+    for name, number in numbers.items():
+        if text.startswith(f"{name}: "):
+            return number, text.removeprefix(f"{name}: ")
+    raise UsageError(unknown("action", text, numbers))
+
+
+def find_outcome(space: StateSpace, state: int, action: int, text: str) -> tuple[Outcome, int]:
+    """The outcome of an action that has this text, and the id of the e-state that it leads to.
+
+    Raises:
+        TaskError: when the action is not allowed.
+        UsageError: when it has no such outcome.
+    """
+    found = {str(outcome): (outcome, target) for outcome, target in outcomes_of(space, state, action)}
+    if not found:
+        _successor(space, state, action)  # says why not
+    if text not in found:
+        raise UsageError(unknown(f"outcome of {space.task.actions[action].name!r}", text, found))
+    return found[text]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +103,25 @@ class Notice(StrEnum):
     MISSED = "missed"
 
 
-def witnesses(task: Task, estate: EState, action: Action) -> tuple[Notice, ...]:
-    """For each agent what it perceives of `action` in `estate`.
+def witnesses(task: Task, estate: EState, action: Action, outcome: Outcome | None = None) -> tuple[Notice, ...]:
+    """For each agent what it perceives of `action` in `estate`, or of one of its outcomes.
 
     Raises:
-        TaskError: when designated worlds disagree about an agent's observability type.
+        TaskError: when designated worlds disagree about an agent's observability type, and no outcome is given.
     """
-    return tuple(notice(action, kind) for kind in observability_types(task, estate, action))
+    if outcome is None:
+        return tuple(notice(action, kind, action.designated) for kind in observability_types(task, estate, action))
+    [types] = [one.types for one in outcomes(task, estate, action) if (one.event, one.assignment) == outcome[:2]]
+    return tuple(notice(action, kind, (outcome.event,)) for kind in types)
 
 
-def notice(action: Action, kind: str) -> Notice:
+def notice(action: Action, kind: str, events: Sequence[int]) -> Notice:
     """What an agent of an observability type perceives of `action`.
 
-    Whichever designated event happens, it saw it when it considers only that event possible, and noticed it when it
+    Whichever of some events happens, it saw it when it considers only that event possible, and noticed it when it
     considers it possible among others.
     """
-    seen = [(event, action.relations[kind][event]) for event in action.designated]
+    seen = [(event, action.relations[kind][event]) for event in events]
     if all(row == {event} for event, row in seen):
         return Notice.SAW
     return Notice.NOTICED if all(event in row for event, row in seen) else Notice.MISSED

@@ -10,7 +10,7 @@ from epigym.space.space import StateSpace
 
 
 class Outcome(NamedTuple):
-    """What an action may come to; as text the event and the types, such as `heads, b notices`.
+    """What an action may come to; as text the event and the types, such as `heads (b notices)`.
 
     Attributes:
         event: the index of the event that happens, in the action's events.
@@ -26,7 +26,8 @@ class Outcome(NamedTuple):
 
     def __str__(self) -> str:
         """The name of the event and the types."""
-        return ", ".join([self.name, *(f"{agent} {kind}" for agent, kind in self.types.items())])
+        types = ", ".join(f"{agent} {kind}" for agent, kind in self.types.items())
+        return f"{self.name} ({types})" if types else self.name
 
 
 def outcomes_of(space: StateSpace, state: int, action: int) -> list[tuple[Outcome, int]]:

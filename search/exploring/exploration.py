@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache, partial, reduce
@@ -12,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from epigym.drawing.page import start, step_to
-from epigym.drawing.steps import walk
+from epigym.drawing.steps import step_text, walk
+from epigym.errors import TaskError
+from epigym.space.branching import outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
 from epigym.task.formula import believes, literal
@@ -24,16 +27,18 @@ _KEPT_STEPS = 1024  # whose pictures need not be drawn again
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An action that can be taken, and what its successor is like.
+    """A step that can be taken, and what its successor is like.
 
     Attributes:
-        name: of the action.
+        name: of the action, with an outcome where it has several, see `epigym.drawing.steps`.
+        action: the name of the action.
         value: the heuristic's of the successor; None in a dead end, where that is infinite.
         is_goal: whether the successor is a goal.
         is_same: whether it is the e-state that it comes from.
     """
 
     name: str
+    action: str
     value: float | None
     is_goal: bool
     is_same: bool
@@ -59,10 +64,10 @@ class BeliefChange:
 
 
 class Exploration:
-    """The e-states of a problem, each named by the actions that lead to it from the initial one: its path.
+    """The e-states of a problem, each named by the steps that lead to it from the initial one: its path.
 
-    It serves one thread at a time. All methods but the first raise UsageError for a path whose action is unknown or
-    cannot be applied, naming the step and why.
+    It serves one thread at a time. All methods but the first raise UsageError for a path whose action or outcome is
+    unknown or cannot be applied, naming the step and why.
 
     Args:
         space: of the problem.
@@ -92,24 +97,32 @@ class Exploration:
         return [self._start, *map(self._step, states, path, states[1:])]
 
     def choices(self, path: Sequence[str]) -> list[Choice]:
-        """The actions that can be taken after a path, in declared order, without those that are left out.
+        """The steps that can be taken after a path, actions in declared order, without those that are left out.
 
-        Raises:
-            TaskError: when designated worlds disagree about an agent's observability type.
+        An action of several outcomes is a step with all of them together, unless designated worlds disagree about an
+        agent's observability type, and one with each.
         """
         state = walk(self.space, path)[-1]
-        _, actions, targets, _ = self.space.expand([state])
-        states, places = np.unique(targets, return_inverse=True)
+        names = [action.name for action in self.space.task.actions]
+        found = list[tuple[str, str, int]]()
+        for action in dict.fromkeys(self.space.outcomes([state]).action.tolist()):
+            name, outcomes = names[action], outcomes_of(self.space, state, action)
+            with suppress(TaskError):
+                found.append((name, name, self.space.successor(state, action)))
+            if len(outcomes) > 1:
+                found.extend((step_text(name, outcome), name, target) for outcome, target in outcomes)
+        states, places = np.unique(np.array([target for *_, target in found], np.int32), return_inverse=True)
         values = self.heuristic.score(states)
         goals = self.space.is_goal(states)
         return [
             Choice(
-                name=self.space.task.actions[action].name,
+                name=name,
+                action=action,
                 value=None if np.isinf(values[place]) else float(values[place]),
                 is_goal=bool(goals[place]),
                 is_same=bool(states[place] == state),
             )
-            for action, place in zip(actions, places, strict=True)
+            for (name, action, _), place in zip(found, places, strict=True)
         ]
 
     def changes(self, path: Sequence[str], action: str) -> list[BeliefChange]:

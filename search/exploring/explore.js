@@ -102,7 +102,8 @@ function list(choices) {
   const found = choices.filter(({ name }) => words.every(word => name.toLowerCase().includes(word)));
   if (at("sorted").checked) found.sort((one, other) => (one.value ?? Infinity) - (other.value ?? Infinity) || 0);
   const shown = found.slice(0, LISTED);
-  at("listed").textContent = choices.length + " of " + settings.actions + " actions can be taken"
+  at("listed").textContent = new Set(choices.map(({ action }) => action)).size + " of " + settings.actions
+    + " actions can be taken"
     + (found.length < choices.length ? ", " + found.length + " fit" : "")
     + (shown.length < found.length ? ", the first " + shown.length + " are listed: filter for others" : "");
   const heads = ["action", settings.heuristic, "leads to", "beliefs"];

@@ -287,6 +287,8 @@ def check_policy_file(file: str | os.PathLike[str]) -> None:
     if not path.exists():
         return
     with suppress(EpigymError):
-        content = {"nodes": []} if read(path).startswith("digraph policy") else read_json(path)
+        text = read(path)
+        is_drawn = text.startswith("digraph policy") or '<meta name="generator" content="epigym">' in text
+        content = {"nodes": []} if is_drawn else read_json(path)
     if content is not None and (not isinstance(content, dict) or content.keys().isdisjoint({"nodes", "branches"})):
         raise UsageError(f"{path} exists and is not a policy: name another file, or remove it")

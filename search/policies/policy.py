@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from epigym.drawing.page import policy_page
 from epigym.errors import EpigymError, UsageError
 from epigym.io.files import read_json, write_json, write_text
 from epigym.names import unknown
@@ -79,14 +80,16 @@ class Policy:
         return cls(task, tuple(_read_node(node, k, nodes, where) for k, node in enumerate(nodes)), kind == "cyclic")
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write it: `.dot` for Graphviz, `.tree.json` as a tree, anything else as numbered nodes.
+        """Write it: `.html` as a page to step through, `.dot` for Graphviz, `.tree.json` as a tree, others as nodes.
 
         Raises:
             EpigymError: when a tree would be too large, see `to_tree`.
             OSError: when the file cannot be written.
         """
         name = Path(path).name
-        if name.endswith(".dot"):
+        if name.endswith(".html"):
+            write_text(path, policy_page(StateSpace(self.task), self.act))
+        elif name.endswith(".dot"):
             write_text(path, self.to_dot())
         else:
             write_json(path, self.to_tree() if name.endswith(".tree.json") else self.to_dict(), indent=1)

@@ -11,16 +11,20 @@ from pathlib import Path
 import pytest
 
 import domains
+import search
 from epigym.__main__ import main
 from epigym.cli.codes import ExitCode
-from epigym.drawing.page import page, write_page
-from epigym.errors import UsageError
+from epigym.drawing.page import page, policy_page, write_page
+from epigym.errors import TaskError, UsageError
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import and_, believes, fluent
 from epigym.task.task import Action, EState, Event, Task
+from search.policies.planner import PolicyResult
 from tests.helpers.html import Page
+from tests.helpers.muddy_robots import muddy_robots
+from tests.helpers.sensing import tossing
 from tests.helpers.tasks import COIN
 
 SVG = "http://www.w3.org/2000/svg"
@@ -210,3 +214,32 @@ def test_show_explains_bad_plans(
     assert message in errors
     assert errors.count("\n") == 1
     assert not list(folder.rglob("*.html"))
+
+
+def test_a_policy_holds_every_branch_once(tmp_path: Path) -> None:
+    result = search.plan(muddy_robots(3), policy="strong", time_limit=60)
+    assert isinstance(result, PolicyResult)
+    assert result.policy is not None
+    result.policy.write(tmp_path / "policy.html")
+    steps = Page((tmp_path / "policy.html").read_text(encoding="utf-8")).content["steps"]
+    followers = {step["action"]: [steps[number]["action"] for number in step["next"]] for step in steps}
+    assert followers[None] == ["announce"]
+    assert followers["announce"] == ["bell: yes", "bell: no"]
+    assert {number for step in steps for number in step["next"]} == set(range(1, len(steps)))
+    assert [all(step["reached"]) for step in steps] == [not step["next"] for step in steps]
+    assert result.policy.leaves <= sum(not step["next"] for step in steps)
+
+
+def test_an_action_of_a_policy_that_cannot_be_applied_is_refused() -> None:
+    with pytest.raises(TaskError, match="action 'repair_r1' of the policy is not applicable"):
+        policy_page(StateSpace(muddy_robots(2)), lambda _: "repair_r1")
+
+
+def test_a_policy_that_comes_back_is_finite() -> None:
+    space = StateSpace(tossing())
+    steps = Page(policy_page(space, lambda _: "toss")).content["steps"]
+    assert [(step["action"], step["next"]) for step in steps] == [
+        (None, [1, 2]),
+        ("toss: heads", []),
+        ("toss: tails", [1, 2]),
+    ]

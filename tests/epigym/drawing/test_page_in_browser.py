@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
-from epigym.drawing.page import write_page
+import search
+from epigym.drawing.page import policy_page, write_page
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
+from tests.helpers.muddy_robots import muddy_robots
+from tests.helpers.sensing import tossing
 from tests.helpers.tasks import COIN, DELUDED
 
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 800}
@@ -34,6 +37,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     for name, (load, plan) in PROBLEMS.items():
         write_page(StateSpace(load()), plan, folder / f"{name}.html")
+    (folder / "toss.html").write_text(policy_page(StateSpace(tossing()), lambda _: "toss"))
+    result = search.plan(muddy_robots(3), policy="strong", time_limit=60)
+    result.policy.write(folder / "robots.html")
     return folder
 
 
@@ -177,3 +183,28 @@ def test_it_fits_the_width_and_the_colour_scheme(visit: Any, name: str, size: di
     ground, ink = page.evaluate("(style => [style.backgroundColor, style.color])(getComputedStyle(document.body))")
     channels = [int(colour[4:].split(",")[0]) for colour in (ground, ink)]
     assert (channels[0] > 200 > 60 > channels[1]) if scheme == "light" else (channels[0] < 60 < 200 < channels[1])
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+def test_branches_of_a_policy_are_chosen(visit: Any, size: dict[str, int]) -> None:
+    page = visit("robots", viewport=size)
+    assert page.inner_text("#summary").endswith("; the policy reaches the goal")
+    assert page.inner_text("#plan-title") == "Policy"
+    assert "2. bell: no" in page.locator("#plan .branches button[aria-pressed=false]").all_inner_texts()
+    page.click("#last")
+    assert page.locator("#goal .done").count() == 3
+    page.get_by_role("button", name="2. bell: no").click()
+    assert page.inner_text("#happened") == "Step 2: bell: no"
+    assert page.evaluate("document.activeElement.innerText") == "2. bell: no"
+    assert page.locator("#plan [aria-current]").all_inner_texts() == ["2. bell: no"]
+    page.click("#last")
+    assert page.locator("#goal .done").count() == 3
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
+def test_a_policy_that_comes_back_ends_where_it_does(visit: Any) -> None:
+    page = visit("toss")
+    page.get_by_role("button", name="1. toss: tails").click()
+    assert page.inner_text("#count") == "1 / 2"
+    page.click("#last")
+    assert page.inner_text("#happened") == "Step 2: toss: heads"

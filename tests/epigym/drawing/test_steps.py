@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 
-from epigym.drawing.steps import Change, Notice, change, notice, walk, witnesses
+from epigym.drawing.steps import Change, Notice, change, notice, step_text, walk, witnesses
 from epigym.errors import UsageError
 from epigym.problem import domain_problem, load_problem
+from epigym.space.branching import outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
-from epigym.task.formula import TRUE
+from epigym.task.formula import TRUE, fluent
 from epigym.task.task import Action, EState, Event
+from tests.helpers.sensing import looking
 from tests.helpers.strategies import AGENTS, FLUENTS, WATCHING, characteristic, estates, renumbered
 
 SAW, NOTICED, MISSED = Notice
@@ -96,7 +99,7 @@ def test_who_heard_a_secret() -> None:
 def test_what_is_perceived_is_read_off_the_relation(kind: str, designated: tuple[int, ...], expected: Notice) -> None:
     relations = {kind: tuple(map(frozenset, rows)) for kind, rows in WATCHING.items()}
     action = Action("act", TRUE, (Event("yes"), Event("no"), Event("nothing")), designated, relations, ())
-    assert notice(action, kind) is expected
+    assert notice(action, kind, action.designated) is expected
 
 
 def test_what_changed_around_the_box(coin: StateSpace) -> None:
@@ -131,3 +134,34 @@ def test_a_world_is_new_when_a_formula_tells_it_from_all_worlds_before(before: E
 def test_nothing_is_new_after_renumbering(estate: EState) -> None:
     before, after = (KripkeModel(FLUENTS, AGENTS, one) for one in (estate, renumbered(estate, 1)))
     assert change(before, after) == Change()
+
+
+def test_a_step_with_an_outcome_leads_there() -> None:
+    space = StateSpace(looking((fluent("q"), "sees")))
+    found = outcomes_of(space, space.initial, 0)
+    texts = [step_text("look", outcome) for outcome, _ in found]
+    assert texts == ["look: yes (b sees)", "look: yes (b misses)", "look: no"]
+    assert [walk(space, [text]) for text in texts] == [[space.initial, target] for _, target in found]
+    with pytest.raises(UsageError, match=r"^step 1: action 'look': .* disagree"):
+        walk(space, ["look"])
+
+
+def test_an_outcome_tells_who_perceived_it() -> None:
+    task = looking((fluent("q"), "sees"))
+    space = StateSpace(task)
+    seen = [
+        witnesses(task, space.model(space.initial).state, task.actions[0], outcome)
+        for outcome, _ in outcomes_of(space, space.initial, 0)
+    ]
+    assert seen == [(SAW, SAW), (SAW, MISSED), (SAW, MISSED)]
+
+
+def test_an_outcome_that_does_not_exist_is_refused() -> None:
+    space = StateSpace(looking())
+    with pytest.raises(UsageError, match=r"^step 1: unknown outcome of 'look' 'maybe': expected one of 'no', 'yes'$"):
+        walk(space, ["look: maybe"])
+    with pytest.raises(UsageError, match=r"^step 2: unknown action 'loko: no': expected one of 'look'"):
+        walk(space, ["look: no", "loko: no"])
+    closed = StateSpace(replace(looking(), actions=(replace(looking().actions[0], applicability=fluent("p")),)))
+    with pytest.raises(UsageError, match=r"^step 1: action 'look' is not applicable: its condition does not hold: p$"):
+        walk(closed, ["look: yes"])

@@ -22,6 +22,7 @@ from search.exploring.exploration import Belief, BeliefChange, Exploration
 from search.heuristics import HEURISTICS, Heuristic, make_heuristic
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
+from tests.helpers.sensing import looking
 from tests.helpers.tasks import COIN, DELUDED
 
 PATHS = {
@@ -202,3 +203,22 @@ def test_every_heuristic_values_the_initial_successors() -> None:
         values = [one.value for one in exploration("coin_in_the_box/pl_3", name).choices([])]
         assert values
         assert None not in values
+
+
+def test_outcomes_can_be_chosen_where_an_action_has_several() -> None:
+    found = of_space(StateSpace(looking()))
+    assert [(choice.name, choice.action, choice.is_goal) for choice in found.choices([])] == [
+        ("look", "look", False),
+        ("look: yes", "look", False),
+        ("look: no", "look", False),
+    ]
+    assert [choice.name for choice in found.choices(["look: no"])] == ["look"]
+    *_, last = found.steps(["look: yes"])
+    assert last["action"] == "look: yes"
+    assert last["witnesses"] == ("saw", "missed")
+    assert found.changes([], "look: yes") == [BeliefChange("a", "p", Belief.UNSURE, Belief.TRUE)]
+
+
+def test_where_designated_worlds_disagree_only_outcomes_can_be_chosen() -> None:
+    found = of_space(StateSpace(looking((fluent("q"), "sees"))))
+    assert [choice.name for choice in found.choices([])] == ["look: yes (b sees)", "look: yes (b misses)", "look: no"]

@@ -13,12 +13,14 @@ import pytest
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
+from epigym.task.formula import fluent
 from search.agents.limits import Limits
 from search.exploring.app import app_of
 from search.exploring.exploration import Exploration
 from search.exploring.serving import address, serving
 from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
+from tests.helpers.sensing import looking
 from tests.helpers.tasks import COIN, DELUDED
 
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 800}
@@ -29,6 +31,7 @@ PROBLEMS = {
     "hopeless": lambda: parse_mastar(COIN.replace("shout if B(a, tail), tail", "shout if tail, -tail")),
     "deluded": lambda: parse_mastar(DELUDED),
     "crowded": lambda: parse_mastar(CROWDED),
+    "looking": lambda: looking((fluent("q"), "sees")),
     "endless": lambda: load_problem("grapevine/scaling_15"),
 }
 MANY = [f"push_{number}" for number in range(250)]
@@ -273,3 +276,14 @@ def test_it_fits_the_width(visit: Any, name: str, size: dict[str, int], scheme: 
     page.locator("#actions button").first.click()
     page.wait_for_selector(".if")
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
+def test_an_outcome_is_chosen_like_an_action(visit: Any) -> None:
+    page = visit("looking")
+    assert [name for name, *_ in rows(page)] == ["look: yes (b sees)", "look: yes (b misses)", "look: no"]
+    assert page.inner_text("#listed") == "1 of 1 actions can be taken"
+    take(page, "look: yes (b sees)")
+    assert page.locator("#who li").all_inner_texts() == ["● a saw it", "● b saw it"]
+    page.reload()
+    assert page.inner_text("#happened") == "Step 1: look: yes (b sees)"
+    assert page.locator("#plan button").all_inner_texts() == ["start", "1. look: yes (b sees)"]

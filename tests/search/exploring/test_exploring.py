@@ -86,8 +86,8 @@ def test_the_page_is_well_formed_and_asks_nothing_of_others(coin: FlaskClient) -
 
 def test_an_action_tells_its_value_and_where_it_leads(coin: FlaskClient) -> None:
     first, second, *_ = coin.get("/actions?after=open_a").json
-    assert first == {"name": "open_a", "value": 4, "is_goal": False, "is_same": True}
-    assert second == {"name": "peek_a", "value": 3, "is_goal": False, "is_same": False}
+    assert first == {"name": "open_a", "action": "open_a", "value": 4, "is_goal": False, "is_same": True}
+    assert second == {"name": "peek_a", "action": "peek_a", "value": 3, "is_goal": False, "is_same": False}
 
 
 def test_what_would_be_believed_is_told_without_going_there(coin: FlaskClient) -> None:

@@ -31,9 +31,9 @@ def problem(
 
     Args:
         children: how many, 2 to 16; they are called c1, c2, …
-        muddy: the muddy ones, at least one; all but the first half by default.
+        muddy: the muddy ones, at least one if `certain`; all but the first half by default.
         certain: whether the others are clean; if not, any of them may be muddy too, and a plan has to work whichever
-            are, as in the published problems.
+            are, as in the published problems. With `muddy=[]` any children may be muddy.
         wise: the child that shall know whether it is muddy.
         seed: draws who is muddy, if `muddy` is not given: at least two children, so that nobody knows it at first.
         goals: explicit EPDDL formulas instead, about the atoms `(muddy c1)`, ….
@@ -48,9 +48,10 @@ def problem(
     after F. Kominis and H. Geffner, "Beliefs in multiagent planning: from one agent to many" (ICAPS 2015).
     """
     names = _names(children)
-    dirty = subset("muddy", _drawn(names, seed) if muddy is None else muddy, names, at_least=1)
+    at_least = int(flag("certain", certain))
+    dirty = subset("muddy", _drawn(names, seed) if muddy is None else muddy, names, at_least=at_least)
     known("child in wise", wise, names)
-    clean = [name for name in names if name not in dirty] if flag("certain", certain) else []
+    clean = [name for name in names if name not in dirty] if certain else []
     sees = knows_whether("?child", atom("muddy", "?other"))
     return write(
         title=f"Active Muddy Child: {len(names)} children, {len(dirty)} of them muddy",

@@ -7,7 +7,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from domains.checks import between, flag, formulas, known, one_each, subset
+from domains.checks import DomainError, between, flag, formulas, known, one_each, subset
 from domains.data import read_text
 from domains.domain import Domain, Scene
 from domains.writing.epddl import atom, believes, common, knows_whether, not_, numbered, unsure, write
@@ -39,6 +39,7 @@ def problem(
     victim: str | None = None,
     fires: Sequence[str] | None = None,
     noticed: bool = True,
+    unknown: bool = False,
     goal: str = "rescue",
     seed: int = 0,
     goals: Sequence[str] | None = None,
@@ -64,6 +65,8 @@ def problem(
             everybody knows that. By default the victim's location is drawn to burn or not.
         noticed: whether everybody sees that a drone looks for a victim. In the published problems nobody does; who
             takes a drone to know nothing cannot make sense of its report, and believes everything from then on.
+        unknown: whether the victim may be at any location, so that a policy has to act by what drones see. By default
+            it is at one, which only the agents do not know, and a plan goes straight there.
         goal: `rescue` the victim, or `find` it, so that everybody knows its location.
         seed: draws the starts, the victim's location and the fires that are not given.
         goals: explicit EPDDL formulas instead, about the atoms `(at d1 l2)`, `(victim l3)`, `(rescued)`, ….
@@ -86,7 +89,15 @@ def problem(
     burning = subset("fires", [found] * burns if fires is None else fires, places)
     between("number of fires", len(burning), 0, 6)
     known("goal", goal, ("rescue", "find"))
-    wanted = ["(rescued)"] if goal == "rescue" else [believes(name, atom("victim", found)) for name in names]
+    if flag("unknown", unknown):
+        if victim is not None:
+            raise DomainError("victim cannot be given where its location is unknown: leave it out")
+        somewhere = "(exists (?place - location) (victim ?place))"
+        everywhere = [knows_whether(name, atom("victim", place)) for name in names for place in places]
+    else:
+        somewhere = atom("victim", found)
+        everywhere = [believes(name, atom("victim", found)) for name in names]
+    wanted = ["(rescued)"] if goal == "rescue" else everywhere
     looking = _NOTICED if flag("noticed", noticed) else _UNNOTICED
     return write(
         title=f"Search and Rescue: {len(places)} locations, {len(names)} agents, {len(burning)} fires",
@@ -106,7 +117,7 @@ def problem(
         agents=agents,
         facts=[atom("linked", *link) for one, other in _links(shape, places) for link in ((one, other), (other, one))],
         init=[
-            atom("victim", found),
+            somewhere,
             *(atom("fire", place) for place in burning),
             *(common(_only_at(name, place)) for name, place in start.items()),
             common("(forall (?p ?q - location | (/= ?p ?q)) (imply (victim ?p) (not (victim ?q))))"),

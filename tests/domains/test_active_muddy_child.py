@@ -14,6 +14,7 @@ from tests.helpers.drawn import (
     read,
     shortest_plan,
 )
+from tests.helpers.episodes import check_episodes, find_strong
 
 WRONG: Wrong = [
     ({"children": 1}, "children must be a whole number from 2 to 16, got 1"),
@@ -59,3 +60,11 @@ def test_seeds_leave_what_is_given() -> None:
 def test_vocabulary_is_one_subgoal_each() -> None:
     assert_vocabulary("active_muddy_child", children=3)
     assert_vocabulary("active_muddy_child/amc_06_03_clean")
+
+
+def test_a_policy_works_whoever_is_muddy() -> None:
+    task = read("active_muddy_child", children=4, certain=False, muddy=[])
+    assert task.initial.designated == tuple(range(15))
+    policy = find_strong(task)
+    assert {"knows", "wonders"} <= check_episodes(policy, 20)
+    assert policy.leaves > 1

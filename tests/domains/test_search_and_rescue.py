@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from epigym.envs.domain_env import DomainEnv
 from epigym.reference.semantics import validate
 from tests.helpers.drawn import (
     Wrong,
@@ -17,6 +19,7 @@ from tests.helpers.drawn import (
     read,
     shortest_plan,
 )
+from tests.helpers.episodes import check_episodes, find_strong
 
 TWO: dict[str, Any] = {"locations": 2, "starts": ["l1", "l1", "l1"], "victim": "l2"}
 WRONG: Wrong = [
@@ -33,6 +36,11 @@ WRONG: Wrong = [
         "number of fires must be a whole number from 0 to 6, got 7",
     ),
     ({"noticed": 0}, "noticed must be True or False, got 0"),
+    ({"unknown": "l1"}, "unknown must be True or False, got 'l1'"),
+    (
+        {"unknown": True, "victim": "l1"},
+        "victim cannot be given where its location is unknown: leave it out",
+    ),
     ({"goal": "safe"}, "unknown goal 'safe': expected one of 'find', 'rescue'"),
     ({"seed": None}, "seed must be a whole number from 0 to 4294967295, got None"),
     ({"goals": [""]}, "goals must be one formula or a list of them, got ['']"),
@@ -105,3 +113,35 @@ def test_vocabulary_is_one_subgoal_each() -> None:
     assert_vocabulary("search_and_rescue", locations=2)
     assert_vocabulary("search_and_rescue", locations=3, drones=2, ambulances=2)
     assert_vocabulary("search_and_rescue/sar_06_n2_fire")
+
+
+UNKNOWN: list[dict[str, Any]] = [
+    {"locations": 2},
+    {"fires": []},
+    {"shape": "star", "fires": ["l2"]},
+    {"goal": "find", "starts": ["l1", "l2", "l3"]},
+    {"locations": 4, "shape": "ring", "drones": 2, "goal": "find"},
+]
+
+
+@pytest.mark.parametrize("parameters", UNKNOWN, ids=str)
+def test_a_policy_rescues_a_victim_that_may_be_anywhere(parameters: dict[str, Any]) -> None:
+    task = read("search_and_rescue", unknown=True, **parameters)
+    assert len(task.initial.designated) == parameters.get("locations", 3)
+    policy = find_strong(task)
+    assert policy.leaves > 1
+    assert {"sees_victim", "sees_nobody"} <= check_episodes(policy, 20)
+
+
+def test_no_plan_rescues_a_victim_that_may_be_anywhere() -> None:
+    assert shortest_plan("search_and_rescue", unknown=True, locations=2) is None
+
+
+def test_policies_reach_random_goals() -> None:
+    env = DomainEnv("search_and_rescue", locations=2, unknown=True, nature="sampled", random_goals=True)
+    for seed in range(5):
+        env.reset(seed=seed)
+        policy = find_strong(env)
+        while not env.is_goal():
+            env.step(np.int64(env.action_names.index(policy.act(env.model()))))
+        assert policy.depth

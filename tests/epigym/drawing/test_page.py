@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import domains
-import search
 from epigym.__main__ import main
 from epigym.cli.codes import ExitCode
 from epigym.drawing.page import page, policy_page, write_page
@@ -21,7 +20,7 @@ from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import and_, believes, fluent
 from epigym.task.task import Action, EState, Event, Task
-from search.policies.planner import PolicyResult
+from tests.helpers.episodes import find_strong
 from tests.helpers.html import Page
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.sensing import tossing
@@ -217,17 +216,15 @@ def test_show_explains_bad_plans(
 
 
 def test_a_policy_holds_every_branch_once(tmp_path: Path) -> None:
-    result = search.plan(muddy_robots(3), policy="strong", time_limit=60)
-    assert isinstance(result, PolicyResult)
-    assert result.policy is not None
-    result.policy.write(tmp_path / "policy.html")
+    policy = find_strong(muddy_robots(3))
+    policy.write(tmp_path / "policy.html")
     steps = Page((tmp_path / "policy.html").read_text(encoding="utf-8")).content["steps"]
     followers = {step["action"]: [steps[number]["action"] for number in step["next"]] for step in steps}
     assert followers[None] == ["announce"]
     assert followers["announce"] == ["bell: yes", "bell: no"]
     assert {number for step in steps for number in step["next"]} == set(range(1, len(steps)))
     assert [all(step["reached"]) for step in steps] == [not step["next"] for step in steps]
-    assert result.policy.leaves <= sum(not step["next"] for step in steps)
+    assert policy.leaves <= sum(not step["next"] for step in steps)
 
 
 def test_an_action_of_a_policy_that_cannot_be_applied_is_refused() -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import search
 from epigym.drawing.page import policy_page, write_page
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
+from tests.helpers.episodes import find_strong
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.sensing import tossing
 from tests.helpers.tasks import COIN, DELUDED
@@ -38,8 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, (load, plan) in PROBLEMS.items():
         write_page(StateSpace(load()), plan, folder / f"{name}.html")
     (folder / "toss.html").write_text(policy_page(StateSpace(tossing()), lambda _: "toss"))
-    result = search.plan(muddy_robots(3), policy="strong", time_limit=60)
-    result.policy.write(folder / "robots.html")
+    find_strong(muddy_robots(3)).write(folder / "robots.html")
     return folder
 
 

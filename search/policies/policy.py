@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from epigym.errors import EpigymError, UsageError
 from epigym.io.files import read_json, write_json, write_text
 from epigym.names import unknown
 from epigym.reference import semantics as reference
+from epigym.space.branching import outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
 from epigym.task.task import EState, Task
@@ -47,12 +48,12 @@ class Policy:
             if space.is_goal([state])[0]:
                 nodes.append(Node(None))
                 continue
-            outcomes = _outcomes(space, state, choice[state])
-            for outcome in outcomes:
-                if outcome.next not in number:
-                    number[outcome.next] = len(order)
-                    order.append(outcome.next)
-            branches = tuple(outcome._replace(next=number[outcome.next]) for outcome in outcomes)
+            outcomes = outcomes_of(space, state, choice[state])
+            for _, target in outcomes:
+                if target not in number:
+                    number[target] = len(order)
+                    order.append(target)
+            branches = tuple(Branch(outcome.event, outcome.types, number[target]) for outcome, target in outcomes)
             nodes.append(Node(space.task.actions[choice[state]].name, branches))
         return cls(space.task, tuple(nodes), is_cyclic)
 
@@ -198,28 +199,6 @@ class Policy:
             raise UsageError(f"the policy is not valid: {validation.reason}")
         numbers = sorted(validation.forms, key=lambda k: 0 if self.is_cyclic else -self._depths[k])
         return {validation.forms[k]: k for k in numbers}
-
-
-def _outcomes(space: StateSpace, state: int, action: int) -> list[Branch]:
-    """The outcomes of an action in an e-state as branches to e-states; none where it is not applicable."""
-    found = space.outcomes([state])
-    columns = (column[found.action == action].tolist() for column in (found.event, found.assignment, found.target))
-    rows = list(zip(*columns, strict=True))
-    types: dict[tuple[int, int], Mapping[str, str]] = {}
-    if any(assignment for _, assignment, _ in rows):
-        types = _distinguishing_types(space.task, space.model(state).state, action)
-    return [Branch(event, types.get((event, assignment), {}), target) for event, assignment, target in rows]
-
-
-def _distinguishing_types(task: Task, estate: EState, action: int) -> dict[tuple[int, int], Mapping[str, str]]:
-    """For each outcome, as (event, assignment), the types of the agents on which outcomes of its event differ."""
-    outcomes = reference.outcomes(task, estate, task.actions[action])
-    found: dict[tuple[int, int], Mapping[str, str]] = {}
-    for one in outcomes:
-        others = [other.types for other in outcomes if other.event == one.event]
-        columns = zip(task.agents, one.types, zip(*others, strict=True), strict=True)
-        found[one.event, one.assignment] = {agent: mine for agent, mine, all_ in columns if len(set(all_)) > 1}
-    return found
 
 
 def _described(branch: Branch, **following: Any) -> dict[str, Any]:

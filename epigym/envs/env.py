@@ -37,7 +37,7 @@ class Snapshot:
     Attributes:
         estate: the e-state.
         goal: the subgoals.
-        actual: the actual world, None where there is none.
+        actual: the actual world, numbered as in `model()`; None where there is none.
     """
 
     estate: EState
@@ -350,9 +350,12 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         }
 
     def _choose_world(self, world: int | None) -> None:
-        """Let a world be actual; one of the designated worlds for None."""
+        """Let a designated world be actual, a sampled one for None."""
         if self.nature == "sampled":
-            self.actual = int(self.np_random.choice(self.model().designated)) if world is None else world
+            designated = self.model().designated
+            if world is not None and world not in designated:
+                raise TaskError(f"actual={world!r} of the snapshot is not a designated world of its e-state")
+            self.actual = int(self.np_random.choice(designated)) if world is None else world
 
     def _occur(self, action: int) -> Outcome:
         """Take an action where the actual world is what it is."""

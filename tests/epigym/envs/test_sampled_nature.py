@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from epigym.envs.aec import EpistemicAECEnv
 from epigym.envs.env import EpistemicEnv
 from epigym.envs.vector import EpistemicVectorEnv
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, TaskError
 from epigym.reference import semantics as reference
 from epigym.task.formula import TRUE, and_, fluent, not_
 from epigym.task.task import Action, EState, Task
@@ -176,6 +176,8 @@ def test_a_snapshot_keeps_the_actual_world() -> None:
         assert (env.clone_state(), truth(env)) == (snapshot, before)
         worlds.add(before)
     assert len(worlds) > 1
+    with pytest.raises(TaskError, match="actual=1 of the snapshot is not a designated world"):
+        env.restore_state(replace(snapshot, actual=1))
     env.restore_state(EpistemicEnv(looking()).clone_state())
     assert env.actual in env.model().designated
 

@@ -169,3 +169,14 @@ def test_commands_refuse(tmp_path: Path, module: str, words: tuple[str, ...], me
     assert code in (ExitCode.USAGE, ExitCode.BAD_INPUT)
     assert message in said
     assert (tmp_path / "plan.json").read_text() == '["look_Ann"]'
+
+
+def test_a_page_is_written_and_replaced_but_no_other_page(tmp_path: Path) -> None:
+    page = tmp_path / "policy.html"
+    for _ in range(2):
+        find_policy(muddy_robots(2), "strong", Configuration.of("bfs"), Limits(time_limit=60), page)
+        assert "bell: yes" in page.read_text()
+    page.write_text("<!DOCTYPE html>\n<p>mine</p>")
+    with pytest.raises(UsageError, match=r"policy\.html exists and is not a policy"):
+        find_policy(muddy_robots(2), "strong", Configuration.of("bfs"), Limits(time_limit=60), page)
+    assert "mine" in page.read_text()

@@ -129,12 +129,12 @@ def _network(settings: Train) -> None:
 
     from rich.console import Console
 
-    from learn.training.fitting import metrics_table, train
+    from learn.training.fitting import metrics_table, train_best
     from learn.training.sources import Source
     from learn.training.trial import find_solved, sampled
 
     source = Source(settings, domains, settings.problem, settings.reading)
-    metrics = train(settings, source)
+    metrics = train_best(settings, source)
     if not metrics:
         return
     Console().print(metrics_table(metrics))

@@ -22,18 +22,20 @@ Values = TypeVar("Values", NDArray[np.float64], "Tensor")
 
 
 def correct(base: Base, costs: Values, correction: Values) -> Values:
-    """float[k]: costs of the base heuristic, changed by the corrections of a network by less than cost + 1.
+    """float[k]: costs of the base heuristic with the corrections of a network.
 
-    The value is cost + c (cost + 1) / (|c| + cost + 1); without a base it is c. Small corrections add up with the cost.
-    On graphs much larger than those of the training sums are large, and then the order of the base heuristic prevails.
+    With h_ff they add up. With h_add the value is cost + c (cost + 1) / (|c| + cost + 1), which differs from the cost
+    by less than cost + 1: on graphs much larger than those of the training corrections are large, and then the order of
+    the base heuristic prevails. On validation problems h_ff solves more with sums, h_add with bounded corrections, see
+    docs/neural.md.
 
     Args:
         base: which heuristic.
-        costs: float[k], its costs in steps.
+        costs: float[k], its costs in steps; 0 without a base.
         correction: float[k], in steps.
     """
-    if base == "none":
-        return correction
+    if base != "h_add":
+        return costs + correction
     most = costs + 1
     return costs + correction * most / (abs(correction) + most)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +20,7 @@ from epigym.encoding.encoder import Encoding, make_encoder, make_encoding, to_py
 from epigym.encoding.relational import Relational, type_ids_of
 from epigym.errors import CheckpointError, EpigymError, UsageError
 from epigym.features.types import FeatureTypes
+from epigym.io.sealed import read_sealed
 from epigym.io.tables import ScreenTable
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
@@ -34,13 +37,48 @@ from learn.training.options import LossValidation, PublishedOptions, RankingOpti
 from learn.training.report.pictures import draw_curves, draw_errors, draw_predictions, draw_search_curves
 from learn.training.report.report import baselines, write_record
 from learn.training.resuming import History, begin, row_of
-from learn.training.selection import Problems, Scores, ValidationResult, validate_by_search
+from learn.training.selection import Problems, validate_by_search
 from learn.training.sources import Source
 from learn.training.trainer import BY_LOSS, BY_SEARCH, WaitingTime, describe_end, fit, make_trainer, write_settings
 
 logger = logging.getLogger(__name__)
 
 _BASES: tuple[Base, ...] = ("h_ff", "h_add")
+
+
+def train_best(settings: Training, source: Source) -> dict[str, float]:
+    """Train a network, see `train`; with `base=best` one with each base heuristic, and keep the better in validation.
+
+    Until both are trained each has a folder of its own in that of the run.
+    """
+    run_dir, bases = settings.run_dir, _BASES if settings.base == "best" else ()
+    if bases and (run_dir / RUN_FILE).exists():
+        settings = replace(settings, base=read_sealed(run_dir / RUN_FILE, "train again")["base"])
+    if settings.base != "best":
+        return train(settings, source)
+    try:
+        found = {base: _train_part(replace(settings, base=base, run_dir=run_dir / base), source) for base in bases}
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"go on with resume=true run_dir={run_dir}") from None
+    if not all(found.values()):
+        return {}
+    chosen = min(bases, key=lambda base: found[base]["val/score"])
+    logger.info("the network that corrects %s is kept: it is better in validation", chosen)
+    for path in sorted((run_dir / chosen).iterdir(), key=lambda path: path.name == RUN_FILE):
+        path.replace(run_dir / path.name)
+    for base in bases:
+        shutil.rmtree(run_dir / base)
+    compared = {name: one[name] for one in found.values() for name in one if name.startswith(tuple(bases))}
+    other = next(base for base in bases if base != chosen)
+    compared |= {f"other/{name}": found[other][f"val/{name}"] for name in ("solved", "expanded")}
+    return found[chosen] | compared
+
+
+def _train_part(settings: Training, source: Source) -> dict[str, float]:
+    """The metrics of a training, which is not repeated where it is finished."""
+    file = settings.run_dir / RUN_FILE
+    metrics: dict[str, float] = read_sealed(file, "delete it")["metrics"] if file.exists() else train(settings, source)
+    return metrics
 
 
 def train(settings: Training, source: Source) -> dict[str, float]:
@@ -70,7 +108,8 @@ def train(settings: Training, source: Source) -> dict[str, float]:
     labelled = source.label()
     types = [FeatureTypes(pairs.space.task) for pairs in labelled]
     problems: Problems = [(task, FeatureTypes(task)) for task in source.to_validate]
-    base, compared = _choose_base(settings, problems)
+    base, compared = settings.base, _measure_base(settings, problems)
+    assert base != "best"
     seed_everything(settings.seed, workers=True, verbose=False)
     module = GineModule(
         encoding=settings.encoding,
@@ -184,26 +223,14 @@ def _check_network(network: nn.Module, encoding: Encoding, task: Task) -> None:
         )
 
 
-def _choose_base(settings: Training, problems: Problems) -> tuple[Base, dict[str, float]]:
-    """The base heuristic, and how greedy search with each candidate does on the validation problems."""
-    if not isinstance(settings.validation, SearchValidation):
-        assert settings.base != "best"
-        return settings.base, {}
-    found: dict[Base, ValidationResult] = {}
-    tried = _BASES if settings.base == "best" else (settings.base,) if settings.base != "none" else ()
-    for base in tried:
-
-        def costs(space: StateSpace, _: FeatureTypes, base: Base = base) -> Scores:
-            return BaseHeuristic(space, base)
-
-        bound = min((one.score for one in found.values()), default=None)
-        found[base] = validate_by_search(problems, settings.validation.nodes, costs, bound)
-        logger.info("%s alone: %d solved, %d expanded", base, found[base].solved, found[base].expanded)
-    compared: dict[str, float] = {}
-    for base, one in found.items():
-        compared |= {f"{base}/solved": float(one.solved), f"{base}/expanded": float(one.expanded)}
-    chosen = settings.base
-    return (min(found, key=lambda base: found[base].score) if chosen == "best" else chosen), compared
+def _measure_base(settings: Training, problems: Problems) -> dict[str, float]:
+    """How greedy search with the base heuristic alone does on the validation problems."""
+    base = settings.base
+    if base == "none" or base == "best" or not isinstance(settings.validation, SearchValidation):
+        return {}
+    found = validate_by_search(problems, settings.validation.nodes, lambda space, _: BaseHeuristic(space, base))
+    logger.info("%s alone: %d solved, %d expanded", base, found.solved, found.expanded)
+    return {f"{base}/solved": float(found.solved), f"{base}/expanded": float(found.expanded)}
 
 
 def _make_data(settings: Training, states: LabelledStates, problems: Problems) -> TrainingData:
@@ -266,7 +293,11 @@ def metrics_table(metrics: Mapping[str, float]) -> ScreenTable:
     if "val/problems" in metrics:
         rows = [
             [name, f"{metrics[f'{key}/solved']:.0f}", f"{metrics[f'{key}/expanded']:,.0f}"]
-            for key, name in (("val", "network"), ("h_ff", "h_ff alone"), ("h_add", "h_add alone"))
+            for key, name in (
+                ("val", "network"),
+                ("other", "network, other base"),
+                *((b, f"{b} alone") for b in _BASES),
+            )
             if f"{key}/solved" in metrics
         ]
         title = f"greedy search on {metrics['val/problems']:.0f} validation problems"

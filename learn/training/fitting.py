@@ -18,7 +18,7 @@ from torch import nn
 
 from epigym.encoding.encoder import Encoding, make_encoder, make_encoding, to_pyg
 from epigym.encoding.relational import Relational, type_ids_of
-from epigym.errors import CheckpointError, EpigymError, UsageError
+from epigym.errors import CheckpointError, EpigymError, LimitError, UsageError
 from epigym.features.types import FeatureTypes
 from epigym.io.sealed import read_sealed
 from epigym.io.tables import ScreenTable
@@ -107,7 +107,11 @@ def train(settings: Training, source: Source) -> dict[str, float]:
     _check_network(probe, encoding, source.first)
     labelled = source.label()
     types = [FeatureTypes(pairs.space.task) for pairs in labelled]
-    problems: Problems = [(task, FeatureTypes(task)) for task in source.to_validate]
+    problems = [(task, FeatureTypes(task)) for task in source.to_validate if _fits(task, encoding)]
+    if source.to_validate and not problems:
+        raise EpigymError(
+            f"no problem to validate on fits the {encoding.name} encoding: give it more room, see conf/encoding"
+        )
     base, compared = settings.base, _measure_base(settings, problems)
     assert base != "best"
     seed_everything(settings.seed, workers=True, verbose=False)
@@ -168,6 +172,16 @@ def train(settings: Training, source: Source) -> dict[str, float]:
     logger.info("%s; kept is the checkpoint of epoch %d, step %s", stopped, row["epoch"] + 1, f"{row['step'] + 1:,.0f}")
     logger.info("%.0f s, %.0f %% of the steps waiting for data", record["seconds"], 100 * waiting.share)
     return metrics
+
+
+def _fits(task: Task, encoding: Encoding) -> bool:
+    """Whether an encoding has room for a problem; says so where it has not."""
+    try:
+        make_encoder(StateSpace(task), encoding)
+    except LimitError as error:
+        logger.warning("not validated on: %s", error)
+        return False
+    return True
 
 
 def _card(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -82,8 +82,12 @@ def make_trainer(settings: Training, validation: Validation, *extra: Callback) -
         "num_sanity_val_steps": 0,
         "log_every_n_steps": 1,
     }
+    options = {**ours, **given(settings.trainer)}
+    most, every = options.get("max_epochs") or -1, options.get("check_val_every_n_epoch") or 1
+    if 0 < most < every:
+        options["check_val_every_n_epoch"] = most
     try:
-        trainer = Trainer(**{**ours, **given(settings.trainer)}, callbacks=callbacks, logger=loggers)
+        trainer = Trainer(**options, callbacks=callbacks, logger=loggers)
     except (ImportError, TypeError, ValueError, MisconfigurationException) as error:
         raise UsageError(f"trainer: {error}") from error
     trainer.strategy.checkpoint_io = SealedIO()

@@ -12,7 +12,7 @@ from torch import nn
 from learn.models.base import Base
 from learn.models.calibration import Calibration
 from learn.models.checkpoints import VERSION, Trained, write
-from learn.models.gine.network import make_network
+from learn.models.gine.network import GineNetwork, make_network
 
 PAPER = {"_target_": "learn.models.gine.paper.PaperNetwork"}
 SMALL = {"width": 8, "layers": 2}
@@ -37,8 +37,12 @@ def random_trained(
             nn.init.normal_(layer.running_mean, std=0.3)
             nn.init.uniform_(layer.running_var, 0.5, 2)
             nn.init.normal_(layer.bias, std=0.3)
-    last = [layer for layer in made.modules() if isinstance(layer, nn.Linear)][-1]
-    nn.init.normal_(last.weight, std=0.5)
+    if isinstance(made, GineNetwork):
+        nn.init.normal_(made.last.weight, std=0.5)
+        nn.init.normal_(made.each.weight, std=0.5)
+        made.each.weight.data *= made.is_counted[:, None]
+    else:
+        nn.init.normal_([layer for layer in made.modules() if isinstance(layer, nn.Linear)][-1].weight, std=0.5)
     made.eval().requires_grad_(False)
     return Trained(Path("none"), made, chosen, tuple(types), base, steps or Calibration(), ("coin_in_the_box",))
 

@@ -92,8 +92,10 @@ def written_out(network: Any, data: Any) -> list[float]:
         of_types = np.maximum(ordered @ weight.T + bias, 0) @ last_weight.T + last_bias
         own = data.batch.numpy() == graph
         weight, bias = arrays_of(network.each)
-        of_nodes = (x[own] @ weight.T + bias)[np.arange(own.sum()), data.node_type.numpy()[own]]
-        values.append(of_types.item() + of_nodes.sum())
+        kinds = data.node_type.numpy()[own]
+        of_nodes = (x[own] @ weight.T + bias)[np.arange(own.sum()), kinds]
+        is_world = np.isin(kinds, np.flatnonzero(network.is_counted.numpy() == 0))
+        values.append(of_types.item() + of_nodes[~is_world].sum())
     return values
 
 

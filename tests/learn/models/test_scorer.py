@@ -21,7 +21,7 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, not_
 from epigym.task.task import EState, Task
 from learn.models import scoring
-from learn.models.base import Base, BaseHeuristic
+from learn.models.base import Base, BaseHeuristic, correct
 from learn.models.calibration import Calibration
 from learn.models.checkpoints import Trained
 from learn.models.gine.model import FusedScorer
@@ -49,8 +49,7 @@ def explored(name: str, count: int) -> StateSpace:
 def plain_scores(trained: Trained, space: StateSpace, ids: np.ndarray) -> np.ndarray:
     """The forward pass on all graphs at once, and the base heuristic."""
     data = to_pyg(make_encoder(space, make_encoding(trained.encoding)).graphs(ids))
-    corrections: np.ndarray = trained.network(data).numpy()
-    return BaseHeuristic(space, trained.base)(ids) + corrections
+    return BaseHeuristic(space, trained.base).correct(ids, trained.network(data).numpy())
 
 
 def shuffled(space: StateSpace, count: int) -> np.ndarray:
@@ -92,7 +91,8 @@ def test_a_network_corrects_its_base(network: dict[str, Any], base: Base) -> Non
     alone, corrected = (make_scorer(random_trained(network, base=one, steps=steps), space) for one in ("none", base))
     expected = BaseHeuristic(space, base)(ids)
     assert (base == "none") == (not expected.any())
-    np.testing.assert_allclose(corrected.score(ids), alone.score(ids) + expected, atol=CLOSE)
+    values = correct(base, expected, alone.score(ids))
+    np.testing.assert_allclose(corrected.score(ids), values, atol=CLOSE)
     assert corrected.steps is steps
     assert alone.relaxation is None
     if base == "none":

@@ -62,13 +62,13 @@ def solves(folder: Path, line: str) -> dict[str, object]:
 
 def test_it_samples_problems_of_grapevine_and_takes_minutes() -> None:
     settings = composed(Train, "train", "encoding=hash")
-    assert (settings.domain, settings.problem, settings.base) == (["grapevine"], [], "h_ff")
+    assert (settings.domain, settings.problem, settings.base) == (["grapevine"], [], "best")
     assert isinstance(settings.data, SampledOptions)
     assert isinstance(settings.model, ModelOptions)
     assert (settings.data.draws, settings.data.batch_size, settings.model.schedule) == (60, 256, "linear")
     assert settings.model.averaging == 0.98
     assert given(settings.trainer) == {
-        "accelerator": "auto", "max_epochs": 12, "deterministic": True, "check_val_every_n_epoch": 2,
+        "accelerator": "auto", "max_epochs": 12, "deterministic": True, "check_val_every_n_epoch": 3,
     }  # fmt: skip
 
 
@@ -87,7 +87,10 @@ def test_it_ends_with_a_command_that_solves_a_larger_problem(tmp_path: Path, enc
     assert record["stopped"] == f"epoch limit: 3 epochs, {read_all(path.with_name('last.ckpt'))['global_step']} steps"
     best, trained = read_all(path), load(path)
     assert best["global_step"] == metrics["step"] + 1
-    problems = [(task, FeatureTypes(task)) for task in drawn(["grapevine"], "validation", 3, 42)]
+    tasks = drawn(["grapevine"], "validation", 2, 42, long_goals=True) + drawn(
+        ["grapevine"], "test", 1, 42, long_goals=True
+    )
+    problems = [(task, FeatureTypes(task)) for task in tasks]
     anew = validate_by_search(problems, 50, lambda space, types: make_scorer(trained, space).score)
     assert (metrics["val/solved"], metrics["val/expanded"]) == (anew.solved, anew.expanded)
     kept = f"kept is the checkpoint of epoch {best['epoch'] + 1}, step {best['global_step']}"

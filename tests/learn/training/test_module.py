@@ -20,7 +20,7 @@ from learn.models.calibration import Calibration
 from learn.models.checkpoints import load, read_all
 from learn.models.scoring import open_scorer
 from learn.train import Train
-from learn.training import fitting, module
+from learn.training import module
 from learn.training.data_module import Batch
 from learn.training.module import GineModule, StepErrors
 from learn.training.selection import ValidationResult, search_greedily, states_along
@@ -122,28 +122,6 @@ def test_the_epoch_is_kept_that_solves_most_and_then_expands_fewest(
     assert read_all(tmp_path / "run" / "checkpoints" / "best.ckpt")["epoch"] == best - 1
     scores = [(missed, expanded) for _, expanded, missed in found]
     assert bounds == [None, *(min(scores[:epoch]) for epoch in range(1, 4))], "no epoch is searched with for longer"
-
-
-@pytest.mark.parametrize(
-    ("h_ff", "h_add", "chosen"),
-    [((2, 30, 0), (2, 29, 0), "h_add"), ((2, 30, 0), (1, 5, 1), "h_ff"), ((1, 30, 1), (1, 30, 1), "h_ff")],
-)
-def test_the_better_base_is_corrected_and_the_first_of_equals(
-    fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, h_ff: tuple[int, int, int], h_add: tuple[int, int, int],
-    chosen: str,
-) -> None:  # fmt: skip
-    found = iter((h_ff, h_add))
-
-    def result(*_: Any, **__: Any) -> ValidationResult:
-        solved, expanded, missed = next(found)
-        return ValidationResult(solved, expanded, ("problem",) * missed, stopped=False)
-
-    monkeypatch.setattr(fitting, "validate_by_search", result)
-    metrics = fit(*SEARCHED, "base=best", "trainer.max_epochs=1")
-    assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").base == chosen
-    figures = {f"{base}/{name}": value for base, one in (("h_ff", h_ff), ("h_add", h_add))
-               for name, value in zip(("solved", "expanded"), one, strict=False)}  # fmt: skip
-    assert metrics.items() >= figures.items()
 
 
 @pytest.mark.parametrize("overrides", [("encoding=relational", "base=h_add"), ("encoding=hash", "base=none")])

@@ -146,7 +146,7 @@ def test_a_training_takes_classes_of_the_user(fit: Fit, tmp_path: Path) -> None:
     network = ("model.network._target_=own.Net", "+model.network.scale=3", "model.network.width=5")
     callbacks = f"callbacks=[{{_target_: own.Note, file: {tmp_path}/note}}]"
     loggers = f"loggers=[{{_target_: own.Log, folder: {tmp_path}}}]"
-    metrics = fit(*SHORT, *network, *PUSHED, *LESS, callbacks, loggers)
+    metrics = fit(*SHORT, *network, *PUSHED, *LESS, callbacks, loggers, "base=h_ff")
     best = tmp_path / "run" / "checkpoints" / "best.ckpt"
     made: Any = load(best).network
     assert (type(made).__name__, made.scale, made.head.in_features) == ("Net", 3, 5)
@@ -154,7 +154,7 @@ def test_a_training_takes_classes_of_the_user(fit: Fit, tmp_path: Path) -> None:
     [group] = torch.load(best, weights_only=True)["optimizer_states"][0]["param_groups"]
     assert (group["momentum"], group["initial_lr"]) == (0.25, 2e-3)
     assert (tmp_path / "note").read_text() == "Net"
-    assert f"{metrics['val/score']:.4g}"[:6] in (tmp_path / "own" / "metrics.csv").read_text()
+    assert f"{metrics['val/score']:.9f}"[:6] in (tmp_path / "own" / "metrics.csv").read_text()
     space = StateSpace(load_problem(PROBLEM))
     ids = np.array([space.initial], dtype=np.int32)
     with torch.no_grad():

@@ -110,17 +110,6 @@ def test_an_interrupted_network_that_is_validated_by_search_becomes_what_it_woul
     assert not same(last["current_model_state"], last["state_dict"])
 
 
-def test_the_base_that_was_found_better_is_found_again(fit: Fit, tmp_path: Path) -> None:
-    """Its figures are in the record of a training that was gone on with, too."""
-    fit(*SEARCHED, "base=best", run="whole")
-    fit(*SEARCHED, "base=best", "trainer.max_epochs=2", "model.schedule=constant")
-    metrics = fit(*SEARCHED, "base=best", "resume=true", "model.schedule=constant")
-    assert {name: value for name, value in metrics.items() if name.startswith("h_")} == {
-        name: value for name, value in metrics_of(tmp_path / "whole").items() if name.startswith("h_")
-    }
-    assert metrics.keys() >= {"h_ff/solved", "h_ff/expanded", "h_add/solved", "h_add/expanded"}
-
-
 def test_an_error_ends_the_progress_bar(fit: Fit) -> None:
     with pytest.raises(InterruptedError):
         fit(*PAPER, cut(1))

@@ -38,7 +38,7 @@ def names_of(tasks: Sequence[Task]) -> list[str]:
 
 
 def test_sampled_problems_are_those_of_the_domains(tmp_path: Path) -> None:
-    """Of each so many, with the seed of the training; of those that validate half have long goals."""
+    """Of each so many, with the seed of the training; those that validate have long goals, half are larger."""
     source = source_of(tmp_path, *FEW, "data.goals=2", "seed=5")
     expected = [one.task for name in NAMES for one in islice(draw(name, "train", 5, 2, in_sight=True), 3)]
     labelled = source.label()
@@ -46,9 +46,9 @@ def test_sampled_problems_are_those_of_the_domains(tmp_path: Path) -> None:
     assert [pairs.space.task.goal for pairs in labelled] == [task.goal for task in expected]
     validating = [
         one.task
-        for long_goals in (False, True)
+        for split in ("validation", "test")
         for name in NAMES
-        for one in islice(draw(name, "validation", 5, long_goals=long_goals), 1)
+        for one in islice(draw(name, split, 5, long_goals=True), 1)
     ]
     assert names_of(source.to_validate) == names_of(validating)
     assert source.first.name == expected[0].name
@@ -79,8 +79,7 @@ def test_published_problems_are_explored_for_distances_and_compared_for_an_order
     source = source_of(tmp_path, *chosen, "validation.problems=2")
     assert (source.names, source.learned_domains) == ([PROBLEM], ["collaboration_communication"])
     validating = [
-        next(draw("collaboration_communication", "validation", 42, long_goals=long_goals)).task
-        for long_goals in (False, True)
+        next(draw("collaboration_communication", split, 42, long_goals=True)).task for split in ("validation", "test")
     ]
     assert names_of(source.to_validate) == names_of(validating)
 

@@ -33,7 +33,7 @@ from learn.assess import Assess
 from learn.data.explorers import ExplorerSettings
 from learn.data.pairs import rollout_of
 from learn.data.problems import named
-from learn.models.base import BaseHeuristic
+from learn.models.base import BaseHeuristic, correct
 from learn.models.checkpoints import load, read
 from learn.models.runs import newest
 from learn.models.scoring import open_scorer
@@ -133,7 +133,7 @@ def test_an_untrained_network_is_worth_its_base(fit: Fit, tmp_path: Path, encodi
         trained = load(path)
         with torch.no_grad():
             correction = trained.network(to_pyg(make_encoder(space, make_encoding(trained.encoding)).graphs(ids)))
-        assert np.allclose(scores, costs + correction.numpy(), atol=1e-5)
+        assert np.allclose(scores, correct(trained.base, costs, correction.numpy()), atol=1e-4)
 
 
 def test_types_of_the_training_problems_are_known_to_the_network(fit: Fit, tmp_path: Path) -> None:
@@ -391,9 +391,9 @@ def test_choices_that_are_left_out() -> None:
     settings = composed(Train, "train")
     assert settings.encoding["name"] == "hash"
     assert settings.objective == RankingOptions(name="ranking")
-    assert (settings.base, settings.domain, settings.problem) == ("h_ff", ["grapevine"], [])
+    assert (settings.base, settings.domain, settings.problem) == ("best", ["grapevine"], [])
     assert settings.data == SampledOptions(batch_size=256, expansions=40, draws=60, goals=4)
-    assert settings.validation == SearchValidation(by="search", problems=40, nodes=1000)
+    assert settings.validation == SearchValidation(by="search", problems=40, nodes=500)
     assert composed(Train, "train", "data=published").data == PublishedOptions(
         batch_size=256, expansions=40, max_class_share=0.5
     )

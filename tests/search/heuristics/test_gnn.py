@@ -162,7 +162,7 @@ def test_a_network_corrects_its_base_and_prefers_its_helpful_actions(base: Base,
     corrected = make_heuristic("gnn", space, checkpoint=written(tmp_path / "corrected.ckpt", base=base))
     assert corrected.prefers
     found = corrected.evaluate(ids, ids, ids)
-    assert found.scores.tolist() == (alone.score(ids) + BaseHeuristic(space, base)(ids)).tolist()
+    assert found.scores.tolist() == BaseHeuristic(space, base).correct(ids, alone.score(ids)).tolist()
     assert len(set(alone.score(ids).round(3).tolist())) > 1
     relaxed = Relaxation(space)(ids)
     assert found.preferred_ptr.tolist() == relaxed.helpful_ptr.tolist()
@@ -220,7 +220,8 @@ def test_scores_of_an_export_agree_to_what_decides_the_order(exported: tuple[str
     assert scores.dtype == np.float64
     assert np.abs(scores - expected).max() < 1e-4
     assert np.ptp(scores) > 0.01
-    assert scores.round(3).tolist() == expected.round(3).tolist()
+    is_near_a_step = np.abs(expected * 1000 % 1 - 0.5) < 0.1
+    assert (scores.round(3) == expected.round(3))[~is_near_a_step].all()
 
 
 def test_a_missing_package_is_one_clear_error(exported: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,73 @@
+"""`base=best`: one network with each base heuristic, of which the better is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from learn.models.checkpoints import load
+from learn.models.runs import RUN_FILE
+from learn.train import Train
+from learn.training import fitting
+from learn.training.report.report import write_record
+from learn.training.sources import Source
+from tests.helpers.commands import composed
+from tests.helpers.runs import SEARCHED, Fit
+
+BEST = (*SEARCHED, "base=best")
+
+
+@pytest.mark.parametrize(("h_ff", "h_add", "chosen"), [(1.2, 1.1, "h_add"), (1.1, 1.2, "h_ff"), (1.1, 1.1, "h_ff")])
+def test_the_better_network_is_kept_and_the_first_of_equals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, h_ff: float, h_add: float, chosen: str
+) -> None:
+    scores = {"h_ff": h_ff, "h_add": h_add}
+
+    def train(settings: Train, _: Source) -> dict[str, float]:
+        metrics = {"val/score": scores[settings.base], "val/solved": 3.0, "val/expanded": 40.0}
+        metrics |= {f"{settings.base}/solved": 2.0, f"{settings.base}/expanded": 50.0}
+        write_record({"base": settings.base, "metrics": metrics}, settings.run_dir / RUN_FILE)
+        return metrics
+
+    monkeypatch.setattr(fitting, "train", train)
+    settings = composed(Train, "train", f"run_dir={tmp_path / 'run'}", *BEST)
+    metrics = fitting.train_best(settings, Source(settings, ["consecutive_numbers"], [], settings.reading))
+    assert metrics["val/score"] == scores[chosen]
+    assert metrics.keys() >= {"h_ff/solved", "h_add/expanded", "other/solved"}
+    assert [path.name for path in (tmp_path / "run").iterdir()] == [RUN_FILE]
+    assert f'"base": "{chosen}"' in (tmp_path / "run" / RUN_FILE).read_text()
+
+
+def test_a_run_is_that_of_the_better_base_alone(fit: Fit, tmp_path: Path) -> None:
+    found = {base: fit(*SEARCHED, f"base={base}", run=base) for base in ("h_ff", "h_add")}
+    metrics = fit(*BEST)
+    chosen = min(found, key=lambda base: found[base]["val/score"])
+    assert without_times(metrics) == without_times(found[chosen])
+    assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").base == chosen
+    files = {
+        path.relative_to(tmp_path / chosen) for path in (tmp_path / chosen).rglob("*.*") if "tfevents" not in path.name
+    }
+    assert files <= {path.relative_to(tmp_path / "run") for path in (tmp_path / "run").rglob("*.*")}
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, trained, train = fit(*BEST, run="whole"), list[str](), fitting.train
+
+    def interrupt(settings: Any, source: Source) -> dict[str, float]:
+        if settings.base == "h_add" and not settings.resume:
+            raise KeyboardInterrupt
+        trained.append(settings.base)
+        return train(settings, source)
+
+    monkeypatch.setattr(fitting, "train", interrupt)
+    with pytest.raises(KeyboardInterrupt, match=rf"^go on with resume=true run_dir={tmp_path / 'run'}$"):
+        fit(*BEST)
+    assert without_times(fit(*BEST, "resume=true")) == without_times(whole)
+    assert trained == ["h_ff", "h_add"]
+
+
+def without_times(metrics: dict[str, float]) -> dict[str, float]:
+    """Metrics that do not differ from run to run."""
+    return {name: value for name, value in metrics.items() if "seconds" not in name and "waiting" not in name}

@@ -108,7 +108,7 @@ class PolicySearch:
             self.cyclic = self.graph.find_cyclic(self._root)
             if self.cyclic is not None or self.graph.find_cyclic(self._root, optimistic=True) is None:
                 break
-        return self.cyclic is not None
+        return self.is_solved  # also by a strong policy, which ends the loop without a step
 
     def follow(self, plan: Sequence[int]) -> None:
         """Expand what a linear plan comes to; where it reaches the goal whatever happens, that is a policy."""

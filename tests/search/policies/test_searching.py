@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import ArrayLike, NDArray
 
-from epigym.space.space import StateSpace
+from epigym.space.space import Outcomes, StateSpace
 from epigym.task.formula import TRUE, fluent, not_
 from epigym.task.task import Action, Effect, EState, Event, Task
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics.belief_relaxation import RelaxedPlan
+from search.policies.graph import AndOrGraph
 from search.policies.searching import LimitError, PolicySearch
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import scouts
-from tests.oracles.policies import all_options, least_depths
+from tests.oracles.policies import Options, all_options, least_depths, strong_cyclic
 from tests.tools.policies import compare
 
 
@@ -120,3 +125,68 @@ def test_limits_end_a_search_with_the_status() -> None:
     with pytest.raises(LimitError) as caught:
         search(muddy_robots(4), limits=Limits(max_expanded=5)).strong()
     assert caught.value.status is SearchStatus.EXPANSION_LIMIT
+
+
+class Drawn:
+    """The part of `StateSpace` that policies use, for a graph given outright."""
+
+    initial = 0
+
+    def __init__(self, options: Options, goals: set[int]) -> None:
+        self.options, self.goals = options, goals
+
+    def is_goal(self, ids: ArrayLike) -> NDArray[np.bool_]:
+        return np.isin(ids, list(self.goals))
+
+    def outcomes(self, ids: ArrayLike) -> Outcomes:
+        rows = [
+            (state, action, event, 0, target)
+            for state in np.asarray(ids).tolist()
+            for action, targets in self.options[state].items()
+            for event, target in enumerate(sorted(targets))
+        ]
+        return Outcomes(*np.array(rows, np.int32).reshape(-1, 5).T, np.zeros(len(rows), np.bool_))
+
+
+def drawn_graph(rng: random.Random) -> Drawn:
+    size = rng.randint(4, 40)
+    span, goals = rng.choice([3, 6, size]), set(rng.sample(range(1, size), rng.randint(1, 2)))
+
+    def target(state: int) -> int:
+        near = min(max(state + rng.randint(-span, span), 0), size - 1)
+        return near if rng.random() < 0.8 else rng.randrange(size)
+
+    options = {
+        state: {k: {target(state) for _ in range(rng.randint(1, 3))} for k in range(rng.randint(0, 4))}
+        for state in range(size)
+    }
+    return Drawn(options, goals)
+
+
+def test_any_graph_expanded_in_any_order_is_searched_to_the_end() -> None:
+    """Random expansions take the place of replanning, which may give up anywhere."""
+    met = Counter[str]()
+    for seed in range(600):
+        rng = random.Random(seed)
+        space: Any = drawn_graph(rng)
+        depth, has_cyclic = least_depths(space, space.options).get(0), 0 in strong_cyclic(space, space.options)
+        for kind in ("strong", "cyclic"):
+            found = PolicySearch(space, None, Limits().start())  # type: ignore[arg-type]
+
+            def expand_some(
+                graph: AndOrGraph = found.graph, goals: set[int] = space.goals, rng: random.Random = rng
+            ) -> None:
+                for _ in range(rng.randint(0, 60)):
+                    graph.expand([rng.choice(sorted(graph._seen - goals))])
+                if rng.random() < 0.5:
+                    graph.find_dead()
+
+            found.replan = expand_some  # type: ignore[method-assign]
+            if kind == "cyclic":
+                assert found.strong_cyclic() == has_cyclic, seed
+            elif found.strong():
+                found.improve()
+            if kind == "strong":
+                assert found.graph.depth.get(0) == depth, seed
+        met["strong" if depth else "cyclic" if has_cyclic else "none"] += 1
+    assert min(met.values()) > 50

@@ -18,7 +18,7 @@ from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.language import Semantics, parse_formula
 from epigym.names import unknown
 from epigym.problem import Reading, load_problem
-from epigym.reference.semantics import occurrences
+from epigym.reference.semantics import outcomes
 from epigym.space.branching import Outcome, outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.search_problem import SearchProblem
@@ -187,7 +187,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         self.render_mode = render_mode
         self._explore()
         self.state = self.space.initial
-        self.actual: int | None = None
+        self.actual = self._choose_world(self.state)
         self.action_names = tuple(action.name for action in task.actions)
         self._bind(task.goal)
         self.action_space = Discrete(len(task.actions))
@@ -208,7 +208,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         check_options(options, OPTIONS)
         goal, self.state = self.start(options, self.np_random)
         self._change_goal(goal)
-        self._choose_world(None)
+        self.actual = self._choose_world(self.state)
         info = self._info(is_goal=self.is_goal(), invalid=False)
         return self.graph(self.state), info | {"action_names": self.action_names}
 
@@ -291,12 +291,13 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         With `nature="sampled"` an actual world is sampled where the snapshot has none.
 
         Raises:
-            TaskError: when the snapshot is of another task, or an agent believes everything in it, where that is
-                forbidden.
+            TaskError: when the snapshot is of another task, its actual world is not designated, or an agent believes
+                everything in it, where that is forbidden.
         """
-        self.state = self.space.intern(snapshot.estate)
+        state = self.space.intern(snapshot.estate)
+        self.actual = self._choose_world(state, snapshot.actual)
+        self.state = state
         self._change_goal(snapshot.goal)
-        self._choose_world(snapshot.actual)
 
     def start(self, options: Mapping[str, Any], rng: np.random.Generator) -> tuple[tuple[Formula, ...], int]:
         """The subgoals and the e-state with which an episode begins, under the options of `reset`; errors as there."""
@@ -349,22 +350,24 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
             "invalid_action": invalid,
         }
 
-    def _choose_world(self, world: int | None) -> None:
-        """Let a designated world be actual, a sampled one for None."""
-        if self.nature == "sampled":
-            designated = self.model().designated
-            if world is not None and world not in designated:
-                raise TaskError(f"actual={world!r} of the snapshot is not a designated world of its e-state")
-            self.actual = int(self.np_random.choice(designated)) if world is None else world
+    def _choose_world(self, state: int, world: int | None = None) -> int | None:
+        """The actual world: the one given, checked, or a designated one that is sampled; None with nature="none"."""
+        if self.nature == "none":
+            return None
+        designated = self.space.model(state).designated
+        if world is not None and world not in designated:
+            raise TaskError(f"actual={world!r} of the snapshot is not a designated world of its e-state")
+        return int(self.np_random.choice(designated)) if world is None else world
 
     def _occur(self, action: int) -> Outcome:
         """Take an action where the actual world is what it is."""
         assert self.actual is not None
-        possible = occurrences(self.task, self.model().state, self.task.actions[action], self.actual)
+        every = outcomes(self.task, self.model().state, self.task.actions[action])
+        possible = [one for one in every if self.actual in one.worlds]
         happened = possible[self.np_random.integers(len(possible))]
         found = {outcome[:2]: (outcome, target) for outcome, target in outcomes_of(self.space, self.state, action)}
         outcome, self.state = found[happened[:2]]
-        self.actual = happened.world
+        self.actual = happened.follow(self.actual, self.task.fluents)
         return outcome
 
     def _change_goal(self, goal: tuple[Formula, ...]) -> None:

@@ -8,7 +8,8 @@ conditional effects; contraction (`epigym/reference/dense_model.py`) is partitio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -172,72 +173,51 @@ class Outcome(NamedTuple):
         event: which of the action's events happens.
         assignment: the number of the observability assignment among those that are possible with this event.
         types: the observability type of each agent.
-        estate: the product update whose designated pairs are those of the event, where agents have these types.
+        worlds: the designated worlds where the event can happen and agents have these types, ascending.
+        product: the product update that designates the pairs of these worlds and the event, not contracted.
     """
 
     event: int
     assignment: int
     types: tuple[str, ...]
-    estate: PointedModel
+    worlds: list[int]
+    product: PointedModel
+
+    @property
+    def estate(self) -> PointedModel:
+        """The contracted product update."""
+        return self.product.contracted()
+
+    def follow(self, world: int, fluents: Sequence[str]) -> int:
+        """What one of `worlds` becomes: a world of the canonical form of the e-state."""
+        after = self.product.reachable()
+        pair = after.designated[self.worlds.index(world)]  # both ascend
+        return int(after.refined(_truth(after, fluents))[pair])
 
 
 def outcomes(task: Task, estate: AnyState, action: Action) -> list[Outcome]:
-    """The outcomes of `action` in `estate`, contracted; sorted by event, then by types as conditions name them.
+    """The outcomes of `action` in `estate`, sorted by event, then by types as conditions name them.
 
     Raises:
         TaskError: when the action is not applicable.
     """
     evaluation = Evaluation(task.agents, estate)
-    return [
-        Outcome(event, number, types, _product(evaluation, action, types, np.array(worlds), [event]).contracted())
-        for event, number, types, worlds in _branches(evaluation, action)
-    ]
-
-
-class Occurrence(NamedTuple):
-    """What happens where one designated world is actual.
-
-    Attributes:
-        event: which of the action's events happens.
-        assignment: the number of the observability assignment, as in the outcome of which this is a part.
-        world: the world that is actual afterwards: its number in the canonical form of that outcome.
-    """
-
-    event: int
-    assignment: int
-    world: int
-
-
-def occurrences(task: Task, estate: AnyState, action: Action, world: int) -> list[Occurrence]:
-    """What can happen when `action` is taken in `estate` and its designated `world` is actual, sorted by event.
-
-    Raises:
-        TaskError: when the action is not applicable.
-    """
-    evaluation = Evaluation(task.agents, estate)
-    found = list[Occurrence]()
-    for event, number, types, worlds in _branches(evaluation, action):
-        if world in worlds:
-            after = _product(evaluation, action, types, np.array(worlds), [event]).reachable()
-            pair = after.designated[worlds.index(world)]  # both ascend
-            found.append(Occurrence(event, number, int(after.refined(_truth(after, task.fluents))[pair])))
-    return found
-
-
-def _branches(evaluation: Evaluation, action: Action) -> Iterator[tuple[int, int, tuple[str, ...], list[int]]]:
-    """For each outcome its event, assignment and types, and the designated worlds at which it happens, ascending."""
     if obstacles := _obstacles(evaluation, action):
         raise TaskError(f"action {action.name!r} is not applicable: {obstacles}")
     mentions = [[kind for _, kind in conditions] for conditions in action.observability]
+    found = list[Outcome]()
     for event in action.designated:
         possible = evaluation.where(action.events[event].precondition)
-        by_types: dict[tuple[str, ...], list[int]] = {}
+        by_types = defaultdict[tuple[str, ...], list[int]](list)
         for world in evaluation.model.designated.tolist():
             if possible[world]:
-                types = tuple(_type_at(evaluation, conditions, world) for conditions in action.observability)
-                by_types.setdefault(types, []).append(world)
+                by_types[tuple(_type_at(evaluation, conditions, world) for conditions in action.observability)].append(
+                    world
+                )
         for number, types in enumerate(sorted(by_types, key=lambda types: [*map(list.index, mentions, types)])):
-            yield event, number, types, by_types[types]
+            product = _product(evaluation, action, types, np.array(by_types[types]), [event])
+            found.append(Outcome(event, number, types, by_types[types], product))
+    return found
 
 
 def contract(estate: EState) -> EState:

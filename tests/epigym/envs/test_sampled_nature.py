@@ -176,8 +176,10 @@ def test_a_snapshot_keeps_the_actual_world() -> None:
         assert (env.clone_state(), truth(env)) == (snapshot, before)
         worlds.add(before)
     assert len(worlds) > 1
+    assert EpistemicEnv(looking(), nature="sampled").actual in range(4), "before the first reset, too"
     with pytest.raises(TaskError, match="actual=1 of the snapshot is not a designated world"):
         env.restore_state(replace(snapshot, actual=1))
+    assert env.clone_state() == snapshot
     env.restore_state(EpistemicEnv(looking()).clone_state())
     assert env.actual in env.model().designated
 

@@ -30,7 +30,7 @@ class Solve(ReadingSettings):
     heuristic: str | dict[str, Any] | None
     compare: str | None
     policy: Literal["none", "strong", "shortest", "cyclic"]
-    policy_file: str | None = field(metadata={"written": "file", "check": "search.policies.planner:check_policy_file"})
+    policy_file: str | None = field(metadata={"written": "file", "check": "search.policies.policy:check_policy_file"})
     anytime: bool
     plan_file: str | None = field(metadata={"written": "file", "check": "search.planning.plans:check_plan_file"})
     run_dir: Path | None = field(metadata={"written": "folder"})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from epigym.reference import semantics as reference
 from epigym.space.space import StateSpace
+from epigym.task.task import Event
 
 
 class Outcome(NamedTuple):
@@ -15,7 +17,7 @@ class Outcome(NamedTuple):
     Attributes:
         event: the index of the event that happens, in the action's events.
         assignment: the number of the observability assignment, see `epigym.space.space.Outcomes`.
-        name: of the event.
+        name: of the event, with its index where another event of the action has that name.
         types: the observability types of those agents, by name, on which outcomes with this event differ.
     """
 
@@ -45,8 +47,14 @@ def outcomes_of(space: StateSpace, state: int, action: int) -> list[tuple[Outcom
     types: dict[tuple[int, int], Mapping[str, str]] = {}
     if any(assignment for _, assignment, _ in rows):
         types = _distinguishing_types(space, state, action)
-    events = space.task.actions[action].events
-    return [(Outcome(event, k, events[event].name, types.get((event, k), {})), target) for event, k, target in rows]
+    name = partial(event_name, space.task.actions[action].events)
+    return [(Outcome(event, k, name(event), types.get((event, k), {})), target) for event, k, target in rows]
+
+
+def event_name(events: Sequence[Event], event: int) -> str:
+    """The name of one of an action's events, with its index where another one has that name."""
+    names = [one.name for one in events]
+    return names[event] if names.count(names[event]) == 1 else f"{names[event]} {event}"
 
 
 def _distinguishing_types(space: StateSpace, state: int, action: int) -> dict[tuple[int, int], Mapping[str, str]]:

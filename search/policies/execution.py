@@ -13,6 +13,7 @@ from epigym.space.search_problem import SearchProblem
 from epigym.space.space import StateSpace
 from epigym.task.formula import Formula
 from epigym.task.task import Task
+from search.agents.result import SearchStatus
 from search.policies.planner import Kind, PolicyResult, plan
 from search.policies.policy import Policy
 
@@ -111,5 +112,6 @@ class Execution:
         problem = SearchProblem(self._space, self._state, self._space.task.goal)
         result = plan(problem, policy=typed(policy, Kind, "policy"), **options)
         assert isinstance(result, PolicyResult)
-        self.policy = result.policy or self.policy
+        if result.status is SearchStatus.SOLVED:
+            self.policy = result.policy
         return result

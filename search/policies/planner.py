@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal, Never
 
 from epigym.config.values import AtLeast, typed
 from epigym.errors import EpigymError, TaskError, UsageError
-from epigym.io.files import read, read_json
 from epigym.names import unknown
 from epigym.reference.semantics import refuse_collapse
 from epigym.space.search_problem import SearchProblem, Source
@@ -27,7 +26,7 @@ from search.heuristics.belief_relaxation import RelaxedPlan
 from search.planning.configuration import DEFAULT, Choice, Configuration
 from search.planning.planner import find_plan, run_watched
 from search.planning.single import outcome
-from search.policies.policy import Policy
+from search.policies.policy import Policy, check_policy_file
 from search.policies.searching import LimitError, PolicySearch
 from search.processes.processes import Job
 from search.processes.watched import NOBODY, Watcher
@@ -275,20 +274,3 @@ def _verified(result: PolicyResult, search: PolicySearch, policy_file: str | os.
     if policy_file is not None:
         policy.write(policy_file)
     return result
-
-
-def check_policy_file(file: str | os.PathLike[str]) -> None:
-    """Refuse a policy file where another file is, such as one that the search reads.
-
-    Raises:
-        UsageError: when there is something that is no policy.
-    """
-    path, content = Path(file), list[Any]()
-    if not path.exists():
-        return
-    with suppress(EpigymError):
-        text = read(path)
-        is_drawn = text.startswith("digraph policy") or '<meta name="generator" content="epigym">' in text
-        content = {"nodes": []} if is_drawn else read_json(path)
-    if content is not None and (not isinstance(content, dict) or content.keys().isdisjoint({"nodes", "branches"})):
-        raise UsageError(f"{path} exists and is not a policy: name another file, or remove it")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,10 +12,10 @@ from typing import Any
 
 from epigym.drawing.page import policy_page
 from epigym.errors import EpigymError, UsageError
-from epigym.io.files import read_json, write_json, write_text
+from epigym.io.files import read, read_json, write_json, write_text
 from epigym.names import unknown
 from epigym.reference import semantics as reference
-from epigym.space.branching import outcomes_of
+from epigym.space.branching import event_name, outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
 from epigym.task.task import EState, Task
@@ -23,6 +24,8 @@ from search.policies.validation import Branch, Node, PolicyValidation, execute, 
 
 MOST_TREE_NODES = 100_000
 """Nodes of a policy that is written as a tree."""
+MOST_TREE_DEPTH = 200
+"""Its levels: Python reads and writes JSON recursively."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +73,7 @@ class Policy:
     @classmethod
     def from_dict(cls, task: Task, content: Any, where: str = "policy") -> Policy:
         """The policy that `to_dict` or `to_tree` describes; `where` names it in errors, which are those of `read`."""
-        if isinstance(content, dict) and "nodes" in content:
-            kind, nodes = content.get("policy", "strong"), content["nodes"]
-            if kind not in ("strong", "cyclic"):
-                raise EpigymError(f"{where}: {unknown('kind of policy', str(kind), ('strong', 'cyclic'))}")
-            if not isinstance(nodes, list) or not nodes:
-                raise EpigymError(f"{where}: nodes: expected an array of one node or more")
-        else:
-            kind, nodes = "strong", _numbered(content, where)
-        return cls(task, tuple(_read_node(node, k, nodes, where) for k, node in enumerate(nodes)), kind == "cyclic")
+        return cls(task, *_read_nodes(content, where))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write it: `.html` as a page to step through, `.dot` for Graphviz, `.tree.json` as a tree, others as nodes.
@@ -107,20 +102,20 @@ class Policy:
         """Nested `{"action", "branches": [{"event", "subtree"}]}`; a goal is null.
 
         Raises:
-            EpigymError: when the policy is cyclic, or the tree has more than `most` nodes.
+            EpigymError: when the policy is cyclic, or the tree has more than `most` nodes or `MOST_TREE_DEPTH` levels.
         """
-        if self.is_cyclic:
-            raise EpigymError("a cyclic policy is no tree: write numbered nodes, a file without .tree in its name")
-        sizes = [1] * len(self.nodes)
-        for k in self._order:
+        remedy = "write numbered nodes, a file without .tree in its name"
+        if self.depth is None:
+            raise EpigymError(f"a cyclic policy is no tree: {remedy}")
+        if self.depth > MOST_TREE_DEPTH:
+            raise EpigymError(f"as a tree the policy has {self.depth} levels, more than {MOST_TREE_DEPTH}: {remedy}")
+        order, sizes = order_of(self.nodes), [1] * len(self.nodes)
+        for k in order:
             sizes[k] += sum(sizes[branch.next] for branch in self.nodes[k].branches)
         if sizes[0] > most:
-            raise EpigymError(
-                f"as a tree the policy has {sizes[0]} nodes, more than {most}: write numbered nodes, "
-                "a file without .tree in its name"
-            )
+            raise EpigymError(f"as a tree the policy has {sizes[0]} nodes, more than {most}: {remedy}")
         trees: dict[int, dict[str, Any] | None] = {}
-        for k in self._order:
+        for k in order:
             action, branches = self.nodes[k]
             below = [_described(branch, subtree=trees[branch.next]) for branch in branches]
             trees[k] = None if action is None else {"action": action, "branches": below}
@@ -148,8 +143,9 @@ class Policy:
         """The event of a branch, and what tells it from others of that event; empty for an only branch."""
         if len(node.branches) == 1:
             return ""
-        action = next(action for action in self.task.actions if action.name == node.action)
-        return " and ".join([action.events[branch.event].name, *map(" ".join, branch.types.items())])
+        events = next((action.events for action in self.task.actions if action.name == node.action), ())
+        name = event_name(events, branch.event) if branch.event < len(events) else f"event {branch.event}"
+        return " and ".join([name, *map(" ".join, branch.types.items())])
 
     @property
     def leaves(self) -> int:
@@ -158,20 +154,17 @@ class Policy:
 
     @cached_property
     def depth(self) -> int | None:
-        """Actions of the longest execution; None of a cyclic policy."""
-        return None if self.is_cyclic else self._depths[0]
+        """Actions of the longest execution; None of a cyclic policy.
 
-    @cached_property
-    def _order(self) -> list[int]:
-        """The nodes, each after those that follow it."""
-        return order_of(self.nodes)
-
-    @cached_property
-    def _depths(self) -> list[int]:
+        Raises:
+            EpigymError: when a strong policy has a cycle.
+        """
+        if self.is_cyclic:
+            return None
         depths = [0] * len(self.nodes)
-        for k in self._order:
+        for k in order_of(self.nodes):
             depths[k] = max((1 + depths[branch.next] for branch in self.nodes[k].branches), default=0)
-        return depths
+        return depths[0]
 
     def validate(self, consistent_beliefs: bool = False) -> PolicyValidation:
         """What the reference says of every execution, see `search.policies.validation.execute`."""
@@ -193,16 +186,45 @@ class Policy:
 
     @cached_property
     def _node_of(self) -> dict[reference.CanonicalForm, int]:
-        """The node of each e-state; of several one that ends first, so that executions end."""
+        """The node of each e-state; of several the first one in the order of `forms`, so that executions end."""
         validation = self.validate()
         if not validation.valid:
             raise UsageError(f"the policy is not valid: {validation.reason}")
-        numbers = sorted(validation.forms, key=lambda k: 0 if self.is_cyclic else -self._depths[k])
-        return {validation.forms[k]: k for k in numbers}
+        return {form: k for k, form in reversed(list(validation.forms.items()))}
 
 
 def _described(branch: Branch, **following: Any) -> dict[str, Any]:
     return {"event": branch.event, **({"types": dict(branch.types)} if branch.types else {}), **following}
+
+
+def check_policy_file(file: str | os.PathLike[str]) -> None:
+    """Refuse a policy file where another file is, such as one that the search reads.
+
+    Raises:
+        UsageError: when there is something that is no policy.
+    """
+    path = Path(file)
+    if not path.exists():
+        return
+    with suppress(EpigymError):
+        text = read(path)
+        if not text.startswith("digraph policy") and '<meta name="generator" content="epigym">' not in text:
+            _read_nodes(read_json(path), "")
+        return
+    raise UsageError(f"{path} exists and is not a policy: name another file, or remove it")
+
+
+def _read_nodes(content: Any, where: str) -> tuple[tuple[Node, ...], bool]:
+    """The nodes, and whether the policy is cyclic."""
+    if isinstance(content, dict) and "nodes" in content:
+        kind, nodes = content.get("policy", "strong"), content["nodes"]
+        if kind not in ("strong", "cyclic"):
+            raise EpigymError(f"{where}: {unknown('kind of policy', str(kind), ('strong', 'cyclic'))}")
+        if not isinstance(nodes, list) or not nodes:
+            raise EpigymError(f"{where}: nodes: expected an array of one node or more")
+    else:
+        kind, nodes = "strong", _numbered(content, where)
+    return tuple(_read_node(node, k, nodes, where) for k, node in enumerate(nodes)), kind == "cyclic"
 
 
 def _numbered(tree: Any, where: str) -> list[Any]:

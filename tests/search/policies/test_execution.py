@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from epigym.envs.env import EpistemicEnv
 from epigym.errors import TaskError, UsageError
+from search.agents.result import SearchStatus
 from search.policies.execution import Execution
+from search.policies.planner import PolicyResult
+from search.policies.policy import Policy
+from search.policies.validation import Node
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.strategies import sensing_task
+from tests.search.policies.test_searching import dice
 
 ROBOTS = muddy_robots(2)
 
@@ -82,3 +88,24 @@ def test_what_is_wrong_is_explained() -> None:
     execution.apply("bell")
     with pytest.raises(UsageError, match="unknown outcome of 'bell' 'maybe': expected one of 'no'"):
         execution.observe("maybe")
+
+
+def test_events_of_one_name_are_told_apart() -> None:
+    [throw] = dice().actions
+    task = replace(
+        dice(), actions=(replace(throw, events=tuple(replace(event, name="die") for event in throw.events)),)
+    )
+    for number, is_goal in ((0, True), (1, False)):
+        execution = Execution(task)
+        assert list(map(str, execution.apply("throw"))) == ["die 0", "die 1"]
+        execution.observe(f"die {number}")
+        assert execution.is_goal is is_goal
+
+
+def test_an_invalid_policy_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = Policy(dice(), (Node(None),))
+    failed = PolicyResult(SearchStatus.ERROR, agent="policy", problem="dice", policy=policy)
+    monkeypatch.setattr("search.policies.execution.plan", lambda *_, **__: failed)
+    execution = Execution(dice())
+    assert execution.replan("cyclic") is failed
+    assert execution.policy is None

@@ -15,10 +15,10 @@ from epigym.errors import EpigymError, UsageError
 from epigym.reference import semantics as reference
 from epigym.space.space import StateSpace
 from epigym.task.formula import fluent
-from epigym.task.task import EState, Task
+from epigym.task.task import EState, Event, Task
 from search.agents.limits import Limits
 from search.heuristics.belief_relaxation import RelaxedPlan
-from search.policies.policy import Policy
+from search.policies.policy import Policy, check_policy_file
 from search.policies.searching import PolicySearch
 from search.policies.validation import Branch, Node
 from tests.epigym.space.test_outcomes import ignorant, look
@@ -221,3 +221,48 @@ def test_mutated_policies_are_refused() -> None:
             for mutated in mutations(policy, rng):
                 assert not mutated.validate().valid, (seed, mutated)
                 refused += 1
+
+
+def test_act_of_cyclic_policies_brings_the_goal_nearer() -> None:
+    """Nodes 0 and 2 stand for one e-state, where waiting alone would go on for ever."""
+    [throw] = dice().actions
+    wait = replace(throw, name="wait", events=(Event("wait"), Event("wait")), designated=(0,))
+    task = replace(dice(), actions=(throw, wait))
+    again = (Branch(0, {}, 1), Branch(1, {}, 2))
+    for first, other in ((Node("throw", again), Node("wait", (Branch(0, {}, 0),))),):
+        policy = Policy(task, (first, Node(None), other), is_cyclic=True)
+        assert policy.validate().valid
+        assert policy.act(task.initial) == "throw"
+
+
+def test_wrong_policies_are_shown_and_have_no_depth() -> None:
+    unknown = Policy(dice(), (Node("fly", (Branch(0, {}, 1), Branch(7, {}, 1))), Node(None)))
+    assert 'label="event 7"' in unknown.to_dot()
+    assert list(unknown.lines(1)) == [" 0. fly → event 0: 1, event 7: 1", "… and 1 more: policy_file writes all"]
+    circle = Policy(dice(), (Node("throw", (Branch(0, {}, 0),)),))
+    for ask in (lambda: circle.depth, circle.to_tree):
+        with pytest.raises(EpigymError, match="it has a cycle: nodes 0 → 0"):
+            ask()
+
+
+def test_a_tree_has_a_limit_of_levels_that_can_be_read(tmp_path: Path) -> None:
+    def chain(depth: int) -> Policy:
+        steps = (Node("throw", (Branch(0, {}, k + 1),)) for k in range(depth))
+        return Policy(dice(), (*steps, Node(None)))
+
+    file = tmp_path / "policy.tree.json"
+    chain(200).write(file)
+    assert Policy.read(dice(), file) == chain(200)
+    with pytest.raises(EpigymError, match="as a tree the policy has 201 levels, more than 200: write numbered nodes"):
+        chain(201).write(file)
+
+
+def test_only_policies_are_replaced(robots: Policy, tmp_path: Path) -> None:
+    for name in ("policy.json", "policy.tree.json", "policy.dot", "policy.html"):
+        robots.write(tmp_path / name)
+        check_policy_file(tmp_path / name)
+    (tmp_path / "graph.json").write_text('{"nodes": [{"id": 1}], "links": []}')
+    (tmp_path / "half.json").write_text('{"nodes": [{"act')
+    for name in ("graph.json", "half.json", "."):
+        with pytest.raises(UsageError, match="exists and is not a policy"):
+            check_policy_file(tmp_path / name)

@@ -6,7 +6,7 @@ Writes result.json into run_dir where that is given, and compare.json for the co
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -59,6 +59,7 @@ def solve(settings: Solve) -> ExitCode:
     """
     from rich.console import Console
 
+    from epigym.io.files import write_json
     from epigym.problem import load_problem
     from search.agents.limits import Limits
     from search.planning.configuration import Configuration
@@ -76,37 +77,19 @@ def solve(settings: Solve) -> ExitCode:
     start = perf_counter()
     task = load_problem(settings.problem, settings.reading)
     load_seconds = perf_counter() - start
+    search: Callable[..., SearchResult] = partial(find_plan, anytime=settings.anytime)
+    show: Callable[..., None] = show_results
     if settings.policy != "none":
         from search.policies.planner import find_policy
 
-        file, is_consistent = settings.policy_file, settings.consistent_beliefs
-        policy = find_policy(task, settings.policy, configurations[0], limits, file, consistent_beliefs=is_consistent)
-        policy = replace(policy, load_seconds=load_seconds)
-        show_policy(Console(), policy)
-        return _ended(settings, [policy])
+        search, show = partial(find_policy, kind=settings.policy), show_policy
+    is_consistent, files = settings.consistent_beliefs, (settings.plan_file or settings.policy_file, None)
     results = [
-        replace(
-            find_plan(
-                task,
-                configuration,
-                limits,
-                plan_file,
-                anytime=settings.anytime,
-                consistent_beliefs=settings.consistent_beliefs,
-            ),
-            load_seconds=load_seconds,
-        )
-        for configuration, plan_file in zip(configurations, (settings.plan_file, None), strict=False)
+        replace(search(task, one, limits, file, consistent_beliefs=is_consistent), load_seconds=load_seconds)
+        for one, file in zip(configurations, files, strict=False)
     ]
 
-    show_results(Console(), results)
-    return _ended(settings, results)
-
-
-def _ended(settings: Solve, results: Sequence[SearchResult]) -> ExitCode:
-    """Write the results; the exit code is that of the first."""
-    from epigym.io.files import write_json
-
+    show(Console(), results)
     if settings.run_dir is not None:
         for name, result in zip(("result", "compare"), results, strict=False):
             write_json(settings.run_dir / f"{name}.json", result.to_dict())

@@ -12,7 +12,8 @@ from epigym.cli.settings import ReadingSettings
 from epigym.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from epigym.reference.semantics import Validation
+    from search.policies.validation import PolicyValidation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,35 +39,23 @@ def check(settings: Validate) -> ExitCode:
 
     if (settings.plan is None) is (settings.policy is None):
         raise UsageError("plan: expected a plan, or else a policy: give plan=… or policy=FILE")
+    plan = read_plan(settings.plan) if isinstance(settings.plan, str) else settings.plan or []
+    task = load_problem(settings.problem, settings.reading)
+    validation: Validation | PolicyValidation
+    if settings.policy is None:
+        validation, reaching = validate(task, plan, settings.consistent_beliefs), f"{len(plan)} actions reach"
+    else:
+        from search.policies.policy import Policy
+
+        policy = Policy.read(task, settings.policy)
+        validation = policy.validate(settings.consistent_beliefs)
+        depth = "cyclic" if policy.is_cyclic else f"depth {policy.depth if validation.valid else None}"
+        reaching = f"a policy of {len(policy.nodes)} e-states, {depth}, reaches"
     console = Console(soft_wrap=True, highlight=False, markup=False)
-    if settings.policy is not None:
-        return _check_policy(settings, settings.policy, console)
-    assert settings.plan is not None
-    plan = read_plan(settings.plan) if isinstance(settings.plan, str) else settings.plan
-    task = load_problem(settings.problem, settings.reading)
-    validation = validate(task, plan, settings.consistent_beliefs)
     if not validation.valid:
         console.print(f"not valid: {validation.reason}")
         return ExitCode.INVALID_PLAN
-    console.print(f"valid: {len(plan)} actions reach the goal of {task.name}")
-    if validation.relies_on_collapse:
-        console.print(f"note: it relies on collapse of {', '.join(validation.collapsed)}")
-    return ExitCode.SUCCESS
-
-
-def _check_policy(settings: Validate, file: str, console: Console) -> ExitCode:
-    """The same of a policy."""
-    from epigym.problem import load_problem
-    from search.policies.policy import Policy
-
-    task = load_problem(settings.problem, settings.reading)
-    policy = Policy.read(task, file)
-    validation = policy.validate(settings.consistent_beliefs)
-    if not validation.valid:
-        console.print(f"not valid: {validation.reason}")
-        return ExitCode.INVALID_PLAN
-    depth = "cyclic" if policy.is_cyclic else f"depth {policy.depth}"
-    console.print(f"valid: a policy of {len(policy.nodes)} e-states, {depth}, reaches the goal of {task.name}")
+    console.print(f"valid: {reaching} the goal of {task.name}")
     if validation.collapsed:
         console.print(f"note: it relies on collapse of {', '.join(validation.collapsed)}")
     return ExitCode.SUCCESS

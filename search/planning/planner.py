@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -82,12 +83,7 @@ def find_plan(
     )
     if limits is None:
         return search(Limits())
-    limits = replace(limits, memory_limit=memory_bytes(limits.memory_limit))
-    ending = run_watched(Job(task.name, search, (limits,), tells=True, time_limit=limits.time_limit), limits, plan_file)
-    if ending.failure is SearchStatus.ERROR and ending.detail:
-        error = ending.error or EpigymError(ending.message)
-        error.add_note(ending.detail)
-        raise error
+    ending = run_watched(search, task, limits, plan_file)
     return _described(outcome(ending, configuration, task.name, consistent_beliefs), task)
 
 
@@ -134,22 +130,36 @@ def _prepare(task: Task, plan_file: str | os.PathLike[str] | None, consistent_be
         remove_plans(plan_file)
 
 
-def run_watched(job: Job, limits: Limits, plan_file: str | os.PathLike[str] | None) -> Ending:
-    """How a search ended in a process of its own; it is interrupted with a word on the best plan in `plan_file`."""
+def run_watched(
+    search: Callable[..., SearchResult], task: Task, limits: Limits, file: str | os.PathLike[str] | None
+) -> Ending:
+    """How a search with these limits ended in a process of its own.
+
+    Raises:
+        EpigymError: the error that ended the search.
+        KeyboardInterrupt: when it was interrupted; the message says whether what was found is in `file`.
+    """
     told: object = None
+    limits = replace(limits, memory_limit=memory_bytes(limits.memory_limit))
+    job = Job(task.name, search, (limits,), tells=True, time_limit=limits.time_limit)
     memory = int(GRACE_MEMORY * memory_bytes(limits.memory_limit))
     running = watch([job], parallel=1, memory_limit=memory, preload=[__name__], copies=may_be_copied())
     try:
         with closing(running) as heard:
             for each in heard:
                 if isinstance(each, Ending):
-                    return each
+                    ending = each
+                    break
                 told = each.value if isinstance(each, Told) else told
     except KeyboardInterrupt:
-        if isinstance(told, SearchResult) and told.plan is not None:
-            raise _interrupted(plan_file) from None
+        if isinstance(told, SearchResult) and told.status is SearchStatus.SOLVED:
+            raise _interrupted(file) from None
         raise
-    raise AssertionError("a job ends")
+    if ending.failure is SearchStatus.ERROR and ending.detail:
+        error = ending.error or EpigymError(ending.message)
+        error.add_note(ending.detail)
+        raise error
+    return ending
 
 
 def _interrupted(plan_file: str | os.PathLike[str] | None) -> KeyboardInterrupt:

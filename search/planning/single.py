@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
@@ -15,6 +15,8 @@ from search.heuristics.heuristic import Heuristic
 from search.planning.configuration import Configuration
 from search.processes.processes import Ending
 from search.processes.watched import NOBODY, Watcher
+
+Result = TypeVar("Result", bound=SearchResult)
 
 
 class Searched(NamedTuple):
@@ -64,12 +66,22 @@ def outcome(
     ending: Ending, configuration: Configuration, problem: str, consistent_beliefs: bool = False
 ) -> SearchResult:
     """The result of a search that a process made, or one that says how the process failed."""
-    result = ending.value
+    return completed(ending, _failed(configuration, problem, SearchStatus.ERROR, "", consistent_beliefs))
+
+
+def completed(ending: Ending, blank: Result) -> Result:
+    """The same, where `blank` has what is known of a process that failed."""
+    result: Result = ending.value
     if not isinstance(result, SearchResult):
         assert ending.failure is not None
-        failed = _failed(configuration, problem, ending.failure, ending.message, consistent_beliefs)
         counts = result if isinstance(result, Counts) else Counts(0, 0, 0)
-        result = replace(failed, search_seconds=ending.seconds, **asdict(counts))
+        result = replace(
+            blank,
+            status=ending.failure,
+            message=ending.message or blank.message,
+            search_seconds=ending.seconds,
+            **asdict(counts),
+        )
     peak = max(result.peak_bytes, ending.peak_bytes)
     return replace(result, peak_bytes=peak, cpu_seconds=ending.cpu_seconds)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Annotated, Any, Literal, Never
 
 from epigym.config.values import AtLeast, typed
-from epigym.errors import EpigymError, TaskError, UsageError
+from epigym.errors import TaskError, UsageError
 from epigym.names import unknown
 from epigym.reference.semantics import refuse_collapse
 from epigym.space.search_problem import SearchProblem, Source
@@ -25,10 +25,9 @@ from search.agents.result import SearchResult, SearchStatus
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.planning.configuration import DEFAULT, Choice, Configuration
 from search.planning.planner import find_plan, run_watched
-from search.planning.single import outcome
+from search.planning.single import completed
 from search.policies.policy import Policy, check_policy_file
 from search.policies.searching import LimitError, PolicySearch
-from search.processes.processes import Job
 from search.processes.watched import NOBODY, Watcher
 
 Kind = Literal["strong", "shortest", "cyclic"]
@@ -39,14 +38,14 @@ _UNCERTAIN = "consistent_beliefs=false: the policy may work only because some ag
 
 @dataclass(frozen=True, slots=True)
 class PolicyResult(SearchResult):
-    """The outcome of a search for a policy; it counts expanded e-states, outcomes, and e-states of the and-or graph.
+    """The outcome of a search for a policy: `agent` is `policy`, `heuristic` is `strong`, `shortest` or `cyclic`.
+
+    It counts expanded e-states, outcomes, and e-states of the and-or graph.
 
     Attributes:
-        kind: `strong`, `shortest` or `cyclic`.
         policy: what was found, executed by the reference; None when nothing was, and invalid with the status `error`.
     """
 
-    kind: str = "strong"
     policy: Policy | None = None
 
     @property
@@ -114,7 +113,8 @@ def plan(
     )
     policy = typed(policy, Literal["none", "strong", "shortest", "cyclic"], "policy")
     anytime = typed(anytime, bool, "anytime")
-    consistent_beliefs = typed(consistent_beliefs, bool | None, "consistent_beliefs")
+    if typed(consistent_beliefs, bool | None, "consistent_beliefs") is None:
+        consistent_beliefs = policy != "none"
     if anytime and policy != "none":
         raise UsageError("anytime=True is for linear plans: choose policy='shortest'")
     configuration = Configuration.of(agent, heuristic)
@@ -122,25 +122,22 @@ def plan(
         raise UsageError(f"agent {configuration.label!r} takes no heuristic: leave it out, or choose agent='hfs'")
     start = perf_counter()
     problem = SearchProblem.of(source)
-    is_consistent = (policy != "none" if consistent_beliefs is None else consistent_beliefs) or (
-        problem.space.consistent_beliefs
-    )
+    consistent_beliefs = consistent_beliefs or problem.space.consistent_beliefs
     configuration, load_seconds = configuration.within(problem.space), perf_counter() - start
-    result: SearchResult
-    if policy == "none":
-        result = find_plan(problem.task, configuration, limits, anytime=anytime, consistent_beliefs=is_consistent)
-    else:
-        result = find_policy(problem.task, policy, configuration, limits, consistent_beliefs=is_consistent)
+    search: Callable[..., SearchResult] = partial(find_plan, anytime=anytime)
+    if policy != "none":
+        search = partial(find_policy, kind=policy)
+    result = search(problem.task, configuration, limits, consistent_beliefs=consistent_beliefs)
     return replace(result, load_seconds=load_seconds)
 
 
 def find_policy(
     task: Task,
-    kind: Kind,
     configuration: Configuration,
     limits: Limits,
     policy_file: str | os.PathLike[str] | None = None,
     *,
+    kind: Kind = "strong",
     consistent_beliefs: bool = True,
 ) -> PolicyResult:
     """Search for a policy in a process of its own; the reference executes every branch before it is reported.
@@ -151,10 +148,10 @@ def find_policy(
 
     Args:
         task: the planning task.
-        kind: `strong`, `shortest` or `cyclic`.
         configuration: agent and heuristic for the linear plan.
         limits: when to give up.
         policy_file: where to write the policy once it was executed, see `Policy.write`; what is there is removed first.
+        kind: `strong`, `shortest` or `cyclic`, as `policy` of `plan`.
         consistent_beliefs: whether e-states are left out in which an agent believes everything.
 
     Returns:
@@ -165,38 +162,14 @@ def find_policy(
         TaskError, CollapseError, CheckpointError: as `find_plan`.
         UsageError: when `policy_file` exists and is no policy.
         OSError: when the policy cannot be written.
+        KeyboardInterrupt: as `find_plan`.
     """
     if consistent_beliefs:
         refuse_collapse(task, task.initial, "in the initial e-state")
     if policy_file is not None:
         check_policy_file(policy_file)
         Path(policy_file).unlink(missing_ok=True)
-    limits = replace(limits, memory_limit=memory_bytes(limits.memory_limit))
-    call = partial(_find_policy_here, task, kind, configuration, policy_file, consistent_beliefs)
-    ending = run_watched(Job(task.name, call, (limits,), tells=True, time_limit=limits.time_limit), limits, policy_file)
-    if ending.failure is SearchStatus.ERROR and ending.detail:
-        error = ending.error or EpigymError(ending.message)
-        error.add_note(ending.detail)
-        raise error
-    result = outcome(ending, configuration, task.name, consistent_beliefs)
-    if not isinstance(result, PolicyResult):
-        found: Mapping[str, Any] = {name: getattr(result, name) for name in SearchResult.__slots__}
-        result = PolicyResult(**found, kind=kind)
-    return replace(result, agent="policy", heuristic=kind)
-
-
-def _find_policy_here(
-    task: Task,
-    kind: Kind,
-    configuration: Configuration,
-    policy_file: str | os.PathLike[str] | None,
-    consistent_beliefs: bool,
-    limits: Limits,
-    watcher: Watcher = NOBODY,
-) -> PolicyResult:
-    """The same in this process; the watcher receives whatever is known, and sees to it that limits hold."""
-    budget = limits.start()
-    result = PolicyResult(
+    blank = PolicyResult(
         SearchStatus.UNSOLVABLE,
         agent="policy",
         problem=task.name,
@@ -205,41 +178,58 @@ def _find_policy_here(
         actions=len(task.actions),
         fluents=len(task.fluents),
         initial_worlds=len(task.initial.valuations),
-        kind=kind,
         message="" if consistent_beliefs else _UNCERTAIN,
     )
+    search = partial(_find_policy_here, task, configuration, policy_file, blank)
+    return completed(run_watched(search, task, limits, policy_file), blank)
+
+
+def _find_policy_here(
+    task: Task,
+    configuration: Configuration,
+    policy_file: str | os.PathLike[str] | None,
+    result: PolicyResult,
+    limits: Limits,
+    watcher: Watcher = NOBODY,
+) -> PolicyResult:
+    """The search in this process, which completes a result; the watcher receives whatever is known and holds limits."""
+    budget = limits.start()
     if not may_reach_goal(task):
         return replace(result, proof="no outcomes make the literals of the goal true", search_seconds=budget.seconds)
 
     def reported(status: SearchStatus) -> PolicyResult:
-        """The result until now, its policy executed and written, unless one of the same depth was before."""
+        """The result until now: the policy, executed and written unless one of its depth was, else the status."""
         known = replace(result, status=status, search_seconds=budget.seconds, peak_bytes=peak_bytes())
         if search is None:
             return known
         known = replace(known, **asdict(search.counts()), optimal=search.is_optimal)
-        if status is SearchStatus.UNSOLVABLE:
-            met, expanded = len(search.graph), len(search.graph.options)
-            return replace(known, proof=f"the and-or graph is exhausted: {met} e-states, {met - expanded} not needed")
         if search.is_solved:
             known = replace(known, status=SearchStatus.SOLVED)
             if known.policy is None or known.depth != search.graph.depth[space.initial]:
+                watcher.limit(None)
                 with budget.paused():
-                    watcher.limit(None)
-                    known = _verified(known, search, policy_file)
+                    known = _verified(known, search.policy(), policy_file)
             watcher.tell(known)
+        elif status is SearchStatus.UNSOLVABLE:
+            unused = known.distinct - known.expanded
+            known = replace(
+                known, proof=f"the and-or graph is exhausted: {known.distinct} e-states, {unused} not needed"
+            )
         return known
 
     search: PolicySearch | None = None
     try:
-        space = StateSpace(task, consistent_beliefs=consistent_beliefs)
+        space = StateSpace(task, consistent_beliefs=result.consistent_beliefs)
         search = PolicySearch(space, RelaxedPlan(space), budget, None if watcher is NOBODY else watcher.tell)
-        search.follow(_linear_plan(task, configuration, limits, consistent_beliefs))
+        search.follow(_linear_plan(task, configuration, limits, result.consistent_beliefs))
         space.use_symmetries()
-        is_solved = search.strong_cyclic() if kind == "cyclic" else search.strong()
-        result = reported(SearchStatus.SOLVED if is_solved else SearchStatus.UNSOLVABLE)
-        if kind != "shortest" or result.status is not SearchStatus.SOLVED:
+        if result.heuristic == "cyclic":
+            search.strong_cyclic()
+        else:
+            search.strong()
+        result = reported(SearchStatus.UNSOLVABLE)
+        if result.heuristic != "shortest" or result.status is not SearchStatus.SOLVED:
             return result
-        search.tell = None  # the watcher knows a policy, which counts must not replace
         watcher.limit(budget.left)
         search.improve()
         return reported(SearchStatus.SOLVED)
@@ -261,16 +251,15 @@ def _linear_plan(task: Task, configuration: Configuration, limits: Limits, consi
     return []
 
 
-def _verified(result: PolicyResult, search: PolicySearch, policy_file: str | os.PathLike[str] | None) -> PolicyResult:
+def _verified(result: PolicyResult, policy: Policy, policy_file: str | os.PathLike[str] | None) -> PolicyResult:
     """The result with the policy that was found, after the reference has executed it; it is written if it is valid."""
     start = perf_counter()
-    policy = search.policy()
     validation = policy.validate(result.consistent_beliefs)
-    result = replace(
-        result, policy=policy, collapsed_agents=validation.collapsed, validation_seconds=perf_counter() - start
-    )
+    seconds = result.validation_seconds + perf_counter() - start
+    result = replace(result, policy=policy, collapsed_agents=validation.collapsed, validation_seconds=seconds)
     if not validation.valid:
-        return replace(result, status=SearchStatus.ERROR, message=f"the policy is not valid: {validation.reason}")
+        message = f"the policy is not valid: {validation.reason}"
+        return replace(result, status=SearchStatus.ERROR, message=message, optimal=False)
     if policy_file is not None:
         policy.write(policy_file)
     return result

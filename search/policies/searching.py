@@ -46,12 +46,11 @@ class PolicySearch:
         space: whose initial e-state is the start.
         heuristic: estimates distances to the goal.
         budget: the limits, with a running clock.
-        tell: receives the counts now and then.
+        tell: receives the counts now and then, until a policy is found.
 
     Attributes:
         graph: what is explored.
         cyclic: the strong cyclic policy that was found, if one was searched.
-        tell: what receives the counts now and then.
         is_optimal: whether no strong policy has a lower depth than the one that was found.
     """
 
@@ -60,7 +59,7 @@ class PolicySearch:
         self.cyclic: Choices | None = None
         self.is_optimal = False
         self._root = space.initial
-        self.tell = tell
+        self._tell = tell
         self._heuristic, self._budget = heuristic, budget
         self._next_report = 0.0
 
@@ -202,9 +201,9 @@ class PolicySearch:
         if (limit := self._budget.exceeded(len(self.graph.options))) is not None:
             raise LimitError(limit)
         self.graph.expand(states)
-        if self.tell is not None and (now := self._budget.seconds) >= self._next_report:
+        if self._tell and not self.is_solved and (now := self._budget.seconds) >= self._next_report:
             self._next_report = now + REPORT_SECONDS
-            self.tell(self.counts())
+            self._tell(self.counts())
 
 
 class _Determinised(StateSpace):

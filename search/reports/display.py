@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -22,7 +22,7 @@ def show_results(console: Console, results: Sequence[SearchResult]) -> None:
     rows = {
         "status": [result.verdict for result in results],
         "plan length": [_count(result.plan_length) for result in results],
-        "shortest": [_proof(result) for result in results],
+        "shortest": [_proof(result.plan, result) for result in results],
         "first plan": [_found(result, 0) for result in results],
         "best plan": [_found(result, -1) for result in results],
         "expanded nodes": [_count(result.expanded) for result in results],
@@ -33,24 +33,19 @@ def show_results(console: Console, results: Sequence[SearchResult]) -> None:
     }
     if all(len(result.history) < 2 for result in results):
         del rows["first plan"], rows["best plan"]
-    titles = ["", *(result.label for result in results)]
-    console.print(ScreenTable(first.problem, titles, [[name, *cells] for name, cells in rows.items()]))
-    for result in results:
-        if result.checkpoint:
-            console.print(f"{result.label} uses the checkpoint {result.checkpoint}", soft_wrap=True)
-        for text in filter(None, (result.message, result.proof)):
-            console.print(f"{result.label}: {text}", soft_wrap=True)
+    _show_rows(console, results, rows)
     if first.plan is not None:
         show_plan(console, first)
 
 
-def show_policy(console: Console, result: PolicyResult) -> None:
+def show_policy(console: Console, results: Sequence[PolicyResult]) -> None:
     """Print the result of a search for a policy, then the policy, one numbered e-state a line."""
-    policy, is_valid = result.policy, result.status is SearchStatus.SOLVED
+    [result] = results
+    policy = result.policy
     rows = {
         "status": result.verdict,
         "depth": _count(result.depth),
-        "least depth": "proved" if result.optimal else "–" if policy is None else "not proved",
+        "least depth": _proof(policy, result),
         "e-states of the policy": _count(None if policy is None else len(policy.nodes)),
         "goals among them": _count(result.leaves),
         "expanded e-states": _count(result.expanded),
@@ -59,17 +54,13 @@ def show_policy(console: Console, result: PolicyResult) -> None:
         "search time": duration(result.search_seconds),
         "total time": duration(result.total_seconds),
     }
-    console.print(ScreenTable(result.problem, ["", result.label], [[name, cell] for name, cell in rows.items()]))
-    for text in filter(None, (result.message, result.proof)):
-        console.print(f"{result.label}: {text}", soft_wrap=True)
-    if policy is None:
-        return
-    console.print(f"policy ({'executed by the reference' if is_valid else 'not valid'}):")
-    for line in policy.lines(_POLICY_LINES):
-        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
-    if result.collapsed_agents:
-        agents = ", ".join(result.collapsed_agents)
-        console.print(f"note: the policy relies on collapse; at some end these agents believe everything: {agents}")
+    _show_rows(console, results, {name: [cell] for name, cell in rows.items()})
+    if policy is not None:
+        verdict = "executed by the reference" if result.status is SearchStatus.SOLVED else "not valid"
+        console.print(f"policy ({verdict}):")
+        for line in policy.lines(_POLICY_LINES):
+            console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+        _show_note(console, result, "the policy relies on inconsistent beliefs of these agents at some end")
 
 
 def show_plan(console: Console, result: SearchResult) -> None:
@@ -82,9 +73,23 @@ def show_plan(console: Console, result: SearchResult) -> None:
         console.print(f"plan of {result.label} ({len(result.plan)} actions, {verdict}):")
     for step, name in enumerate(result.plan, start=1):
         console.print(f"  {step:2d}. {name}", markup=False, highlight=False)
+    _show_note(console, result, "the plan relies on collapse; at its end these agents believe everything")
+
+
+def _show_rows(console: Console, results: Sequence[SearchResult], rows: Mapping[str, Sequence[str]]) -> None:
+    """Print a table with a column for each result, then what the results say."""
+    titles = ["", *(result.label for result in results)]
+    console.print(ScreenTable(results[0].problem, titles, [[name, *cells] for name, cells in rows.items()]))
+    for result in results:
+        if result.checkpoint:
+            console.print(f"{result.label} uses the checkpoint {result.checkpoint}", soft_wrap=True)
+        for text in filter(None, (result.message, result.proof)):
+            console.print(f"{result.label}: {text}", soft_wrap=True)
+
+
+def _show_note(console: Console, result: SearchResult, text: str) -> None:
     if result.collapsed_agents:
-        agents = ", ".join(result.collapsed_agents)
-        console.print(f"note: the plan relies on collapse; at its end these agents believe everything: {agents}")
+        console.print(f"note: {text}: {', '.join(result.collapsed_agents)}")
 
 
 def duration(seconds: float) -> str:
@@ -103,8 +108,8 @@ def _found(result: SearchResult, number: int) -> str:
     return f"{length:,} after {duration(seconds)}"
 
 
-def _proof(result: SearchResult) -> str:
-    return "–" if result.plan is None else "proved" if result.optimal else "not proved"
+def _proof(found: object, result: SearchResult) -> str:
+    return "–" if found is None else "proved" if result.optimal else "not proved"
 
 
 def _count(number: int | None) -> str:

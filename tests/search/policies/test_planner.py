@@ -81,26 +81,29 @@ def test_linear_plans_and_goals_at_the_start_are_policies() -> None:
 
 def test_limits() -> None:
     configuration = Configuration.of("bfs")
-    result = find_policy(muddy_robots(4), "strong", configuration, Limits(max_expanded=5))
+    result = find_policy(muddy_robots(4), configuration, Limits(max_expanded=5), kind="strong")
     assert (result.status, result.policy) == (SearchStatus.EXPANSION_LIMIT, None)
     assert result.expanded >= 5
-    assert (
-        find_policy(muddy_robots(4), "strong", configuration, Limits(time_limit=0.0)).status is SearchStatus.TIME_LIMIT
-    )
+    late = find_policy(muddy_robots(4), configuration, Limits(time_limit=0.0), consistent_beliefs=False)
+    assert (late.status, late.label, late.initial_worlds) == (SearchStatus.TIME_LIMIT, "policy/strong", 16)
+    assert late.message.startswith("consistent_beliefs=false")
 
 
 def test_a_limit_that_ends_the_improvement_leaves_the_best_policy() -> None:
     configuration = Configuration.of("bfs")
-    strong = find_policy(muddy_robots(4), "strong", configuration, Limits())
-    result = find_policy(muddy_robots(4), "shortest", configuration, Limits(max_expanded=strong.expanded + 1))
+    strong = find_policy(muddy_robots(4), configuration, Limits(), kind="strong")
+    result = find_policy(muddy_robots(4), configuration, Limits(max_expanded=strong.expanded + 1), kind="shortest")
     assert (result.status, result.depth, result.optimal) == (SearchStatus.SOLVED, strong.depth, False)
+
+
+def blank(kind: str) -> PolicyResult:
+    return PolicyResult(SearchStatus.UNSOLVABLE, "policy", "any", heuristic=kind, consistent_beliefs=True)
 
 
 def test_an_invalid_policy_is_an_error_and_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Policy, "validate", lambda *_: PolicyValidation(False, "step 1: wrong"))
-    call = planner._find_policy_here
     file = tmp_path / "policy.json"
-    result = call(dice(), "cyclic", Configuration.of("bfs"), file, True, Limits())
+    result = planner._find_policy_here(dice(), Configuration.of("bfs"), file, blank("cyclic"), Limits())
     assert (result.status, result.message) == (SearchStatus.ERROR, "the policy is not valid: step 1: wrong")
     assert not file.exists()
 
@@ -114,7 +117,7 @@ def test_counts_do_not_replace_a_policy_that_the_watcher_knows() -> None:
             sent.append(value)
 
     result = planner._find_policy_here(
-        muddy_robots(4), "shortest", Configuration.of("bfs"), None, True, Limits(), watcher=Recorder()
+        muddy_robots(4), Configuration.of("bfs"), None, blank("shortest"), Limits(), watcher=Recorder()
     )
     assert result.optimal
     kinds = [isinstance(value, PolicyResult) for value in sent]
@@ -174,9 +177,9 @@ def test_commands_refuse(tmp_path: Path, module: str, words: tuple[str, ...], me
 def test_a_page_is_written_and_replaced_but_no_other_page(tmp_path: Path) -> None:
     page = tmp_path / "policy.html"
     for _ in range(2):
-        find_policy(muddy_robots(2), "strong", Configuration.of("bfs"), Limits(time_limit=60), page)
+        find_policy(muddy_robots(2), Configuration.of("bfs"), Limits(time_limit=60), page, kind="strong")
         assert "bell: yes" in page.read_text()
     page.write_text("<!DOCTYPE html>\n<p>mine</p>")
     with pytest.raises(UsageError, match=r"policy\.html exists and is not a policy"):
-        find_policy(muddy_robots(2), "strong", Configuration.of("bfs"), Limits(time_limit=60), page)
+        find_policy(muddy_robots(2), Configuration.of("bfs"), Limits(time_limit=60), page, kind="strong")
     assert "mine" in page.read_text()

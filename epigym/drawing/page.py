@@ -15,8 +15,7 @@ from typing import Any
 
 from epigym.drawing import FULL_LABELS, UNCHANGED, svg
 from epigym.drawing.beliefs import view
-from epigym.drawing.steps import Change, change, find_outcome, read_step, step_text, walk, witnesses
-from epigym.errors import TaskError
+from epigym.drawing.steps import Change, change, find_outcome, read_step, walk, witnesses
 from epigym.io.files import replacing
 from epigym.space.branching import outcomes_of
 from epigym.space.kripke_model import KripkeModel
@@ -57,28 +56,20 @@ def policy_page(space: StateSpace, act: Callable[[KripkeModel], str]) -> str:
 
     Args:
         space: of the problem.
-        act: the policy: the name of the action to take in an e-state that is no goal.
-
-    Raises:
-        UsageError: when an action of the policy is unknown.
-        TaskError: when it cannot be applied.
+        act: the policy, a valid one: the name of the action to take in an e-state that is no goal.
     """
     steps, ends, after = [start(space)], [space.initial], dict[int, list[int]]()
     for end in ends:
         if end in after:
             continue
         after[end] = []
-        if space.is_goal([end])[0]:
-            continue
-        name = act(space.model(end))
-        found = outcomes_of(space, end, read_step(space.task, name)[0])
-        if not found:
-            raise TaskError(f"action {name!r} of the policy is not applicable")
-        for outcome, target in found:
-            text = step_text(name, outcome if len(found) > 1 else None)
-            after[end].append(len(steps))
-            steps.append(step_to(space, end, text, target))
-            ends.append(target)
+        if not space.is_goal([end])[0]:
+            name = act(space.model(end))
+            found = outcomes_of(space, end, read_step(space.task, name)[0])
+            for outcome, target in found:
+                after[end].append(len(steps))
+                steps.append(step_to(space, end, f"{name}: {outcome}" if len(found) > 1 else name, target))
+                ends.append(target)
     return written(space.task, [step | {"next": after[end]} for step, end in zip(steps, ends, strict=True)])
 
 

@@ -39,11 +39,6 @@ def walk(space: StateSpace, plan: Sequence[str]) -> list[int]:
     return states
 
 
-def step_text(action: str, outcome: Outcome | None = None) -> str:
-    """The step of an action, with all its outcomes or the one given."""
-    return action if outcome is None else f"{action}: {outcome}"
-
-
 def read_step(task: Task, text: str) -> tuple[int, str | None]:
     """The number of the action of a step, and the text of its outcome, None for all of them.
 

@@ -40,14 +40,18 @@ def outcomes_of(space: StateSpace, state: int, action: int) -> list[tuple[Outcom
     Raises:
         IndexError: when the e-state is unknown.
     """
-    found = space.outcomes([state])
+    found, task = space.outcomes([state]), space.task
     mine = found.action == action
     columns = (column[mine].tolist() for column in (found.event, found.assignment, found.target))
     rows = list(zip(*columns, strict=True))
     types: dict[tuple[int, int], Mapping[str, str]] = {}
     if any(assignment for _, assignment, _ in rows):
-        types = _distinguishing_types(space, state, action)
-    name = partial(event_name, space.task.actions[action].events)
+        every = reference.outcomes(task, space.model(state).state, task.actions[action])
+        for one in every:
+            kinds = zip(*(other.types for other in every if other.event == one.event), strict=True)
+            mentioned = zip(task.agents, one.types, kinds, strict=True)
+            types[one[:2]] = {agent: kind for agent, kind, all_ in mentioned if len(set(all_)) > 1}
+    name = partial(event_name, task.actions[action].events)
     return [(Outcome(event, k, name(event), types.get((event, k), {})), target) for event, k, target in rows]
 
 
@@ -55,15 +59,3 @@ def event_name(events: Sequence[Event], event: int) -> str:
     """The name of one of an action's events, with its index where another one has that name."""
     names = [one.name for one in events]
     return names[event] if names.count(names[event]) == 1 else f"{names[event]} {event}"
-
-
-def _distinguishing_types(space: StateSpace, state: int, action: int) -> dict[tuple[int, int], Mapping[str, str]]:
-    """The types of the agents on which outcomes of an event differ, by event and assignment."""
-    task = space.task
-    outcomes = reference.outcomes(task, space.model(state).state, task.actions[action])
-    found: dict[tuple[int, int], Mapping[str, str]] = {}
-    for one in outcomes:
-        kinds = zip(*(other.types for other in outcomes if other.event == one.event), strict=True)
-        mine = zip(task.agents, one.types, kinds, strict=True)
-        found[one.event, one.assignment] = {agent: kind for agent, kind, all_ in mine if len(set(all_)) > 1}
-    return found

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from epigym.drawing.page import start, step_to
-from epigym.drawing.steps import step_text, walk
+from epigym.drawing.steps import walk
 from epigym.errors import TaskError
 from epigym.space.branching import outcomes_of
 from epigym.space.kripke_model import KripkeModel
@@ -110,7 +110,7 @@ class Exploration:
             with suppress(TaskError):
                 found.append((name, name, self.space.successor(state, action)))
             if len(outcomes) > 1:
-                found.extend((step_text(name, outcome), name, target) for outcome, target in outcomes)
+                found.extend((f"{name}: {outcome}", name, target) for outcome, target in outcomes)
         states, places = np.unique(np.array([target for *_, target in found], np.int32), return_inverse=True)
         values = self.heuristic.score(states)
         goals = self.space.is_goal(states)

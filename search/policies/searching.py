@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from heapq import heappop, heappush
 from itertools import count
 from math import inf
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from epigym.space.space import StateSpace, Transitions
-from search.agents.best_first import hfs
+from epigym.space.space import StateSpace
 from search.agents.limits import Budget
 from search.agents.result import SearchStatus
-from search.agents.run import REPORT_SECONDS, Counts, SearchRun, Tell
+from search.agents.run import REPORT_SECONDS, Counts, Tell
 from search.heuristics.heuristic import Heuristic
 from search.policies.graph import AndOrGraph, Choices
 from search.policies.policy import Policy
@@ -23,8 +23,6 @@ _FAILURES = 1000
 """Of replanning, after which it is left to breadth-first search."""
 _BATCH = 16
 """E-states expanded at a time."""
-
-Path = list[tuple[int, int]]
 
 
 class LimitError(Exception):
@@ -128,47 +126,51 @@ class PolicySearch:
         2012), without the generalisation of e-states.
         """
         graph, stack, planned, failures = self.graph, [self._root], dict[int, int](), 0
-        forbidden: defaultdict[int, set[int]] = defaultdict(set)
+        forbidden = defaultdict[int, set[int]](set)
+
+        def allows(state: int, action: int) -> bool:
+            targets = graph.options[state][action]
+            return action not in forbidden[state] and graph.dead.isdisjoint(targets) and not seen.intersection(targets)
+
         while stack and failures < _FAILURES:
-            state = stack[-1]
+            state, seen = stack[-1], set(stack)
             if state in graph.depth or state in graph.dead:
-                stack.pop()
-                forbidden.pop(state, None)
-                continue
-            view = _Determinised(self, stack, forbidden)
-            if state not in planned or not view.allows(state, planned[state]):
-                if path := self._find_path(view):
-                    planned.update(path)
-                    continue
+                forbidden.pop(stack.pop(), None)
+            elif state in planned and allows(state, planned[state]):
+                unsolved = [target for target in graph.options[state][planned[state]] if target not in graph.depth]
+                stack.append(next((target for target in unsolved if target in planned), unsolved[0]))
+            elif path := self._find_path(state, allows):
+                planned.update(path)
+            else:
                 failures += 1
                 graph.find_dead()
-                stack.pop()
-                forbidden.pop(state, None)
+                forbidden.pop(stack.pop(), None)
                 if stack:
                     forbidden[stack[-1]].add(planned.pop(stack[-1]))
-                continue
-            unsolved = [target for target in graph.options[state][planned[state]] if target not in graph.depth]
-            stack.append(next((target for target in unsolved if target in planned), unsolved[0]))
 
-    def _find_path(self, view: _Determinised) -> Path | None:
-        """A path to a solved e-state; None where there is none."""
-        run = SearchRun(view, self._budget)
-        steps = hfs().start(run, self._heuristic)
-        try:
-            next(steps)
-            while True:
-                steps.send(1)
-        except StopIteration:
-            pass
-        if run.goal is None:
-            return None
-        path: Path = []
-        state = run.goal
-        while state != view.initial:
-            parents, actions = run.ways(np.array([state], np.int32))
-            state = int(parents[0])
-            path.append((state, int(actions[0])))
-        return path
+    def _find_path(self, start: int, allows: Callable[[int, int], bool]) -> Choices | None:
+        """The actions on a path to a solved e-state by greedy best-first search; None where there is none."""
+        graph, parents = self.graph, {start: (start, -1)}
+        numbers = count()
+        frontier = [(0.0, next(numbers), start)]  # heuristic value, number, e-state
+        while frontier:
+            *_, state = heappop(frontier)
+            self._expand([state])
+            new = list[int]()
+            for action in filter(partial(allows, state), graph.options[state]):
+                for target in graph.options[state][action]:
+                    if target not in parents:
+                        parents[target] = state, action
+                        new.append(target)
+                    if target in graph.depth:
+                        path: Choices = {}
+                        while target != start:
+                            target, action = parents[target]
+                            path[target] = action
+                        return path
+            for value, target in zip(self._heuristic.score(np.array(new, np.int32)).tolist(), new, strict=True):
+                heappush(frontier, (value, next(numbers), target))
+        return None
 
     def _explore(self, most: float, *, is_cyclic: bool = False) -> Iterator[None]:
         """Expand the e-states up to a distance that matter; stop whenever the graph has doubled, and at the end.
@@ -204,48 +206,3 @@ class PolicySearch:
         if self._tell and not self.is_solved and (now := self._budget.seconds) >= self._next_report:
             self._next_report = now + REPORT_SECONDS
             self._tell(self.counts())
-
-
-class _Determinised(StateSpace):
-    """The same space where an action leads to whichever outcome is wanted, and solved e-states are goals.
-
-    Args:
-        search: remembers outcomes, and has a budget.
-        stack: e-states to avoid; the last one is where to start.
-        forbidden: actions not to use.
-    """
-
-    def __init__(self, search: PolicySearch, stack: Sequence[int], forbidden: Mapping[int, Collection[int]]) -> None:
-        self.__dict__.update(search.graph.space.__dict__)
-        self.initial = stack[-1]
-        self._search, self._graph = search, search.graph
-        self._avoided, self._forbidden = set(stack), forbidden
-
-    def __len__(self) -> int:
-        """One e-state more than there are, so that a run remembers itself what it has seen."""
-        return super().__len__() + 1
-
-    def allows(self, state: int, action: int) -> bool:
-        """Whether an action may be used, and none of its outcomes is to be avoided."""
-        targets = self._graph.options[state][action]
-        is_free = action not in self._forbidden.get(state, ())
-        return is_free and self._graph.dead.isdisjoint(targets) and self._avoided.isdisjoint(targets)
-
-    def is_goal(self, ids: ArrayLike) -> NDArray[np.bool_]:
-        """bool[k]: which e-states are solved."""
-        return np.array([state in self._graph.depth for state in np.asarray(ids).tolist()], np.bool_)
-
-    def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int | None = None) -> Transitions:
-        """Where actions may lead, up to the first goal."""
-        states = np.asarray(ids).tolist()
-        self._search._expand(states)
-        found = [
-            (state, action, target)
-            for state in states
-            for action, targets in self._graph.options[state].items()
-            if self.allows(state, action)
-            for target in targets
-        ]
-        end = next((k for k, (_, _, target) in enumerate(found, 1) if target in self._graph.depth), len(found))
-        source, action, target = np.array(found[:end], np.int32).reshape(-1, 3).T
-        return Transitions(source, action, target, np.zeros(end, np.bool_))

@@ -14,7 +14,7 @@ import domains
 from epigym.__main__ import main
 from epigym.cli.codes import ExitCode
 from epigym.drawing.page import page, policy_page, write_page
-from epigym.errors import TaskError, UsageError
+from epigym.errors import UsageError
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
@@ -225,11 +225,6 @@ def test_a_policy_holds_every_branch_once(tmp_path: Path) -> None:
     assert {number for step in steps for number in step["next"]} == set(range(1, len(steps)))
     assert [all(step["reached"]) for step in steps] == [not step["next"] for step in steps]
     assert policy.leaves <= sum(not step["next"] for step in steps)
-
-
-def test_an_action_of_a_policy_that_cannot_be_applied_is_refused() -> None:
-    with pytest.raises(TaskError, match="action 'repair_r1' of the policy is not applicable"):
-        policy_page(StateSpace(muddy_robots(2)), lambda _: "repair_r1")
 
 
 def test_a_policy_that_comes_back_is_finite() -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 
-from epigym.drawing.steps import Change, Notice, change, notice, step_text, walk, witnesses
+from epigym.drawing.steps import Change, Notice, change, notice, walk, witnesses
 from epigym.errors import UsageError
 from epigym.problem import domain_problem, load_problem
 from epigym.space.branching import outcomes_of
@@ -139,7 +139,7 @@ def test_nothing_is_new_after_renumbering(estate: EState) -> None:
 def test_a_step_with_an_outcome_leads_there() -> None:
     space = StateSpace(looking((fluent("q"), "sees")))
     found = outcomes_of(space, space.initial, 0)
-    texts = [step_text("look", outcome) for outcome, _ in found]
+    texts = [f"look: {outcome}" for outcome, _ in found]
     assert texts == ["look: yes (b sees)", "look: yes (b misses)", "look: no"]
     assert [walk(space, [text]) for text in texts] == [[space.initial, target] for _, target in found]
     with pytest.raises(UsageError, match=r"^step 1: action 'look': .* disagree"):

@@ -19,7 +19,7 @@ from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
 from search.planning.plans import remove_plans, unverified
 from search.planning.proofs import SLOW_SECONDS, RefutedError, confirm_unsolvable
-from search.planning.single import outcome, search_alone
+from search.planning.single import Result, outcome, search_alone
 from search.processes.processes import Ending, Job, watch
 from search.processes.watched import NOBODY, Told, Watcher, may_be_copied
 
@@ -84,7 +84,7 @@ def find_plan(
     if limits is None:
         return search(Limits())
     ending = run_watched(search, task, limits, plan_file)
-    return _described(outcome(ending, configuration, task.name, consistent_beliefs), task)
+    return with_sizes(outcome(ending, configuration, task.name, consistent_beliefs), task)
 
 
 def find_plan_here(
@@ -102,7 +102,7 @@ def find_plan_here(
     start = perf_counter()
     _prepare(task, plan_file, consistent_beliefs)
     found, space, heuristic = search_alone(task, configuration, limits, consistent_beliefs, watcher)
-    result = _described(found, task)
+    result = with_sizes(found, task)
     if not reexecute:
         return result
     if result.status is SearchStatus.UNSOLVABLE:
@@ -167,7 +167,7 @@ def _interrupted(plan_file: str | os.PathLike[str] | None) -> KeyboardInterrupt:
     return KeyboardInterrupt(f"the best plan until now {kept}")
 
 
-def _described(result: SearchResult, task: Task) -> SearchResult:
+def with_sizes(result: Result, task: Task) -> Result:
     """The result with the size of its task."""
     return replace(
         result, actions=len(task.actions), fluents=len(task.fluents), initial_worlds=len(task.initial.valuations)

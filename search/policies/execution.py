@@ -43,7 +43,7 @@ class Execution:
         self._space = StateSpace(task)
         self._state = self._space.initial
         self._number = {action.name: k for k, action in enumerate(task.actions)}
-        self._outcomes: list[tuple[Outcome, int]] = []
+        self._targets: dict[str, int] = {}
 
     @property
     def estate(self) -> KripkeModel:
@@ -83,7 +83,7 @@ class Execution:
         if not found:
             obstacles = self._space.obstacles(self._state, self._number[action])
             raise TaskError(f"action {action!r} is not applicable: {obstacles}")
-        self.pending, self._outcomes = action, found
+        self.pending, self._targets = action, {str(outcome): target for outcome, target in found}
         return [outcome for outcome, _ in found]
 
     def observe(self, outcome: Outcome | str) -> None:
@@ -94,10 +94,9 @@ class Execution:
         """
         if self.pending is None:
             raise UsageError("there is nothing to observe: apply an action first")
-        targets = {str(one): target for one, target in self._outcomes}
-        if str(outcome) not in targets:
-            raise UsageError(unknown(f"outcome of {self.pending!r}", str(outcome), targets))
-        self._state, self.pending = targets[str(outcome)], None
+        if str(outcome) not in self._targets:
+            raise UsageError(unknown(f"outcome of {self.pending!r}", str(outcome), self._targets))
+        self._state, self.pending = self._targets[str(outcome)], None
 
     def replan(self, policy: Kind = "strong", **options: Any) -> PolicyResult:
         """Search a policy from the current e-state; if one is found, it is the policy from now on.

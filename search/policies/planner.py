@@ -24,7 +24,7 @@ from search.agents.limits import Limits, memory_bytes, peak_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.planning.configuration import DEFAULT, Choice, Configuration
-from search.planning.planner import find_plan, run_watched
+from search.planning.planner import find_plan, run_watched, with_sizes
 from search.planning.single import completed
 from search.policies.policy import Policy, check_policy_file
 from search.policies.searching import LimitError, PolicySearch
@@ -169,17 +169,9 @@ def find_policy(
     if policy_file is not None:
         check_policy_file(policy_file)
         Path(policy_file).unlink(missing_ok=True)
-    blank = PolicyResult(
-        SearchStatus.UNSOLVABLE,
-        agent="policy",
-        problem=task.name,
-        heuristic=kind,
-        consistent_beliefs=consistent_beliefs,
-        actions=len(task.actions),
-        fluents=len(task.fluents),
-        initial_worlds=len(task.initial.valuations),
-        message="" if consistent_beliefs else _UNCERTAIN,
-    )
+    blank = PolicyResult(SearchStatus.UNSOLVABLE, "policy", task.name, heuristic=kind)
+    message = "" if consistent_beliefs else _UNCERTAIN
+    blank = replace(with_sizes(blank, task), consistent_beliefs=consistent_beliefs, message=message)
     search = partial(_find_policy_here, task, configuration, policy_file, blank)
     return completed(run_watched(search, task, limits, policy_file), blank)
 
@@ -223,10 +215,7 @@ def _find_policy_here(
         search = PolicySearch(space, RelaxedPlan(space), budget, None if watcher is NOBODY else watcher.tell)
         search.follow(_linear_plan(task, configuration, limits, result.consistent_beliefs))
         space.use_symmetries()
-        if result.heuristic == "cyclic":
-            search.strong_cyclic()
-        else:
-            search.strong()
+        search.strong_cyclic() if result.heuristic == "cyclic" else search.strong()
         result = reported(SearchStatus.UNSOLVABLE)
         if result.heuristic != "shortest" or result.status is not SearchStatus.SOLVED:
             return result

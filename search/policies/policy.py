@@ -229,22 +229,19 @@ def _read_nodes(content: Any, where: str) -> tuple[tuple[Node, ...], bool]:
 
 def _numbered(tree: Any, where: str) -> list[Any]:
     """The nodes of a tree as those of a file of numbered nodes; what is wrong with them is left as it is."""
-    nodes: list[Any] = []
-    trees: list[Any] = [tree]
-    for one in trees:
-        if one is None or one == {}:
-            nodes.append({"action": None, "branches": []})
-            continue
-        if not isinstance(one, dict) or not isinstance(one.get("branches"), list):
-            place = f"{where}: " + ("" if one is tree else f"subtree {len(nodes)}: ")
-            raise EpigymError(f'{place}expected {{"action", "branches"}}, or null at a goal')
-        branches = []
-        for branch in one["branches"]:
-            if not isinstance(branch, dict) or "subtree" not in branch:
-                raise EpigymError(f'{where}: subtree {len(nodes)}: expected branches with "event" and "subtree"')
-            branches.append({**{k: v for k, v in branch.items() if k != "subtree"}, "next": len(trees)})
-            trees.append(branch["subtree"])
-        nodes.append({**one, "branches": branches})
+    nodes, trees = list[Any](), [tree]
+    for number, one in enumerate(trees):
+        branches = [] if one in (None, {}) else one.get("branches") if isinstance(one, dict) else None
+        if not isinstance(branches, list) or not all(isinstance(each, dict) and "subtree" in each for each in branches):
+            place = f"{where}: subtree {number}" if number else where
+            raise EpigymError(
+                f'{place}: expected {{"action", "branches": [{{"event", "subtree"}}]}}, or null at a goal'
+            )
+        places = range(len(trees), len(trees) + len(branches))
+        trees += [branch["subtree"] for branch in branches]
+        rest = ({key: value for key, value in branch.items() if key != "subtree"} for branch in branches)
+        numbered = [branch | {"next": place} for branch, place in zip(rest, places, strict=True)]
+        nodes.append((one or {}) | {"branches": numbered})
     return nodes
 
 
@@ -254,10 +251,9 @@ def _read_node(node: Any, number: int, nodes: list[Any], where: str) -> Node:
     def wrong(message: str) -> EpigymError:
         return EpigymError(f"{where}: node {number}: {message}")
 
-    if not isinstance(node, dict) or not isinstance(node.get("branches", []), list):
+    keys = {"action", "branches"}
+    if not isinstance(node, dict) or node.keys() - keys or not isinstance(node.get("branches", []), list):
         raise wrong('expected {"action", "branches"}')
-    if unknown_keys := node.keys() - {"action", "branches"}:
-        raise wrong(unknown("key", min(unknown_keys), ("action", "branches")))
     action, branches = node.get("action"), list[Branch]()
     if action is not None and not isinstance(action, str):
         raise wrong(f"expected the name of an action, or null, got {action!r}")

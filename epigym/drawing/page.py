@@ -15,7 +15,7 @@ from typing import Any
 
 from epigym.drawing import FULL_LABELS, UNCHANGED, svg
 from epigym.drawing.beliefs import view
-from epigym.drawing.steps import Change, change, find_outcome, read_step, walk, witnesses
+from epigym.drawing.steps import Change, change, take_step, walk, witnesses
 from epigym.io.files import replacing
 from epigym.space.branching import outcomes_of
 from epigym.space.kripke_model import KripkeModel
@@ -58,6 +58,7 @@ def policy_page(space: StateSpace, act: Callable[[KripkeModel], str]) -> str:
         space: of the problem.
         act: the policy, a valid one: the name of the action to take in an e-state that is no goal.
     """
+    numbers = {action.name: number for number, action in enumerate(space.task.actions)}
     steps, ends, after = [start(space)], [space.initial], dict[int, list[int]]()
     for end in ends:
         if end in after:
@@ -65,7 +66,7 @@ def policy_page(space: StateSpace, act: Callable[[KripkeModel], str]) -> str:
         after[end] = []
         if not space.is_goal([end])[0]:
             name = act(space.model(end))
-            found = outcomes_of(space, end, read_step(space.task, name)[0])
+            found = outcomes_of(space, end, numbers[name])
             for outcome, target in found:
                 after[end].append(len(steps))
                 steps.append(step_to(space, end, f"{name}: {outcome}" if len(found) > 1 else name, target))
@@ -106,9 +107,8 @@ def start(space: StateSpace) -> dict[str, Any]:
 def step_to(space: StateSpace, before: int, step: str, after: int) -> dict[str, Any]:
     """What happened when `step` led from `before` to `after`, and the e-state afterwards, as the page has it."""
     old, new = space.model(before), space.model(after)
-    number, text = read_step(space.task, step)
-    outcome = None if text is None else find_outcome(space, before, number, text)[0]
-    seen = {"action": step, "witnesses": witnesses(space.task, old.state, space.task.actions[number], outcome)}
+    action, outcome, _ = take_step(space, before, step)
+    seen = {"action": step, "witnesses": witnesses(space.task, old.state, action, outcome)}
     return seen | shown(new, change(old, new)) | _reached(space, after)
 
 

@@ -29,44 +29,32 @@ def walk(space: StateSpace, plan: Sequence[str]) -> list[int]:
     states = [space.initial]
     for step, text in enumerate(plan, start=1):
         try:
-            action, outcome = read_step(space.task, text)
-            if outcome is None:
-                states.append(_successor(space, states[-1], action))
-            else:
-                states.append(find_outcome(space, states[-1], action, outcome)[1])
+            states.append(take_step(space, states[-1], text)[2])
         except (TaskError, UsageError) as error:
             raise UsageError(f"step {step}: {error}") from None
     return states
 
 
-def read_step(task: Task, text: str) -> tuple[int, str | None]:
-    """The number of the action of a step, and the text of its outcome, None for all of them.
-
-    Raises:
-        UsageError: when there is no such action.
-    """
-    numbers = {action.name: number for number, action in enumerate(task.actions)}
-    if text in numbers:
-        return numbers[text], None
-    for name, number in numbers.items():
-        if text.startswith(f"{name}: "):
-            return number, text.removeprefix(f"{name}: ")
-    raise UsageError(unknown("action", text, numbers))
-
-
-def find_outcome(space: StateSpace, state: int, action: int, text: str) -> tuple[Outcome, int]:
-    """The outcome of an action that has this text, and the id of the e-state that it leads to.
+def take_step(space: StateSpace, state: int, text: str) -> tuple[Action, Outcome | None, int]:
+    """The action of a step, its outcome, None for all of them, and the id of the e-state that it leads to.
 
     Raises:
         TaskError: when the action is not allowed.
-        UsageError: when it has no such outcome.
+        UsageError: when there is no such action, or it has no such outcome.
     """
-    found = {str(outcome): (outcome, target) for outcome, target in outcomes_of(space, state, action)}
-    if not found:
-        _successor(space, state, action)  # says why not
-    if text not in found:
-        raise UsageError(unknown(f"outcome of {space.task.actions[action].name!r}", text, found))
-    return found[text]
+    for number, action in enumerate(space.task.actions):
+        if text == action.name:
+            return action, None, _successor(space, state, number)
+    for number, action in enumerate(space.task.actions):
+        if text.startswith(f"{action.name}: "):
+            found = {str(one): (action, one, target) for one, target in outcomes_of(space, state, number)}
+            if not found:
+                _successor(space, state, number)  # says why not
+            outcome = text.removeprefix(f"{action.name}: ")
+            if outcome not in found:
+                raise UsageError(unknown(f"outcome of {action.name!r}", outcome, found))
+            return found[outcome]
+    raise UsageError(unknown("action", text, [action.name for action in space.task.actions]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,7 @@ class StateSpace:
         An action has an outcome for each designated event that can happen at some designated world, and for each
         observability assignment on which these worlds disagree. Its e-state is the product update in which only these
         pairs are designated. Where beliefs have to be consistent, an action is left out as a whole when an agent would
-        be collapsed in one of its outcomes: no policy could use it.
+        have inconsistent beliefs in one of its outcomes: no policy could use it.
 
         Args:
             ids: int32[k], e-states; what was asked before is answered from memory.

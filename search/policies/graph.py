@@ -41,10 +41,10 @@ class AndOrGraph:
         self._checked = 0  # e-states expanded when the dead ones were found last
         self._seen: set[int] = set()
         self._uses: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-        self._meet([space.initial])
+        self._add([space.initial])
 
     def __len__(self) -> int:
-        """Number of e-states met."""
+        """Number of e-states generated, the initial one included."""
         return len(self._seen)
 
     def expand(self, states: Iterable[int]) -> None:
@@ -54,7 +54,7 @@ class AndOrGraph:
             return
         found = self.space.outcomes(np.array(new, np.int32))
         self.generated += len(found.target)
-        self._meet(found.target.tolist())
+        self._add(found.target.tolist())
         targets: defaultdict[tuple[int, int], dict[int, None]] = defaultdict(dict)
         columns = (found.source.tolist(), found.action.tolist(), found.target.tolist())
         for source, action, target in zip(*columns, strict=True):
@@ -77,8 +77,8 @@ class AndOrGraph:
         open_ = self._seen - self.options.keys()
         self.dead = self._seen - self._forced(open_ | self.depth.keys())
 
-    def find_cyclic(self, root: int, *, optimistic: bool = False) -> Choices | None:
-        """A strong cyclic policy from an e-state through expanded e-states; None where there is none.
+    def find_cyclic(self, *, optimistic: bool = False) -> Choices | None:
+        """A strong cyclic policy from the initial e-state through expanded e-states; None where there is none.
 
         With `optimistic` e-states that are not expanded count as goals: None is then a proof that there is none.
         """
@@ -89,10 +89,10 @@ class AndOrGraph:
         while True:
             choice = self._reaching(goals, kept)
             if len(choice) + len(goals) == len(kept):
-                return choice if root in choice or root in goals else None
+                return choice if self.space.initial in choice or self.space.initial in goals else None
             kept = choice.keys() | goals
 
-    def _meet(self, states: Iterable[int]) -> None:
+    def _add(self, states: Iterable[int]) -> None:
         new = [state for state in dict.fromkeys(states) if state not in self._seen]
         self._seen.update(new)
         are_goals = self.space.is_goal(np.array(new, np.int32))

@@ -33,7 +33,7 @@ from search.processes.watched import NOBODY, Watcher
 Kind = Literal["strong", "shortest", "cyclic"]
 LINEAR_SHARE, LINEAR_SECONDS = 0.1, 1.0
 """What the search for a linear plan gets: a share of the time limit, and at most so many seconds."""
-_UNCERTAIN = "consistent_beliefs=false: the policy may work only because some agent believes everything"
+_UNCERTAIN = "consistent_beliefs=false: the policy may rely on an agent whose beliefs are inconsistent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def find_policy(
         limits: when to give up.
         policy_file: where to write the policy once it was executed, see `Policy.write`; what is there is removed first.
         kind: `strong`, `shortest` or `cyclic`, as `policy` of `plan`.
-        consistent_beliefs: whether e-states are left out in which an agent believes everything.
+        consistent_beliefs: whether e-states are left out in which an agent's beliefs are inconsistent.
 
     Returns:
         The result; `unsolvable` is a proof, what it rests on is `proof`. Its status is `error` when a policy that was

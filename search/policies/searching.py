@@ -102,8 +102,8 @@ class PolicySearch:
         if self._root in self.graph.depth:
             return True
         for _ in self._explore(inf, is_cyclic=True):
-            self.cyclic = self.graph.find_cyclic(self._root)
-            if self.cyclic is not None or self.graph.find_cyclic(self._root, optimistic=True) is None:
+            self.cyclic = self.graph.find_cyclic()
+            if self.cyclic is not None or self.graph.find_cyclic(optimistic=True) is None:
                 break
         return self.is_solved  # also by a strong policy, which ends the loop without a step
 
@@ -193,8 +193,8 @@ class PolicySearch:
             dead = set[int]() if is_cyclic else graph.dead
             actions = (targets for state in layer for targets in graph.options[state].values())
             targets = (target for found in actions if dead.isdisjoint(found) for target in found)
-            fresh = dict.fromkeys(target for target in targets if target not in seen)
-            layer = [state for state in fresh if state not in graph.depth or graph.depth[state] > most - distance]
+            new = dict.fromkeys(target for target in targets if target not in seen)
+            layer = [state for state in new if state not in graph.depth or graph.depth[state] > most - distance]
             seen.update(layer)
             distance += 1
         yield

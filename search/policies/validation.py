@@ -24,12 +24,12 @@ from epigym.task.task import Task
 
 
 class Branch(NamedTuple):
-    """What happens when one event of an action does.
+    """The node that follows when one event of an action happens.
 
     Attributes:
         event: the index of the event in the action's events.
         types: the observability types of agents; where one event has several branches, they tell these apart.
-        next: the number of the node to go on from.
+        next: the number of that node.
     """
 
     event: int
@@ -77,7 +77,7 @@ def execute(
     reached.
 
     Raises:
-        CollapseError: when an agent is collapsed in the initial e-state, and that is forbidden.
+        CollapseError: when an agent has inconsistent beliefs in the initial e-state, and `consistent_beliefs` is set.
     """
     if consistent_beliefs:
         refuse_collapse(task, task.initial, "in the initial e-state")

@@ -163,7 +163,7 @@ def run_watched(
 
 
 def _interrupted(plan_file: str | os.PathLike[str] | None) -> KeyboardInterrupt:
-    kept = "is lost: name a plan_file to keep it" if plan_file is None else f"is in {plan_file}"
+    kept = "is lost: name a file to keep it" if plan_file is None else f"is in {plan_file}"
     return KeyboardInterrupt(f"the best plan until now {kept}")
 
 

@@ -204,9 +204,8 @@ def _find_policy_here(
             watcher.tell(known)
         elif status is SearchStatus.UNSOLVABLE:
             unused = known.distinct - known.expanded
-            known = replace(
-                known, proof=f"the and-or graph is exhausted: {known.distinct} e-states, {unused} not needed"
-            )
+            proof = f"the and-or graph is exhausted: {known.distinct} e-states, {unused} not needed"
+            known = replace(known, proof=proof)
         return known
 
     search: PolicySearch | None = None

@@ -292,7 +292,7 @@ def test_an_interruption_says_where_the_best_plan_is(
 ) -> None:
     file = tmp_path / "plan.json" if is_kept else None
     monkeypatch.setattr(ShorterPlans, "next", failing(KeyboardInterrupt))
-    kept = rf"is in {file}$" if is_kept else "is lost: name a plan_file to keep it$"
+    kept = rf"is in {file}$" if is_kept else "is lost: name a file to keep it$"
     with pytest.raises(KeyboardInterrupt, match=f"^the best plan until now {kept}"):
         find_plan(coin(), WORDY, plan_file=file, anytime=True)
     assert file is None or read_plan(file) == list(SHORTEST)

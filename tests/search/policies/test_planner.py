@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +23,7 @@ from search.policies import planner
 from search.policies.planner import PolicyResult, find_policy
 from search.policies.policy import Policy
 from search.policies.validation import PolicyValidation
-from search.processes.watched import Watcher
+from search.processes.watched import Told, Watcher
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import scouts
@@ -124,6 +126,18 @@ def test_counts_do_not_replace_a_policy_that_the_watcher_knows() -> None:
     assert kinds == sorted(kinds)
     assert not kinds[0]
     assert kinds.count(True) == 2
+
+
+def test_an_interrupt_says_where_the_policy_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def watch(*_: object, **__: object) -> Iterator[Told]:
+        yield Told(replace(blank("shortest"), status=SearchStatus.SOLVED))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("search.planning.planner.watch", watch)
+    file = tmp_path / "policy.json"
+    for path, place in ((file, f"is in {file}"), (None, "is lost: name a file to keep it")):
+        with pytest.raises(KeyboardInterrupt, match=re.escape(f"the best plan until now {place}")):
+            find_policy(dice(), Configuration.of("bfs"), Limits(), path, kind="shortest")
 
 
 def test_arguments_that_do_not_fit() -> None:

@@ -55,6 +55,7 @@ SHORT = {
     "search.evaluate experiment=messages": "per_domain=1 heuristics=[h_ff] max_expanded=1",
     "search.evaluate": "per_domain=1 time_limit=1",
     "search.explore": "port=0",
+    "tests.benchmarks.networks": "domain=consecutive_numbers guidance=h_ff,h_add",
     "tests.benchmarks.suites": "--time-limit 0",
 }
 """What is added to the end of a command to make it short."""
@@ -75,6 +76,7 @@ PROMISED = {
     "search.competition": "plan.json",
     "search.evaluate": "outputs/evaluate/*/results.csv",
     "search.report": "outputs/report/*/*.md",
+    "tests.benchmarks.networks": "outputs/networks/*/*.csv",
     "tests.benchmarks.suites": "outputs/suites/*.csv",
 }
 """What a command writes, beside the files that its arguments name."""

@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from epigym.drawing.page import policy_page
 from epigym.errors import EpigymError, UsageError
 from epigym.io.files import read, read_json, write_json, write_text
 from epigym.names import unknown
@@ -84,6 +83,8 @@ class Policy:
         """
         name = Path(path).name
         if name.endswith(".html"):
+            from epigym.drawing.page import policy_page  # with networkx, which takes a tenth of a second
+
             write_text(path, policy_page(StateSpace(self.task), self.act))
         elif name.endswith(".dot"):
             write_text(path, self.to_dot())

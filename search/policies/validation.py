@@ -20,7 +20,7 @@ from epigym.reference.semantics import (
     refuse_collapse,
     subgoals,
 )
-from epigym.task.task import Task
+from epigym.task.task import Action, Task
 
 
 class Branch(NamedTuple):
@@ -84,6 +84,7 @@ def execute(
     start = PointedModel.of(task.initial).contracted()
     forms = {0: canonical(start, task.fluents)}
     paths: dict[int, tuple[str, ...]] = {0: ()}
+    actions = {action.name: action for action in task.actions}
     queue, ends, lost = [(0, start)], list[int](), set[str]()
 
     def wrong(number: int, message: object) -> PolicyValidation:
@@ -100,7 +101,7 @@ def execute(
             ends.append(number)
             lost.update(agent for agent, is_lost in zip(task.agents, collapsed(estate), strict=True) if is_lost)
         try:
-            found = _take(task, nodes[number], estate, consistent_beliefs)
+            found = _take(task, actions, nodes[number], estate, consistent_beliefs)
         except EpigymError as error:
             return wrong(number, error)
         for one, following in found:
@@ -137,20 +138,21 @@ def order_of(nodes: Sequence[Node]) -> list[int]:
         raise EpigymError(f"it has a cycle: nodes {' → '.join(map(str, error.args[1][::-1]))}") from None
 
 
-def _take(task: Task, node: Node, estate: PointedModel, consistent_beliefs: bool) -> list[tuple[Outcome, int]]:
+def _take(
+    task: Task, actions: Mapping[str, Action], node: Node, estate: PointedModel, consistent_beliefs: bool
+) -> list[tuple[Outcome, int]]:
     """The outcomes of a node's action, each with the node that follows; raises EpigymError where they do not fit."""
     if node.action is None:
         held = zip(task.goal, subgoals(task, estate), strict=True)
         if missing := [str(goal) for goal, holds in held if not holds]:
             raise EpigymError(f"it ends, but these subgoals do not hold: {'; '.join(missing)}")
         return []
-    actions = {action.name: action for action in task.actions}
     if node.action not in actions:
         raise EpigymError(unknown("action", node.action, actions))
     found, spare = list[tuple[Outcome, int]](), dict(enumerate(node.branches))
     for one in outcomes(task, estate, actions[node.action]):
         if consistent_beliefs:
-            refuse_collapse(task, one.estate, f"after action {node.action!r}")
+            refuse_collapse(task, one.product, f"after action {node.action!r}")
         types = dict(zip(task.agents, one.types, strict=True)).items()
         fitting = [
             k for k, (event, seen, _) in enumerate(node.branches) if event == one.event and seen.items() <= types

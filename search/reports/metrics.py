@@ -75,3 +75,10 @@ def bootstrap(
     )
     low, high = found.confidence_interval
     return float(low), float(high)
+
+
+def mcnemar(first: int, second: int) -> float:
+    """The two-sided p-value of the exact McNemar test, from the numbers of problems that only one of two answered."""
+    from scipy import stats  # takes a second
+
+    return float(stats.binomtest(first, first + second).pvalue) if first + second else 1.0

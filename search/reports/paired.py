@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from search.reports.metrics import bootstrap, mean_of_samples
+from search.reports.metrics import bootstrap, mcnemar, mean_of_samples
 from search.reports.outcomes import Outcomes
 from search.reports.tables import ReportTable, number
 
@@ -96,7 +96,7 @@ def compare(outcomes: Outcomes, first: str, second: str) -> Comparison | None:
         both=len(answered[0] & answered[1]),
         only_first=ours,
         only_second=theirs,
-        mcnemar=float(stats.binomtest(ours, ours + theirs).pvalue) if ours + theirs else 1.0,
+        mcnemar=mcnemar(ours, theirs),
         interval=bootstrap(differences, mean_of_samples),
         counted=len(ratios),
         unequal=len(unequal),

@@ -25,7 +25,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from scipy import stats
 
 from domains import DOMAINS
 from epigym.io.files import write_rows
@@ -39,6 +38,7 @@ from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics.heuristic import Heuristic
 from search.heuristics.learned import Learned
+from search.reports.metrics import mcnemar
 from tests.benchmarks.suites.summit import draw
 from tests.benchmarks.suites.summit_sizes import LINES
 
@@ -201,12 +201,9 @@ def compare(
                         math.log((int(of[theirs][key]["expanded"]) + 1) / (int(of[ours][key]["expanded"]) + 1))
                     )
     gained, lost = (sum(counts[place] for counts in only.values()) for place in (0, 1))
-    p = stats.binomtest(gained, gained + lost).pvalue if gained + lost else 1.0
-    fewer = [
-        name for name, (a, b) in sorted(only.items()) if b > a and stats.binomtest(a, a + b).pvalue < 0.05
-    ]  # fmt: skip
+    fewer = [name for name, (a, b) in sorted(only.items()) if b > a and mcnemar(a, b) < 0.05]
     ratio = f"{math.exp(np.mean(ratios)):.2f}" if ratios else ""
-    return [str(gained), str(lost), f"{p:.3f}", ", ".join(fewer) or "none", ratio]
+    return [str(gained), str(lost), f"{mcnemar(gained, lost):.3f}", ", ".join(fewer) or "none", ratio]
 
 
 if __name__ == "__main__":

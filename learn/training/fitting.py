@@ -51,25 +51,25 @@ def train_best(settings: Training, source: Source) -> dict[str, float]:
 
     Until both are trained each has a folder of its own in that of the run.
     """
-    run_dir, bases = settings.run_dir, _BASES if settings.base == "best" else ()
-    if bases and (run_dir / RUN_FILE).exists():
+    run_dir = settings.run_dir
+    if settings.base == "best" and (run_dir / RUN_FILE).exists():
         settings = replace(settings, base=read_sealed(run_dir / RUN_FILE, "train again")["base"])
     if settings.base != "best":
         return train(settings, source)
     try:
-        found = {base: _train_part(replace(settings, base=base, run_dir=run_dir / base), source) for base in bases}
+        found = {base: _train_part(replace(settings, base=base, run_dir=run_dir / base), source) for base in _BASES}
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"go on with resume=true run_dir={run_dir}") from None
     if not all(found.values()):
         return {}
-    chosen = min(bases, key=lambda base: found[base]["val/score"])
+    chosen = min(_BASES, key=lambda base: found[base]["val/score"])
     logger.info("the network that corrects %s is kept: it is better in validation", chosen)
     for path in sorted((run_dir / chosen).iterdir(), key=lambda path: path.name == RUN_FILE):
         path.replace(run_dir / path.name)
-    for base in bases:
+    for base in _BASES:
         shutil.rmtree(run_dir / base)
-    compared = {name: one[name] for one in found.values() for name in one if name.startswith(tuple(bases))}
-    other = next(base for base in bases if base != chosen)
+    compared = {name: one[name] for one in found.values() for name in one if name.startswith(_BASES)}
+    other = next(base for base in _BASES if base != chosen)
     compared |= {f"other/{name}": found[other][f"val/{name}"] for name in ("solved", "expanded")}
     return found[chosen] | compared
 
@@ -105,15 +105,15 @@ def train(settings: Training, source: Source) -> dict[str, float]:
     history, waiting = History(run_dir / "metrics.csv"), WaitingTime()
     trainer = make_trainer(settings, by, history, waiting)
     _check_network(probe, encoding, source.first)
-    labelled = source.label()
-    types = [FeatureTypes(pairs.space.task) for pairs in labelled]
+    types = [FeatureTypes(pairs.space.task) for pairs in source.labelled]
     problems = [(task, FeatureTypes(task)) for task in source.to_validate if _fits(task, encoding)]
     if source.to_validate and not problems:
         raise EpigymError(
             f"no problem to validate on fits the {encoding.name} encoding: give it more room, see conf/encoding"
         )
-    base, compared = settings.base, _measure_base(settings, problems)
+    base = settings.base
     assert base != "best"
+    compared = _measure_base(settings, base, problems)
     seed_everything(settings.seed, workers=True, verbose=False)
     module = GineModule(
         encoding=settings.encoding,
@@ -128,7 +128,7 @@ def train(settings: Training, source: Source) -> dict[str, float]:
         semantics=source.reading.semantics,
         data=source.card,
     )
-    states = LabelledStates(labelled, encoding, base, shared=isinstance(module.network, PaperNetwork))
+    states = LabelledStates(source.labelled, encoding, base, shared=isinstance(module.network, PaperNetwork))
     data = _make_data(settings, states, problems)
     if base == "none" and isinstance(data.train, Samples) and hasattr(module.network, "start_at"):
         cast(Any, module.network).start_at(float(data.train.distance.mean()))
@@ -237,10 +237,9 @@ def _check_network(network: nn.Module, encoding: Encoding, task: Task) -> None:
         )
 
 
-def _measure_base(settings: Training, problems: Problems) -> dict[str, float]:
+def _measure_base(settings: Training, base: Base, problems: Problems) -> dict[str, float]:
     """How greedy search with the base heuristic alone does on the validation problems."""
-    base = settings.base
-    if base == "none" or base == "best" or not isinstance(settings.validation, SearchValidation):
+    if base == "none" or not isinstance(settings.validation, SearchValidation):
         return {}
     found = validate_by_search(problems, settings.validation.nodes, lambda space, _: BaseHeuristic(space, base))
     logger.info("%s alone: %d solved, %d expanded", base, found.solved, found.expanded)

@@ -96,8 +96,9 @@ class Source:
             return self.read[0]
         return next(draw(self.domains[0], "train", self.settings.seed, in_sight=True)).task
 
-    def label(self) -> list[Pairs]:
-        """The labelled e-states to learn from.
+    @cached_property
+    def labelled(self) -> list[Pairs]:
+        """The labelled e-states to learn from, the same for both base heuristics.
 
         Raises:
             EpigymError: when there is nothing to learn from.

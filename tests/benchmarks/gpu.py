@@ -101,7 +101,7 @@ def describe(name: str, kind: str, used: str, own: dict[str, str], others: Seque
 
 def prepare(settings: Train, kind: str) -> tuple[Callable[[Batch], None], Callable[[int], Any]]:
     """A training step, and what makes batches of so many pairs, of the usual size for 0, without an end."""
-    labelled: list[Pairs] = Source(settings, settings.domain, [], settings.reading).label()
+    labelled: list[Pairs] = Source(settings, settings.domain, [], settings.reading).labelled
     runs = PairRuns(LabelledStates(labelled, make_encoding(settings.encoding), "h_ff", shared=False))
     device = torch.device("cuda" if kind == "gpu" else "cpu")
     types = range(1, 300)  # as many as a domain has

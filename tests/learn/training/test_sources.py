@@ -41,7 +41,7 @@ def test_sampled_problems_are_those_of_the_domains(tmp_path: Path) -> None:
     """Of each so many, with the seed of the training; those that validate have long goals, half are larger."""
     source = source_of(tmp_path, *FEW, "data.goals=2", "seed=5")
     expected = [one.task for name in NAMES for one in islice(draw(name, "train", 5, 2, in_sight=True), 3)]
-    labelled = source.label()
+    labelled = source.labelled
     assert names_of([pairs.space.task for pairs in labelled]) == names_of(expected)
     assert [pairs.space.task.goal for pairs in labelled] == [task.goal for task in expected]
     validating = [
@@ -61,19 +61,19 @@ def test_sampled_problems_are_those_of_the_domains(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("objective", ["ranking", "distance"])
 def test_both_objectives_learn_from_the_same_e_states_of_sampled_problems(tmp_path: Path, objective: str) -> None:
-    pairs = source_of(tmp_path, *FEW, f"objective={objective}").label()
-    again = source_of(tmp_path, *FEW).label()
+    pairs = source_of(tmp_path, *FEW, f"objective={objective}").labelled
+    again = source_of(tmp_path, *FEW).labelled
     assert [one.ids.tolist() for one in pairs] == [one.ids.tolist() for one in again]
     assert all(len(one.better) for one in pairs)
 
 
 def test_published_problems_are_explored_for_distances_and_compared_for_an_order(tmp_path: Path) -> None:
     chosen = ("data=published", f"problem={PROBLEM}")
-    (explored,) = source_of(tmp_path, *chosen, "objective=distance", "explorer=exhaustive").label()
+    (explored,) = source_of(tmp_path, *chosen, "objective=distance", "explorer=exhaustive").labelled
     assert (len(explored.ids), len(explored.better)) == (225, 0)
-    (kept,) = source_of(tmp_path, *chosen, "objective=distance", "explorer=exhaustive", "explorer.max_kept=30").label()
+    (kept,) = source_of(tmp_path, *chosen, "objective=distance", "explorer=exhaustive", "explorer.max_kept=30").labelled
     assert len(kept.ids) == 30
-    (compared,) = source_of(tmp_path, *chosen, "data.expansions=3").label()
+    (compared,) = source_of(tmp_path, *chosen, "data.expansions=3").labelled
     assert len(compared.better) > 0
     assert len(compared.ids) < 225
     source = source_of(tmp_path, *chosen, "validation.problems=2")
@@ -95,13 +95,13 @@ def test_files_of_no_domain_are_validated_with_their_own(tmp_path: Path) -> None
     file = tmp_path / "own.txt"
     file.write_text(domains.text("collaboration_communication/2_2_3_pl_4"))
     source = source_of(tmp_path, f"problem={file}", "data.draws=2", "validation.problems=2")
-    assert len(source.label()) > 0
+    assert len(source.labelled) > 0
     assert len(source.to_validate) > 0
     assert source.card == {"kind": "files", "draws": 2, "goals": 4, "seed": 42}
     assert (source.names, source.learned_domains) == ([str(file)], [])
     with pytest.raises(UsageError, match=r"^validation=search samples problems of the domains of problem=, but these "
                                          r"belong to none: give data=sampled or validation=loss$"):  # fmt: skip
-        source_of(tmp_path, f"problem={file}", "data=published").label()
+        _ = source_of(tmp_path, f"problem={file}", "data=published").labelled
 
 
 def test_the_first_problem_may_be_too_large_to_explore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,7 @@ class Notice(StrEnum):
 
 
 def witnesses(task: Task, estate: EState, action: Action, outcome: Outcome | None = None) -> tuple[Notice, ...]:
-    """For each agent what it perceives of `action` in `estate`, or of one of its outcomes.
+    """The perception of `action` in `estate`, or of one of its outcomes, by each agent.
 
     Raises:
         TaskError: when designated worlds disagree about an agent's observability type, and no outcome is given.
@@ -99,10 +99,9 @@ def witnesses(task: Task, estate: EState, action: Action, outcome: Outcome | Non
 
 
 def notice(action: Action, kind: str, events: Sequence[int]) -> Notice:
-    """What an agent of an observability type perceives of `action`.
+    """The perception of `action` by an agent of an observability type, when one of `events` happens.
 
-    Whichever of some events happens, it saw it when it considers only that event possible, and noticed it when it
-    considers it possible among others.
+    The agent saw it if it considers only that event possible, and noticed it if it considers others possible, too.
     """
     seen = [(event, action.relations[kind][event]) for event in events]
     if all(row == {event} for event, row in seen):

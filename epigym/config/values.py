@@ -68,7 +68,7 @@ def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
     for name, entry in known.items():
         place, value = prefix + name, values.get(name, UNSET)
         if isinstance(value, str) and value == UNSET:
-            if entry.default is MISSING:
+            if entry.default is entry.default_factory is MISSING:
                 raise UsageError(f"{place} is not given: add {place}=…")
             continue
         made[name] = typed(value, hints[name], place)
@@ -121,9 +121,13 @@ def typed(value: Any, kind: Any, place: str) -> Any:
         if value in options:
             return value
         raise UsageError(unknown(place, str(value), options))
-    if origin in (list, Sequence) and value is not None:
+    if origin in (list, tuple, Sequence) and value is not None:
         items = value if isinstance(value, (list, tuple)) else [value]
-        return [typed(item, options[0], place) for item in items]
+        places = (f"{place}[{k}]" if is_dataclass(options[0]) else place for k in range(len(items)))
+        made = [typed(item, options[0], each) for item, each in zip(items, places, strict=True)]
+        return tuple(made) if origin is tuple else made
+    if origin is Mapping and isinstance(value, Mapping):
+        return {key: typed(item, options[1], f"{place}.{key}") for key, item in value.items()}
     if is_dataclass(kind) and isinstance(value, Mapping):
         return make(cast(type[Any], kind), value, place + ".")
     plain = origin or kind

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Annotated, Any, Literal, Never
 
 from epigym.config.values import AtLeast, typed
-from epigym.errors import TaskError, UsageError
+from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.names import unknown
 from epigym.reference.semantics import refuse_collapse
 from epigym.space.search_problem import SearchProblem, Source
@@ -25,7 +25,7 @@ from search.agents.result import SearchResult, SearchStatus
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.planning.configuration import DEFAULT, Choice, Configuration
 from search.planning.planner import find_plan, run_watched, with_sizes
-from search.planning.single import completed
+from search.planning.single import completed, search_alone
 from search.policies.policy import Policy, check_policy_file
 from search.policies.searching import LimitError, PolicySearch
 from search.processes.watched import NOBODY, Watcher
@@ -107,9 +107,9 @@ def plan(
     """
     for name in misspelt:
         raise UsageError(unknown("argument of search.plan", name, list(signature(plan).parameters)[:-1]))
+    seconds = typed(time_limit, Annotated[float, AtLeast(0)] | None, "time_limit")
     limits = Limits(
-        time_limit=typed(time_limit, Annotated[float, AtLeast(0)] | None, "time_limit"),
-        memory_limit=memory_bytes(typed(memory_limit, int | str | None, "memory_limit")),
+        time_limit=seconds, memory_limit=memory_bytes(typed(memory_limit, int | str | None, "memory_limit"))
     )
     policy = typed(policy, Literal["none", "strong", "shortest", "cyclic"], "policy")
     anytime = typed(anytime, bool, "anytime")
@@ -160,7 +160,7 @@ def find_policy(
 
     Raises:
         TaskError, CollapseError, CheckpointError: as `find_plan`.
-        UsageError: when `policy_file` exists and is no policy.
+        UsageError: when `policy_file` exists and is no policy, or asks for a tree and `kind` is `cyclic`.
         OSError: when the policy cannot be written.
         KeyboardInterrupt: as `find_plan`.
     """
@@ -168,6 +168,8 @@ def find_policy(
         refuse_collapse(task, task.initial, "in the initial e-state")
     if policy_file is not None:
         check_policy_file(policy_file)
+        if kind == "cyclic" and str(policy_file).endswith(".tree.json"):
+            raise UsageError(f"{policy_file}: a cyclic policy is no tree: leave .tree out of the name")
         Path(policy_file).unlink(missing_ok=True)
     blank = PolicyResult(SearchStatus.UNSOLVABLE, "policy", task.name, heuristic=kind)
     message = "" if consistent_beliefs else _UNCERTAIN
@@ -231,9 +233,7 @@ def _linear_plan(task: Task, configuration: Configuration, limits: Limits, consi
     """The actions of a linear plan; none where none is found in its share of the time."""
     seconds = LINEAR_SECONDS if limits.time_limit is None else min(LINEAR_SHARE * limits.time_limit, LINEAR_SECONDS)
     with suppress(TaskError):  # designated worlds disagree about an observer
-        space = configuration.make_space(task, consistent_beliefs=consistent_beliefs)
-        heuristic = configuration.make_heuristic(space)
-        found = configuration.make_agent().search(space, heuristic, replace(limits, time_limit=seconds))
+        found = search_alone(task, configuration, replace(limits, time_limit=seconds), consistent_beliefs).result
         number = {action.name: k for k, action in enumerate(task.actions)}
         return [number[name] for name in found.plan or ()]
     return []
@@ -249,5 +249,8 @@ def _verified(result: PolicyResult, policy: Policy, policy_file: str | os.PathLi
         message = f"the policy is not valid: {validation.reason}"
         return replace(result, status=SearchStatus.ERROR, message=message, optimal=False)
     if policy_file is not None:
-        policy.write(policy_file)
+        try:
+            policy.write(policy_file)
+        except EpigymError as error:
+            return replace(result, message=f"{policy_file} is not written: {error}")
     return result

@@ -8,11 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from epigym.config.values import make
 from epigym.errors import EpigymError, UsageError
 from epigym.io.files import read, read_json, write_json, write_text
-from epigym.names import unknown
 from epigym.reference import semantics as reference
 from epigym.space.branching import event_name, outcomes_of
 from epigym.space.kripke_model import KripkeModel
@@ -55,7 +55,7 @@ class Policy:
                 if target not in number:
                     number[target] = len(order)
                     order.append(target)
-            branches = tuple(Branch(outcome.event, outcome.types, number[target]) for outcome, target in outcomes)
+            branches = tuple(Branch(outcome.event, number[target], outcome.types) for outcome, target in outcomes)
             nodes.append(Node(space.task.actions[choice[state]].name, branches))
         return cls(space.task, tuple(nodes), is_cyclic)
 
@@ -117,9 +117,8 @@ class Policy:
             raise EpigymError(f"as a tree the policy has {sizes[0]} nodes, more than {most}: {remedy}")
         trees: dict[int, dict[str, Any] | None] = {}
         for k in order:
-            action, branches = self.nodes[k]
-            below = [_described(branch, subtree=trees[branch.next]) for branch in branches]
-            trees[k] = None if action is None else {"action": action, "branches": below}
+            below = [_described(branch, subtree=trees[branch.next]) for branch in self.nodes[k].branches]
+            trees[k] = {"action": self.nodes[k].action, "branches": below} if below else None
         return trees[0]
 
     def to_dot(self) -> str:
@@ -215,17 +214,27 @@ def check_policy_file(file: str | os.PathLike[str]) -> None:
     raise UsageError(f"{path} exists and is not a policy: name another file, or remove it")
 
 
+@dataclass(frozen=True, slots=True)
+class _PolicyFile:
+    nodes: tuple[Node, ...]
+    policy: Literal["strong", "cyclic"] = "strong"
+
+
 def _read_nodes(content: Any, where: str) -> tuple[tuple[Node, ...], bool]:
     """The nodes, and whether the policy is cyclic."""
-    if isinstance(content, dict) and "nodes" in content:
-        kind, nodes = content.get("policy", "strong"), content["nodes"]
-        if kind not in ("strong", "cyclic"):
-            raise EpigymError(f"{where}: {unknown('kind of policy', str(kind), ('strong', 'cyclic'))}")
-        if not isinstance(nodes, list) or not nodes:
-            raise EpigymError(f"{where}: nodes: expected an array of one node or more")
-    else:
-        kind, nodes = "strong", _numbered(content, where)
-    return tuple(_read_node(node, k, nodes, where) for k, node in enumerate(nodes)), kind == "cyclic"
+    if not isinstance(content, dict) or "nodes" not in content:
+        content = {"nodes": _numbered(content, where)}
+    file = make(_PolicyFile, content, f"{where}: ")
+    if not file.nodes:
+        raise EpigymError(f"{where}: nodes: expected one node or more")
+    for k, node in enumerate(file.nodes):
+        if (node.action is None) is bool(node.branches):
+            raise EpigymError(f"{where}: nodes[{k}]: a goal has no branches, any other node one or more")
+        if (following := max((branch.next for branch in node.branches), default=0)) >= len(file.nodes):
+            raise EpigymError(
+                f"{where}: nodes[{k}]: expected nodes 0 to {len(file.nodes) - 1} as next, got {following}"
+            )
+    return file.nodes, file.policy == "cyclic"
 
 
 def _numbered(tree: Any, where: str) -> list[Any]:
@@ -244,38 +253,6 @@ def _numbered(tree: Any, where: str) -> list[Any]:
         numbered = [branch | {"next": place} for branch, place in zip(rest, places, strict=True)]
         nodes.append((one or {}) | {"branches": numbered})
     return nodes
-
-
-def _read_node(node: Any, number: int, nodes: list[Any], where: str) -> Node:
-    """A node, checked."""
-
-    def wrong(message: str) -> EpigymError:
-        return EpigymError(f"{where}: node {number}: {message}")
-
-    keys = {"action", "branches"}
-    if not isinstance(node, dict) or node.keys() - keys or not isinstance(node.get("branches", []), list):
-        raise wrong('expected {"action", "branches"}')
-    action, branches = node.get("action"), list[Branch]()
-    if action is not None and not isinstance(action, str):
-        raise wrong(f"expected the name of an action, or null, got {action!r}")
-    for k, branch in enumerate(node.get("branches", [])):
-        if not isinstance(branch, dict) or branch.keys() - {"types"} != {"event", "next"}:
-            raise wrong(f'branch {k}: expected "event", "next" and where it matters "types"')
-        event, following, types = branch["event"], branch["next"], branch.get("types", {})
-        if not _is_index(event):
-            raise wrong(f"branch {k}: expected the number of an event, got {event!r}")
-        if not _is_index(following) or following >= len(nodes):
-            raise wrong(f"branch {k}: expected the number of a node, 0 to {len(nodes) - 1}, got {following!r}")
-        if not isinstance(types, dict) or not all(isinstance(kind, str) for kind in types.values()):
-            raise wrong(f"branch {k}: expected types by agent, got {types!r}")
-        branches.append(Branch(event, types, following))
-    if (action is None) is bool(branches):
-        raise wrong("a goal has no branches, any other node one or more")
-    return Node(action, tuple(branches))
-
-
-def _is_index(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _quoted(text: str) -> str:

@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
-from typing import NamedTuple
+from typing import Annotated
 
+from epigym.config.values import AtLeast
 from epigym.errors import EpigymError
 from epigym.names import unknown
 from epigym.reference.dense_model import PointedModel
@@ -23,21 +24,23 @@ from epigym.reference.semantics import (
 from epigym.task.task import Action, Task
 
 
-class Branch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Branch:
     """The node that follows when one event of an action happens.
 
     Attributes:
         event: the index of the event in the action's events.
-        types: the observability types of agents; where one event has several branches, they tell these apart.
         next: the number of that node.
+        types: the observability types of agents; where one event has several branches, they tell these apart.
     """
 
-    event: int
-    types: Mapping[str, str]
-    next: int
+    event: Annotated[int, AtLeast(0)]
+    next: Annotated[int, AtLeast(0)]
+    types: Mapping[str, str] = field(default_factory=dict)
 
 
-class Node(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Node:
     """An e-state of a policy.
 
     Attributes:
@@ -45,7 +48,7 @@ class Node(NamedTuple):
         branches: one for each outcome of the action.
     """
 
-    action: str | None
+    action: str | None = None
     branches: tuple[Branch, ...] = ()
 
 
@@ -154,9 +157,8 @@ def _take(
         if consistent_beliefs:
             refuse_collapse(task, one.product, f"after action {node.action!r}")
         types = dict(zip(task.agents, one.types, strict=True)).items()
-        fitting = [
-            k for k, (event, seen, _) in enumerate(node.branches) if event == one.event and seen.items() <= types
-        ]
+        mine = [k for k, branch in enumerate(node.branches) if branch.event == one.event]
+        fitting = [k for k in mine if node.branches[k].types.items() <= types]
         if len(fitting) != 1:
             raise EpigymError(f"{_described(node.action, one)} has {len(fitting)} branches, expected one")
         found.append((one, node.branches[fitting[0]].next))

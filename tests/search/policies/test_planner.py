@@ -197,3 +197,15 @@ def test_a_page_is_written_and_replaced_but_no_other_page(tmp_path: Path) -> Non
     with pytest.raises(UsageError, match=r"policy\.html exists and is not a policy"):
         find_policy(muddy_robots(2), Configuration.of("bfs"), Limits(time_limit=60), page, kind="strong")
     assert "mine" in page.read_text()
+
+
+def test_a_policy_that_is_no_tree_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, limits = tmp_path / "policy.tree.json", Limits(time_limit=60)
+    with pytest.raises(UsageError, match=r"a cyclic policy is no tree: leave \.tree out of the name"):
+        find_policy(muddy_robots(2), Configuration.of("bfs"), limits, file, kind="cyclic")
+    monkeypatch.setattr("search.policies.policy.MOST_TREE_DEPTH", 3)
+    result = find_policy(muddy_robots(2), Configuration.of("bfs"), limits, file, kind="strong")
+    assert result.status is SearchStatus.SOLVED
+    assert result.policy is not None
+    assert "policy.tree.json is not written: as a tree the policy has 4 levels, more than 3" in result.message
+    assert not file.exists()

@@ -119,24 +119,28 @@ BAD: list[tuple[Any, str]] = [
     ([], 'p.json: expected {"action", "branches": [{"event", "subtree"}]}, or null at a goal'),
     ({"action": "x", "branches": [{"event": 0}]}, 'p.json: expected {"action", "branches": ['),
     ({"action": "x", "branches": [{"event": 0, "subtree": 3}]}, "p.json: subtree 1: expected {"),
-    ({"nodes": []}, "p.json: nodes: expected an array of one node or more"),
-    ({"policy": "stong", "nodes": [{}]}, "p.json: unknown kind of policy 'stong': did you mean 'strong'"),
-    ({"nodes": [7]}, "p.json: node 0: expected {"),
-    ({"nodes": [{"acton": "x"}]}, "p.json: node 0: expected {"),
-    ({"nodes": [{"action": 3}]}, "p.json: node 0: expected the name of an action, or null, got 3"),
-    ({"nodes": [{"action": "x"}]}, "p.json: node 0: a goal has no branches, any other node one or more"),
-    ({"nodes": [{"action": "x", "branches": [{"event": 0}]}]}, 'p.json: node 0: branch 0: expected "event", "next"'),
+    ({"nodes": []}, "p.json: nodes: expected one node or more"),
+    ({"policy": "stong", "nodes": [{}]}, "unknown p.json: policy 'stong': did you mean 'strong'"),
+    ({"nodes": [7]}, "p.json: nodes[0]=7: expected a mapping"),
+    ({"nodes": [{"acton": "x"}]}, "unknown setting 'p.json: nodes[0].acton': did you mean 'p.json: nodes[0].action'"),
+    ({"nodes": [{"action": ["x"]}]}, "p.json: nodes[0].action=['x']: expected text"),
+    ({"nodes": [{"action": "x"}]}, "p.json: nodes[0]: a goal has no branches, any other node one or more"),
+    ({"nodes": [{"action": "x", "branches": [{"event": 0}]}]}, "p.json: nodes[0].branches[0].next is not given"),
     (
         {"nodes": [{"action": "x", "branches": [{"event": -1, "next": 0}]}]},
-        "p.json: node 0: branch 0: expected the number of an event, got -1",
+        "p.json: nodes[0].branches[0].event=-1: expected at least 0",
     ),
     (
         {"nodes": [{"action": "x", "branches": [{"event": 0, "next": 1}]}]},
-        "p.json: node 0: branch 0: expected the number of a node, 0 to 0, got 1",
+        "p.json: nodes[0]: expected nodes 0 to 0 as next, got 1",
     ),
     (
         {"nodes": [{"action": "x", "branches": [{"event": 0, "next": 0, "types": ["a"]}]}]},
-        "p.json: node 0: branch 0: expected types by agent, got ['a']",
+        "p.json: nodes[0].branches[0].types=['a']: expected a mapping",
+    ),
+    (
+        {"nodes": [{"action": "x", "branches": [{"event": 0, "next": 0, "types": {"a": None}}]}]},
+        "p.json: nodes[0].branches[0].types.a=null: expected text",
     ),
 ]
 
@@ -160,21 +164,21 @@ def test_validation_names_branch_and_step(robots: Policy) -> None:
     assert reason(1, lambda node: Node("rapair_r1", node.branches)).startswith(first + "unknown action 'rapair_r1'")
     assert reason(1, lambda node: Node(None)).startswith(first + "it ends, but these subgoals do not hold: -lit_r1")
     assert reason(1, lambda node: Node("repair_r1", node.branches)).startswith(first + "action 'repair_r1' is not app")
-    assert reason(1, lambda node: node._replace(branches=node.branches[:1])).startswith(first + "action 'bell' with")
-    extra = (*robots.nodes[0].branches, Branch(1, {}, 1))
-    assert reason(0, lambda node: node._replace(branches=extra)) == (
+    assert reason(1, lambda node: replace(node, branches=node.branches[:1])).startswith(first + "action 'bell' with")
+    extra = (*robots.nodes[0].branches, Branch(1, 1))
+    assert reason(0, lambda node: replace(node, branches=extra)) == (
         "step 1: branch 1 of action 'announce' (event 1) cannot happen"
     )
-    back = (Branch(0, {}, 0), *robots.nodes[1].branches[1:])
-    assert reason(1, lambda node: node._replace(branches=back)) == "it has a cycle: nodes 0 → 1 → 0"
+    back = (Branch(0, 0), *robots.nodes[1].branches[1:])
+    assert reason(1, lambda node: replace(node, branches=back)) == "it has a cycle: nodes 0 → 1 → 0"
 
 
 def test_validation_of_cyclic_policies_needs_a_goal_in_reach() -> None:
-    task, again = dice(), Node("throw", (Branch(0, {}, 1), Branch(1, {}, 0)))
+    task, again = dice(), Node("throw", (Branch(0, 1), Branch(1, 0)))
     assert Policy(task, (again, Node(None)), is_cyclic=True).validate().valid
     assert Policy(task, (again, Node(None))).validate().reason == "it has a cycle: nodes 0 → 0"
     trap = replace(task, goal=(fluent("broken"),))
-    stuck = Policy(trap, (again, Node("throw", (Branch(0, {}, 1), Branch(1, {}, 1)))), is_cyclic=True)
+    stuck = Policy(trap, (again, Node("throw", (Branch(0, 1), Branch(1, 1)))), is_cyclic=True)
     assert stuck.validate().reason == "step 1: no goal can be reached from here"
 
 
@@ -191,18 +195,18 @@ def mutations(policy: Policy, rng: random.Random) -> Iterator[Policy]:
         return replace(policy, nodes=(*policy.nodes[:number], new, *policy.nodes[number + 1 :]))
 
     yield changed(Node(None))
-    yield changed(node._replace(branches=(*node.branches, branch)))
-    yield changed(node._replace(branches=(*rest, branch._replace(event=branch.event + 1 + len(node.branches) * 9))))
-    yield changed(node._replace(branches=(*rest, branch._replace(next=number))))
-    yield changed(node._replace(action=f"{node.action}_"))
-    yield changed(node._replace(branches=(*node.branches, branch._replace(event=99))))
+    yield changed(replace(node, branches=(*node.branches, branch)))
+    yield changed(replace(node, branches=(*rest, replace(branch, event=branch.event + 1 + len(node.branches) * 9))))
+    yield changed(replace(node, branches=(*rest, replace(branch, next=number))))
+    yield changed(replace(node, action=f"{node.action}_"))
+    yield changed(replace(node, branches=(*node.branches, replace(branch, event=99))))
     others = [other for other in range(len(policy.nodes)) if other != branch.next]
-    yield changed(node._replace(branches=(*rest, branch._replace(next=rng.choice(others)))))
+    yield changed(replace(node, branches=(*rest, replace(branch, next=rng.choice(others)))))
     if rest:
-        yield changed(node._replace(branches=rest))
+        yield changed(replace(node, branches=rest))
     goals = [goal for goal, one in enumerate(policy.nodes) if one.action is None]
     if policy.nodes[branch.next].action is not None:
-        yield changed(node._replace(branches=(*rest, branch._replace(next=rng.choice(goals)))))
+        yield changed(replace(node, branches=(*rest, replace(branch, next=rng.choice(goals)))))
 
 
 def test_mutated_policies_are_refused() -> None:
@@ -228,18 +232,18 @@ def test_act_of_cyclic_policies_brings_the_goal_nearer() -> None:
     [throw] = dice().actions
     wait = replace(throw, name="wait", events=(Event("wait"), Event("wait")), designated=(0,))
     task = replace(dice(), actions=(throw, wait))
-    again = (Branch(0, {}, 1), Branch(1, {}, 2))
-    for first, other in ((Node("throw", again), Node("wait", (Branch(0, {}, 0),))),):
+    again = (Branch(0, 1), Branch(1, 2))
+    for first, other in ((Node("throw", again), Node("wait", (Branch(0, 0),))),):
         policy = Policy(task, (first, Node(None), other), is_cyclic=True)
         assert policy.validate().valid
         assert policy.act(task.initial) == "throw"
 
 
 def test_wrong_policies_are_shown_and_have_no_depth() -> None:
-    unknown = Policy(dice(), (Node("fly", (Branch(0, {}, 1), Branch(7, {}, 1))), Node(None)))
+    unknown = Policy(dice(), (Node("fly", (Branch(0, 1), Branch(7, 1))), Node(None)))
     assert 'label="event 7"' in unknown.to_dot()
     assert list(unknown.lines(1)) == [" 0. fly → event 0: 1, event 7: 1", "… and 1 more: policy_file writes all"]
-    circle = Policy(dice(), (Node("throw", (Branch(0, {}, 0),)),))
+    circle = Policy(dice(), (Node("throw", (Branch(0, 0),)),))
     for ask in (lambda: circle.depth, circle.to_tree):
         with pytest.raises(EpigymError, match="it has a cycle: nodes 0 → 0"):
             ask()
@@ -247,7 +251,7 @@ def test_wrong_policies_are_shown_and_have_no_depth() -> None:
 
 def test_a_tree_has_a_limit_of_levels_that_can_be_read(tmp_path: Path) -> None:
     def chain(depth: int) -> Policy:
-        steps = (Node("throw", (Branch(0, {}, k + 1),)) for k in range(depth))
+        steps = (Node("throw", (Branch(0, k + 1),)) for k in range(depth))
         return Policy(dice(), (*steps, Node(None)))
 
     file = tmp_path / "policy.tree.json"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from epigym.encoding.encoder import to_pyg
     from epigym.envs.aec import EpistemicAECEnv
     from epigym.envs.env import EpistemicEnv
+    from epigym.envs.parallel import EpistemicParallelEnv
     from epigym.envs.wrappers import PaddedObservation, PaddedVectorObservation
     from epigym.problem import Reading, load_problem
     from epigym.space.kripke_model import KripkeModel
@@ -38,6 +39,7 @@ __all__ = [
     "EpigymError",
     "EpistemicAECEnv",
     "EpistemicEnv",
+    "EpistemicParallelEnv",
     "KripkeModel",
     "LimitError",
     "PaddedObservation",
@@ -57,6 +59,7 @@ _HOMES = {
     "EState": "epigym.task.task",
     "EpistemicAECEnv": "epigym.envs.aec",
     "EpistemicEnv": "epigym.envs.env",
+    "EpistemicParallelEnv": "epigym.envs.parallel",
     "KripkeModel": "epigym.space.kripke_model",
     "PaddedObservation": "epigym.envs.wrappers",
     "PaddedVectorObservation": "epigym.envs.wrappers",

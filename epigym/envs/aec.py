@@ -185,7 +185,8 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        self._outcomes[agent] = self._act(agent, action)
+        invalid = self.is_invalid(agent, action)
+        self._outcomes[agent] = invalid, not invalid and self.fails(agent, action)
         self._turns += 1
         self.agent_selection = self.agents[self._turns % len(self.agents)]
         self._cumulative_rewards[agent] = 0.0
@@ -235,27 +236,39 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
         """Close `env`."""
         self.central.close()
 
-    def _act(self, agent: str, action: int | np.integer[Any] | None) -> tuple[bool, bool]:
-        """Take an action; whether the mask does not have it, and whether it has it, but it is not applicable."""
-        names, central = self.action_names[agent], self.central
+    def is_invalid(self, agent: str, action: Any) -> bool:
+        """Whether the agent's mask does not have an action now.
+
+        Raises:
+            EpigymError: when there is no such action, or the mask does not have it and `env` takes that for an error.
+        """
+        names = self.action_names[self._known(agent)]
         if isinstance(action, bool | np.bool_) or not self.action_spaces[agent].contains(action):
             raise EpigymError(f"an action of {agent!r} is a whole number from 0 to {len(names) - 1}, got {action!r}")
-        assert action is not None
-        if not self.action_mask(agent)[action]:  # that in the information is the caller's
-            if central.invalid_action == "error":
-                raise EpigymError(
-                    f"agent {agent!r} does not believe that {names[action]!r} is applicable: "
-                    f"{self._obstacles(agent, int(action))}; choose an action that its info['action_mask'] marks, or "
-                    "make the environment with invalid_action='noop'"
-                )
-            return True, False
+        if self.action_mask(agent)[action]:  # that in the information is the caller's
+            return False
+        if self.central.invalid_action == "error":
+            raise EpigymError(
+                f"agent {agent!r} does not believe that {names[action]!r} is applicable: "
+                f"{self._obstacles(agent, int(action))}; choose an action that its info['action_mask'] marks, or "
+                "make the environment with invalid_action='noop'"
+            )
+        return True
+
+    def fails(self, agent: str, action: Any) -> bool:
+        """Apply an action of an agent unless the goal holds; whether it is not applicable, which changes nothing.
+
+        Raises:
+            TaskError: when designated worlds disagree about an agent's observability type.
+        """
+        central = self.central
         if action == WAIT or central.is_goal():
-            return False, False
+            return False
         chosen = int(self._own[agent][int(action) - 1])
         if not central.space.applicable([central.state])[0, chosen]:
-            return False, True
+            return True
         central.state = central.space.successor(central.state, chosen)
-        return False, False
+        return False
 
     def _obstacles(self, agent: str, action: int) -> str:
         """Why one of its actions is not applicable as the agent sees it."""
@@ -268,10 +281,12 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
         """What all agents are told after a turn."""
         self.terminations = dict.fromkeys(self.agents, terminated)
         self.truncations = dict.fromkeys(self.agents, truncated)
-        self.infos = {agent: self._info(agent) for agent in self.agents}
+        self.infos = {agent: self.info(agent, *self._outcomes[agent]) for agent in self.agents}
+        if self.render_mode == "human":
+            self.render()
 
-    def _info(self, agent: str) -> Info:
-        invalid, failed = self._outcomes[agent]
+    def info(self, agent: str, invalid: bool, failed: bool) -> Info:
+        """The information of an agent, whose last action its mask did not have, or had though it was not applicable."""
         return {
             "action_mask": self.action_mask(agent),
             "action_names": self.action_names[agent],

@@ -126,7 +126,8 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     - `consistent_beliefs`: whether actions are ruled out that make an agent believe everything (default: no), so that
       every agent's beliefs stay consistent; no episode starts where they are not.
     - `nature`: `none` (default) or `sampled`, whether one designated world is actual, see above.
-    - `render_mode`: `svg` (text) or `rgb_array` (uint8[720, 960, 3]), a picture of the Kripke model.
+    - `render_mode`: `svg` (text) or `rgb_array` (uint8[720, 960, 3]), a picture of the Kripke model; `ansi`, its facts
+      and beliefs in English; `human`, the same printed after `reset` and every `step`.
     - `semantics` (of the registered environments): the reading of mA*, see `epigym.language.parse_mastar`.
 
     ## References
@@ -154,7 +155,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         LimitError: when the task does not fit the encoding.
     """
 
-    metadata = {"render_modes": ["svg", "rgb_array"], "render_fps": 2}  # noqa: RUF012
+    metadata = {"render_modes": ["human", "ansi", "svg", "rgb_array"], "render_fps": 2}  # noqa: RUF012
     _BOUND: ClassVar = ("space", "_consistent", "encoder", "_holds", "_drawable")
     """What belongs to one process."""
 
@@ -209,7 +210,9 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         goal, self.state = self.start(options, self.np_random)
         self._change_goal(goal)
         self.actual = self._choose_world(self.state)
-        info = self._info(is_goal=self.is_goal(), invalid=False)
+        info = self.information(is_goal=self.is_goal(), invalid=False)
+        if self.render_mode == "human":
+            self.render()
         return self.graph(self.state), info | {"action_names": self.action_names}
 
     def step(self, action: np.int64) -> tuple[GraphInstance, float, bool, bool, Info]:
@@ -231,16 +234,23 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
             else:
                 self.state = self.space.successor(self.state, int(action))
         is_goal = self.is_goal()
-        info = self._info(is_goal, invalid)
+        info = self.information(is_goal, invalid)
         if self.nature == "sampled":
             info["outcome"] = outcome
+        if self.render_mode == "human":
+            self.render()
         return self.graph(self.state), -1.0, is_goal, False, info
 
     def render(self) -> Any:
-        """The Kripke model as `render_mode` says: SVG text, uint8[720, 960, 3], or None."""
+        """The Kripke model as `render_mode` says: text, uint8[720, 960, 3], or None, printed with `human`."""
         from epigym import drawing
+        from epigym.drawing.english import describe_model
 
         match self.render_mode:
+            case "human":
+                print(describe_model(self.model()), end="\n\n")
+            case "ansi":
+                return describe_model(self.model())
             case "svg":
                 return drawing.svg(self.model())
             case "rgb_array":
@@ -341,7 +351,13 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
             f"(0 to {len(self.space) - 1}), got {option!r}"
         )
 
-    def _info(self, is_goal: bool, invalid: bool) -> Info:
+    def information(self, is_goal: bool, invalid: bool) -> Info:
+        """The information of the current e-state, see the class.
+
+        Args:
+            is_goal: whether the goal holds.
+            invalid: whether the mask did not have the last action.
+        """
         [consistent] = self._consistent([self.state])
         return {
             "action_mask": self.action_masks().astype(np.int8),

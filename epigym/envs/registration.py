@@ -15,13 +15,14 @@ def camel_case(name: str) -> str:
 
 
 def register_environments() -> None:
-    """Register `epi/Problem-v0` and `epi/<Domain>-v0`."""
+    """Register `epi/Problem-v0`, `epi/Text-v0` and `epi/<Domain>-v0`."""
     register(
         "epi/Problem-v0",
         entry_point="epigym.envs.env:ProblemEnv",
         vector_entry_point="epigym.envs.vector:problem_envs",
         max_episode_steps=MAX_EPISODE_STEPS,
     )
+    register("epi/Text-v0", entry_point="epigym.envs.text:TextEnv", max_episode_steps=MAX_EPISODE_STEPS)
     for name in domains.DOMAINS:
         register(
             f"epi/{camel_case(name)}-v0",

@@ -1,0 +1,176 @@
+"""Plain English: formulas, e-states, the text environment, and questions about beliefs."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from itertools import islice
+
+import gymnasium
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import epigym
+import search
+from epigym.drawing.english import describe_formula, describe_model
+from epigym.envs.questions import Question, generate_questions
+from epigym.errors import EpigymError
+from epigym.language import parse_formula
+from epigym.reference import semantics as reference
+from epigym.space.kripke_model import KripkeModel
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        ("tail", "tail is true"),
+        ("-tail", "tail is false"),
+        ("B(a, -B(b, tail))", "a believes that b does not believe that tail is true"),
+        ("-B(a, tail | (opened, -tail))",
+         "a does not believe that (tail is true or (opened is true and tail is false))"),
+        ("E([a,b], tail)", "each of a and b believes that tail is true"),
+        ("-C([a,b,c], tail)", "it is not the case that a, b and c commonly believe that tail is true"),
+    ],
+)  # fmt: skip
+def test_formulas_in_english(formula: str, text: str) -> None:
+    assert describe_formula(parse_formula(formula, fluents=("tail", "opened"), agents=("a", "b", "c"))) == text
+
+
+def test_gymnasium_accepts_the_text_environment() -> None:
+    env = gymnasium.make("epi/Text-v0", problem="coin_in_the_box/pl_3")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env.unwrapped)
+    env.reset(seed=0)
+    env.step("open_a")
+    twin = pickle.loads(pickle.dumps(env))
+    assert twin.step("peek_a")[0] == env.step("peek_a")[0]
+
+
+def test_a_plan_by_name_reaches_the_goal() -> None:
+    env = gymnasium.make("epi/Text-v0", problem="coin_in_the_box/pl_3")
+    text, info = env.reset(seed=0)
+    assert "opened is false" in text
+    assert "a is unsure about tail" in text
+    assert text.endswith("Available actions: open_a, signal_a_b and signal_a_c.")
+    plan = search.plan("coin_in_the_box/pl_3", agent="bfs").plan
+    assert plan is not None
+    for number, name in enumerate(plan, start=1):
+        assert name in text.splitlines()[-1]
+        text, reward, terminated, _, info = env.step(name)
+        assert reward == -1
+        assert terminated is info["is_goal"] is (number == len(plan))
+        assert text in env.observation_space
+    assert "does not hold" not in text
+
+
+def test_other_texts_change_nothing_or_are_refused() -> None:
+    env = gymnasium.make("epi/Text-v0", problem="coin_in_the_box/pl_3")
+    text, _ = env.reset()
+    after, _, terminated, _, info = env.step("fly")
+    assert (after, terminated, info["invalid_action"]) == (text, False, True)
+    strict = gymnasium.make("epi/Text-v0", problem="coin_in_the_box/pl_3", invalid_action="error")
+    strict.reset()
+    with pytest.raises(EpigymError, match="unknown action 'opn_a': did you mean 'open_a'"):
+        strict.step("opn_a")
+
+
+def test_ansi_and_human_show_the_same_text(capsys: pytest.CaptureFixture[str]) -> None:
+    ansi = gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3", render_mode="ansi")
+    human = gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3", render_mode="human")
+    ansi.reset()
+    human.reset()
+    shown = [ansi.render()]
+    action = ansi.unwrapped.action_names.index("open_a")
+    ansi.step(action)
+    human.step(action)
+    shown.append(ansi.render())
+    assert shown[0] != shown[1]
+    assert capsys.readouterr().out == "".join(f"{text}\n\n" for text in shown)
+
+
+def test_inconsistent_and_unknown_beliefs_are_named() -> None:
+    estate = epigym.EState(
+        (frozenset({"p"}), frozenset()), ((frozenset(), frozenset()), (frozenset({0}), frozenset({1}))), (0, 1)
+    )
+    assert describe_model(KripkeModel(("p", "q"), ("a", "b"), estate)) == (
+        "Facts: q is false.\nUnknown: p.\na has inconsistent beliefs.\n"
+        "b believes that q is false; it is unknown what b believes about p."
+    )
+
+
+PROBLEMS = (
+    "coin_in_the_box/pl_3",
+    "grapevine/3_pl_4",
+    "selective_communication/4_4_pl_5",
+    "active_muddy_child/amc_03_02_clean",
+)
+
+
+def answer(question: Question, agents: tuple[str, ...], fluents: tuple[str, ...], *, right: bool) -> bool:
+    """By the core: what the asked agent sees, or, from the wrong perspective, what is the case."""
+    [agent], [rest] = question.formula.agents, question.formula.children
+    model = KripkeModel(fluents, agents, question.end)
+    return (model.perspective(agent) if right else model).holds(rest)
+
+
+def assert_right(question: Question, problem: str, depth: int) -> None:
+    task = epigym.load_problem(problem)
+    actions = {action.name: action for action in task.actions}
+    estate, parts = task.initial, [question.formula]
+    while parts[-1].agents:
+        parts.append(parts[-1].children[0])
+    assert len(parts) == depth + 1
+    for name, changes in zip(question.plan, question.changes, strict=True):
+        before, estate = estate, reference.apply(task, estate, actions[name])
+        for part in parts:
+            truths = [reference.holds(one, task.agents, part) for one in (before, estate)]
+            if part in changes:
+                assert truths[1] is changes[part]
+            else:
+                assert truths[0] is truths[1]
+    assert reference.canonical(estate, task.fluents) == reference.canonical(question.end, task.fluents)
+    assert question.answer is answer(question, task.agents, task.fluents, right=True)
+    assert reference.holds(question.end, task.agents, question.formula) is question.answer
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_questions_have_one_right_answer(problem: str, depth: int) -> None:
+    for question in islice(generate_questions(problem, depth=depth, steps=4, seed=depth), 4):
+        assert_right(question, problem, depth)
+        assert question.prompt.endswith("Answer yes or no.")
+        assert len(question.story) == 1 + len(question.plan)
+
+
+@pytest.mark.slow
+def test_a_thousand_questions_have_one_right_answer() -> None:
+    for number, problem in enumerate(PROBLEMS):
+        for depth in (1, 2, 3, 4, 5):
+            for question in islice(generate_questions(problem, depth=depth, steps=1 + number + depth, seed=9), 50):
+                assert_right(question, problem, depth)
+
+
+def test_the_wrong_perspective_scores_below_the_right_one() -> None:
+    score = {True: 0, False: 0}
+    for problem in PROBLEMS[:3]:
+        task = epigym.load_problem(problem)
+        for question in islice(generate_questions(problem, depth=2, steps=5, seed=1), 40):
+            for right in score:
+                score[right] += question.answer is answer(question, task.agents, task.fluents, right=right)
+    assert score[True] == 120
+    assert score[False] < 110
+
+
+def test_questions_repeat_with_a_seed_and_ask_both_answers() -> None:
+    first, second = ([*islice(generate_questions(PROBLEMS[0], depth=1, steps=3, seed=5), 30)] for _ in range(2))
+    assert [one.prompt for one in first] == [one.prompt for one in second]
+    assert {one.answer for one in first} == {True, False}
+    assert len({one.prompt for one in first}) > 20
+
+
+def test_bad_arguments_of_questions_are_named() -> None:
+    with pytest.raises(EpigymError, match="depth=0: expected at least 1"):
+        next(generate_questions(PROBLEMS[0], depth=0, steps=3, seed=0))
+    with pytest.raises(EpigymError, match="steps=-1: expected at least 0"):
+        next(generate_questions(PROBLEMS[0], depth=1, steps=-1, seed=0))

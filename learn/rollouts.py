@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -33,6 +34,13 @@ class Rollouts(ProblemSettings):
     explorer: ExplorerSettings
     encoding: dict[str, Any] = field(metadata=ENCODING)
     outputs: Path = field(metadata={"written": "folder"})
+    format: Literal["samples", "minari"]
+    episodes: Count
+
+    @classmethod
+    def find_unused(cls, values: Mapping[str, Any]) -> dict[str, str]:
+        """The number of episodes where none are written."""
+        return {} if values["format"] == "minari" else {"episodes": "there are none: add format=minari"}
 
 
 def rollouts(settings: Rollouts) -> None:
@@ -68,6 +76,13 @@ def rollouts(settings: Rollouts) -> None:
         draw_rollout(data.metadata["counts"], data.metadata["task"], settings.run_dir / f"{name}.png")
         write_sealed(settings.run_dir / f"{name}.json", dict(data.metadata))
         logger.info("%s: %s", data.metadata["task"], data.folder)
+    if settings.format == "minari":
+        from learn.data.episodes import write_minari
+
+        root = settings.outputs / "minari"
+        for task, data in zip(tasks, sets, strict=True):
+            name = write_minari(task, data.samples, settings.encoding, root, settings.episodes, settings.draw_seed)
+            logger.info("MINARI_DATASETS_PATH=%s has the data set %s", root, name)
     Console().print(summary(sets))
 
 

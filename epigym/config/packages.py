@@ -26,6 +26,7 @@ EXTRAS = {
     "torch": "learn",
     "torch_geometric": "learn",
     "torchmetrics": "learn",
+    "minari": "offline",
     "sb3_contrib": "rl",
     "stable_baselines3": "rl",
     "hydra_joblib_launcher": "sweep",

@@ -12,6 +12,7 @@ from gymnasium.utils.env_checker import data_equivalence
 from hypothesis import given
 from hypothesis import strategies as st
 from pettingzoo.test import parallel_api_test, parallel_seed_test
+from sb3_contrib import MaskablePPO
 
 import epigym
 from epigym import EpistemicParallelEnv
@@ -23,7 +24,7 @@ from epigym.language import parse_mastar
 
 def make(rounds: int = 100, *, padded: bool = False, **arguments: Any) -> EpistemicParallelEnv:
     env = gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3", **arguments)
-    return EpistemicParallelEnv(epigym.PaddedObservation(env, max_edges=4096) if padded else env, max_rounds=rounds)
+    return EpistemicParallelEnv(epigym.PaddedObservation(env, max_nodes=64, max_edges=512) if padded else env, max_rounds=rounds)
 
 
 def choose(env: EpistemicParallelEnv, **names: str) -> dict[str, int]:
@@ -136,6 +137,58 @@ def test_every_agent_needs_an_action() -> None:
 
 
 ROUNDS, TURNS = make(), make().turns
+
+
+class OneAgent(gymnasium.Env[Any, Any]):
+    """The environment of one agent, in which the others follow their policies."""
+
+    def __init__(self, env: EpistemicParallelEnv, agent: str, policies: dict[str, MaskablePPO]) -> None:
+        self.env, self.agent, self.policies = env, agent, policies
+        self.observation_space, self.action_space = env.observation_space(agent), env.action_space(agent)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, Any]:
+        super().reset(seed=seed)
+        self.seen, self.infos = self.env.reset(seed=seed, options={"goal": "B(b, tail) | B(b, -tail)"})
+        return self.seen[self.agent], {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, Any]:
+        choices = {
+            agent: self.policies[agent].predict(self.seen[agent], action_masks=self.infos[agent]["action_mask"])[0]
+            for agent in self.env.agents if agent != self.agent
+        }  # fmt: skip
+        self.seen, rewards, terminations, truncations, self.infos = self.env.step(choices | {self.agent: action})
+        one = self.agent
+        return self.seen[one], rewards[one], terminations[one], truncations[one], {}
+
+    def action_masks(self) -> Any:
+        return self.infos[self.agent]["action_mask"]
+
+
+@pytest.mark.slow
+def test_independent_learners_of_a_stock_library_improve() -> None:
+    """Each agent learns with the others' current policies around it (independent PPO)."""
+    policies: dict[str, MaskablePPO] = {}
+    envs = {agent: OneAgent(make(20, padded=True), agent, policies) for agent in "abc"}
+    for agent, env in envs.items():
+        policies[agent] = MaskablePPO("MultiInputPolicy", env, n_steps=64, batch_size=64, seed=0, device="cpu")
+
+    def rounds() -> float:
+        """Mean number of rounds of an episode."""
+        env, steps = envs["a"], 0
+        for seed in range(20):
+            env.reset(seed=seed)
+            over = False
+            while not over:
+                action, _ = policies["a"].predict(env.seen["a"], action_masks=env.action_masks())
+                _, _, terminated, truncated, _ = env.step(action)
+                over, steps = terminated or truncated, steps + 1
+        return steps / 20
+
+    before = rounds()
+    for _ in range(4):
+        for policy in policies.values():
+            policy.learn(128, reset_num_timesteps=False)
+    assert rounds() < 0.7 * before
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 10_000)), max_size=12))

@@ -24,7 +24,9 @@ from epigym.language import parse_mastar
 
 def make(rounds: int = 100, *, padded: bool = False, **arguments: Any) -> EpistemicParallelEnv:
     env = gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3", **arguments)
-    return EpistemicParallelEnv(epigym.PaddedObservation(env, max_nodes=64, max_edges=512) if padded else env, max_rounds=rounds)
+    return EpistemicParallelEnv(
+        epigym.PaddedObservation(env, max_nodes=64, max_edges=512) if padded else env, max_rounds=rounds
+    )
 
 
 def choose(env: EpistemicParallelEnv, **names: str) -> dict[str, int]:

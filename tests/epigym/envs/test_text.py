@@ -5,10 +5,12 @@ from __future__ import annotations
 import pickle
 import warnings
 from itertools import islice
+from pathlib import Path
 
 import gymnasium
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.wrappers import RecordVideo
 
 import epigym
 import search
@@ -87,6 +89,19 @@ def test_ansi_and_human_show_the_same_text(capsys: pytest.CaptureFixture[str]) -
     shown.append(ansi.render())
     assert shown[0] != shown[1]
     assert capsys.readouterr().out == "".join(f"{text}\n\n" for text in shown)
+
+
+def test_videos_are_recorded(tmp_path: Path) -> None:
+    env = RecordVideo(
+        gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3", render_mode="rgb_array"),
+        str(tmp_path),
+        disable_logger=True,
+    )
+    env.reset(seed=0)
+    env.step(env.unwrapped.action_names.index("open_a"))
+    env.close()
+    [video] = tmp_path.glob("videos/*.mp4")
+    assert b"ftyp" in video.read_bytes()[:16]
 
 
 def test_inconsistent_and_unknown_beliefs_are_named() -> None:

@@ -8,10 +8,9 @@ from typing import Any
 
 from domains import selective_communication
 from domains.checks import between, flag
-from domains.domain import Domain, Scene
-from domains.selective_communication import Corridor, goal_formulas, make_corridor
-from domains.writing.mastar import Action, always, believes, not_, write
-from domains.writing.structure import Structure, numbered
+from domains.domain import Domain, Growth, Scene, sizes
+from domains.selective_communication import Corridor, goal_formulas
+from domains.writing.mastar import Action, Structure, always, believes, not_, numbered, write
 
 
 def problem(
@@ -58,15 +57,9 @@ def problem(
         excluded: see Selective Communication.
         goals: see Selective Communication.
 
-    Returns:
-        The mA* text of the problem.
-
-    Raises:
-        DomainError: when a parameter is out of range.
-
     Source: an enriched replica of Selective Communication, published in mA* with a learned heuristic.
     """
-    corridor = make_corridor(
+    corridor = Corridor(
         agents=agents, rooms=rooms, end=end, start=start, sense=sense,
         positions=positions, hears=hears, miss_right=miss_right, miss_left=miss_left,
     )  # fmt: skip
@@ -113,20 +106,10 @@ def _useless(fact: str, corridor: Corridor, toggles: bool) -> list[Action]:
     ]
 
 
-_TEN: dict[str, Any] = {"agents": 9, "rooms": 10, "sense": 8, "positions": [2, 3, 5, 6, 1, 7, 10, 10], "depth": 2}
-_END_AT_10 = ["at_10", "B(j, B(a, q))", "B(e, B(a, q))"]
-_INSTANCES: dict[str, dict[str, Any]] = {
-    "10_10_pl_2": {**_TEN, "start": 8, "informed": "g"},
-    "10_10_pl_3": {**_TEN, "start": 8, "informed": "eg"},
-    "10_10_pl_6": {**_TEN, "start": 8, "informed": "egj"},
-    "10_10_pl_7": {**_TEN, "start": 8, "goals": _END_AT_10},
-    "10_10_pl_9": {**_TEN, "informed": "g"},
-    "10_10_pl_10": {**_TEN, "informed": "eg"},
-    "10_10_pl_13": {**_TEN, "informed": "egj"},
-    "10_10_pl_14": {**_TEN, "goals": _END_AT_10},
-    "10_10_pl_17": {**_TEN, "informed": "cdeghj"},
-}
-_TRAIN = ("10_10_pl_10", "10_10_pl_6", "10_10_pl_7")
+_GROWTH = (
+    (9, 11, 4), (10, 13, 4), (11, 15, 4), (12, 17, 4), (13, 20, 4), (14, 23, 5), (15, 26, 5), (16, 29, 5), (17, 32, 5),
+    (18, 35, 6), (19, 38, 6), (20, 41, 6), (21, 44, 6), (22, 47, 7), (23, 50, 7), (24, 54, 7), (25, 57, 8), (25, 60, 8),
+)  # fmt: skip
 
 DOMAIN = Domain(
     name="selective_communication_enriched",
@@ -140,9 +123,6 @@ DOMAIN = Domain(
             "negated the useless fact, and both believe that it still holds."
         ),
     ),
-    instances=_INSTANCES,
-    train=_TRAIN,
-    test=tuple(name for name in _INSTANCES if name not in _TRAIN),
     structure=structure,
     ranges={
         "train": (
@@ -151,4 +131,13 @@ DOMAIN = Domain(
         "validation": ({"agents": (6, 7), "rooms": (7, 8), "sense": (3,), "useless": (3,), "toggles": (True,)},),
         "test": ({"agents": (8, 9), "rooms": (9, 10, 11), "sense": (4, 5), "useless": (3, 4), "toggles": (True,)},),
     },
+    growth=Growth(
+        sizes(
+            "agents rooms sense useless",
+            [(agents, rooms, rooms // 2, useless) for agents, rooms, useless in _GROWTH],
+            toggles=True,
+        ),
+        walk=(160, 1000),
+        subgoals=(16, 60),
+    ),
 )

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from domains.checks import known
-from domains.registry import DOMAINS, numbered
+from domains.instances import tabled
+from domains.registry import DOMAINS
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,8 @@ def _instances(split: str, *names: str) -> tuple[str, ...]:
 
 
 def _numbered(kind: str) -> tuple[str, ...]:
-    return tuple(f"{name}/{instance}" for name, instances in numbered(kind).items() for instance in instances)
+    """The instances of tables with names such as `<kind>_01`."""
+    return tuple(f"{name}/{one}" for name in DOMAINS for one in tabled().get(name, ()) if one.startswith(f"{kind}_"))
 
 
 _PUBLISHED = (

@@ -8,7 +8,8 @@ from typing import Any
 
 from domains.checks import between, formulas, known, subset
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.mastar import Action, Structure, agent_names, always, and_, believes, common, ignorant, not_, write
+from domains.writing.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, write
+from domains.writing.structure import Structure
 
 _GOALS: dict[str, Callable[[Sequence[str]], list[str]]] = {
     "first": lambda names: [believes(names[0], "tail")],

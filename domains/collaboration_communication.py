@@ -8,19 +8,8 @@ from typing import Any
 
 from domains.checks import DomainError, between, formulas, known, subset
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.mastar import (
-    Action,
-    Structure,
-    agent_names,
-    always,
-    and_,
-    believes,
-    common,
-    not_,
-    numbered,
-    or_,
-    write,
-)
+from domains.writing.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
+from domains.writing.structure import Structure, numbered
 
 _CHECKS = ("box", "room")
 _ORDERS = ("room", "box")

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from domains.checks import DomainError, known
 from domains.instances import Parameters, instances, published
 from domains.names import unknown
-from domains.writing.mastar import Structure
+from domains.writing.structure import Structure
 
 SPLITS = ("train", "validation", "test")
 _SEEDS = 1_000_000
@@ -83,6 +83,7 @@ class Domain:
         growth: larger problems, if they are to be part of the suites `summit` and `control`.
         consistent_beliefs: whether the beliefs of all agents remain consistent, whatever the actions, in the problem
             with the default parameters.
+        base: a domain all of whose parameters it has too; `problem` takes them as further keywords.
     """
 
     name: str
@@ -95,11 +96,14 @@ class Domain:
     actors: Mapping[str, int] = field(default_factory=dict)
     growth: Growth | None = None
     consistent_beliefs: bool = True
+    base: Domain | None = None
 
     @property
     def defaults(self) -> dict[str, Any]:
         """The parameters of the domain with their default values."""
-        return {name: parameter.default for name, parameter in inspect.signature(self.problem).parameters.items()}
+        own = inspect.signature(self.problem).parameters.values()
+        named = {parameter.name: parameter.default for parameter in own if parameter.kind is parameter.KEYWORD_ONLY}
+        return (self.base.defaults if self.base else {}) | named
 
     @property
     def documentation(self) -> str:

@@ -8,18 +8,8 @@ from typing import Any
 
 from domains.checks import between, formulas, known
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.mastar import (
-    Action,
-    Structure,
-    agent_names,
-    always,
-    believes,
-    everybody,
-    knows_whether,
-    not_,
-    secrets,
-    write,
-)
+from domains.writing.mastar import Action, agent_names, always, believes, everybody, knows_whether, not_, write
+from domains.writing.structure import Structure, secrets
 
 _PROTOCOLS = ("tell", "call")
 

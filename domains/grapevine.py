@@ -8,19 +8,8 @@ from typing import Any
 
 from domains.checks import between, flag, formulas, subset
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.mastar import (
-    Action,
-    Structure,
-    agent_names,
-    and_,
-    believes,
-    knows_whether,
-    not_,
-    numbered,
-    or_,
-    secrets,
-    write,
-)
+from domains.writing.mastar import Action, agent_names, and_, believes, knows_whether, not_, or_, write
+from domains.writing.structure import Structure, numbered, secrets
 
 
 def problem(

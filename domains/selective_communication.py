@@ -7,7 +7,8 @@ from typing import Any
 
 from domains.checks import DomainError, between, formulas, subset
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.mastar import Action, Structure, agent_names, always, and_, believes, not_, numbered, write
+from domains.writing.mastar import Action, agent_names, always, and_, believes, not_, write
+from domains.writing.structure import Structure, numbered
 
 
 class Corridor:

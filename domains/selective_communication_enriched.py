@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -10,73 +9,44 @@ from domains import selective_communication
 from domains.checks import between, flag
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.selective_communication import Corridor, goal_formulas
-from domains.writing.mastar import Action, Structure, always, believes, not_, numbered, write
+from domains.writing.mastar import Action, always, believes, not_, write
+from domains.writing.structure import Structure, numbered
 
 
-def problem(
-    *,
-    agents: int = 3,
-    rooms: int = 4,
-    end: int | None = None,
-    start: int = 1,
-    sense: int = 2,
-    positions: Sequence[int] | None = None,
-    hears: Sequence[Sequence[str]] | None = None,
-    miss_right: Sequence[str] = (),
-    miss_left: Sequence[str] = (),
-    useless: int = 1,
-    toggles: bool = False,
-    informed: Sequence[str] = (),
-    depth: int = 1,
-    excluded: Sequence[str] = (),
-    goals: Sequence[str] | None = None,
-) -> str:
+def problem(*, useless: int = 1, toggles: bool = False, **corridor: Any) -> str:
     """Selective Communication with facts that do not matter, and actions about them in every room.
 
-    The story is that of Selective Communication. Besides, a can in every room look at a useless fact, which
-    is commonly known to hold, and mutter it to itself, and it can negate and activate the fact.
+    The story and all parameters are those of Selective Communication. Besides, a can in every room look at a useless
+    fact, which is commonly known to hold, and mutter it to itself, and it can negate and activate the fact.
 
     Difficulty grows as in Selective Communication; useless facts multiply the successors of an e-state
     without bringing a goal closer, and with `toggles` they multiply the e-states, too.
 
     Args:
-        agents: see Selective Communication.
-        rooms: see Selective Communication.
-        end: see Selective Communication.
-        start: see Selective Communication.
-        sense: see Selective Communication.
-        positions: see Selective Communication.
-        hears: see Selective Communication.
-        miss_right: see Selective Communication.
-        miss_left: see Selective Communication.
         useless: number of useless facts, 1 to 8.
         toggles: whether negating and activating really change the fact, in a's eyes only; in the published
             problems they have no effect.
-        informed: see Selective Communication.
-        depth: see Selective Communication.
-        excluded: see Selective Communication.
-        goals: see Selective Communication.
+        **corridor: the parameters of Selective Communication.
 
     Source: an enriched replica of Selective Communication, published in mA* with a learned heuristic.
     """
-    corridor = Corridor(
-        agents=agents, rooms=rooms, end=end, start=start, sense=sense,
-        positions=positions, hears=hears, miss_right=miss_right, miss_left=miss_left,
-    )  # fmt: skip
+    given = {**selective_communication.DOMAIN.defaults, **corridor}
+    wanted = {name: given.pop(name) for name in ("informed", "depth", "excluded", "goals")}
+    rooms = Corridor(**given)
     flag("toggles", toggles)
     facts = ["useless", *(f"useless{number}" for number in range(2, between("useless", useless, 1, 8) + 1))]
     return write(
-        title=f"Selective Communication Enriched: agents={agents}, rooms={rooms}",
+        title=f"Selective Communication Enriched: agents={len(rooms.names)}, rooms={len(rooms.rooms)}",
         story="""
             Agent a walks along a corridor, finds out about q in one of the rooms, and shouts q where the
             right agents hear it: in the same and the adjacent rooms. All else that a can do is useless.
         """,
-        fluents=[*facts, "q", *(f"at_{room}" for room in corridor.rooms)],
-        actions=[*corridor.actions(), *chain.from_iterable(_useless(fact, corridor, toggles) for fact in facts)],
-        agents=corridor.names,
-        designated=[*corridor.position, "q", *facts],
-        commonly_known=[*corridor.position, *facts],
-        goals=goal_formulas(corridor.names, informed=informed, depth=depth, excluded=excluded, goals=goals),
+        fluents=[*facts, "q", *(f"at_{room}" for room in rooms.rooms)],
+        actions=[*rooms.actions(), *chain.from_iterable(_useless(fact, rooms, toggles) for fact in facts)],
+        agents=rooms.names,
+        designated=[*rooms.position, "q", *facts],
+        commonly_known=[*rooms.position, *facts],
+        goals=goal_formulas(rooms.names, **wanted),
     )
 
 
@@ -124,6 +94,7 @@ DOMAIN = Domain(
         ),
     ),
     structure=structure,
+    base=selective_communication.DOMAIN,
     ranges={
         "train": (
             {"agents": (3, 4, 5), "rooms": (4, 5, 6), "sense": (2, 3), "useless": (1, 2), "toggles": (False, True)},

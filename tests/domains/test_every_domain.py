@@ -28,9 +28,10 @@ BASES: dict[str, dict[str, Any]] = {"blocks_world": {"tier": "clumsy"}}
 
 def documented(domain: str) -> dict[str, str]:
     """What the documentation says of each parameter."""
+    base = DOMAINS[domain].base
     _, _, text = DOMAINS[domain].documentation.partition("Args:\n")
     parts = re.split(r"^    (\w+): ", text.partition("\n\n")[0], flags=re.MULTILINE)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
+    return (documented(base.name) if base else {}) | dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def ranges() -> Iterator[tuple[str, str, int, int]]:

@@ -16,12 +16,12 @@ from domains.data import read_text
 
 Parameters = Mapping[str, Any]
 
-SUITES = Path(__file__).parent / "suites"
-LADDER = SUITES / "scaling.csv"
+_SUITES = Path(__file__).parent / "suites"
+LADDER = _SUITES / "scaling.csv"
 """The suite `scaling`, written by `python -m tests.benchmarks.suites scaling`."""
-SUMMIT = SUITES / "summit.csv"
+SUMMIT = _SUITES / "summit.csv"
 """The suites `summit` and `control`, written by `python -m tests.benchmarks.suites summit`."""
-DRAWN = SUITES / "drawn.csv"
+DRAWN = _SUITES / "drawn.csv"
 """The suite `drawn`, written by `python -m learn.draw split=[test] draws=20`."""
 KINDS = ("scaling", "summit", "control", "test")
 """What the names `<kind>_<number>` of the instances of tables begin with."""
@@ -40,7 +40,7 @@ def tabled() -> Mapping[str, Mapping[str, Parameters]]:
     found: dict[str, dict[str, Parameters]] = defaultdict(dict)
     for row in _rows():
         found[row["domain"]][row["instance"]] = json.loads(row["parameters"])
-    return found
+    return dict(found)
 
 
 @cache

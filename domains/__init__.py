@@ -4,15 +4,16 @@
     >>> text = domains.text("coin_in_the_box/pl_5")
     >>> text = domains.text("coin_in_the_box", agents=4)
 
-This room knows the standard library only: whoever reads these languages can use it.
+The package needs the standard library only.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from domains.checks import DomainError
-from domains.domain import Domain, Parameters, Scene, read_parameters, resolve
+from domains.checks import DomainError, known
+from domains.domain import Domain, Scene, read_parameters
+from domains.instances import Parameters
 from domains.registry import DOMAINS
 
 __all__ = ["DOMAINS", "Domain", "DomainError", "Parameters", "Scene", "find", "read_parameters", "text"]
@@ -24,7 +25,11 @@ def find(name: str) -> tuple[Domain, Parameters]:
     Raises:
         DomainError: when there is none of that name; the message suggests a close one.
     """
-    return resolve(name, DOMAINS)
+    if not isinstance(name, str):
+        raise DomainError(f"a problem is named domain or domain/instance, got {name!r}")
+    domain_name, slash, instance = name.partition("/")
+    domain = DOMAINS[known("domain", domain_name, DOMAINS)]
+    return domain, domain.instance(instance) if slash else {}
 
 
 def text(name: str, **parameters: Any) -> str:

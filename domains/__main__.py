@@ -108,7 +108,9 @@ def _documentation(domain: Domain) -> str:
         for name, parameters in domain.instances.items()
     ]
     head = f"{domain.name}({_parameters(domain)})"
-    return "\n".join([head, "", domain.documentation, "", *_table(("instance", "parameters"), instances)])
+    note = "Actions can make beliefs inconsistent; consistent_beliefs=true leaves such e-states out.\n"
+    about = [domain.documentation, "", *([] if domain.consistent_beliefs else [note])]
+    return "\n".join([head, "", *about, *_table(("instance", "parameters"), instances)])
 
 
 def _parameters(domain: Domain) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from domains.checks import between, flag, formulas, known, subset
 from domains.data import read_text
-from domains.domain import Domain, Scene
+from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, common, knows_whether, not_, numbered, unsure, write
 
 
@@ -37,12 +37,6 @@ def problem(
         wise: the child that shall know whether it is muddy.
         seed: draws who is muddy, if `muddy` is not given: at least two children, so that nobody knows it at first.
         goals: explicit EPDDL formulas instead, about the atoms `(muddy c1)`, ….
-
-    Returns:
-        The EPDDL text of the problem with its domain.
-
-    Raises:
-        DomainError: when a parameter is out of range.
 
     Source: the family *active muddy child* of the epistemic track of the International Planning Competition 2026,
     after F. Kominis and H. Geffner, "Beliefs in multiagent planning: from one agent to many" (ICAPS 2015).
@@ -93,25 +87,6 @@ def _drawn(names: Sequence[str], seed: int | None) -> Sequence[str]:
     return draw.sample(names, draw.randint(2, len(names)))
 
 
-def _published(children: int, muddy: Sequence[int]) -> dict[str, Any]:
-    return {"children": children, "muddy": [f"c{number}" for number in muddy], "certain": False}
-
-
-_INSTANCES = {
-    "amc_03_02_clean": _published(3, [2, 3]),
-    "amc_03_03_muddy": _published(3, [1, 2, 3]),
-    "amc_06_03_clean": _published(6, [4, 5, 6]),
-    "amc_06_06_muddy": _published(6, range(1, 7)),
-    "amc_09_05_clean": _published(9, range(5, 10)),
-    "amc_09_05_muddy": _published(9, range(1, 6)),
-    "amc_09_09_muddy": _published(9, range(1, 10)),
-    "amc_12_06_clean": _published(12, range(7, 13)),
-    "amc_12_06_muddy": _published(12, range(1, 7)),
-    "amc_12_12_muddy": _published(12, range(1, 13)),
-    "g_amc_04_03_clean_s1017": _published(4, [2, 3, 4]),
-    "g_amc_05_03_muddy_s1517": _published(5, [1, 3, 5]),
-}
-
 DOMAIN = Domain(
     name="active_muddy_child",
     language="EPDDL",
@@ -125,13 +100,11 @@ DOMAIN = Domain(
             "it is muddy itself, but c1 does not know that c3 knows."
         ),
     ),
-    instances=_INSTANCES,
-    train=("g_amc_04_03_clean_s1017", "g_amc_05_03_muddy_s1517"),
-    test=tuple(name for name in _INSTANCES if not name.startswith("g_")),
     actors={"ask": 0},
     ranges={
         "train": ({"children": (3, 4, 5, 6, 7)},),
         "validation": ({"children": (8, 9)},),
         "test": ({"children": (10, 11, 12)},),
     },
+    growth=Growth(sizes("children", [(number // 2,) for number in range(16, 32)]), walk=(6, 15), subgoals=(8, 120)),
 )

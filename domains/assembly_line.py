@@ -7,7 +7,7 @@ from itertools import cycle, islice, permutations
 from typing import Any
 
 from domains.checks import between, flag, formulas, known
-from domains.domain import Domain, Scene
+from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
 from domains.writing.structure import Structure, numbered
 
@@ -42,12 +42,6 @@ def problem(
         clear_start: whether it is common knowledge at the start that nothing has been assembled and the
             line has not been restarted; otherwise the agents do not know.
         goals: explicit mA* formulas; by default everybody believes that the product is assembled.
-
-    Returns:
-        The mA* text of the problem.
-
-    Raises:
-        DomainError: when a parameter is out of range.
 
     Source: X. Huang, B. Fang, H. Wan and Y. Liu, "A general multi-agent epistemic planner based on
     higher-order belief change" (IJCAI 2017), in the form published in mA* with the EFP planners, there with
@@ -147,12 +141,6 @@ def _shared(owner: str, other: str, fact: str, depth: int | str) -> str:
     return formula
 
 
-_DEPTHS: dict[str, int | str] = {
-    "b2": 2, "b3": 3, "b4": 4, "b5": 5, "b6": 6, "b7": 7, "b8": 8, "b9": 9, "b10": 12, "c": _COMMON,
-}  # fmt: skip
-_TRAIN = ("b3_pl_5", "b5_pl_5", "b7_pl_5")
-_INSTANCES = {f"{name}_pl_5": {"depth": depth} for name, depth in _DEPTHS.items()}
-
 DOMAIN = Domain(
     name="assembly_line",
     problem=problem,
@@ -165,9 +153,6 @@ DOMAIN = Domain(
             "not know about the other part yet, but b does."
         ),
     ),
-    instances=_INSTANCES,
-    train=_TRAIN,
-    test=tuple(name for name in _INSTANCES if name not in _TRAIN),
     structure=structure,
     actors={"sense": 0, "tell": 0},
     ranges={
@@ -175,4 +160,9 @@ DOMAIN = Domain(
         "validation": ({"agents": (4, 5), "parts": (1,), "clear_start": (True,), "depth": (2, 2, 3)},),
         "test": ({"agents": (6, 7, 8), "parts": (1,), "clear_start": (True,)},),
     },
+    growth=Growth(
+        sizes("agents parts", [*[(8, 1)] * 4, *[(5, 2)] * 4, *[(4, 3)] * 3, *[(6, 2)] * 4], clear_start=True),
+        walk=(30, 120),
+        subgoals=(16, 120),
+    ),
 )

@@ -1,4 +1,7 @@
-"""The error of this room, and the checks that the domains make of their parameters."""
+"""The error of this package, and the checks that the domains make of their parameters.
+
+A check returns the value of a parameter, or raises a `DomainError` whose line names the parameter and what is expected.
+"""
 
 from __future__ import annotations
 
@@ -15,33 +18,21 @@ class DomainError(ValueError):
 
 
 def between(name: str, value: object, low: int, high: int) -> int:
-    """Return `value` if it is a whole number from `low` to `high`.
-
-    Raises:
-        DomainError: naming the parameter and its range.
-    """
+    """Return `value` if it is a whole number from `low` to `high`."""
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise DomainError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
     return value
 
 
 def flag(name: str, value: object) -> bool:
-    """Return `value` if it is true or false.
-
-    Raises:
-        DomainError: naming the parameter.
-    """
+    """Return `value` if it is true or false."""
     if not isinstance(value, bool):
         raise DomainError(f"{name} must be True or False, got {value!r}")
     return value
 
 
 def known(kind: str, name: object, names: Iterable[str]) -> str:
-    """Return `name` if it is one of `names`.
-
-    Raises:
-        DomainError: naming what was looked for, with the closest match or all names there are.
-    """
+    """Return `name` if it is one of `names`."""
     choices = list(names)
     if isinstance(name, str) and name in choices:
         return name
@@ -52,9 +43,6 @@ def subset(name: str, chosen: object, names: Sequence[str], *, at_least: int = 0
     """Return `chosen`, a list of different members of `names`, in the order of `names`.
 
     A string stands for its letters, so `"ab"` means `("a", "b")`.
-
-    Raises:
-        DomainError: when a member is unknown, named twice, or too few are given.
     """
     if not isinstance(chosen, Iterable):
         raise DomainError(f"{name} must be a list of names out of {', '.join(names)}, got {chosen!r}")
@@ -69,11 +57,7 @@ def subset(name: str, chosen: object, names: Sequence[str], *, at_least: int = 0
 
 
 def one_each(name: str, chosen: object, choices: Sequence[T], members: Sequence[str]) -> dict[str, T]:
-    """Return what `chosen`, a list with one of `choices` for each of `members`, gives each of them.
-
-    Raises:
-        DomainError: when it is not that.
-    """
+    """Return what `chosen`, a list with one of `choices` for each of `members`, gives each of them."""
     listed = list(chosen) if isinstance(chosen, Iterable) else []
     if len(listed) != len(members) or any(value not in choices or isinstance(value, bool) for value in listed):
         raise DomainError(
@@ -83,11 +67,7 @@ def one_each(name: str, chosen: object, choices: Sequence[T], members: Sequence[
 
 
 def formulas(name: str, chosen: object) -> tuple[str, ...]:
-    """Return `chosen`, formulas given as one string or as a list of strings.
-
-    Raises:
-        DomainError: when it is something else, or empty.
-    """
+    """Return `chosen`, formulas given as one string or as a list of strings."""
     listed = [chosen] if isinstance(chosen, str) else chosen
     if not isinstance(listed, Sequence) or not listed or not all(isinstance(part, str) and part for part in listed):
         raise DomainError(f"{name} must be one formula or a list of them, got {chosen!r}")

@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import Any
 
 from domains.checks import between, formulas, known, subset
-from domains.domain import Domain, Scene
+from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, write
 from domains.writing.structure import Structure
 
@@ -50,12 +50,6 @@ def problem(
         goal: `first` or `last` (that agent learns how the coin lies), `common` (it becomes common knowledge)
             or `others` (common knowledge among all but the first, who stays ignorant in their eyes).
         goals: explicit mA* formulas instead of a kind of goal.
-
-    Returns:
-        The mA* text of the problem.
-
-    Raises:
-        DomainError: when a parameter is out of range.
 
     Source: the running example of C. Baral, G. Gelfond, E. Pontelli and T. C. Son, "An action language for
     multi-agent domains" (Artificial Intelligence 302, 2022), as published with the EFP planners.
@@ -175,8 +169,6 @@ def _shout(actor: str, names: Sequence[str]) -> Action:
     )
 
 
-_B_FOOLS_A = believes("b", ignorant("a", "tail"))
-
 DOMAIN = Domain(
     name="coin_in_the_box",
     problem=problem,
@@ -189,15 +181,6 @@ DOMAIN = Domain(
             "believes that b does not know, and c believes that the box is closed."
         ),
     ),
-    instances={
-        "pl_2": {"unlocked_for": ["a"], "goal": "first"},
-        "pl_3": {"goals": ["B(b, tail)"]},
-        "pl_5": {"goal": "common"},
-        "pl_6": {"goals": [_B_FOOLS_A, "-B(a, (B(c, tail) | B(c, -tail)))", "C([b,c], tail)"]},
-        "pl_7": {"goals": [_B_FOOLS_A, "B(c, B(a, tail))", "C([b,c], tail)"]},
-    },
-    train=("pl_3", "pl_6"),
-    test=("pl_2", "pl_5", "pl_7"),
     structure=structure,
     actors=dict.fromkeys(("open", "peek", "signal", "distract", "shout_tail"), 0),
     ranges={
@@ -205,4 +188,5 @@ DOMAIN = Domain(
         "validation": ({"agents": (4,), "keys": ("a", "ab", "abc"), "looking": ("a", "bc", "abcd")},),
         "test": ({"agents": (5, 6, 7), "keys": ("a", "ab", "abc"), "looking": ("a", "bc", "abcde")},),
     },
+    growth=Growth(sizes("agents", [(number // 3,) for number in range(21, 39)]), walk=(40, 240), subgoals=(16, 120)),
 )

@@ -7,8 +7,8 @@ from itertools import permutations, product
 from typing import Any
 
 from domains.checks import DomainError, between, formulas, known, subset
-from domains.domain import Domain, Scene
-from domains.writing.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, or_, write
+from domains.domain import Domain, Growth, Scene, sizes
+from domains.writing.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
 from domains.writing.structure import Structure, numbered
 
 _CHECKS = ("box", "room")
@@ -52,12 +52,6 @@ def problem(
             and therefore does not expect to have an effect.
         goals: mA* formulas; by default it becomes common knowledge among the first two agents where the
             first box is.
-
-    Returns:
-        The mA* text of the problem.
-
-    Raises:
-        DomainError: when a parameter is out of range.
 
     Source: F. Kominis and H. Geffner, "Beliefs in multiagent planning: from one agent to many"
     (ICAPS 2015), in the form published in mA* with the EFP planners.
@@ -214,46 +208,9 @@ def _tell(agent: str, box: str, room: int, names: Sequence[str], quiet: Sequence
     )
 
 
-_SIZES: dict[str, dict[str, Any]] = {
-    "2_2_3": {"checks": "room", "mumbled": ["tell_a_b1_1"]},
-    "2_2_4": {"rooms": 4},
-    "2_3_4": {"boxes": 3, "rooms": 4, "places": [1, 3, 3]},
-    "3_2_3": {"agents": 3, "checks": "room", "newcomers": 1},
-    "3_3_3": {"agents": 3, "boxes": 3, "tells_by": "box"},
-}
-_COMMON_B2 = ["B(b, at_b1_1)", "B(b, at_b2_3)", "C([a,b], at_b2_3)"]
-_B_MISSES_B2 = "B(a, -B(b, at_b2_3))"
-_MEET = ["B(a, at_a_3)", "B(b, at_a_3)"]
-_BOTH_KNOW = [*_COMMON_B2, "B(a, at_b1_1)", believes("a", ignorant("b", "at_b1_1"))]
-_GOALS: dict[str, list[str]] = {
-    "2_2_3_pl_5": [*_COMMON_B2, *_MEET],
-    "2_2_3_pl_6": [*_COMMON_B2, "B(a, at_a_2)", "B(b, at_a_2)"],
-    "2_2_3_pl_7": ["B(b, at_b1_1)", "B(a, at_b2_3)", "B(b, at_b2_3)", _B_MISSES_B2, *_MEET],
-    "2_2_3_pl_8": [
-        *(f"B({name}, {fact})" for fact in ("at_b1_1", "at_b2_3") for name in "ab"),
-        *(f"B({one}, -B({other}, {fact}))" for fact in ("at_b2_3", "at_b1_1") for one, other in ("ab", "ba")),
-        *_MEET,
-    ],
-    "2_2_4_pl_5": ["B(b, at_b1_1)", "B(b, at_b2_3)", "B(a, at_a_3)"],
-    "2_2_4_pl_6": [*_COMMON_B2, "B(a, at_a_2)", "B(b, at_a_2)"],
-    "2_2_4_pl_7": ["B(b, at_b1_1)", "B(b, at_b2_3)", "B(a, at_b2_3)", f"B(a, {ignorant('b', 'at_b2_3')})", *_MEET],
-    "2_3_4_pl_5": ["B(b, at_b1_1)", "B(b, at_b2_3)", "B(a, at_a_3)"],
-    "2_3_4_pl_6": [*_COMMON_B2, "B(a, at_a_2)", "B(b, at_a_2)"],
-    "2_3_4_pl_7": ["B(b, at_b1_1)", "B(b, at_b2_3)", "B(a, at_b2_3)", _B_MISSES_B2, *_MEET],
-    "3_2_3_pl_5": [*_COMMON_B2, *_MEET],
-    "3_2_3_pl_6": [*_COMMON_B2, "B(a, at_a_1)", "B(b, at_a_1)"],
-    "3_2_3_pl_7": ["B(b, at_b1_1)", "B(a, at_b2_3)", "B(b, at_b2_3)", _B_MISSES_B2, *_MEET],
-    "3_3_3_pl_5": ["B(b, at_b1_1)", "B(b, at_b2_3)", "B(a, at_a_3)", "B(b, at_b_2)"],
-    "3_3_3_pl_6": _BOTH_KNOW,
-    "3_3_3_pl_7": [*_BOTH_KNOW, "B(a, at_a_2)", "B(b, at_a_2)"],
-}
-_INSTANCES: dict[str, dict[str, Any]] = {
-    **{f"{size}_pl_3": parameters for size, parameters in _SIZES.items()},
-    **{f"{size}_pl_4": {**given, "goals": ["B(b, at_b2_3)", "B(a, at_b1_1)"]} for size, given in _SIZES.items()},
-    **{name: {**_SIZES[name[:5]], "goals": goals} for name, goals in _GOALS.items()},
-}
-_TRAIN = (
-    "2_2_3_pl_4", "2_2_3_pl_6", "2_2_4_pl_5", "2_3_4_pl_3", "2_3_4_pl_7", "3_2_3_pl_4", "3_2_3_pl_5", "3_3_3_pl_4",
+_GROWTH = (
+    (5, 3, 5), (5, 3, 6), (6, 3, 6), (5, 4, 5), (6, 3, 7), (6, 4, 5), (6, 3, 8), (5, 4, 6), (6, 4, 6), (5, 5, 5),
+    (6, 5, 5), (6, 4, 7), (5, 5, 6), (6, 4, 8), (6, 5, 6), (6, 5, 7),
 )  # fmt: skip
 
 DOMAIN = Domain(
@@ -268,9 +225,6 @@ DOMAIN = Domain(
             "believes that the other does not, and c believes that neither does."
         ),
     ),
-    instances=_INSTANCES,
-    train=_TRAIN,
-    test=tuple(name for name in _INSTANCES if name not in _TRAIN),
     structure=structure,
     actors=dict.fromkeys(("right", "left", "check", "tell"), 0),
     ranges={
@@ -284,4 +238,5 @@ DOMAIN = Domain(
         ),
         "test": ({"agents": (4, 5, 6), "boxes": (3, 4), "rooms": (5, 6)},),
     },
+    growth=Growth(sizes("agents boxes rooms", _GROWTH), walk=(30, 150), subgoals=(16, 120)),
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 from domains.checks import DomainError, between, formulas, known
 from domains.data import read_text
-from domains.domain import Domain, Scene
+from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, not_, write
 from domains.writing.mastar import agent_names
 
@@ -64,12 +64,6 @@ def problem(
             all in `numbers`, without the one with the lowest number if `numbers` names all agents.
         seed: draws the consecutive `numbers`, if they are not given.
         goals: explicit EPDDL formulas instead, about the atoms `(has a n0)`, ….
-
-    Returns:
-        The EPDDL text of the problem with its domain.
-
-    Raises:
-        DomainError: when a parameter is out of range.
 
     Source: the family *consecutive numbers* of the epistemic track of the International Planning Competition 2026, a
     version of the puzzle of the consecutive numbers.
@@ -185,39 +179,10 @@ def _some_are_consecutive(run: int) -> str:
     return "([C. All]\n" + textwrap.indent("\n".join(lines), " " * 4) + "))" * run + ")"
 
 
-def _published(agents: int, highest: int, *numbers: int, **parameters: Any) -> dict[str, Any]:
-    """With one number that of b, with several those of a, b, c, …; of two agents b may hold 0."""
-    zero = {"zero": "b"} if agents == 2 else {}
-    named = {"b": numbers[0]} if len(numbers) == 1 else dict(zip(agent_names(agents), numbers, strict=True))
-    return {"agents": agents, "highest": highest, **zero, "numbers": named, **parameters}
-
-
-_INSTANCES = {
-    "cn_2_05": _published(2, 5, 4),
-    "cn_2_15": _published(2, 10, 4),
-    "cn_2_20": _published(2, 20, 4),
-    "cn_3_05": _published(3, 5, 3, 4, 5),
-    "cn_3_10": _published(3, 10, 3, 4, 5),
-    "cn_3_20": _published(3, 20, 4, run=2, learn={"b": 4, "c": 5}),
-    "cn_4_10": _published(4, 10, 4, 5, 6, 7, run=3, learn={"b": 4, "c": 5, "d": 6}),
-    "cn_4_20": _published(4, 20, 4, 5, 6, 7, run=2, learn={"b": 4, "c": 5, "d": 6}),
-    "cn_5_10": _published(5, 10, 5, 6, 7, 8, 9, run=3, learn={"b": 4, "c": 5, "d": 6, "e": 7}),
-    "cn_5_20": _published(5, 20, 5, 6, 7, 8, 9, run=2, learn={"b": 4, "c": 5, "d": 6, "e": 7}),
-    "g_cn_2_07_b4": _published(2, 7, 4),
-    "g_cn_2_12_b6": _published(2, 12, 6),
-    "g_cn_2_14_b8": _published(2, 14, 8),
-    "g_cn_2_16_b8": _published(2, 16, 8),
-    "g_cn_2_17_b10": _published(2, 17, 10),
-    "g_cn_2_18_b12": _published(2, 18, 12),
-    "g_cn_2_19_b10": _published(2, 19, 10),
-    "g_cn_3_08_k1": _published(3, 8, 3, 4, 5),
-    "g_cn_3_11_k2": _published(3, 11, 6, 7, 8),
-    "g_cn_3_13_k3": _published(3, 13, 9, 10, 11),
-    "g_cn_3_16_k3": _published(3, 16, 9, 10, 11),
-    "g_cn_3_17_k4": _published(3, 17, 12, 13, 14),
-}
-# Beside the competition's there are problems to train on and some to choose among trained heuristics.
-_VALIDATION = {"g_cn_2_16_b8", "g_cn_3_08_k1", "g_cn_3_17_k4"}
+_GROWTH = (
+    (3, 18), (3, 20), (3, 22), (3, 24), (4, 20), (3, 28), (4, 22), (4, 24), (4, 28), (5, 24), (4, 32), (5, 28),
+    (5, 32), (5, 36), (6, 32), (6, 36), (6, 40), (7, 36), (7, 40), (8, 40),
+)  # fmt: skip
 
 DOMAIN = Domain(
     name="consecutive_numbers",
@@ -232,13 +197,11 @@ DOMAIN = Domain(
             "that a holds 2, but a does not know that b does."
         ),
     ),
-    instances=_INSTANCES,
-    train=tuple(name for name in _INSTANCES if name.startswith("g_") and name not in _VALIDATION),
-    test=tuple(name for name in _INSTANCES if not name.startswith("g_")),
     actors={"doubt": 0},
     ranges={
         "train": ({"agents": (2, 3), "highest": (4, 5, 6, 7, 8)},),
         "validation": ({"agents": (2, 3), "highest": (10, 12)}, {"agents": (4,), "highest": (8,)}),
         "test": ({"agents": (2, 3), "highest": (16, 18, 22)}, {"agents": (4, 5), "highest": (12, 14)}),
     },
+    growth=Growth(sizes("agents highest", _GROWTH), walk=(15, 40), subgoals=(16, 200)),
 )

@@ -1,4 +1,4 @@
-"""What a domain is, and finding domains and instances by name."""
+"""What a domain is."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from random import Random
 from typing import Any, Literal
 
 from domains.checks import DomainError, known
+from domains.instances import Parameters, instances, published
+from domains.names import unknown
 from domains.writing.structure import Structure
 
-Parameters = Mapping[str, Any]
 SPLITS = ("train", "validation", "test")
 _SEEDS = 1_000_000
 
@@ -33,6 +34,36 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
+class Growth:
+    """Problems that grow from the largest ones to test on to the limits of the parameters, without goals.
+
+    Attributes:
+        sizes: the values of the parameters at each step.
+        walk: most actions of the random walk to a goal at the first and at the last step.
+        subgoals: most subgoals at the first and at the last step.
+    """
+
+    sizes: Sequence[Parameters]
+    walk: tuple[int, int]
+    subgoals: tuple[int, int]
+
+    def __len__(self) -> int:
+        """The number of steps."""
+        return len(self.sizes)
+
+    def at(self, step: int) -> tuple[dict[str, Any], int, int]:
+        """Parameters, most actions of the walk and most subgoals at a step, counted from 1."""
+        share = (step - 1) / max(len(self) - 1, 1)
+        walk, subgoals = (round(low + share * (high - low)) for low, high in (self.walk, self.subgoals))
+        return dict(self.sizes[step - 1]), walk, subgoals
+
+
+def sizes(names: str, values: Iterable[Sequence[Any]], **others: Any) -> list[Parameters]:
+    """Parameters of these names, separated by blanks, one set for each sequence of values; the others are constant."""
+    return [{**dict(zip(names.split(), chosen, strict=True)), **others} for chosen in values]
+
+
+@dataclass(frozen=True, slots=True)
 class Domain:
     """A parametric domain of planning problems.
 
@@ -43,38 +74,56 @@ class Domain:
         vocabulary: formulas about a problem with the given parameters, which random goals are made of, each of them
             one subgoal; it takes the parameters of `problem` and ignores those that do not matter to it.
         scene: what its picture shows.
-        instances: named parameter sets.
-        train: names of the instances that a heuristic for the domain is trained on.
-        test: names of the instances that it is tested on.
         ranges: for each of the `SPLITS` kinds of problems, one of which is drawn: the values of parameters, which are
             drawn each by itself; a parameter `seed` is drawn besides. Sizes grow from split to split.
         language: of the problem's text: mA*, or EPDDL with the domain and its library in the same text.
         structure: in mA*, the objects in the names of a problem with the given parameters.
         actors: which argument of an action (counted from 0) is the agent that acts, by the action's schema; where that
             argument is no agent, nobody is named.
+        growth: larger problems, if they are to be part of the suites `summit` and `control`.
+        consistent_beliefs: whether the beliefs of all agents remain consistent, whatever the actions, in the problem
+            with the default parameters.
+        base: a domain all of whose parameters it has too; `problem` takes them as further keywords.
     """
 
     name: str
     problem: Callable[..., str]
     vocabulary: Callable[..., Sequence[str]]
     scene: Scene
-    instances: Mapping[str, Parameters]
-    train: tuple[str, ...]
-    test: tuple[str, ...]
     ranges: Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]
     language: Literal["mA*", "EPDDL"] = "mA*"
     structure: Callable[..., Structure] | None = None
     actors: Mapping[str, int] = field(default_factory=dict)
+    growth: Growth | None = None
+    consistent_beliefs: bool = True
+    base: Domain | None = None
 
     @property
     def defaults(self) -> dict[str, Any]:
         """The parameters of the domain with their default values."""
-        return {name: parameter.default for name, parameter in inspect.signature(self.problem).parameters.items()}
+        own = inspect.signature(self.problem).parameters.values()
+        named = {parameter.name: parameter.default for parameter in own if parameter.kind is parameter.KEYWORD_ONLY}
+        return (self.base.defaults if self.base else {}) | named
 
     @property
     def documentation(self) -> str:
         """What the domain is about and what its parameters mean."""
         return inspect.getdoc(self.problem) or ""
+
+    @property
+    def instances(self) -> Mapping[str, Parameters]:
+        """Named parameter sets: the published instances and those of the tables of suites."""
+        return instances(self.name)
+
+    @property
+    def train(self) -> tuple[str, ...]:
+        """Names of the published instances that a heuristic for the domain is trained on."""
+        return tuple(published(self.name)["train"])
+
+    @property
+    def test(self) -> tuple[str, ...]:
+        """Names of the published instances that it is tested on."""
+        return tuple(published(self.name)["test"])
 
     def text(self, parameters: Parameters) -> str:
         """The text of the problem with these parameters; the others have their default values.
@@ -103,22 +152,10 @@ class Domain:
         Raises:
             DomainError: when there is no such instance.
         """
-        if name not in self.instances:
-            known(f"instance of {self.name}", name, self.instances)
-        return self.instances[name]
-
-
-def resolve(name: str, domains: Mapping[str, Domain]) -> tuple[Domain, Parameters]:
-    """The domain and the parameters that `domain` or `domain/instance` names.
-
-    Raises:
-        DomainError: when there is no such domain or instance.
-    """
-    if not isinstance(name, str):
-        raise DomainError(f"a problem is named domain or domain/instance, got {name!r}")
-    domain_name, slash, instance = name.partition("/")
-    domain = domains[known("domain", domain_name, domains)]
-    return domain, domain.instance(instance) if slash else {}
+        try:
+            return self.instances[name]
+        except KeyError:
+            raise DomainError(unknown(f"instance of {self.name}", name, self.instances)) from None
 
 
 def read_parameters(words: Iterable[str]) -> dict[str, Any]:

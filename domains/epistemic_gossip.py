@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import Any
 
 from domains.checks import between, formulas, known
-from domains.domain import Domain, Scene
+from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, always, believes, everybody, knows_whether, not_, write
 from domains.writing.structure import Structure, secrets
 
@@ -43,12 +43,6 @@ def problem(
         depth: 1: each informed agent believes the secrets; 2: each believes that everybody informed
             believes them; and so on, up to 20.
         goals: explicit mA* formulas instead of the three parameters above.
-
-    Returns:
-        The mA* text of the problem.
-
-    Raises:
-        DomainError: when a parameter is out of range.
 
     Source: M. C. Cooper, A. Herzig, F. Maffre, F. Maris and P. Régnier, "The epistemic gossip problem"
     (Discrete Mathematics 342, 2019); the two protocols are those of the published mA* problems.
@@ -126,9 +120,6 @@ def _calls(names: Sequence[str]) -> list[Action]:
     ]
 
 
-# The published problems 1 to 9 with three agents: (informed agents, secrets).
-_SIZES = ((2, 2), (2, 1), (2, 3), (1, 2), (1, 1), (1, 3), (3, 2), (3, 1), (3, 3))
-
 DOMAIN = Domain(
     name="epistemic_gossip",
     problem=problem,
@@ -141,19 +132,6 @@ DOMAIN = Domain(
             "neither knows the other's."
         ),
     ),
-    instances={
-        **{
-            f"3_3_{number}": {"agents": 3, "informed": informed, "secrets": secrets}
-            for number, (informed, secrets) in enumerate(_SIZES, start=1)
-        },
-        "call_5": {
-            "agents": 5,
-            "protocol": "call",
-            "goals": ["B(a, sb)", "B(b, se)", "B(a, se)", "B(b, (-B(a, se), -B(a, -se)))"],
-        },
-    },
-    train=("call_5",),
-    test=tuple(f"3_3_{number}" for number in range(1, 10)),
     structure=structure,
     actors={"tell": 0, "call": 0},
     ranges={
@@ -161,4 +139,9 @@ DOMAIN = Domain(
         "validation": ({"agents": (5,), "protocol": ("tell", "call")},),
         "test": ({"agents": (6,), "protocol": ("tell", "call")},),
     },
+    growth=Growth(
+        sizes("agents protocol", [(agents, way) for agents in (7, 8) for way in _PROTOCOLS * 4]),
+        walk=(30, 120),
+        subgoals=(16, 240),
+    ),
 )

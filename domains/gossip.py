@@ -9,7 +9,7 @@ from typing import Any
 
 from domains.checks import DomainError, between, formulas, known
 from domains.data import read_text
-from domains.domain import Domain, Scene
+from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, common, knows_whether, not_, unsure, write
 from domains.writing.mastar import agent_names
 
@@ -69,12 +69,6 @@ def problem(
         seed: draws `learner` and one to `agents` - 1 pairs of `shared`, those that are not given. The goal remains
             to be reached, and there is a plan.
         goals: explicit EPDDL formulas instead, about the atoms `(secret a)`, … and `(spying a)`, ….
-
-    Returns:
-        The EPDDL text of the problem with its domain.
-
-    Raises:
-        DomainError: when a parameter is out of range.
 
     Source: the families *gossip* of the epistemic track of the International Planning Competition 2026.
     """
@@ -184,48 +178,11 @@ def _goal(wanted: str, names: Sequence[str], learner: str, *, deceived: bool) ->
     ]
 
 
-def _published(agents: int, *shared: str, **parameters: Any) -> dict[str, Any]:
-    return {"agents": agents, **parameters, **({"shared": shared} if shared else {})}
-
-
-_SIZES = {"all": (3, 5, 7, 9, 11), "single": (7, 9, 11)}
-_INSTANCES = {
-    **{f"gos_{size:02}_{goal}": _published(size, goal=goal) for goal, sizes in _SIZES.items() for size in sizes},
-    "gos_13_all": _published(13),
-    **{
-        f"gos_{size:02}_{goal}_private": _published(size, kind="private", goal=goal)
-        for goal, sizes in _SIZES.items()
-        for size in sizes
-    },
-    **{
-        f"gos_{size:02}_{goal[:3]}_deceived": _published(size, kind="deceived", goal=goal)
-        for goal in ("all", "impostor")
-        for size in (4, 6, 8, 10, 12)
-    },
-    "g_gos_03_all_sh1s1": _published(3, "ac"),
-    "g_gos_04_all": _published(4),
-    "g_gos_04_all_sh2s2": _published(4, "ab", "ac"),
-    "g_gos_04_single_tB": _published(4, goal="single", learner="b"),
-    "g_gos_05_all_sh2s3": _published(5, "be", "ec"),
-    "g_gos_05_single": _published(5, goal="single"),
-    "g_gos_05_single_sh3s6": _published(5, "ad", "de", "ec", goal="single"),
-    "g_gos_06_all": _published(6),
-    "g_gos_06_single": _published(6, goal="single"),
-    "g_gos_03_all_sh2s2_private": _published(3, "ab", "cb", kind="private"),
-    "g_gos_03_all_sh3s3_private": _published(3, "ac", "ca", "cb", kind="private"),
-    "g_gos_03_single_private": _published(3, kind="private", goal="single"),
-    "g_gos_03_single_tC_private": _published(3, kind="private", goal="single", learner="c"),
-    "g_gos_04_all_sh2s4_private": _published(4, "ba", "bc", kind="private"),
-    "g_gos_04_single_sh2s7_private": _published(4, "ad", "bd", kind="private", goal="single"),
-    "g_gos_05_single_tC_private": _published(5, kind="private", goal="single", learner="c"),
-    "g_gos_03_all_deceived": _published(3, kind="deceived"),
-    "g_gos_03_imp_deceived": _published(3, kind="deceived", goal="impostor"),
-    "g_gos_04_all_deceived_sh1s1": _published(4, "ab", kind="deceived"),
-    "g_gos_04_imp_deceived_sh1s1": _published(4, "ab", kind="deceived", goal="impostor"),
-    "g_gos_04_imp_deceived_sh2s3": _published(4, "ab", "ba", kind="deceived", goal="impostor"),
-}
-# Beside the competition's there are problems to train on and some to choose among trained heuristics.
-_VALIDATION = {"g_gos_04_single_tB", "g_gos_06_all", "g_gos_03_single_tC_private", "g_gos_04_imp_deceived_sh1s1"}
+_GROWTH = (
+    ("private", 6), ("private", 7), ("deceived", 8), ("basic", 8), ("private", 8), ("deceived", 9), ("basic", 9),
+    ("private", 9), ("deceived", 10), ("basic", 10), ("private", 10), ("deceived", 11), ("basic", 11),
+    ("private", 11), ("deceived", 12), ("basic", 12), ("basic", 13),
+)  # fmt: skip
 
 DOMAIN = Domain(
     name="gossip",
@@ -240,9 +197,6 @@ DOMAIN = Domain(
             "knows the impostor's secret, and a believes that the detective does not know it."
         ),
     ),
-    instances=_INSTANCES,
-    train=tuple(name for name in _INSTANCES if name.startswith("g_") and name not in _VALIDATION),
-    test=tuple(name for name in _INSTANCES if not name.startswith("g_")),
     actors={"tell": 0, "lie": 0, "give_earpiece": 0, "catch": 0},
     ranges={
         "train": (
@@ -258,4 +212,5 @@ DOMAIN = Domain(
             {"agents": (7, 9), "kind": ("deceived",), "goal": ("all", "impostor")},
         ),
     },
+    growth=Growth(sizes("kind agents", _GROWTH), walk=(30, 120), subgoals=(16, 200)),
 )

@@ -7,7 +7,7 @@ from itertools import pairwise, permutations, product
 from typing import Any
 
 from domains.checks import between, flag, formulas, subset
-from domains.domain import Domain, Scene
+from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, and_, believes, knows_whether, not_, or_, write
 from domains.writing.structure import Structure, numbered, secrets
 
@@ -48,12 +48,6 @@ def problem(
         unsure: the agents of the ring that shall not know whether the next one has learnt its secret.
         home: whether the agents of the ring shall be in the first room at the end.
         goals: explicit mA* formulas instead of the five parameters above.
-
-    Returns:
-        The mA* text of the problem.
-
-    Raises:
-        DomainError: when a parameter is out of range.
 
     Source: the Grapevine domain of C. Muise et al., "Planning over multi-agent epistemic states: a classical
     planning approach" (AAAI 2015), in the form published in mA* with the EFP planners.
@@ -157,21 +151,10 @@ def _share(speaker: str, owner: str, room: int, names: Sequence[str]) -> Action:
     )
 
 
-_LEVELS: dict[str, dict[str, Any]] = {
-    "pl_2": {"learn": "ab"},
-    "pl_3": {"learn": "ab", "miss": "a"},
-    "pl_4": {"learn": "abc", "miss": "a"},
-    "pl_5": {"learn": "abc", "miss": "ac"},
-    "pl_6": {"learn": "abc", "miss": "ac", "unsure": "b"},
-    "pl_7": {"learn": "abc", "miss": "ac", "unsure": "b", "home": True},
-}
-_TRAIN = ("3_pl_3", "3_pl_4", "4_pl_2", "5_pl_4")
-_INSTANCES = {
-    f"{agents}_{level}": {"agents": agents, **({"noticed": False} if agents == 4 else {}), **goal}
-    for agents in (3, 4, 5)
-    for level, goal in _LEVELS.items()
-    if agents == 3 or level != "pl_7"
-}
+_GROWTH = (
+    (5, 4), (6, 3), (6, 4), (6, 4), (6, 5), (6, 5), (6, 6), (7, 4), (7, 4), (7, 5), (7, 5), (7, 6), (8, 4), (8, 4),
+    (8, 5), (8, 5), (8, 6), (8, 6),
+)  # fmt: skip
 
 DOMAIN = Domain(
     name="grapevine",
@@ -186,9 +169,6 @@ DOMAIN = Domain(
             "there, and only a knows."
         ),
     ),
-    instances=_INSTANCES,
-    train=_TRAIN,
-    test=tuple(name for name in _INSTANCES if name not in _TRAIN),
     structure=structure,
     actors=dict.fromkeys(("right", "left", "share_secret"), 0),
     ranges={
@@ -196,4 +176,5 @@ DOMAIN = Domain(
         "validation": ({"agents": (4,), "rooms": (2, 3), "noticed": (True,)},),
         "test": ({"agents": (5, 6), "rooms": (3, 4), "noticed": (True,)},),
     },
+    growth=Growth(sizes("agents rooms", _GROWTH), walk=(40, 200), subgoals=(16, 160)),
 )

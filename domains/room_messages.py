@@ -11,7 +11,7 @@ from typing import Any
 
 from domains.checks import between, flag, formulas, one_each, subset
 from domains.data import read_text
-from domains.domain import Domain, Scene
+from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import Model, atom, believes, knows_whether, not_, numbered, unsure, write
 
 _MESSAGE = atom("message")
@@ -53,12 +53,6 @@ def problem(
             and so on around.
         seed: draws the places when they are not given.
         goals: explicit EPDDL formulas instead, about the atoms `(message)`, `(at a r1)` and `(close a b)`.
-
-    Returns:
-        The EPDDL text of the problem with its domain.
-
-    Raises:
-        DomainError: when a parameter is out of range.
 
     Source: the family *selective communication* of the epistemic track of the International Planning Competition
     2026, after F. Kominis and H. Geffner, "Beliefs in multiagent planning: from one agent to many" (ICAPS 2015).
@@ -155,24 +149,10 @@ def _goals(names: Sequence[str], informed: Sequence[str], excluded: Sequence[str
     return [*wanted, *(not_(believes(name, _MESSAGE)) for name in excluded)]
 
 
-def _published(*places: int, rooms: int, both_ways: bool = False) -> dict[str, Any]:
-    return {
-        "agents": len(places),
-        "rooms": rooms,
-        "places": list(places),
-        "both_ways": both_ways,
-        "misjudged": True,
-    }
-
-
-_TRAIN = {
-    "g_sc_02_04_s2000": _published(1, 2, rooms=4, both_ways=True),
-    "g_sc_03_05_s2031": _published(2, 3, 3, rooms=5, both_ways=True),
-    "g_sc_03_06_s2062": _published(3, 4, 5, rooms=6, both_ways=True),
-}
-_TEST = {
-    f"sc_{agents:02}_{agents + 1:02}": _published(*range(1, agents + 1), rooms=agents + 1) for agents in range(3, 13)
-}
+_GROWTH = (
+    (6, 8), (7, 8), (7, 9), (8, 9), (8, 10), (8, 11), (9, 11), (9, 12), (9, 13), (10, 13), (10, 14), (10, 15),
+    (11, 15), (11, 16), (11, 18), (12, 18), (12, 19), (12, 20),
+)  # fmt: skip
 
 DOMAIN = Domain(
     name="room_messages",
@@ -187,13 +167,12 @@ DOMAIN = Domain(
             "believes that a does not know either."
         ),
     ),
-    instances={**_TEST, **_TRAIN},
-    train=tuple(_TRAIN),
-    test=tuple(_TEST),
     actors={"left": 0, "right": 0, "read": 0, "tell": 0},
     ranges={
         "train": ({"agents": (2, 3), "rooms": (2, 3, 4), "depth": (1, 2)},),
         "validation": ({"agents": (4,), "rooms": (4, 5), "depth": (1, 2)},),
         "test": ({"agents": (5, 6, 7), "rooms": (6, 7, 8), "depth": (1, 2)},),
     },
+    growth=Growth(sizes("agents rooms", _GROWTH), walk=(40, 240), subgoals=(16, 120)),
+    consistent_beliefs=False,
 )

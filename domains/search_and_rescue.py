@@ -9,7 +9,7 @@ from typing import Any
 
 from domains.checks import DomainError, between, flag, formulas, known, one_each, subset
 from domains.data import read_text
-from domains.domain import Domain, Scene
+from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, common, knows_whether, not_, numbered, unsure, write
 
 _UNNOTICED = """
@@ -70,12 +70,6 @@ def problem(
         goal: `rescue` the victim, or `find` it, so that everybody knows its location.
         seed: draws the starts, the victim's location and the fires that are not given.
         goals: explicit EPDDL formulas instead, about the atoms `(at d1 l2)`, `(victim l3)`, `(rescued)`, ….
-
-    Returns:
-        The EPDDL text of the problem with its domain.
-
-    Raises:
-        DomainError: when a parameter is out of range.
 
     Source: the family *search and rescue* of the epistemic track of the International Planning Competition 2026.
     """
@@ -173,32 +167,11 @@ def _only_at(name: str, place: str) -> str:
     return f"(and (at {name} {place}) (forall (?p - location | (/= ?p {place})) (not (at {name} ?p))))"
 
 
-def _published(steps: int, *, fire: bool = False, starts: Sequence[str] = ("l1", "l1", "l1")) -> dict[str, Any]:
-    """The victim is at the end of a line of some steps."""
-    end = f"l{steps + 1}"
-    return {
-        "locations": steps + 1,
-        "starts": list(starts),
-        "victim": end,
-        "fires": [end] if fire else [],
-        "noticed": False,
-    }
-
-
-_INSTANCES = {
-    "sar_01_n1_nofire": _published(1),
-    "sar_02_n2_nofire": _published(2),
-    "sar_03_n1_fire": _published(1, fire=True),
-    "sar_04_n3_nofire": _published(3),
-    "sar_05_n4_nofire": _published(4),
-    "sar_06_n2_fire": _published(2, fire=True),
-    "sar_07_n3_fire": _published(3, fire=True),
-    "sar_08_n4_fire": _published(4, fire=True),
-    "g_sar_03_n2_nofire": _published(2, starts=("l2", "l2", "l2")),
-    "g_sar_13_n2_fire": _published(2, fire=True, starts=("l2", "l2", "l2")),
-    "g_sar_21_n2_fire": _published(2, fire=True, starts=("l1", "l2", "l1")),
-}
-_TRAIN = ("g_sar_03_n2_nofire", "g_sar_13_n2_fire", "g_sar_21_n2_fire")
+_GROWTH = (
+    (7, 2, 2, 2), (8, 2, 2, 2), (7, 2, 1, 1), (9, 2, 2, 2), (8, 2, 1, 1), (9, 3, 2, 2), (10, 2, 2, 2), (10, 3, 2, 2),
+    (11, 3, 2, 2), (10, 3, 3, 3), (11, 3, 3, 3), (11, 4, 3, 3), (12, 3, 3, 3), (12, 4, 3, 3), (11, 4, 4, 4),
+    (12, 4, 4, 4),
+)  # fmt: skip
 
 DOMAIN = Domain(
     name="search_and_rescue",
@@ -213,9 +186,6 @@ DOMAIN = Domain(
             "that it is not at l3, and the others know that each drone knows about its place."
         ),
     ),
-    instances=_INSTANCES,
-    train=_TRAIN,
-    test=tuple(name for name in _INSTANCES if name not in _TRAIN),
     actors={
         "move": 0,
         "look_for_victim": 0,
@@ -244,4 +214,7 @@ DOMAIN = Domain(
         ),
         "test": ({"locations": (7, 8), "shape": ("line", "ring", "star"), "drones": (1, 2), "ambulances": (1, 2)},),
     },
+    growth=Growth(
+        sizes("locations drones firefighters ambulances", _GROWTH, shape="ring"), walk=(40, 240), subgoals=(16, 240)
+    ),
 )

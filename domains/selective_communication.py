@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from domains.checks import DomainError, between, formulas, subset
-from domains.domain import Domain, Scene
+from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, always, and_, believes, not_, write
 from domains.writing.structure import Structure, numbered
 
 
-@dataclass(frozen=True, slots=True)
 class Corridor:
-    """Rooms in a row, one agent who walks, and who notices what.
+    """Rooms in a row, one agent who walks, and who notices what, as the parameters of `problem` say it.
 
     Attributes:
         names: the agents; the first one walks.
@@ -26,13 +24,32 @@ class Corridor:
         notice: for `right` and `left` the agents who notice that step.
     """
 
-    names: tuple[str, ...]
-    rooms: range
-    end: int
-    sense: int
-    start: int
-    hears: tuple[tuple[str, ...], ...]
-    notice: Mapping[str, tuple[str, ...]]
+    def __init__(
+        self,
+        *,
+        agents: int,
+        rooms: int,
+        end: int | None,
+        start: int,
+        sense: int,
+        positions: Sequence[int] | None,
+        hears: Sequence[Sequence[str]] | None,
+        miss_right: Sequence[str],
+        miss_left: Sequence[str],
+    ) -> None:
+        names = agent_names(between("agents", agents, 2, 25))
+        last = between("end", between("rooms", rooms, 2, 60) if end is None else end, 2, rooms)
+        self.names = names
+        self.rooms = range(1, rooms + 1)
+        self.end = last
+        self.sense = between("sense", sense, 1, last)
+        self.start = between("start", start, 1, last)
+        self.hears = _audience(names, rooms, positions) if hears is None else _explicit_audience(names, rooms, hears)
+        missing = {
+            "right": subset("miss_right", miss_right, names),
+            "left": subset("miss_left", miss_left, names),
+        }
+        self.notice = {step: [name for name in names if name not in blind] for step, blind in missing.items()}
 
     @property
     def position(self) -> list[str]:
@@ -111,16 +128,10 @@ def problem(
         goals: explicit mA* formulas, after those of the three parameters above. Without any goal, all
             agents but a shall believe q.
 
-    Returns:
-        The mA* text of the problem.
-
-    Raises:
-        DomainError: when a parameter is out of range.
-
     Source: F. Kominis and H. Geffner, "Beliefs in multiagent planning: from one agent to many"
     (ICAPS 2015), in the form published in mA* with the EFP planners.
     """
-    corridor = make_corridor(
+    corridor = Corridor(
         agents=agents, rooms=rooms, end=end, start=start, sense=sense,
         positions=positions, hears=hears, miss_right=miss_right, miss_left=miss_left,
     )  # fmt: skip
@@ -154,39 +165,6 @@ def vocabulary(*, agents: int = 3, rooms: int = 4, end: int | None = None, **_: 
 def structure(*, rooms: int = 4, end: int | None = None, **_: Any) -> Structure:
     """Rooms have numbers; whoever acts is not named."""
     return Structure(numbered("room", range(1, (end or rooms) + 1)))
-
-
-def make_corridor(
-    *,
-    agents: int,
-    rooms: int,
-    end: int | None,
-    start: int,
-    sense: int,
-    positions: Sequence[int] | None,
-    hears: Sequence[Sequence[str]] | None,
-    miss_right: Sequence[str],
-    miss_left: Sequence[str],
-) -> Corridor:
-    """The corridor that the parameters of `problem` describe.
-
-    Raises:
-        DomainError: when a parameter is out of range.
-    """
-    names = agent_names(between("agents", agents, 2, 25))
-    last = between("end", between("rooms", rooms, 2, 60) if end is None else end, 2, rooms)
-    return Corridor(
-        names=names,
-        rooms=range(1, rooms + 1),
-        end=last,
-        sense=between("sense", sense, 1, last),
-        start=between("start", start, 1, last),
-        hears=_audience(names, rooms, positions) if hears is None else _explicit_audience(names, rooms, hears),
-        notice={
-            "right": tuple(name for name in names if name not in subset("miss_right", miss_right, names)),
-            "left": tuple(name for name in names if name not in subset("miss_left", miss_left, names)),
-        },
-    )
 
 
 def goal_formulas(
@@ -233,67 +211,9 @@ def _explicit_audience(names: Sequence[str], rooms: int, hears: Sequence[Sequenc
     return tuple(subset("hears", heard, names) for heard in hears)
 
 
-_SHORT: dict[str, Any] = {"agents": 3, "rooms": 4, "positions": [2, 3]}
-_CROWD: dict[str, Any] = {
-    "agents": 7, "rooms": 4, "positions": [2, 3, 2, 2, 2, 2], "miss_right": "defg", "miss_left": "defg",
-}  # fmt: skip
-_TEN: dict[str, Any] = {"agents": 9, "rooms": 10, "sense": 8, "positions": [2, 3, 5, 6, 1, 7, 10, 10], "depth": 2}
-_EIGHT: dict[str, Any] = {
-    "agents": 8, "rooms": 10, "end": 8, "sense": 8, "positions": [2, 3, 5, 6, 1, 7, 8], "depth": 2,
-}  # fmt: skip
-_WALLS: dict[str, Any] = {
-    "agents": 9, "rooms": 10, "start": 10, "sense": 10, "miss_right": "j",
-    "hears": ["abcdefgh", "abc", "acd", "ade", "aef", "afg", "agh", "adg", "acf", "aeh"],
-}  # fmt: skip
-_NINE: dict[str, Any] = {
-    "agents": 9, "rooms": 11, "start": 11, "sense": 10,
-    "hears": ["ab", "abc", "bcd", "cde", "def", "efg", "fgh", "ghj", "hj", "", ""],
-}  # fmt: skip
-_E_MISSES_H = "B(e, -B(h, q))"
-_INSTANCES: dict[str, dict[str, Any]] = {
-    "4_1_pl_3": {**_SHORT, "goals": ["B(a, q)", "B(c, B(b, q))"]},
-    "4_1_pl_5": {**_SHORT, "informed": "c", "excluded": "b"},
-    "4_2_pl_5": {**_CROWD, "informed": "c", "excluded": "b"},
-    "4_2_pl_7": {**_CROWD, "informed": "ac", "goals": ["B(c, at_2)", "B(c, -B(g, q))"]},
-    "4_2_pl_8": {**_CROWD, "informed": "ac", "goals": ["B(b, at_1)", "B(c, -B(g, q))"]},
-    "4_3_pl_5": {**_SHORT, "informed": "c", "depth": 3, "excluded": "b"},
-    "4_3_pl_6": {**_SHORT, "goals": ["-B(c, at_4)", "B(c, B(a, B(c, q)))", "-B(b, q)"]},
-    "4_3_pl_8": {**_SHORT, "goals": ["B(b, at_1)", "B(c, B(a, B(c, q)))", "-B(b, q)", "-B(b, -q)"]},
-    "4_4_pl_5": {**_SHORT, "goals": ["B(a, B(c, B(a, B(c, q))))", "-B(b, q)"]},
-    "10_10_pl_9": {**_TEN, "informed": "g"},
-    "10_10_pl_10": {**_TEN, "informed": "eg"},
-    "10_10_pl_13": {**_TEN, "informed": "egj"},
-    "10_10_pl_17": {**_TEN, "informed": "cdeghj"},
-    "10_8_pl_9": {**_EIGHT, "goals": ["B(b, B(g, q))"]},
-    "10_8_pl_10": {**_EIGHT, "informed": "eh"},
-    "10_8_pl_14": {**_EIGHT, "informed": "b"},
-    "10_8_pl_15": {**_EIGHT, "informed": "f"},
-    "8_10_pl_6": {**_WALLS, "goals": ["B(a, q)", *(f"B({name}, B(a, q))" for name in "efgh")]},
-    "8_10_pl_8": {**_WALLS, "goals": ["B(a, q)", "B(e, B(a, q))", _E_MISSES_H, *(f"B({n}, B(a, q))" for n in "fgh")]},
-    "8_10_pl_9": {
-        **_WALLS,
-        "goals": ["B(a, q)", "B(c, B(a, q))", "B(e, B(a, q))", _E_MISSES_H, *(f"B({n}, B(a, q))" for n in "fgh")],
-    },
-    "8_10_pl_12": {
-        **_WALLS,
-        "goals": ["B(a, q)", *(f"B({n}, B(a, q))" for n in "bce"), _E_MISSES_H, *(f"B({n}, B(a, q))" for n in "fgh")],
-    },
-    "9_11_pl_4": {**_NINE, "goals": [f"B({name}, q)" for name in "ahj"]},
-    "9_11_pl_5": {**_NINE, "goals": [f"B({name}, q)" for name in "ahjg"]},
-    "9_11_pl_6": {**_NINE, "informed": "f"},
-    "9_11_pl_7": {
-        **_NINE,
-        "hears": ["ab", "abc", "bcd", "cde", "def", "efg", "afgh", "aghj", "hj", "", ""],
-        "goals": [f"B({name}, q)" for name in "ahjgf"],
-    },
-    "9_11_pl_8": {**_NINE, "goals": [f"B({name}, q)" for name in "ahjgef"]},
-    "9_11_pl_9": {**_NINE, "goals": [f"B({name}, q)" for name in "ahjgdef"]},
-    "9_11_pl_10": {**_NINE, "goals": [*(f"B({name}, q)" for name in "ahjgdef"), "at_4"]},
-    "9_11_pl_11": {**_NINE, "goals": [f"B({name}, q)" for name in "ahjgdefc"]},
-}
-_TRAIN = (
-    "10_10_pl_13", "10_8_pl_10", "10_8_pl_15", "4_1_pl_3", "4_2_pl_7", "4_3_pl_5", "8_10_pl_6", "9_11_pl_6",
-    "9_11_pl_8",
+_GROWTH = (
+    (12, 16), (13, 18), (14, 20), (15, 22), (16, 24), (17, 26), (18, 28), (19, 30), (20, 33), (21, 36), (22, 39),
+    (23, 42), (24, 45), (25, 48), (25, 51), (25, 54), (25, 57), (25, 60),
 )  # fmt: skip
 
 DOMAIN = Domain(
@@ -308,13 +228,15 @@ DOMAIN = Domain(
             "believes that neither knows, and d believes that a never left room 1."
         ),
     ),
-    instances=_INSTANCES,
-    train=_TRAIN,
-    test=tuple(name for name in _INSTANCES if name not in _TRAIN),
     structure=structure,
     ranges={
         "train": ({"agents": (3, 4, 5, 6, 7), "rooms": (4, 5, 6, 7, 8), "sense": (2, 3, 4)},),
         "validation": ({"agents": (8, 9), "rooms": (9, 10, 11), "sense": (3, 5)},),
         "test": ({"agents": (9, 10, 11, 12), "rooms": (12, 14, 16), "sense": (3, 5, 7)},),
     },
+    growth=Growth(
+        sizes("agents rooms sense", [(agents, rooms, rooms // 2) for agents, rooms in _GROWTH]),
+        walk=(160, 1000),
+        subgoals=(16, 60),
+    ),
 )

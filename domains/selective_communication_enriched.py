@@ -2,88 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
 from domains import selective_communication
 from domains.checks import between, flag
-from domains.domain import Domain, Scene
-from domains.selective_communication import Corridor, goal_formulas, make_corridor
+from domains.domain import Domain, Growth, Scene, sizes
+from domains.selective_communication import Corridor, goal_formulas
 from domains.writing.mastar import Action, always, believes, not_, write
 from domains.writing.structure import Structure, numbered
 
 
-def problem(
-    *,
-    agents: int = 3,
-    rooms: int = 4,
-    end: int | None = None,
-    start: int = 1,
-    sense: int = 2,
-    positions: Sequence[int] | None = None,
-    hears: Sequence[Sequence[str]] | None = None,
-    miss_right: Sequence[str] = (),
-    miss_left: Sequence[str] = (),
-    useless: int = 1,
-    toggles: bool = False,
-    informed: Sequence[str] = (),
-    depth: int = 1,
-    excluded: Sequence[str] = (),
-    goals: Sequence[str] | None = None,
-) -> str:
+def problem(*, useless: int = 1, toggles: bool = False, **corridor: Any) -> str:
     """Selective Communication with facts that do not matter, and actions about them in every room.
 
-    The story is that of Selective Communication. Besides, a can in every room look at a useless fact, which
-    is commonly known to hold, and mutter it to itself, and it can negate and activate the fact.
+    The story and all parameters are those of Selective Communication. Besides, a can in every room look at a useless
+    fact, which is commonly known to hold, and mutter it to itself, and it can negate and activate the fact.
 
     Difficulty grows as in Selective Communication; useless facts multiply the successors of an e-state
     without bringing a goal closer, and with `toggles` they multiply the e-states, too.
 
     Args:
-        agents: see Selective Communication.
-        rooms: see Selective Communication.
-        end: see Selective Communication.
-        start: see Selective Communication.
-        sense: see Selective Communication.
-        positions: see Selective Communication.
-        hears: see Selective Communication.
-        miss_right: see Selective Communication.
-        miss_left: see Selective Communication.
         useless: number of useless facts, 1 to 8.
         toggles: whether negating and activating really change the fact, in a's eyes only; in the published
             problems they have no effect.
-        informed: see Selective Communication.
-        depth: see Selective Communication.
-        excluded: see Selective Communication.
-        goals: see Selective Communication.
-
-    Returns:
-        The mA* text of the problem.
-
-    Raises:
-        DomainError: when a parameter is out of range.
+        **corridor: the parameters of Selective Communication.
 
     Source: an enriched replica of Selective Communication, published in mA* with a learned heuristic.
     """
-    corridor = make_corridor(
-        agents=agents, rooms=rooms, end=end, start=start, sense=sense,
-        positions=positions, hears=hears, miss_right=miss_right, miss_left=miss_left,
-    )  # fmt: skip
+    given = {**selective_communication.DOMAIN.defaults, **corridor}
+    wanted = {name: given.pop(name) for name in ("informed", "depth", "excluded", "goals")}
+    rooms = Corridor(**given)
     flag("toggles", toggles)
     facts = ["useless", *(f"useless{number}" for number in range(2, between("useless", useless, 1, 8) + 1))]
     return write(
-        title=f"Selective Communication Enriched: agents={agents}, rooms={rooms}",
+        title=f"Selective Communication Enriched: agents={len(rooms.names)}, rooms={len(rooms.rooms)}",
         story="""
             Agent a walks along a corridor, finds out about q in one of the rooms, and shouts q where the
             right agents hear it: in the same and the adjacent rooms. All else that a can do is useless.
         """,
-        fluents=[*facts, "q", *(f"at_{room}" for room in corridor.rooms)],
-        actions=[*corridor.actions(), *chain.from_iterable(_useless(fact, corridor, toggles) for fact in facts)],
-        agents=corridor.names,
-        designated=[*corridor.position, "q", *facts],
-        commonly_known=[*corridor.position, *facts],
-        goals=goal_formulas(corridor.names, informed=informed, depth=depth, excluded=excluded, goals=goals),
+        fluents=[*facts, "q", *(f"at_{room}" for room in rooms.rooms)],
+        actions=[*rooms.actions(), *chain.from_iterable(_useless(fact, rooms, toggles) for fact in facts)],
+        agents=rooms.names,
+        designated=[*rooms.position, "q", *facts],
+        commonly_known=[*rooms.position, *facts],
+        goals=goal_formulas(rooms.names, **wanted),
     )
 
 
@@ -113,20 +76,10 @@ def _useless(fact: str, corridor: Corridor, toggles: bool) -> list[Action]:
     ]
 
 
-_TEN: dict[str, Any] = {"agents": 9, "rooms": 10, "sense": 8, "positions": [2, 3, 5, 6, 1, 7, 10, 10], "depth": 2}
-_END_AT_10 = ["at_10", "B(j, B(a, q))", "B(e, B(a, q))"]
-_INSTANCES: dict[str, dict[str, Any]] = {
-    "10_10_pl_2": {**_TEN, "start": 8, "informed": "g"},
-    "10_10_pl_3": {**_TEN, "start": 8, "informed": "eg"},
-    "10_10_pl_6": {**_TEN, "start": 8, "informed": "egj"},
-    "10_10_pl_7": {**_TEN, "start": 8, "goals": _END_AT_10},
-    "10_10_pl_9": {**_TEN, "informed": "g"},
-    "10_10_pl_10": {**_TEN, "informed": "eg"},
-    "10_10_pl_13": {**_TEN, "informed": "egj"},
-    "10_10_pl_14": {**_TEN, "goals": _END_AT_10},
-    "10_10_pl_17": {**_TEN, "informed": "cdeghj"},
-}
-_TRAIN = ("10_10_pl_10", "10_10_pl_6", "10_10_pl_7")
+_GROWTH = (
+    (9, 11, 4), (10, 13, 4), (11, 15, 4), (12, 17, 4), (13, 20, 4), (14, 23, 5), (15, 26, 5), (16, 29, 5), (17, 32, 5),
+    (18, 35, 6), (19, 38, 6), (20, 41, 6), (21, 44, 6), (22, 47, 7), (23, 50, 7), (24, 54, 7), (25, 57, 8), (25, 60, 8),
+)  # fmt: skip
 
 DOMAIN = Domain(
     name="selective_communication_enriched",
@@ -140,10 +93,8 @@ DOMAIN = Domain(
             "negated the useless fact, and both believe that it still holds."
         ),
     ),
-    instances=_INSTANCES,
-    train=_TRAIN,
-    test=tuple(name for name in _INSTANCES if name not in _TRAIN),
     structure=structure,
+    base=selective_communication.DOMAIN,
     ranges={
         "train": (
             {"agents": (3, 4, 5), "rooms": (4, 5, 6), "sense": (2, 3), "useless": (1, 2), "toggles": (False, True)},
@@ -151,4 +102,13 @@ DOMAIN = Domain(
         "validation": ({"agents": (6, 7), "rooms": (7, 8), "sense": (3,), "useless": (3,), "toggles": (True,)},),
         "test": ({"agents": (8, 9), "rooms": (9, 10, 11), "sense": (4, 5), "useless": (3, 4), "toggles": (True,)},),
     },
+    growth=Growth(
+        sizes(
+            "agents rooms sense useless",
+            [(agents, rooms, rooms // 2, useless) for agents, rooms, useless in _GROWTH],
+            toggles=True,
+        ),
+        walk=(160, 1000),
+        subgoals=(16, 60),
+    ),
 )

@@ -14,7 +14,6 @@ from random import Random
 from string import ascii_lowercase
 from typing import Any
 
-from domains.blocks_world.published import INSTANCES, TEST, TRAIN
 from domains.blocks_world.towers import (
     Arrangement,
     atoms,
@@ -29,7 +28,7 @@ from domains.blocks_world.towers import (
 )
 from domains.checks import DomainError, between, formulas, known, subset
 from domains.data import read_text
-from domains.domain import Domain, Scene
+from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import Model, atom, believes, common, not_, numbered, unsure, write
 
 _MOST_WORLDS = 6
@@ -99,12 +98,6 @@ def problem(
         goals: explicit EPDDL formulas instead, about `(on b1 b2)`, `(on_table b1 t1)`, …; the single robot's table has
             no name: `(on_table b1)`.
 
-    Returns:
-        The EPDDL text of the problem with its domain.
-
-    Raises:
-        DomainError: when a parameter is out of range.
-
     Source: the family *blocks world* of the epistemic track of the International Planning Competition 2026. Its basic
     domain is the tier `single` (the classical Blocks World), the intermediate one `several`, the hard one `clumsy`.
     """
@@ -117,25 +110,8 @@ def problem(
     team = _team(tier, agents, clumsy, onlookers, at_least=0 if goals is not None else 1)
     at = _places(places, team, desks)
     possible = _starts(start, names, desks, between("worlds", worlds, 1, _MOST_WORLDS), random)
-    unaware = subset("ignorant", ignorant, team.names)
-    aim = None if target is None else read_target(target, names, desks)
-    fooled = [name for name in team.deceivable if random.randrange(2)] if deceived is None else deceived
-    misled = subset("deceived", fooled, team.deceivable)
-    most = between("wanted", wanted, 1, len(names))
-    if goals is None:
-        dropping = tier == "clumsy"
-        aim = aim or drawn_target(possible[0], at[team.names[0]], clumsy=dropping, random=random)
-        new = changes(possible[0], aim, clumsy=dropping)
-        if not new:
-            raise DomainError("start and target leave nothing to do: change one of them, or give goals")
-        goals = _wishes(new, team.names[1:], misled, unaware, most, random)
-    alike = [
-        *(atom("focused_on", name, seen) for name, seen in _focus(focus, team).items()),
-        *(atom("arm_empty", name) for name in team.names),
-    ]
-    moves = _moves(movers, zones, team, at, names, desks, len(possible))
-    ids = numbered("w", len(possible))
-    every, same = [*product(ids, ids)], [(world, world) for world in ids]
+    site = _Site(names, desks, team, at, possible, subset("ignorant", ignorant, team.names))
+    chosen = _goals(site, target, deceived, wanted, goals, random)
     return write(
         title=f"Blocks World: {len(names)} blocks on {len(desks)} tables, {len(team.names)} agents",
         story="Agents rearrange blocks. Only those who focus on an agent see what it does."
@@ -149,15 +125,8 @@ def problem(
         objects={"block": names, "table": desks},
         agents={"precise": team.precise, "clumsy": team.clumsy, "agent": team.onlookers},
         facts=[atom("at", name, table) for name in team.names for table in at[name]],
-        init=Model(
-            {
-                world: [*alike, *able, *atoms(arrangement)]
-                for world, able, arrangement in zip(ids, moves, possible, strict=True)
-            },
-            {name: every if name in unaware else same for name in team.names},
-            ["w1"],
-        ),
-        goals=formulas("goals", goals),
+        init=_initial(site, _focus(focus, team), _moves(site, movers, zones)),
+        goals=chosen,
     )
 
 
@@ -198,6 +167,18 @@ class _Team:
     def deceivable(self) -> tuple[str, ...]:
         """Those whom a plan for a drawn goal does not need: the first clumsy agent has to take part."""
         return tuple(name for name in self.names[1:] if name not in self.clumsy[:1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """What there is in problems of several agents: `at` are the tables of each, `ignorant` those who are unsure."""
+
+    blocks: tuple[str, ...]
+    tables: tuple[str, ...]
+    team: _Team
+    at: Mapping[str, Sequence[str]]
+    possible: Sequence[Arrangement]
+    ignorant: Sequence[str]
 
 
 def _one_robot(
@@ -268,26 +249,20 @@ def _focus(focus: Sequence[str] | None, team: _Team) -> dict[str, str]:
     return {name: known("name in focus", other, team.names) for name, other in zip(team.names, seen, strict=True)}
 
 
-def _moves(
-    movers: Sequence[str] | None,
-    zones: Sequence[str] | None,
-    team: _Team,
-    at: Mapping[str, Sequence[str]],
-    blocks: Sequence[str],
-    tables: Sequence[str],
-    worlds: int,
-) -> list[list[str]]:
+def _moves(site: _Site, movers: Sequence[str] | None, zones: Sequence[str] | None) -> list[list[str]]:
     """For each arrangement the atoms that say who can move which block."""
+    team = site.team
     able = subset("movers", team.names[:1] + team.clumsy if movers is None else movers, team.names)
     if zones is None:
-        return [[atom("can_move", *pair) for pair in product(able, blocks)]] * worlds
+        return [[atom("can_move", *pair) for pair in product(able, site.blocks)]] * len(site.possible)
+    listed = _one_each("zones", zones, len(site.possible), "worlds")
     return [
         [
             atom("can_move", name, block)
             for name in team.names
-            for block in chain.from_iterable(part for table, part in zone if table in at[name])
+            for block in chain.from_iterable(part for table, part in zone if table in site.at[name])
         ]
-        for zone in (read("zones", text, blocks, tables) for text in _one_each("zones", zones, worlds, "worlds"))
+        for zone in (read("zones", text, site.blocks, site.tables) for text in listed)
     ]
 
 
@@ -297,23 +272,52 @@ def _one_each(parameter: str, listed: object, count: int, of: str) -> Sequence[A
     return listed
 
 
-def _wishes(
-    new: Sequence[tuple[str, str]],
-    others: Sequence[str],
-    deceived: Sequence[str],
-    ignorant: Sequence[str],
+def _initial(site: _Site, focus: Mapping[str, str], moves: Sequence[Sequence[str]]) -> Model:
+    """One world for each possible arrangement; the ignorant agents do not tell them apart."""
+    alike = [
+        *(atom("focused_on", name, seen) for name, seen in focus.items()),
+        *(atom("arm_empty", name) for name in site.team.names),
+    ]
+    ids = numbered("w", len(site.possible))
+    every, same = [*product(ids, ids)], [(world, world) for world in ids]
+    return Model(
+        {
+            world: [*alike, *able, *atoms(arrangement)]
+            for world, able, arrangement in zip(ids, moves, site.possible, strict=True)
+        },
+        {name: every if name in site.ignorant else same for name in site.team.names},
+        ["w1"],
+    )
+
+
+def _goals(
+    site: _Site,
+    target: str | None,
+    deceived: Sequence[str] | None,
     wanted: int,
+    goals: Sequence[str] | None,
     random: Random,
-) -> list[str]:
-    """A goal about new places of blocks, and about who believes in one."""
-    places = [place for _, place in random.sample(new, min(wanted, len(new)))]
-    if not deceived:
+) -> Sequence[str]:
+    """The given goals, or new places of blocks and who believes in one."""
+    team, start, clumsy = site.team, site.possible[0], bool(site.team.clumsy)
+    aim = None if target is None else read_target(target, site.blocks, site.tables)
+    drawn = [name for name in team.deceivable if random.randrange(2)] if deceived is None else deceived
+    fooled = subset("deceived", drawn, team.deceivable)
+    most = between("wanted", wanted, 1, len(site.blocks))
+    if goals is not None:
+        return formulas("goals", goals)
+    aim = aim or drawn_target(start, site.at[team.names[0]], clumsy=clumsy, random=random)
+    new = changes(start, aim, clumsy=clumsy)
+    if not new:
+        raise DomainError("start and target leave nothing to do: change one of them, or give goals")
+    places = [place for _, place in random.sample(new, min(most, len(new)))]
+    if not fooled:
         return [common(place) for place in places]
-    for name in others:
+    for name in team.names[1:]:
         left, reached = random.choice(new)
-        if name not in deceived:
+        if name not in fooled:
             places.append(believes(name, reached))
-        elif name in ignorant:
+        elif name in site.ignorant:
             places.append(not_(believes(name, reached)))
         else:
             places.append(believes(name, left))
@@ -333,9 +337,6 @@ DOMAIN = Domain(
             "and believes that b2 is on the table, c never looked and believes that it is on b1."
         ),
     ),
-    instances=INSTANCES,
-    train=TRAIN,
-    test=TEST,
     actors=dict.fromkeys(("pick_up", "put_down", "give", "stack", "clumsy_stack", "unstack", "focus", "tell_block"), 0),
     ranges={
         "train": (
@@ -352,4 +353,5 @@ DOMAIN = Domain(
             {"tier": ("several", "clumsy"), "blocks": (5, 6), "agents": (3, 4), "tables": (2, 3), "worlds": (2, 3)},
         ),
     },
+    growth=Growth(sizes("blocks", zip(range(30, 62, 2)), tier="single"), walk=(60, 300), subgoals=(16, 120)),
 )

@@ -3,19 +3,20 @@
 `standard` and `transfer` are the two set-ups in which learned heuristics were published; `scaling` is a
 ladder per domain that climbs beyond what blind search can reach, measured in `scaling.csv`. `summit` climbs from where
 the first of seven searches gives out to beyond where the last does, measured in `summit.csv`; `control` has as many
-problems of the same sizes that nobody has searched. Both are there when that table is, and `drawn`, problems from the
-ranges to test learners on, when `drawn.csv` is. For every domain there is
-`without_<domain>`, which trains on all others.
+problems of the same sizes that nobody has searched, and `drawn`, in `drawn.csv`, problems from the ranges to test
+learners on. A suite has what its table has. For every domain with instances to test on there is `without_<domain>`,
+which trains on all others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from domains.checks import known
-from domains.registry import DOMAINS, numbered
+from domains.instances import tabled
+from domains.registry import DOMAINS
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,8 @@ def _instances(split: str, *names: str) -> tuple[str, ...]:
 
 
 def _numbered(kind: str) -> tuple[str, ...]:
-    return tuple(f"{name}/{instance}" for name, instances in numbered(kind).items() for instance in instances)
+    """The instances of tables with names such as `<kind>_01`."""
+    return tuple(f"{name}/{one}" for name in DOMAINS for one in tabled().get(name, ()) if one.startswith(f"{kind}_"))
 
 
 _PUBLISHED = (
@@ -55,59 +57,29 @@ _PUBLISHED = (
 _ALL = tuple(sorted([*_PUBLISHED, "epistemic_gossip"]))
 _SOURCES = ("collaboration_communication", "grapevine")
 
-SUITES: Mapping[str, Suite] = MappingProxyType(
-    {
-        suite.name: suite
-        for suite in (
-            Suite(
-                "standard",
-                "six domains, each with a heuristic trained on its own training instances",
-                train=_instances("train", *_PUBLISHED),
-                test=_instances("test", *_PUBLISHED),
-            ),
-            Suite(
-                "transfer",
-                "one heuristic trained on two domains, tested on all seven domains in mA*",
-                train=_instances("train", *_SOURCES),
-                test=_instances("test", *_ALL),
-            ),
-            Suite(
-                "scaling",
-                "a ladder of growing problems per domain, beyond the reach of blind search",
-                train=_instances("train", *_ALL),
-                test=_numbered("scaling"),
-            ),
-            Suite(
-                "summit",
-                "growing problems per domain, from where the first search gives out to beyond where the last does",
-                train=_instances("train", *DOMAINS),
-                test=_numbered("summit"),
-            ),
-            Suite(
-                "control",
-                "as many problems of the same sizes, drawn without looking at who solves them",
-                train=_instances("train", *DOMAINS),
-                test=_numbered("control"),
-            ),
-            Suite(
-                "drawn",
-                "twenty problems of each domain from the ranges to test on, larger than those to learn from",
-                train=_instances("train", *DOMAINS),
-                test=_numbered("test"),
-            ),
-            *(
-                Suite(
-                    f"without_{left_out}",
-                    f"trained on all domains but {left_out}, tested on that",
-                    train=_instances("train", *(name for name in DOMAINS if name != left_out)),
-                    test=_instances("test", left_out),
-                )
-                for left_out in DOMAINS
-            ),
+
+def _suites() -> Iterator[Suite]:
+    every = _instances("train", *DOMAINS)
+    summary = "six domains, each with a heuristic trained on its own training instances"
+    yield Suite("standard", summary, _instances("train", *_PUBLISHED), _instances("test", *_PUBLISHED))
+    summary = "one heuristic trained on two domains, tested on all seven domains in mA*"
+    yield Suite("transfer", summary, _instances("train", *_SOURCES), _instances("test", *_ALL))
+    summary = "a ladder of growing problems per domain, beyond the reach of blind search"
+    yield Suite("scaling", summary, _instances("train", *_ALL), _numbered("scaling"))
+    summary = "growing problems per domain, from where the first search gives out to beyond where the last does"
+    yield Suite("summit", summary, every, _numbered("summit"))
+    summary = "as many problems of the same sizes, drawn without looking at who solves them"
+    yield Suite("control", summary, every, _numbered("control"))
+    summary = "twenty problems of each domain from the ranges to test on, larger than those to learn from"
+    yield Suite("drawn", summary, every, _numbered("test"))
+    for one in DOMAINS:
+        train = _instances("train", *(name for name in DOMAINS if name != one))
+        yield Suite(
+            f"without_{one}", f"trained on all domains but {one}, tested on that", train, _instances("test", one)
         )
-        if suite.test
-    }
-)
+
+
+SUITES: Mapping[str, Suite] = MappingProxyType({suite.name: suite for suite in _suites() if suite.test})
 
 
 def suite(name: str) -> Suite:

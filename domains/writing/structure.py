@@ -1,4 +1,4 @@
-"""What is behind the names of a problem whose language does not tell."""
+"""The objects in the names of a problem in mA*, whose text does not tell them."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import domains
-from domains.registry import counts as known_counts
+from domains.instances import counts as known_counts
 from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.names import unknown
 from epigym.problem import domain_problem, vocabulary

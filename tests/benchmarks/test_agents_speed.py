@@ -47,28 +47,25 @@ def central_turns(env: gymnasium.Env[Any, Any]) -> None:
             _, info = env.reset()
 
 
-def report(benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    speed = TURNS / benchmark.stats.stats.median
-    benchmark.extra_info["turns_per_second"] = speed
-    with capsys.disabled():
-        print(f"\n{name:40s} {speed:9,.0f} turns/s")
+def report(benchmark: BenchmarkFixture, lines: list[str], name: str) -> None:
+    lines.append(f"{name:40s} {TURNS / benchmark.stats.stats.median:9,.0f} turns/s")
 
 
 @pytest.mark.parametrize("domain", PROBLEMS)
-def test_new(domain: str, benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str]) -> None:
+def test_new(domain: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
     benchmark.pedantic(agents_turns, setup=lambda: ((EpistemicAECEnv(central(domain)),), {}), rounds=ROUNDS)
-    report(benchmark, capsys, f"{domain}: agents, e-states new")
+    report(benchmark, lines, f"{domain}: agents, e-states new")
 
 
 @pytest.mark.parametrize("domain", PROBLEMS)
-def test_met_before(domain: str, benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str]) -> None:
+def test_met_before(domain: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
     env = EpistemicAECEnv(central(domain))
     benchmark.pedantic(agents_turns, args=(env,), rounds=ROUNDS, warmup_rounds=1)
-    report(benchmark, capsys, f"{domain}: agents, e-states met before")
+    report(benchmark, lines, f"{domain}: agents, e-states met before")
 
 
 @pytest.mark.parametrize("domain", PROBLEMS)
-def test_central_planner(domain: str, benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str]) -> None:
+def test_central_planner(domain: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
     env = central(domain)
     benchmark.pedantic(central_turns, args=(env,), rounds=ROUNDS, warmup_rounds=1)
-    report(benchmark, capsys, f"{domain}: central planner")
+    report(benchmark, lines, f"{domain}: central planner")

@@ -7,8 +7,6 @@ or many, so that hardly any do. Times are of the processor; they are printed, no
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -20,7 +18,6 @@ from epigym.features.counts import RelationalFeatures
 from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
-from tests.benchmarks.figures import printed
 from tests.oracles.features import random_tables
 
 PROBLEMS = {
@@ -49,35 +46,14 @@ def batch(name: str) -> tuple[StateSpace, NDArray[np.int32]]:
     return space, np.arange(min(most, len(space)), dtype=np.int32)
 
 
-@dataclass
-class Figures:
-    """Seconds and features of one e-state by problem and types, then by level."""
-
-    lines: dict[tuple[str, str], dict[str, tuple[float, float]]] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        text = ["", f"processor time of an e-state and how many features it has; median of {ROUNDS} rounds"]
-        for (name, types), found in self.lines.items():
-            space, ids = batch(name)
-            task, worlds = space.task, space.world_counts(ids).mean()
-            text.append(
-                f"{name}, {types} types: {len(task.fluents)} fluents, {len(task.agents)} agents, {worlds:.0f} worlds"
-            )
-            text += [f"    {how:5s} {1e6 * seconds:9.2f} µs {size:7.0f}" for how, (seconds, size) in found.items()]
-        return "\n".join(text)
-
-
-@pytest.fixture(scope="module")
-def figures(pytestconfig: pytest.Config) -> Iterator[Figures]:
-    yield from printed(pytestconfig, Figures())
-
-
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("types", TYPES)
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_evaluating(name: str, types: str, how: str, benchmark: BenchmarkFixture, figures: Figures) -> None:
+def test_evaluating(name: str, types: str, how: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
     space, ids = batch(name)
     features = RelationalFeatures(space, random_tables(space.task, 1, TYPES[types]), *HOW[how])
     rows = benchmark.pedantic(features, args=(ids,), rounds=ROUNDS, warmup_rounds=1)
-    seconds = benchmark.stats.stats.median / len(ids)
-    figures.lines.setdefault((name, types), {})[how] = seconds, len(rows.colour) / len(ids)
+    cost, count, worlds = benchmark.stats.stats.median / len(ids), len(rows.colour) / len(ids), space.world_counts(ids)
+    lines.append(
+        f"{name:15s} {worlds.mean():5.0f} worlds {types:4s} types {how:4s} {1e6 * cost:9.2f} µs {count:6.0f} features"
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -20,7 +20,6 @@ from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, fluent
 from epigym.task.task import Action, EState, Event, Task
-from tests.benchmarks.figures import printed
 
 FLUENTS = range(9, 21)
 AGENTS = tuple("abcde")
@@ -35,18 +34,6 @@ SMALL: dict[str, Callable[[], Task]] = {
     "grapevine, 4 agents": partial(domain_problem, "grapevine", agents=4),
     "gossip, 5 agents": partial(domain_problem, "gossip", agents=5),
 }
-
-
-@pytest.fixture(scope="module")
-def lines(pytestconfig: pytest.Config) -> Iterator[Lines]:
-    yield from printed(pytestconfig, Lines())
-
-
-class Lines(list[str]):
-    """What is printed at the end."""
-
-    def __str__(self) -> str:
-        return "\n".join(["", *self])
 
 
 def peak() -> float:
@@ -83,7 +70,7 @@ def every_valuation(fluents: int) -> Task:
 
 @pytest.mark.benchmark(timer=time.process_time)
 @pytest.mark.parametrize("fluents", FLUENTS)
-def test_up_to_a_million_worlds(fluents: int, benchmark: BenchmarkFixture, lines: Lines) -> None:
+def test_up_to_a_million_worlds(fluents: int, benchmark: BenchmarkFixture, lines: list[str]) -> None:
     task = every_valuation(fluents)
     space = StateSpace(task)
     for action in range(2):
@@ -104,7 +91,7 @@ def test_up_to_a_million_worlds(fluents: int, benchmark: BenchmarkFixture, lines
 
 
 @pytest.mark.benchmark(timer=time.process_time)
-def test_ten_million_states(benchmark: BenchmarkFixture, lines: Lines) -> None:
+def test_ten_million_states(benchmark: BenchmarkFixture, lines: list[str]) -> None:
     """Breadth first, in blocks."""
     space = StateSpace(domain_problem("grapevine", agents=4))
 

@@ -19,7 +19,6 @@ from epigym.space.space import StateSpace
 from learn.training.drawing import validating
 from learn.training.selection import Scores, validate_by_search
 from search.heuristics import make_heuristic
-from tests.benchmarks.figures import show
 
 SEED, PROBLEMS, NODES = 7, 160, 1000
 MODELS = {label: f"outputs/models/{label}/{{domain}}.json" for label in ("short", "long")}
@@ -31,15 +30,14 @@ HOW: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("domain", domains.DOMAINS)
-def test_greedy_search(domain: str, pytestconfig: pytest.Config) -> None:
+def test_greedy_search(domain: str, lines: list[str]) -> None:
     if not all(Path(file.replace("{domain}", domain)).exists() for file in MODELS.values()):
         pytest.skip(f"python -m learn.train domain={domain} model=linear, see above")
     goals = [validating([domain], PROBLEMS, SEED, long_goals=long_goals) for long_goals in (False, True)]
-    lines = ["", f"{domain}: {PROBLEMS} problems with short goals, {PROBLEMS} with long ones: solved, expanded"]
+    lines.append(f"{domain}: {PROBLEMS} problems with short goals, {PROBLEMS} with long ones: solved, expanded")
     for label, how in HOW.items():
         short, long = (validate_by_search(problems, NODES, partial(_scores, how)) for problems in goals)
         lines.append(f"    {label:6s} {short.solved:3d} {short.expanded:7,d}   {long.solved:3d} {long.expanded:7,d}")
-    show(pytestconfig, "\n".join(lines))
 
 
 def _scores(how: dict[str, Any], space: StateSpace, types: FeatureTypes) -> Scores:

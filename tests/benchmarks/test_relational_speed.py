@@ -7,8 +7,6 @@ which builds the same graphs. Times are of the processor; they are printed, not 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 
@@ -23,7 +21,6 @@ from epigym.encoding.relational import Relational, RelationalEncoder
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
 from learn.data.distribution import draw
-from tests.benchmarks.figures import printed
 from tests.helpers.gine_weights import TYPES, random_weights
 from tests.oracles.gine import Network
 from tests.oracles.relational_graphs import NumpyEncoder
@@ -55,53 +52,33 @@ def batches(domain: str) -> Batches:
     return found
 
 
-def count(domain: str) -> int:
-    return sum(len(ids) for *_, parts in batches(domain) for ids in parts)
-
-
-@dataclass
-class Figures:
-    """Seconds of one e-state by domain, then by what was measured."""
-
-    lines: dict[str, dict[str, float]] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        text = ["", f"processor time of an e-state in batches of {BATCH}; median of {ROUNDS} rounds"]
-        for domain, found in self.lines.items():
-            graphs = [encoder.graphs(ids) for encoder, _, parts in batches(domain) for ids in parts]
-            nodes, edges = (
-                sum(sizes) / count(domain)
-                for sizes in zip(*((len(g.nodes), len(g.edge_label)) for g in graphs), strict=True)
-            )
-            worlds = np.concatenate(
-                [encoder.space.world_counts(ids) for encoder, _, parts in batches(domain) for ids in parts]
-            )
-            text.append(f"{domain}: {worlds.mean():.1f} worlds, {nodes:.0f} nodes, {edges:.0f} edges")
-            text += [f"    {what:20s} {1e6 * seconds:9.2f} µs" for what, seconds in found.items()]
-        return "\n".join(text)
-
-
-@pytest.fixture(scope="module")
-def figures(pytestconfig: pytest.Config) -> Iterator[Figures]:
-    yield from printed(pytestconfig, Figures())
+def describe(domain: str, what: str, benchmark: BenchmarkFixture) -> str:
+    """The time of an e-state, median of the rounds, and how large its graph is."""
+    graphs = [encoder.graphs(ids) for encoder, _, parts in batches(domain) for ids in parts]
+    count = sum(len(ids) for *_, parts in batches(domain) for ids in parts)
+    nodes, edges = (
+        sum(sizes) / count for sizes in zip(*((len(g.nodes), len(g.edge_label)) for g in graphs), strict=True)
+    )
+    seconds = benchmark.stats.stats.median / count
+    return f"{domain:20s} {nodes:5.0f} nodes {edges:5.0f} edges {what:20s} {1e6 * seconds:9.2f} µs"
 
 
 @pytest.mark.parametrize("how", ["numpy", "core"])
 @pytest.mark.parametrize("domain", DOMAINS)
-def test_building(domain: str, how: str, benchmark: BenchmarkFixture, figures: Figures) -> None:
+def test_building(domain: str, how: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
     def build() -> None:
         for core, oracle, parts in batches(domain):
             for ids in parts:
                 (core if how == "core" else oracle).graphs(ids)
 
     benchmark.pedantic(build, rounds=ROUNDS, warmup_rounds=1)
-    figures.lines.setdefault(domain, {})[f"graphs, {how}"] = benchmark.stats.stats.median / count(domain)
+    lines.append(describe(domain, f"graphs, {how}", benchmark))
 
 
 @pytest.mark.parametrize("how", ["pytorch", "core"])
 @pytest.mark.parametrize("width", [16, 32])
 @pytest.mark.parametrize("domain", DOMAINS)
-def test_forward_pass(domain: str, width: int, how: str, benchmark: BenchmarkFixture, figures: Figures) -> None:
+def test_forward_pass(domain: str, width: int, how: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
     weights, index = random_weights(width, LAYERS), np.arange(TYPE_IDS + 1) % TYPES
     network, core = Network(weights), _core.GineNetwork(weights, index)
     graphs = [encoder.graphs(ids) for encoder, _, parts in batches(domain) for ids in parts]
@@ -112,13 +89,13 @@ def test_forward_pass(domain: str, width: int, how: str, benchmark: BenchmarkFix
                 core.forward(*batch) if how == "core" else network.of_nodes(batch, index)
 
     benchmark.pedantic(run, rounds=ROUNDS, warmup_rounds=1)
-    figures.lines.setdefault(domain, {})[f"width {width}, {how}"] = benchmark.stats.stats.median / count(domain)
+    lines.append(describe(domain, f"width {width}, {how}", benchmark))
 
 
 @pytest.mark.parametrize("batch", [1, BATCH])
 @pytest.mark.parametrize("width", [16, 32])
 @pytest.mark.parametrize("domain", DOMAINS)
-def test_scoring(domain: str, width: int, batch: int, benchmark: BenchmarkFixture, figures: Figures) -> None:
+def test_scoring(domain: str, width: int, batch: int, benchmark: BenchmarkFixture, lines: list[str]) -> None:
     core = _core.GineNetwork(random_weights(width, LAYERS), np.arange(TYPE_IDS + 1) % TYPES)
 
     def run() -> None:
@@ -128,4 +105,4 @@ def test_scoring(domain: str, width: int, batch: int, benchmark: BenchmarkFixtur
                     core.score(encoder.core, ids[first : first + batch])
 
     benchmark.pedantic(run, rounds=ROUNDS, warmup_rounds=1)
-    figures.lines.setdefault(domain, {})[f"score, {width}, by {batch}"] = benchmark.stats.stats.median / count(domain)
+    lines.append(describe(domain, f"score, {width}, by {batch}", benchmark))

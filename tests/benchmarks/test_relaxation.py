@@ -11,8 +11,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -29,7 +28,6 @@ from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
 from epigym.task.formula import TRUE, Formula, Op, and_, conjuncts, literal
 from epigym.task.task import Task
-from tests.benchmarks.figures import printed
 from tests.helpers.epddl_files import competition_cases
 
 TOWERS = "1-basic/blocks-world/problems/bw-50.epddl"
@@ -65,41 +63,22 @@ def walked(space: StateSpace) -> NDArray[np.int32]:
 STATES: dict[str, Callable[[StateSpace], NDArray[np.int32]]] = {"breadth first": first, "random walk": walked}
 
 
-@dataclass
-class Figures:
-    """Seconds to build, and to evaluate one e-state: by problem, or by problem, e-states and implementation."""
-
-    built: dict[str, float] = field(default_factory=dict)
-    evaluated: dict[tuple[str, str, str], float] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        lines = ["", f"processor time; median of {ROUNDS} rounds"]
-        for name, seconds in self.built.items():
-            lines.append(f"{name}: {len(space_of(name).task.actions)} actions, built in {seconds:.3f} s")
-        for (name, source, what), seconds in self.evaluated.items():
-            per_action = 1e9 * seconds / len(space_of(name).task.actions)
-            lines.append(
-                f"{Path(name).stem:20s} {source:14s} {what:10s} {1e6 * seconds:9.1f} µs an evaluation"
-                f" {1 / seconds:9,.0f} a second {per_action:9.1f} ns an action"
-            )
-        return "\n".join(lines)
-
-
-@pytest.fixture(scope="module")
-def figures(pytestconfig: pytest.Config) -> Iterator[Figures]:
-    yield from printed(pytestconfig, Figures())
+def describe(name: str, what: str, seconds: float) -> str:
+    """The time of an evaluation."""
+    actions = len(space_of(name).task.actions)
+    return f"{Path(name).stem:20s} {what:23s} {1e6 * seconds:9.1f} µs {1e9 * seconds / actions:9.1f} ns an action"
 
 
 @pytest.mark.parametrize("name", [TOWERS, IMPOSTOR])
-def test_building(name: str, benchmark: BenchmarkFixture, figures: Figures) -> None:
+def test_building(name: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
     task = space_of(name).task
     benchmark.pedantic(Relaxation, setup=lambda: ((StateSpace(task),), {}), rounds=3)
-    figures.built[name] = benchmark.stats.stats.median
+    lines.append(f"{name}: {len(task.actions)} actions, built in {benchmark.stats.stats.median:.3f} s")
 
 
 @pytest.mark.parametrize("source", STATES)
 @pytest.mark.parametrize("name", [TOWERS, IMPOSTOR])
-def test_evaluating(name: str, source: str, benchmark: BenchmarkFixture, figures: Figures) -> None:
+def test_evaluating(name: str, source: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
     def relaxation() -> tuple[Relaxation, NDArray[np.int32]]:
         """One that remembers nothing yet."""
         space = StateSpace(space_of(name).task)
@@ -107,7 +86,7 @@ def test_evaluating(name: str, source: str, benchmark: BenchmarkFixture, figures
 
     ids = STATES[source](space_of(name))
     benchmark.pedantic(Relaxation.__call__, setup=lambda: (relaxation(), {}), rounds=ROUNDS, warmup_rounds=1)
-    figures.evaluated[name, source, "epigym"] = benchmark.stats.stats.median / len(ids)
+    lines.append(describe(name, f"{source} epigym", benchmark.stats.stats.median / len(ids)))
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +146,7 @@ def literals(formula: Formula) -> tuple[Formula, ...]:
 
 
 @pytest.mark.parametrize("source", STATES)
-def test_the_textbook(source: str, library: ctypes.CDLL, benchmark: BenchmarkFixture, figures: Figures) -> None:
+def test_the_textbook(source: str, library: ctypes.CDLL, benchmark: BenchmarkFixture, lines: list[str]) -> None:
     space = space_of(TOWERS)
     ids = STATES[source](space)
     assert (space.world_counts(ids) == 1).all()
@@ -175,4 +154,4 @@ def test_the_textbook(source: str, library: ctypes.CDLL, benchmark: BenchmarkFix
     found = benchmark.pedantic(classical, args=(classical.table(space, ids),), rounds=ROUNDS, warmup_rounds=1)
     assert found.tolist() == Relaxation(space)(ids).h_add.tolist()
     assert np.isfinite(found).all()
-    figures.evaluated[TOWERS, source, "textbook"] = benchmark.stats.stats.median / len(ids)
+    lines.append(describe(TOWERS, f"{source} textbook", benchmark.stats.stats.median / len(ids)))

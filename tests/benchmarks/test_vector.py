@@ -8,10 +8,7 @@ are printed, not asserted.
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import gymnasium
@@ -19,47 +16,25 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from tests.benchmarks.figures import printed
-
 OURS = ("epi/Grapevine-v0", "epi/CoinInTheBox-v0", "epi/Gossip-v0")
 SIZES = (1, 8, 64, 512)
 ROUNDS = 4  # the first of them to warm up
 STEPS = 1_600  # of all environments together, in each round
 
 
-@dataclass
-class Figures:
-    """Steps in a second of the clock and of the processor, by environment and number of environments."""
-
-    speed: dict[str, dict[int, tuple[float, float]]] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        head = "| steps in a second of the clock / of the processor | " + " | ".join(map(str, SIZES)) + " |"
-        lines = ["", head, "| --- |" + " --: |" * len(SIZES)]
-        for name, row in self.speed.items():
-            cells = ["{:,.0f} / {:,.0f}".format(*row[size]) if size in row else "" for size in SIZES]
-            lines.append(f"| {name} | " + " | ".join(cells) + " |")
-        return "\n".join(lines)
-
-
-@pytest.fixture(scope="module")
-def figures(pytestconfig: pytest.Config) -> Iterator[Figures]:
-    """Collects the figures on one core and prints them at the end."""
-    cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(cores)})
-    yield from printed(pytestconfig, Figures())
-    os.sched_setaffinity(0, cores)
-
-
+@pytest.mark.usefixtures("one_core")
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
     ("name", "random_goals"), [*((name, drawn) for drawn in (False, True) for name in OURS), ("CartPole-v1", False)]
 )
-def test_steps(benchmark: BenchmarkFixture, figures: Figures, name: str, random_goals: bool, size: int) -> None:
+def test_steps(benchmark: BenchmarkFixture, lines: list[str], name: str, random_goals: bool, size: int) -> None:
     arguments: dict[str, Any] = {"random_goals": True} if random_goals else {}
     envs = gymnasium.make_vec(name, size, "vector_entry_point", **arguments)
-    row = figures.speed.setdefault(name + (", drawn goals" if random_goals else ""), {})
-    row[size] = benchmark.pedantic(steps_in_a_second, (envs, max(STEPS // size, 10)), rounds=1)
+    clock, processor = benchmark.pedantic(steps_in_a_second, (envs, max(STEPS // size, 10)), rounds=1)
+    label = name + (", drawn goals" if random_goals else "")
+    lines.append(
+        f"{label:30s} {size:4d} {clock:12,.0f} steps in a second of the clock {processor:12,.0f} of the processor"
+    )
 
 
 def steps_in_a_second(envs: Any, count: int) -> tuple[float, float]:

@@ -33,6 +33,9 @@ def test_show_explains_the_parameters_and_lists_the_instances(capsys: pytest.Cap
     assert "looking: the agents who look at the box at the start" in shown
     assert "coin_in_the_box/pl_2 " in shown
     assert "goal=first" in shown
+    assert "inconsistent" not in shown
+    assert main(["show", "room_messages"]) == 0
+    assert "consistent_beliefs=true" in capsys.readouterr().out
 
 
 def test_write_prints_the_text(capsys: pytest.CaptureFixture[str]) -> None:

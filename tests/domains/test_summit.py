@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import domains
-from domains import registry
+from domains import DOMAINS
+from domains.domain import Growth, sizes
 from epigym.errors import UsageError
 from epigym.problem import domain_problem
 from epigym.reference.semantics import subgoals, validate
@@ -18,97 +18,75 @@ from search.agents.limits import Limits
 from tests.benchmarks.suites import summit
 from tests.benchmarks.suites.__main__ import main
 from tests.benchmarks.suites.summit import GIVEN_UP, Outcome, Rung
-from tests.benchmarks.suites.summit_sizes import LINES, Line
+from tests.benchmarks.suites.summit_sizes import LINES
 from tests.benchmarks.suites.tables import store, stored
 
-SIZES = {domain: line.sizes for domain, line in LINES.items()}
 DOMAIN = "coin_in_the_box"
 LIMITS = Limits(time_limit=30.0, memory_limit="4GiB")
-HARD = 3  # the first step of the line at which a search fails, by `strength`
+STRENGTH = dict(zip(summit.searches(), (3, 4, 4, 4, 4, 4, 5), strict=True))
+"""The first step of the line at which each search fails."""
 
 
 @pytest.fixture(autouse=True)
-def line(monkeypatch: pytest.MonkeyPatch) -> Line:
+def line(monkeypatch: pytest.MonkeyPatch) -> Growth:
     """A line of small problems in the place of the domain's."""
-    sizes = tuple({"agents": agents} for agents in (2, 2, 2, 2, 3, 3, 3, 3, 3))
-    tiny = Line(sizes, walk=(4, 12), subgoals=(3, 8))
+    tiny = Growth(sizes("agents", [(number,) for number in (2, 2, 2, 2, 3, 3, 3, 3, 3)]), walk=(4, 12), subgoals=(3, 8))
     monkeypatch.setitem(LINES, DOMAIN, tiny)
     return tiny
 
 
-@pytest.fixture
-def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
-    """Step and label of every search that was run, in the place of which its strength decides."""
-    run: list[tuple[int, str]] = []
-    strength = dict(zip(summit.searches(), (HARD, 4, 4, 4, 4, 4, 5), strict=True))
+class Climb:
+    """Climbs with searches whose strength decides, and problems drawn in this process."""
 
-    def outcomes(rung: Rung, labels: Any, *_: Any) -> dict[str, Outcome]:
-        run.extend((rung.step, label) for label in labels)
-        return {label: Outcome("solved" if rung.step < strength[label] else "time_limit") for label in labels}
+    def __init__(self, strength: dict[str, int] = STRENGTH, failing: int = 0) -> None:
+        self.strength, self.failing = strength, failing
+        self.run: list[tuple[int, str]] = []  # step and label of every search
 
-    monkeypatch.setattr(summit, "_outcomes", outcomes)
-    monkeypatch.setattr(summit, "_drawn", drawn_here)
-    return run
+    def __call__(self, table: Path, limits: Limits = LIMITS) -> tuple[list[Rung], list[Rung], list[Rung]]:
+        """The steps below, the rungs and the control."""
+        summit.climb(DOMAIN, table, limits, sample=self.sample, search=self.search)
+        rungs = stored(table, Rung.read)
+        kinds = ([one for one in rungs if one.instance.startswith(kind)] for kind in ("below", "summit", "control"))
+        below, kept, control = kinds
+        return below, kept, control
 
+    def sample(self, step: int, attempt: int) -> Rung:
+        return summit.draw(DOMAIN, LINES[DOMAIN].at(step), step, summit.seed_of(step, attempt))
 
-def drawn_here(domain: str, step: int, attempt: int, _: Limits) -> Rung:
-    """The problem that another process would draw."""
-    return summit.draw(domain, LINES[domain].at(step), step, summit._SEEDS * step + attempt)
-
-
-def climbed(table: Path) -> tuple[list[Rung], list[Rung], list[Rung]]:
-    """The steps below, the rungs and the control."""
-    summit.climb(DOMAIN, table, LIMITS)
-    rungs = stored(table, Rung.read)
-    kept, control = ([rung for rung in rungs if chosen(rung)] for chosen in (is_kept, is_control))
-    return [rung for rung in rungs if rung not in (*kept, *control)], kept, control
+    def search(self, rung: Rung, labels: Iterable[str]) -> dict[str, Outcome]:
+        solved = {label: rung.step < self.strength[label] and rung.step != self.failing for label in labels}
+        self.run.extend((rung.step, label) for label in solved)
+        return {label: Outcome("solved" if is_solved else "time_limit") for label, is_solved in solved.items()}
 
 
-def is_kept(rung: Rung) -> bool:
-    return rung.is_kept
-
-
-def is_control(rung: Rung) -> bool:
-    return rung.is_control
-
-
-def test_rungs_go_from_the_first_failure_to_four_beyond_the_last_solved(
-    tmp_path: Path, measured: list[tuple[int, str]]
-) -> None:
-    below, kept, _ = climbed(tmp_path / "table.csv")
+def test_rungs_go_from_the_first_failure_to_four_beyond_the_last_solved(tmp_path: Path) -> None:
+    below, kept, _ = Climb()(tmp_path / "table.csv")
     assert [rung.instance for rung in below] == ["below_01", "below_02"]
     assert [rung.instance for rung in kept] == [f"summit_{step:02d}" for step in (3, 4, 5, 6, 7, 8)]
     assert [rung.is_solved for rung in kept] == [True, True, False, False, False, False]
     assert {status for rung in below for status in statuses(rung)} == {"solved"}
 
 
-def test_a_search_that_failed_on_two_steps_in_a_row_is_not_run_again(
-    tmp_path: Path, measured: list[tuple[int, str]]
-) -> None:
-    _, kept, _ = climbed(tmp_path / "table.csv")
+def test_a_search_that_failed_on_two_steps_in_a_row_is_not_run_again(tmp_path: Path) -> None:
+    climb = Climb()
+    _, kept, _ = climb(tmp_path / "table.csv")
     weakest, *others, strongest = summit.searches()
-    assert [step for step, label in measured if label == weakest] == [1, 2, 3, 4]
-    assert [step for step, label in measured if label == others[0]] == [1, 2, 3, 4, 5]
-    assert [step for step, label in measured if label == strongest] == [1, 2, 3, 4, 5, 6]
+    assert [step for step, label in climb.run if label == weakest] == [1, 2, 3, 4]
+    assert [step for step, label in climb.run if label == others[0]] == [1, 2, 3, 4, 5]
+    assert [step for step, label in climb.run if label == strongest] == [1, 2, 3, 4, 5, 6]
     assert [rung.outcomes[weakest].status for rung in kept] == ["time_limit"] * 2 + [GIVEN_UP] * 4
 
 
-def test_a_failure_between_two_successes_gives_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def outcomes(rung: Rung, labels: Any, *_: Any) -> dict[str, Outcome]:
-        return {label: Outcome("memory_limit" if rung.step == 2 else "solved") for label in labels}
-
-    monkeypatch.setattr(summit, "_outcomes", outcomes)
-    monkeypatch.setattr(summit, "_drawn", drawn_here)
-    below, kept, control = climbed(tmp_path / "table.csv")
+def test_a_failure_between_two_successes_gives_nobody_up(tmp_path: Path) -> None:
+    below, kept, control = Climb(dict.fromkeys(STRENGTH, 10), failing=2)(tmp_path / "table.csv")
     assert [rung.step for rung in below] == [1]
     assert [rung.step for rung in kept] == [2, 3, 4, 5, 6, 7, 8, 9]  # to the end of the line
     assert GIVEN_UP not in {status for rung in kept for status in statuses(rung)}
     assert len(control) == 8
 
 
-@pytest.mark.usefixtures("measured")
 def test_every_plan_is_valid_and_every_goal_false_at_the_start(tmp_path: Path) -> None:
-    for rungs in climbed(tmp_path / "table.csv"):
+    for rungs in Climb()(tmp_path / "table.csv"):
         for rung in rungs:
             parameters = json.loads(rung.parameters)
             task = domain_problem(DOMAIN, **parameters)
@@ -122,54 +100,54 @@ def test_every_plan_is_valid_and_every_goal_false_at_the_start(tmp_path: Path) -
             assert rung.validated == "reference"
 
 
-@pytest.mark.usefixtures("measured")
 def test_the_control_is_as_large_has_goals_of_its_own_and_nobody_searches_it(tmp_path: Path) -> None:
-    _, kept, control = climbed(tmp_path / "table.csv")
+    _, kept, control = Climb()(tmp_path / "table.csv")
     assert [rung.instance for rung in control] == [f"control_{number:02d}" for number in range(1, len(kept) + 1)]
     assert {rung.step for rung in control} <= {rung.step for rung in kept}
     assert len({(rung.step, rung.goals) for rung in (*kept, *control)}) == 2 * len(kept)
     assert not any(rung.outcomes for rung in control)
 
 
-def test_started_again_it_goes_on_where_it_was(tmp_path: Path, measured: list[tuple[int, str]]) -> None:
-    whole, cut = tmp_path / "whole.csv", tmp_path / "cut.csv"
-    climbed(whole)
-    once = list(measured)
+def test_started_again_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    whole, cut, climb = tmp_path / "whole.csv", tmp_path / "cut.csv", Climb()
+    climb(whole)
+    once = list(climb.run)
     content = whole.read_bytes()
-    climbed(whole)
-    assert measured == once
+    climb(whole)
+    assert climb.run == once
     assert whole.read_bytes() == content
     rows = [row for row in stored(whole, dict) if row["instance"] not in ("control_02", "control_05")]
     store([row for row in rows if not row["instance"].startswith("summit") or row["step"] in "345"], cut)
-    measured.clear()
-    climbed(cut)
-    assert measured == [one for one in once if one[0] > 5]
+    again = Climb()
+    again(cut)
+    assert again.run == [one for one in once if one[0] > 5]
     assert cut.read_bytes() == content
 
 
-def test_tables_of_other_limits_are_refused(tmp_path: Path, measured: list[tuple[int, str]]) -> None:
-    climbed(tmp_path / "table.csv")
+def test_tables_of_other_limits_are_refused(tmp_path: Path) -> None:
+    Climb()(tmp_path / "table.csv")
     with pytest.raises(UsageError, match=r"measured with --time-limit 30\.0 --memory-limit 4GiB: give these limits"):
-        summit.climb(DOMAIN, tmp_path / "table.csv", replace(LIMITS, time_limit=31.0))
+        Climb()(tmp_path / "table.csv", replace(LIMITS, time_limit=31.0))
 
 
 def test_the_program_searches_in_fact_and_equally_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LINES, DOMAIN, Line(({"agents": 2}, {"agents": 3}), walk=(4, 8), subgoals=(3, 6)))
     tables = []
-    for name in ("one", "two"):
-        out = tmp_path / name / "summit.csv"
+    for steps in (1, 2):
+        growing = ({"agents": 2}, {"agents": 3})[:steps]
+        monkeypatch.setitem(LINES, DOMAIN, Growth(growing, walk=(4, 8), subgoals=(3, 6)))
+        out = tmp_path / str(steps) / "summit.csv"
         main(["summit", "--domain", DOMAIN, "--out", str(out), "--parallel", "2"])
         tables.append([{key: row[key] for key in row if not key.endswith(".seconds")} for row in stored(out, dict)])
-        [first, second] = stored(out, Rung.read)
-        assert (first.instance, second.instance) == ("below_01", "below_02")
-        assert set(statuses(first)) == set(statuses(second)) == {"solved"}
-        assert all(int(one.expanded) > 0 and float(one.seconds) > 0 for one in second.outcomes.values())
-    assert tables[0] == tables[1]
+        rungs = stored(out, Rung.read)
+        assert [rung.instance for rung in rungs] == ["below_01", "below_02"][:steps]
+        assert {status for rung in rungs for status in statuses(rung)} == {"solved"}
+        assert all(int(one.expanded) > 0 and float(one.seconds) > 0 for one in rungs[-1].outcomes.values())
+    assert tables[1][:1] == tables[0]
 
 
 def test_without_time_no_search_solves_anything(tmp_path: Path) -> None:
     rung = summit.draw(DOMAIN, LINES[DOMAIN].at(1), 1, 0)
-    found = summit._outcomes(rung, ["bfs", "lazy/h_ff"], Limits(time_limit=0.0, memory_limit="4GiB"), 1)
+    found = summit.run_searches(rung, ["bfs", "lazy/h_ff"], Limits(time_limit=0.0, memory_limit="4GiB"))
     assert {label: one.status for label, one in found.items()} == dict.fromkeys(["bfs", "lazy/h_ff"], "time_limit")
 
 
@@ -180,44 +158,30 @@ def test_the_searches_are_those_that_are_promised() -> None:
     assert summit.searches()["lazy/h_ff"].agent["boost"] == 1000
 
 
-def test_the_space_executes_plans_that_are_large_for_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    small = summit.draw(DOMAIN, LINES[DOMAIN].at(5), 5, 0)
-    monkeypatch.setattr(summit, "_REFERENCE_WORLDS", 2)
-    assert summit.draw(DOMAIN, LINES[DOMAIN].at(5), 5, 0) == replace(small, validated="space")
+def test_the_space_executes_plans_that_are_large_for_the_reference() -> None:
+    at = LINES[DOMAIN].at(5)
+    small = summit.draw(DOMAIN, at, 5, 0)
+    assert summit.draw(DOMAIN, at, 5, 0, reference_worlds=2) == replace(small, validated="space")
 
 
-def test_rungs_and_control_are_instances_of_their_domains(tmp_path: Path, measured: list[tuple[int, str]]) -> None:
-    table = tmp_path / "table.csv"
-    _, kept, control = climbed(table)
-    for kind, rungs in (("summit", kept), ("control", control)):
-        assert registry._numbered(table, kind) == {DOMAIN: {one.instance: json.loads(one.parameters) for one in rungs}}
-    assert registry._numbered(tmp_path / "none.csv", "summit") == {}
-
-
-def test_every_domain_has_a_line() -> None:
-    assert set(SIZES) == set(domains.DOMAINS)
-    assert all(12 <= len(sizes) <= 24 for sizes in SIZES.values())
-
-
-@pytest.mark.parametrize("domain", SIZES)
+@pytest.mark.parametrize("domain", LINES)
 def test_lines_grow(domain: str) -> None:
-    once = {str(size): size for size in SIZES[domain]}.values()
-    tasks = [domain_problem(domain, **size) for size in once]
+    once = list({str(size): size for size in LINES[domain].sizes}.values())
+    tasks = [domain_problem(domain, **size) for size in (*once[:-1:4], once[-1])]
     extents = [len(task.initial.valuations) * len(task.actions) for task in tasks]
     assert extents == sorted(extents)
     assert extents[-1] >= 2 * extents[0]
 
 
 def test_walks_and_goals_grow_along_a_line() -> None:
-    steps = [Line(({},) * 5, walk=(10, 50), subgoals=(3, 11)).at(step) for step in (1, 2, 5)]
+    steps = [Growth(({},) * 5, walk=(10, 50), subgoals=(3, 11)).at(step) for step in (1, 2, 5)]
     assert steps == [({}, 10, 3), ({}, 20, 5), ({}, 50, 11)]
 
 
-@pytest.mark.parametrize("domain", ["cloud_scheduling", "room_messages"])
-def test_no_plan_makes_an_agent_believe_everything(domain: str) -> None:
+@pytest.mark.parametrize("domain", [name for name, domain in DOMAINS.items() if not domain.consistent_beliefs])
+def test_no_plan_makes_beliefs_inconsistent(domain: str) -> None:
     for seed in range(4):
-        size = {"tasks": 2} if domain == "cloud_scheduling" else {"agents": 3, "rooms": 3}
-        rung = summit.draw(domain, (size, 20, 6), 1, seed)
+        rung = summit.draw(domain, ({}, 20, 6), 1, seed)
         assert validate(rung.task(), rung.plan.split(), consistent_beliefs=True).valid
 
 

@@ -1,7 +1,7 @@
 """The problems of the unknown domains: tests only, nothing is trained, tuned or chosen on them.
 
-A module of `tests/unknown/domains` has three names: `SIZES` maps version and size to parameters, `write` gives the
-EPDDL text for them, and `construct_plan` a linear plan that is known by construction, or None.
+A module of `tests/unknown/domains` has three names: `SIZES` maps sizes, or versions and sizes, to parameters, `write`
+gives the EPDDL text for them, and `construct_plan` a linear plan that is known by construction, or None.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Any
 
 from epigym.language import parse_epddl
 from epigym.task.task import Task
@@ -35,10 +36,16 @@ class Problem:
         """Such as `hats/linear/small`."""
         return f"{self.domain}/{self.version}/{self.size}"
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The size, which may depend on the version."""
+        sizes = self._module.SIZES
+        found: dict[str, Any] = sizes.get(self.version, sizes)[self.size]
+        return found
+
     def write(self) -> str:
         """Library, domain and problem in EPDDL."""
-        module = import_module(f"{domains.__name__}.{self.domain}")
-        text: str = module.write(self.version == "sensing", **module.SIZES[self.version][self.size])
+        text: str = self._module.write(self.version == "sensing", **self.parameters)
         return text
 
     def read(self) -> Task:
@@ -49,11 +56,12 @@ class Problem:
 
     def construct_plan(self) -> Sequence[str] | None:
         """A linear plan that is known by construction, or None."""
-        module = import_module(f"{domains.__name__}.{self.domain}")
-        plan: list[str] | None = module.construct_plan(
-            self.version == "sensing", **module.SIZES[self.version][self.size]
-        )
+        plan: list[str] | None = self._module.construct_plan(self.version == "sensing", **self.parameters)
         return plan
+
+    @property
+    def _module(self) -> Any:
+        return import_module(f"{domains.__name__}.{self.domain}")
 
 
 PROBLEMS = tuple(Problem(domain, version, size) for domain in DOMAINS for version in VERSIONS for size in SIZES)

@@ -205,7 +205,8 @@ def test_a_plan_that_branches_finds_what_sally_hid(size: str) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_plan_that_branches_takes_agents_to_one_destination_after_the_other(size: str) -> None:
-    task, parameters = Problem("destinations", "sensing", size).read(), destinations.SIZES["sensing"][size]
+    problem = Problem("destinations", "sensing", size)
+    task, parameters = problem.read(), problem.parameters
     ends = destinations.list_ends(**parameters)
     for world in task.initial.designated:
         case = replace(task, initial=replace(task.initial, designated=(world,)))

@@ -128,6 +128,11 @@ def write_problem(
 """
 
 
+def number_names(stem: str, count: int) -> list[str]:
+    """A stem with the numbers from 1 on."""
+    return [f"{stem}{number}" for number in range(1, count + 1)]
+
+
 def state_count(count: int, atoms: Sequence[str]) -> Iterator[str]:
     """The formulas of a theory that say that it is common knowledge how many of the atoms are true."""
     yield from (f"([C. All] (or {' '.join(some)}))" for some in combinations(atoms, len(atoms) - count + 1))

@@ -14,7 +14,7 @@ from typing import Any, Final
 from epigym.errors import EpigymError
 from search.agents.limits import Limits, memory_bytes
 from tests.benchmarks.suites import scaling, summit
-from tests.benchmarks.suites.scaling_sizes import SIZES
+from tests.benchmarks.suites.scaling import SIZES
 from tests.benchmarks.suites.summit_sizes import LINES
 
 INTERRUPTED: Final = 130

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
@@ -25,7 +25,7 @@ import psutil
 from numpy.typing import NDArray
 from rich.progress import Progress
 
-from domains.registry import LADDER
+from domains.instances import LADDER
 from epigym.errors import EpigymError
 from epigym.problem import domain_problem
 from epigym.space.sampling import RandomGoal, random_goal
@@ -36,12 +36,9 @@ from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.processes.processes import Job, supervise
-from tests.benchmarks.suites.scaling_sizes import SIZES
 from tests.benchmarks.suites.tables import Source, store, stored
 
-_FIRST_EFFORT = 1000
 _GROWTH = 2.5
-_LOWER_DRAWS = 600
 _SEEDS = 1000  # how far apart the seeds of the rungs are
 _FEWEST_SUBGOALS, _MOST_SUBGOALS = 3, 24
 _CHUNK = 1024
@@ -86,6 +83,29 @@ class Rung:
     memory_limit: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How a domain's ladder grows.
+
+    Attributes:
+        rungs: parameters of the domain for each rung, from the lowest to the highest.
+        lower: number of lower rungs, whose goals are chosen by the effort of breadth-first search.
+        most_steps: most steps of the walks on the lower rungs; the upper rungs take four times as many.
+        look_ahead: nodes generated to judge the goals of the upper rungs.
+        draws: number of goals drawn for the upper rungs.
+        first_effort: nodes generated on the lowest rung.
+        lower_draws: number of goals drawn for each size of the lower rungs.
+    """
+
+    rungs: Sequence[Mapping[str, Any]]
+    lower: int = 10
+    most_steps: int = 40
+    look_ahead: int = 100_000
+    draws: int = 40
+    first_effort: int = 1000
+    lower_draws: int = 600
+
+
 class Quarry(Source):
     """The beginning of one problem's state space, in the order of breadth-first search, to cut goals from.
 
@@ -95,7 +115,7 @@ class Quarry(Source):
         max_generated: how many successors to generate.
     """
 
-    def __init__(self, domain: str, parameters: dict[str, Any], max_generated: int) -> None:
+    def __init__(self, domain: str, parameters: Mapping[str, Any], max_generated: int) -> None:
         super().__init__(domain, parameters)
         states, self.generated_at = _explore(self.space, max_generated)
         # One row per formula, since goals pick formulas.
@@ -126,18 +146,17 @@ class Quarry(Source):
         return int((~self.truths[list(goal.subgoals)]).sum(axis=0).min())
 
 
-def draw(domain: str) -> list[Rung]:
+def draw(domain: str, sizes: Sizes) -> list[Rung]:
     """The rungs of a domain, not yet measured."""
-    sizes = SIZES[domain]
-    targets = [round(_FIRST_EFFORT * _GROWTH**number) for number in range(sizes.lower)]
+    targets = [round(sizes.first_effort * _GROWTH**number) for number in range(sizes.lower)]
     numbered = list(enumerate(sizes.rungs))
     rungs: list[Rung] = []
     for size, group in groupby(numbered[: sizes.lower], key=lambda rung: rung[1]):
         numbers = [number for number, _ in group]
         quarry = Quarry(domain, size, 3 * targets[numbers[-1]] // 2)
-        drawn = quarry.draws(numbers[0], _LOWER_DRAWS, sizes.most_steps)
+        drawn = quarry.draws(numbers[0], sizes.lower_draws, sizes.most_steps)
         for number in numbers:
-            chosen = _nearest(quarry, drawn, targets[number])
+            chosen = nearest(quarry, drawn, targets[number])
             drawn.remove(chosen)
             rungs.append(_rung(quarry, number, *chosen))
     for size, group in groupby(numbered[sizes.lower :], key=lambda rung: rung[1]):
@@ -181,6 +200,28 @@ def read(path: Path) -> list[Rung]:
     return stored(path, lambda row: Rung(**row))  # type: ignore[arg-type]
 
 
+def _size(rung: Rung) -> dict[str, Any]:
+    """The parameters of rungs that differ in their goals alone."""
+    return {name: value for name, value in json.loads(rung.parameters).items() if name != "goals"}
+
+
+_LONG: dict[str, Any] = {"most_steps": 160, "look_ahead": 3_000_000, "draws": 400}
+_CHOICES: dict[str, dict[str, Any]] = {
+    "assembly_line": {},
+    "coin_in_the_box": {"most_steps": 30, "look_ahead": 1_000_000},
+    "collaboration_communication": {},
+    "epistemic_gossip": {"most_steps": 24},
+    "grapevine": {"most_steps": 30},
+    "selective_communication": {"lower": 12, **_LONG},
+    "selective_communication_enriched": {"lower": 14, **_LONG},
+}
+SIZES: Mapping[str, Sizes] = {
+    domain: Sizes([_size(rung) for rung in read(LADDER) if rung.domain == domain], **chosen)
+    for domain, chosen in _CHOICES.items()
+}
+"""How the ladders of the suite grow: with the parameters that its table has."""
+
+
 def _task(rung: Rung) -> Task:
     return domain_problem(rung.domain, **json.loads(rung.parameters))
 
@@ -190,12 +231,6 @@ def _meets(space: StateSpace, rung: Rung) -> bool:
     holds = space.query(_task(rung).goal)
     chunks = (np.arange(start, min(start + _CHUNK, len(space))) for start in range(0, len(space), _CHUNK))
     return any(holds(chunk).all(axis=1).any() for chunk in chunks)
-
-
-def _same_problem(rung: Rung) -> tuple[Any, ...]:
-    """What rungs that differ in their goals alone have in common."""
-    parameters: dict[str, Any] = json.loads(rung.parameters)
-    return tuple(value for name, value in parameters.items() if name != "goals")
 
 
 def _explore(space: StateSpace, max_generated: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -211,7 +246,7 @@ def _explore(space: StateSpace, max_generated: int) -> tuple[NDArray[np.int32], 
     return np.concatenate(states), np.concatenate(counts)
 
 
-def _nearest(quarry: Quarry, drawn: Sequence[tuple[int, RandomGoal]], target: int) -> tuple[int, RandomGoal]:
+def nearest(quarry: Quarry, drawn: Sequence[tuple[int, RandomGoal]], target: int) -> tuple[int, RandomGoal]:
     """The drawn goal whose effort is closest to the target, by ratio."""
     efforts = [(quarry.effort(goal), seed, goal) for seed, goal in drawn]
     _, seed, goal = min(
@@ -250,10 +285,10 @@ def climb(chosen: Sequence[str], table: Path, limits: Limits, *, fresh: bool = F
     with Progress() as progress:
         for domain in chosen:
             if fresh:
-                store(map(asdict, draw(domain)), table)
+                store(map(asdict, draw(domain, SIZES[domain])), table)
             rungs = [rung for rung in read(table) if rung.domain == domain]
             bar = progress.add_task(domain, total=len(rungs))
-            groups = [list(group) for _, group in groupby(rungs, key=_same_problem)]
+            groups = [list(group) for _, group in groupby(rungs, key=_size)]
             while groups:
                 jobs = [Job(group, measure, (group, limits)) for group in groups]
                 groups = []

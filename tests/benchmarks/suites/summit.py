@@ -13,9 +13,9 @@ Nobody searches them here, so that nobody is favoured by how they were chosen.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from pathlib import Path
 from random import Random
@@ -24,6 +24,7 @@ from typing import Any, Final
 import numpy as np
 from rich.progress import Progress
 
+from domains.domain import Growth
 from epigym.errors import EpigymError, UsageError
 from epigym.problem import domain_problem
 from epigym.reference.semantics import validate
@@ -45,7 +46,6 @@ _FAILURES = 2  # steps in a row after which a search is given up
 _BEYOND = 4  # steps in a row that no search solves, after which the climb ends
 _SEEDS = 1000  # how far apart the seeds of the steps are
 _MOST_WORLDS = 20_000  # of the e-states of a walk, where the first one has fewer
-_REFERENCE_WORLDS = 50_000  # of all e-states of a plan together, for the reference to execute it
 _GRACE = 60.0  # seconds to start, build and re-execute a plan, beside the time limit
 _KINDS: tuple[tuple[Choice, str | None], ...] = (
     ("bfs", None),
@@ -123,15 +123,14 @@ class Rung:
     @classmethod
     def read(cls, row: Mapping[str, str]) -> Rung:
         """The rung of a row."""
-        plain: dict[str, Any] = {name: row[name] for name in _PLAIN}
-        plain |= {name: int(row[name]) for name in _NUMBERS}
+        plain: dict[str, Any] = {name: int(row[name]) if kind == "int" else row[name] for name, kind in _columns()}
         found = {label: Outcome(*(row[f"{label}.{name}"] for name in _MEASURED)) for label in searches()}
         return cls(**plain, outcomes={label: one for label, one in found.items() if one.status})
 
     def row(self) -> dict[str, Any]:
         """The rung as the table holds it."""
         found = {label: self.outcomes.get(label, Outcome("")) for label in searches()}
-        return {name: getattr(self, name) for name in _PLAIN} | {
+        return {name: getattr(self, name) for name, _ in _columns()} | {
             f"{label}.{name}": getattr(one, name) for label, one in found.items() for name in _MEASURED
         }
 
@@ -161,11 +160,13 @@ class Rung:
 
 
 _MEASURED = ("status", "expanded", "seconds")
-_PLAIN = (
-    "domain", "instance", "parameters", "step", "seed", "plan", "plan_length", "fluents", "agents", "actions",
-    "validated", "time_limit_s", "memory_limit",
-)  # fmt: skip
-_NUMBERS = ("step", "seed", "plan_length", "fluents", "agents", "actions")
+Sampler = Callable[[int, int], Rung]
+Searcher = Callable[[Rung, Iterable[str]], dict[str, Outcome]]
+
+
+def _columns() -> Iterator[tuple[str, Any]]:
+    """The names of the columns before those of the searches, with the types of their values."""
+    yield from ((one.name, one.type) for one in fields(Rung) if one.name != "outcomes")
 
 
 @cache
@@ -175,7 +176,15 @@ def searches() -> dict[str, Configuration]:
     return {one.label: one for one in made}
 
 
-def climb(domain: str, table: Path, limits: Limits, *, parallel: int = 1) -> None:
+def climb(
+    domain: str,
+    table: Path,
+    limits: Limits,
+    *,
+    parallel: int = 1,
+    sample: Sampler | None = None,
+    search: Searcher | None = None,
+) -> None:
     """Climb the line of a domain until no search follows, and draw its control.
 
     What the table has is not done again; it is written after every rung.
@@ -185,24 +194,28 @@ def climb(domain: str, table: Path, limits: Limits, *, parallel: int = 1) -> Non
         table: where the rungs are kept.
         limits: of time to read, ground and search, and of memory of the process, per search and rung.
         parallel: searches at a time.
+        sample: gives the problem of a step and attempt; `sample_apart` by default.
+        search: gives the outcomes of searches, by label, on a problem; `run_searches` by default.
 
     Raises:
         UsageError: when the table was measured within other limits.
         EpigymError: when the process that draws a problem dies, or a drawn plan is not valid.
     """
+    line = LINES[domain]
+    sample = sample or partial(sample_apart, domain, line, limits)
+    search = search or partial(run_searches, limits=limits, parallel=parallel)
     rungs = [rung for rung in stored(table, Rung.read) if rung.domain == domain]
     control = [rung for rung in rungs if rung.is_control]
     rungs = [rung for rung in rungs if not rung.is_control]
     rungs.sort(key=lambda rung: rung.step)
     _require(limits, rungs, table)
     with Progress() as progress:
-        bar = progress.add_task(domain, total=len(LINES[domain]), completed=len(rungs))
-        while len(rungs) < len(LINES[domain]) and not _is_over(rungs):
-            drawn = _drawn(domain, len(rungs) + 1, 0, limits)
-            rungs.append(_measured(drawn, rungs, limits, parallel))
+        bar = progress.add_task(domain, total=len(line), completed=len(rungs))
+        while len(rungs) < len(line) and not _is_over(rungs):
+            rungs.append(_measured(sample(len(rungs) + 1, 0), rungs, limits, search))
             store([rungs[-1].row()], table)
             progress.advance(bar)
-        for problem in _control(domain, rungs, control, limits):
+        for problem in _control(domain, rungs, control, sample):
             store([problem.row()], table)
 
 
@@ -218,9 +231,9 @@ def _is_over(rungs: Sequence[Rung]) -> bool:
     return len(rungs) >= _BEYOND and not any(rung.is_solved for rung in rungs[-_BEYOND:])
 
 
-def _drawn(domain: str, step: int, attempt: int, limits: Limits) -> Rung:
+def sample_apart(domain: str, line: Growth, limits: Limits, step: int, attempt: int) -> Rung:
     """A problem of a step, made in a process of its own, which may need much memory."""
-    job = Job(None, draw, (domain, LINES[domain].at(step), step, _SEEDS * step + attempt))
+    job = Job(None, draw, (domain, line.at(step), step, seed_of(step, attempt)))
     with closing(supervise([job], parallel=1, memory_limit=memory_bytes(limits.memory_limit))) as endings:
         ending = next(endings)
     if ending.failure:
@@ -229,7 +242,14 @@ def _drawn(domain: str, step: int, attempt: int, limits: Limits) -> Rung:
     return drawn
 
 
-def draw(domain: str, at: tuple[dict[str, Any], int, int], step: int, seed: int) -> Rung:
+def seed_of(step: int, attempt: int) -> int:
+    """The seed of a goal of a step."""
+    return _SEEDS * step + attempt
+
+
+def draw(
+    domain: str, at: tuple[dict[str, Any], int, int], step: int, seed: int, *, reference_worlds: int = 50_000
+) -> Rung:
     """A problem of a step with a goal that a walk reaches, not yet measured.
 
     Args:
@@ -237,6 +257,7 @@ def draw(domain: str, at: tuple[dict[str, Any], int, int], step: int, seed: int)
         at: its parameters, most actions of the walk, and most subgoals.
         step: of the line.
         seed: equal seeds draw equal goals.
+        reference_worlds: of all e-states of a plan together, for the reference to execute it.
 
     Raises:
         TaskError: when no walk changes the truth of any formula.
@@ -252,10 +273,10 @@ def draw(domain: str, at: tuple[dict[str, Any], int, int], step: int, seed: int)
     task = source.space.task
     counts = len(task.fluents), len(task.agents), len(task.actions)
     drawn = Rung(domain, "", text, step, seed, " ".join(plan), len(plan), *counts, "")
-    return replace(drawn, validated=_validated(drawn.task(), plan))
+    return replace(drawn, validated=_validated(drawn.task(), plan, reference_worlds))
 
 
-def _validated(task: Task, plan: Sequence[str]) -> str:
+def _validated(task: Task, plan: Sequence[str], reference_worlds: int) -> str:
     """What has executed a plan.
 
     Raises:
@@ -266,14 +287,14 @@ def _validated(task: Task, plan: Sequence[str]) -> str:
     states = [space.initial]
     for name in plan:
         states.append(space.successor(states[-1], number[name]))
-    is_small = int(space.world_counts(states).sum()) <= _REFERENCE_WORLDS
+    is_small = int(space.world_counts(states).sum()) <= reference_worlds
     reached = space.is_goal(states)
     if reached[0] or not reached[-1] or (is_small and not validate(task, plan, consistent_beliefs=True).valid):
         raise EpigymError(f"{task.name}: the plan of a drawn goal is not valid")
     return "reference" if is_small else "space"
 
 
-def _measured(drawn: Rung, lower: Sequence[Rung], limits: Limits, parallel: int) -> Rung:
+def _measured(drawn: Rung, lower: Sequence[Rung], limits: Limits, search: Searcher) -> Rung:
     """A rung with the outcome of every search, and with its name."""
     last = lower[-_FAILURES:]
     given_up = {
@@ -281,9 +302,7 @@ def _measured(drawn: Rung, lower: Sequence[Rung], limits: Limits, parallel: int)
         for label in searches()
         if len(last) == _FAILURES and not any(rung.outcomes[label].is_solved for rung in last)
     }
-    found = dict.fromkeys(given_up, Outcome(GIVEN_UP)) | _outcomes(
-        drawn, searches().keys() - given_up, limits, parallel
-    )
+    found = dict.fromkeys(given_up, Outcome(GIVEN_UP)) | search(drawn, searches().keys() - given_up)
     fails = any(rung.is_kept for rung in lower) or not all(one.is_solved for one in found.values())
     return replace(
         drawn,
@@ -294,7 +313,7 @@ def _measured(drawn: Rung, lower: Sequence[Rung], limits: Limits, parallel: int)
     )
 
 
-def _outcomes(rung: Rung, labels: Iterable[str], limits: Limits, parallel: int) -> dict[str, Outcome]:
+def run_searches(rung: Rung, labels: Iterable[str], limits: Limits, parallel: int = 1) -> dict[str, Outcome]:
     """The outcome of searches on a rung, each alone in a process of its own."""
     chosen = {label: one for label, one in searches().items() if label in set(labels)}
     jobs = [
@@ -312,7 +331,7 @@ def _outcomes(rung: Rung, labels: Iterable[str], limits: Limits, parallel: int) 
         return {ending.job.key: Outcome.of(outcome(ending, chosen[ending.job.key], rung.domain)) for ending in endings}
 
 
-def _control(domain: str, rungs: Iterable[Rung], known: Iterable[Rung], limits: Limits) -> Iterator[Rung]:
+def _control(domain: str, rungs: Iterable[Rung], known: Iterable[Rung], sample: Sampler) -> Iterator[Rung]:
     """The problems of the control that are missing: at steps of rungs, drawn uniformly, with goals of their own."""
     kept = [rung for rung in rungs if rung.is_kept]
     there = {rung.instance: rung for rung in known}
@@ -321,15 +340,7 @@ def _control(domain: str, rungs: Iterable[Rung], known: Iterable[Rung], limits: 
     for number, step in enumerate(steps, start=1):
         name = f"control_{number:02d}"
         if name not in there:
-            there[name] = replace(_other(domain, step, number, goals, limits), instance=name)
+            drawn = (sample(step, attempt) for attempt in range(number, _SEEDS, len(LINES[domain])))
+            there[name] = replace(next(one for one in drawn if (step, one.goals) not in goals), instance=name)
             yield there[name]
         goals.add((step, there[name].goals))
-
-
-def _other(domain: str, step: int, number: int, goals: set[tuple[int, tuple[str, ...]]], limits: Limits) -> Rung:
-    """A problem of a step whose goal is none of these."""
-    for attempt in range(number, _SEEDS, len(LINES[domain])):
-        drawn = _drawn(domain, step, attempt, limits)
-        if (step, drawn.goals) not in goals:
-            return drawn
-    raise EpigymError(f"{domain}, step {step} of its line: all drawn goals are the same")

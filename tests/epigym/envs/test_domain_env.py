@@ -37,9 +37,9 @@ def reachable_within(env: EpistemicEnv, steps: int) -> list[int]:
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_task_is_that_of_the_domain(domain: str) -> None:
-    instance = domains.DOMAINS[domain].test[0]
-    env = gymnasium.make(f"epi/{camel_case(domain)}-v0", instance=instance)
-    assert env.unwrapped.task == domain_problem(f"{domain}/{instance}")
+    for instance in (None, *domains.DOMAINS[domain].test[:1]):
+        env = gymnasium.make(f"epi/{camel_case(domain)}-v0", instance=instance)
+        assert env.unwrapped.task == domain_problem(f"{domain}/{instance}" if instance else domain)
 
 
 def test_parameters_are_arguments_and_override_the_instance() -> None:

@@ -15,7 +15,7 @@ from epigym.reference.semantics import validate
 from epigym.space.sampling import RandomGoal, narrow_walk, random_goal, random_walk
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
-from epigym.task.formula import FALSE, TRUE, considers_possible, fluent
+from epigym.task.formula import FALSE, fluent
 
 DOMAINS = list(domains.DOMAINS)
 
@@ -78,19 +78,6 @@ def test_without_a_formula_to_change_there_is_no_goal() -> None:
     space = StateSpace(domain_problem("coin_in_the_box"))
     with pytest.raises(TaskError, match="no random goal: after 100 random walks"):
         random_goal(space, space.query([FALSE, fluent("tail")]), np.random.default_rng(0), steps=5, size=1)
-
-
-# In those an agent that nobody reckoned with may contradict what others are sure of, as in the published problems.
-COLLAPSING = {"cloud_scheduling", "room_messages"}
-
-
-@pytest.mark.parametrize("domain", sorted(set(DOMAINS) - COLLAPSING))
-def test_nobody_comes_to_believe_everything_in_the_domains(domain: str) -> None:
-    space = StateSpace(domain_problem(domain))
-    consistent = space.query(considers_possible(agent, TRUE) for agent in space.task.agents)
-    for seed in range(10):
-        states, _ = random_walk(space, np.random.default_rng(seed), steps=40)
-        assert consistent(states).all()
 
 
 @pytest.mark.parametrize("explored", [0, 30])

@@ -13,7 +13,7 @@ import pytest
 
 import domains
 from domains.domain import SPLITS
-from domains.registry import counts as known_counts
+from domains.instances import counts as known_counts
 from epigym.errors import EpigymError, UsageError
 from epigym.problem import domain_problem
 from epigym.space.sampling import RandomGoal, random_goal

@@ -23,13 +23,15 @@ from tests.unknown.text import (
     declare_sentence,
     declare_spoken_type,
     limit_count,
+    number_names,
     write_parity,
     write_problem,
 )
 
-SIZES: dict[str, dict[str, dict[str, Any]]] = {
-    version: {"small": {"cryptographers": 3}, "medium": {"cryptographers": 4}, "large": {"cryptographers": 7}}
-    for version in ("linear", "sensing")
+SIZES: dict[str, dict[str, Any]] = {
+    "small": {"cryptographers": 3},
+    "medium": {"cryptographers": 4},
+    "large": {"cryptographers": 7},
 }
 
 
@@ -40,7 +42,7 @@ def write(sensing: bool, cryptographers: int) -> str:
         sensing: whether coins and payer are open.
         cryptographers: how many, at least 3.
     """
-    names, coins = _number_names("p", cryptographers), _number_names("k", cryptographers)
+    names, coins = number_names("p", cryptographers), number_names("k", cryptographers)
     bits = ["(heads ?k)", "(heads ?l)", "(paid ?i)"]
     sentences = [
         declare_sentence(
@@ -98,10 +100,6 @@ def write(sensing: bool, cryptographers: int) -> str:
             "([C. All] (forall (?i ?j - agent | (/= ?i ?j)) (not ([?i] (paid ?j)))))",
         ],
     )
-
-
-def _number_names(stem: str, count: int) -> list[str]:
-    return [f"{stem}{number}" for number in range(1, count + 1)]
 
 
 def construct_plan(sensing: bool, cryptographers: int) -> list[str]:

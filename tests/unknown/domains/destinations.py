@@ -22,13 +22,10 @@ from typing import Any
 
 from tests.unknown.text import declare_spoken_type, state_count, write_problem
 
-SIZES: dict[str, dict[str, dict[str, Any]]] = {
-    version: {
-        "small": {"agents": 2, "rows": 2, "columns": 3},
-        "medium": {"agents": 3, "rows": 3, "columns": 3},
-        "large": {"agents": 5, "rows": 5, "columns": 5},
-    }
-    for version in ("linear", "sensing")
+SIZES: dict[str, dict[str, Any]] = {
+    "small": {"agents": 2, "rows": 2, "columns": 3},
+    "medium": {"agents": 3, "rows": 3, "columns": 3},
+    "large": {"agents": 5, "rows": 5, "columns": 5},
 }
 
 

@@ -22,13 +22,10 @@ from typing import Any
 
 from tests.unknown.text import declare_action_type, state_count, write_problem
 
-SIZES: dict[str, dict[str, dict[str, Any]]] = {
-    version: {
-        "small": {"agents": 2, "things": 1, "places": 2},
-        "medium": {"agents": 3, "things": 1, "places": 3},
-        "large": {"agents": 4, "things": 2, "places": 5},
-    }
-    for version in ("linear", "sensing")
+SIZES: dict[str, dict[str, Any]] = {
+    "small": {"agents": 2, "things": 1, "places": 2},
+    "medium": {"agents": 3, "things": 1, "places": 3},
+    "large": {"agents": 4, "things": 2, "places": 5},
 }
 _AGENTS = ("sally", "anne", "mary", "john")
 _THINGS = ("marble", "coin")

@@ -22,10 +22,7 @@ from typing import Any
 
 from tests.unknown.text import declare_action_type, write_problem
 
-SIZES: dict[str, dict[str, dict[str, Any]]] = {
-    version: {"small": {"generals": 2}, "medium": {"generals": 3}, "large": {"generals": 5}}
-    for version in ("linear", "sensing")
-}
+SIZES: dict[str, dict[str, Any]] = {"small": {"generals": 2}, "medium": {"generals": 3}, "large": {"generals": 5}}
 
 
 def write(sensing: bool, generals: int) -> str:

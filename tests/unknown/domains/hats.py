@@ -18,12 +18,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unknown.text import declare_sentence, declare_spoken_type, write_parity, write_problem
+from tests.unknown.text import declare_sentence, declare_spoken_type, number_names, write_parity, write_problem
 
-SIZES: dict[str, dict[str, dict[str, Any]]] = {
-    version: {"small": {"persons": 4}, "medium": {"persons": 6}, "large": {"persons": 11}}
-    for version in ("linear", "sensing")
-}
+SIZES: dict[str, dict[str, Any]] = {"small": {"persons": 4}, "medium": {"persons": 6}, "large": {"persons": 11}}
 
 
 def write(sensing: bool, persons: int) -> str:
@@ -33,7 +30,7 @@ def write(sensing: bool, persons: int) -> str:
         sensing: whether the colours are open.
         persons: how many.
     """
-    names = _number_names(persons)
+    names = number_names("p", persons)
     hats = [f"(white {name})" for name in names]
     parts = []
     for index, (name, own) in enumerate(zip(names, hats, strict=True)):
@@ -66,10 +63,6 @@ def write(sensing: bool, persons: int) -> str:
             f"(<Kw. {names[-1]}> {hats[-1]})",
         ],
     )
-
-
-def _number_names(persons: int) -> list[str]:
-    return [f"p{number}" for number in range(1, persons + 1)]
 
 
 def construct_plan(sensing: bool, persons: int) -> list[str]:

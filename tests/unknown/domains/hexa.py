@@ -18,12 +18,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unknown.text import declare_action_type, state_count, write_problem
+from tests.unknown.text import declare_action_type, number_names, state_count, write_problem
 
-SIZES: dict[str, dict[str, dict[str, Any]]] = {
-    version: {"small": {"players": 3}, "medium": {"players": 4}, "large": {"players": 6}}
-    for version in ("linear", "sensing")
-}
+SIZES: dict[str, dict[str, Any]] = {"small": {"players": 3}, "medium": {"players": 4}, "large": {"players": 6}}
 
 
 def write(sensing: bool, players: int) -> str:
@@ -33,7 +30,7 @@ def write(sensing: bool, players: int) -> str:
         sensing: whether the cards of all but p1 are open.
         players: how many, with as many cards.
     """
-    names, cards = ([f"{stem}{number}" for number in range(1, players + 1)] for stem in "pc")
+    names, cards = number_names("p", players), number_names("c", players)
     owned = [[f"(has {name} {card})" for card in cards] for name in names]
     every, apart = " ".join(cards), " | ".join(cards)
     seen = ":observability-conditions (:and (?i Full) (?j Full) (default Half))"

@@ -22,12 +22,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unknown.text import declare_action_type, write_problem
+from tests.unknown.text import declare_action_type, number_names, write_problem
 
-SIZES: dict[str, dict[str, dict[str, Any]]] = {
-    version: {"small": {"prisoners": 3}, "medium": {"prisoners": 5}, "large": {"prisoners": 10}}
-    for version in ("linear", "sensing")
-}
+SIZES: dict[str, dict[str, Any]] = {"small": {"prisoners": 3}, "medium": {"prisoners": 5}, "large": {"prisoners": 10}}
 
 
 def write(sensing: bool, prisoners: int) -> str:
@@ -37,7 +34,7 @@ def write(sensing: bool, prisoners: int) -> str:
         sensing: whether it is open whether the light is on; else it is commonly known to be off.
         prisoners: how many.
     """
-    names = [f"p{number}" for number in range(1, prisoners + 1)]
+    names = number_names("p", prisoners)
     events = {
         "p1": {"on_p1": ("(light)", "(:and (been p1) (not (light)))"), "off_p1": ("(not (light))", "(been p1)")},
         **{

@@ -27,9 +27,7 @@ from tests.unknown.text import declare_sentence, declare_spoken_type, state_coun
 _SMALL = {"hands": (2, 3), "counts": (2, 3), "strict": False}
 _MEDIUM = {"hands": (3, 3), "counts": (4,), "strict": True}
 _LARGE = {"hands": (4, 3), "counts": (3, 4), "strict": True}
-SIZES: dict[str, dict[str, dict[str, Any]]] = {
-    version: {"small": _SMALL, "medium": _MEDIUM, "large": _LARGE} for version in ("linear", "sensing")
-}
+SIZES: dict[str, dict[str, Any]] = {"small": _SMALL, "medium": _MEDIUM, "large": _LARGE}
 # The cards of the sentences that both say, by the number of cards.
 _CHECKS = {7: ("0134", "0235", "1236"), 8: ("0123", "0145", "0246")}
 

@@ -17,12 +17,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unknown.text import declare_action_type, state_count, write_problem
+from tests.unknown.text import declare_action_type, number_names, state_count, write_problem
 
-SIZES: dict[str, dict[str, dict[str, Any]]] = {
-    version: {"small": {"agents": 3}, "medium": {"agents": 4}, "large": {"agents": 6}}
-    for version in ("linear", "sensing")
-}
+SIZES: dict[str, dict[str, Any]] = {"small": {"agents": 3}, "medium": {"agents": 4}, "large": {"agents": 6}}
 
 
 def write(sensing: bool, agents: int) -> str:
@@ -32,7 +29,7 @@ def write(sensing: bool, agents: int) -> str:
         sensing: whether the unreliable agent and the secrets of all but p1 are open.
         agents: how many, at least 3.
     """
-    names = _number_names(agents)
+    names = number_names("p", agents)
     shapes = {
         "call": {"Full": "actual | other", "Half": "actual other"},
         "broadcast": {"Full": "actual | other"},
@@ -76,17 +73,13 @@ def write(sensing: bool, agents: int) -> str:
     )
 
 
-def _number_names(agents: int) -> list[str]:
-    return [f"p{number}" for number in range(1, agents + 1)]
-
-
 def _state_value(number: int) -> str:
     return f"(secret p{number})" if number % 2 else f"(not (secret p{number}))"
 
 
 def construct_plan(sensing: bool, agents: int) -> list[str]:
     """Tell suspects the secret of p1 and listen to what they say about it; collect all secrets, and broadcast them."""
-    names = _number_names(agents)
+    names = number_names("p", agents)
     suspects = names[1:-1] if sensing else names[-1:]
     calls = [(*pair, "p1") for name in suspects for pair in (("p1", name), (name, "p1"))]
     calls += [(name, "p1", name) for name in names[1:]]

@@ -1,0 +1,86 @@
+"""Named instances of the domains: published ones, and those of the tables of suites; all are read when first needed."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from domains.data import read_text
+
+Parameters = Mapping[str, Any]
+
+_SUITES = Path(__file__).parent / "suites"
+LADDER = _SUITES / "scaling.csv"
+"""The suite `scaling`, written by `python -m tests.benchmarks.suites scaling`."""
+SUMMIT = _SUITES / "summit.csv"
+"""The suites `summit` and `control`, written by `python -m tests.benchmarks.suites summit`."""
+DRAWN = _SUITES / "drawn.csv"
+"""The suite `drawn`, written by `python -m learn.draw split=[test] draws=20`."""
+KINDS = ("scaling", "summit", "control", "test")
+"""What the names `<kind>_<number>` of the instances of tables begin with."""
+
+
+@cache
+def published(domain: str) -> Mapping[str, Mapping[str, Parameters]]:
+    """By split and name the parameters of the published instances of a domain: `domains/data/<domain>.json`, if any."""
+    found: Mapping[str, Mapping[str, Parameters]] = json.loads(read_text(f"{domain}.json", default="{}"))
+    return {"train": {}, "validation": {}, "test": {}, **found}
+
+
+@cache
+def tabled() -> Mapping[str, Mapping[str, Parameters]]:
+    """By domain and name the parameters of the instances in tables."""
+    found: dict[str, dict[str, Parameters]] = defaultdict(dict)
+    for row in _rows():
+        found[row["domain"]][row["instance"]] = json.loads(row["parameters"])
+    return dict(found)
+
+
+@cache
+def counts() -> Mapping[str, tuple[int, ...]]:
+    """By `domain/instance` the numbers of fluents, agents, actions and subgoals, where a table has them."""
+    found = {}
+    for row in _rows():
+        if "fluents" in row:
+            subgoals = row.get("subgoals") or len(json.loads(row["parameters"])["goals"])
+            sizes = *(row[name] for name in ("fluents", "agents", "actions")), subgoals
+            found[f"{row['domain']}/{row['instance']}"] = tuple(map(int, sizes))
+    return found
+
+
+@cache
+def _rows() -> tuple[dict[str, str], ...]:
+    rows: list[dict[str, str]] = []
+    for table in (LADDER, SUMMIT, DRAWN):
+        with table.open(encoding="utf-8", newline="") as file:
+            rows += csv.DictReader(file)
+    return tuple(row for row in rows if row["instance"].partition("_")[0] in KINDS)
+
+
+def instances(domain: str) -> Mapping[str, Parameters]:
+    """The parameters of all instances of a domain; tables are read when they may have the one that is asked for."""
+    return _Instances(domain)
+
+
+@dataclass(frozen=True)
+class _Instances(Mapping[str, Parameters]):
+    domain: str
+
+    def __getitem__(self, name: str) -> Parameters:
+        for found in published(self.domain).values():
+            if name in found:
+                return found[name]
+        return tabled().get(self.domain, {})[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(*published(self.domain).values(), tabled().get(self.domain, ()))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

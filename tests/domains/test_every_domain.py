@@ -1,0 +1,130 @@
+"""What every domain in the registry promises."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import domains
+from domains import DOMAINS, DomainError
+from domains.domain import SPLITS
+from epigym.problem import vocabulary
+from epigym.space.sampling import random_walk
+from epigym.space.space import StateSpace
+from epigym.task.formula import TRUE, considers_possible
+from tests.helpers.drawn import read
+
+BASES: dict[str, dict[str, Any]] = {"blocks_world": {"tier": "clumsy"}}
+"""Parameters of problems in which all others matter, where the defaults are none."""
+
+
+def documented(domain: str) -> dict[str, str]:
+    """What the documentation says of each parameter."""
+    base = DOMAINS[domain].base
+    _, _, text = DOMAINS[domain].documentation.partition("Args:\n")
+    parts = re.split(r"^    (\w+): ", text.partition("\n\n")[0], flags=re.MULTILINE)
+    return (documented(base.name) if base else {}) | dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def ranges() -> Iterator[tuple[str, str, int, int]]:
+    """Every range of whole numbers that the documentation of a parameter begins with."""
+    for domain in DOMAINS:
+        for name, text in documented(domain).items():
+            found = re.match(r"(?:[\w ,]+[:,] )?(\d+) to (\d+)\b", text)
+            if found:
+                yield domain, name, int(found[1]), int(found[2])
+
+
+def sampled(domain: str, split: str, count: int) -> Iterator[dict[str, Any]]:
+    return (DOMAINS[domain].draw(split, Random(f"{split} {seed}")) for seed in range(count))
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_every_parameter_is_documented_and_refuses_nonsense(domain: str) -> None:
+    assert list(documented(domain)) == list(DOMAINS[domain].defaults)
+    for name in documented(domain):
+        with pytest.raises(DomainError) as caught:
+            domains.text(domain, **{**BASES.get(domain, {}), name: 2.5})
+        assert name in str(caught.value)
+        assert "2.5" in str(caught.value)
+
+
+def test_documented_ranges_are_those_that_are_checked() -> None:
+    known = list(ranges())
+    assert len(known) >= 29
+    for domain, name, low, high in known:
+        for wrong in (low - 1, high + 1):
+            with pytest.raises(DomainError, match=rf"^{name} must be a whole number from \d+ to {high}, got {wrong}$"):
+                domains.text(domain, **{**BASES.get(domain, {}), name: wrong})
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_every_size_is_read_without_a_warning_and_has_a_vocabulary(domain: str) -> None:
+    for parameters in ({}, BASES.get(domain, {}), *sampled(domain, "train", 4), *sampled(domain, "validation", 1)):
+        task = read(domain, **parameters)
+        assert task.goal
+        assert all(name.isidentifier() for name in task.fluents)
+        texts, formulas = vocabulary(domain, **parameters)
+        assert len(set(texts)) == len(texts) == len(formulas) == len(set(formulas))
+        other = read(domain, **{**parameters, "goals": texts})
+        assert set(other.goal) == set(formulas)
+        assert other.actions == task.actions
+        assert other.initial == task.initial
+    chosen = DOMAINS[domain]
+    assert chosen.vocabulary(**chosen.defaults) == chosen.vocabulary()
+    assert inspect.signature(chosen.vocabulary).parameters.keys() - {"_"} <= chosen.defaults.keys()
+
+
+@pytest.mark.parametrize("domain", [name for name, domain in DOMAINS.items() if "seed" in domain.defaults])
+def test_the_seed_decides_what_is_drawn(domain: str) -> None:
+    for base in ({}, BASES.get(domain, {})):
+        texts = [domains.text(domain, seed=seed, **base) for seed in range(8)]
+        assert texts == [domains.text(domain, seed=seed, **base) for seed in range(8)]
+        assert len(set(texts)) > 2
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_beliefs_remain_consistent_if_the_domain_says_so(domain: str) -> None:
+    space = StateSpace(read(domain))
+    consistent = space.query(considers_possible(agent, TRUE) for agent in space.task.agents)
+    walks = (random_walk(space, np.random.default_rng(seed), steps=40)[0] for seed in range(10))
+    assert all(consistent(states).all() for states in walks) == DOMAINS[domain].consistent_beliefs
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_instances_ranges_and_growth_are_legal_and_lines_short_enough_to_read(domain: str) -> None:
+    chosen = DOMAINS[domain]
+    assert not {*chosen.train} & {*chosen.test}
+    longest, comment = (100, "% ") if chosen.language == "mA*" else (120, ";; ")
+    growing = chosen.growth.sizes if chosen.growth else ()
+    drawn = (parameters for split in SPLITS for parameters in sampled(domain, split, 3))
+    for parameters in (*chosen.instances.values(), *growing, *drawn):
+        lines = chosen.text(parameters).splitlines()
+        assert max(map(len, lines)) <= longest, parameters
+        assert lines[0].startswith(comment)
+
+
+def test_text_is_the_same_in_every_process() -> None:
+    script = (
+        "import domains, hashlib\n"
+        "digest = hashlib.sha256()\n"
+        "for domain in domains.DOMAINS.values():\n"
+        "    for name in (*domain.train, *domain.test):\n"
+        "        digest.update(domain.text(domain.instance(name)).encode())\n"
+        "print(digest.hexdigest())"
+    )
+    runs = {
+        subprocess.run(
+            [sys.executable, "-c", script], env={"PYTHONHASHSEED": seed}, check=True, capture_output=True, text=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(runs) == 1

@@ -33,7 +33,7 @@ from epigym.language.epddl.terms import (
     Quantified,
     Several,
     Symbol,
-    Variable,
+    Typed,
     children,
     items,
 )
@@ -136,13 +136,13 @@ class _Checker:
             found, expected = " or ".join(types), " or ".join(formal)
             raise self.source.error(f"{str(term)!r} has type {found}, {what} expects {expected}", term)
 
-    def arguments(self, name: Symbol, terms: tuple[Symbol, ...], formals: tuple[Variable, ...], scope: Scope) -> None:
+    def arguments(self, name: Symbol, terms: tuple[Symbol, ...], formals: tuple[Typed, ...], scope: Scope) -> None:
         if len(terms) != len(formals):
             raise self.source.error(f"{str(name)!r} takes {_count(formals, 'argument')}, found {len(terms)}", name)
         for term, formal in zip(terms, formals, strict=True):
             self.argument(term, types_of(formal, "object"), scope, f"{str(name)!r}")
 
-    def variables(self, variables: Iterable[Variable], scope: Scope, default: str) -> dict[str, tuple[str, ...]]:
+    def variables(self, variables: Iterable[Typed], scope: Scope, default: str) -> dict[str, tuple[str, ...]]:
         """The scope extended by variables."""
         inner = dict(scope)
         for variable in variables:
@@ -165,7 +165,7 @@ class _Checker:
         match elements:
             case Item(value):
                 check(value, scope)
-            case Several(parts):
+            case Several(_, parts):
                 for part in parts:
                     self.elements(part, scope, default, check)
             case Each(binder=binder, body=body):
@@ -184,7 +184,7 @@ class _Checker:
                 if facts_only and not self.spec.predicates[formula.predicate].is_fact:
                     message = f"only facts may occur in a '|' condition, {str(formula.predicate)!r} is no :fact"
                     raise self.source.error(message, formula.predicate)
-            case Equality(left, right):
+            case Equality(_, left, right):
                 self.term(left, scope)
                 self.term(right, scope)
             case Modal():
@@ -364,5 +364,5 @@ class _Checker:
 
     def is_theory_modality(self, modal: Modal) -> bool:
         if isinstance(modal.group, Symbol) and modal.group != "All" and modal.group not in self.spec.groups:
-            return modal.kind == "Kw." or (modal.kind == "" and modal.is_box)
+            return modal.kind == "Kw." or (modal.kind is None and modal.is_box)
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from epigym.language.epddl.syntax import Conditional, EventSchema
-from epigym.language.epddl.terms import Formula, Modal, children, items
+from epigym.language.epddl.terms import Formula, Modal, items, subformulas
 
 CONDITIONS = frozenset(
     [":propositional-precondition", ":propositional-postconditions", ":propositional-event"]
@@ -14,9 +14,7 @@ CONDITIONS = frozenset(
 
 def first_modality(formula: Formula) -> Modal | None:
     """The first modality of a formula, as it is written."""
-    if isinstance(formula, Modal):
-        return formula
-    return next((found for child in children(formula) if (found := first_modality(child)) is not None), None)
+    return next((part for part in subformulas(formula) if isinstance(part, Modal)), None)
 
 
 def satisfies(event: EventSchema, condition: str) -> bool:

@@ -16,7 +16,7 @@ from epigym.language.epddl.syntax import (
     Predicate,
     Problem,
 )
-from epigym.language.epddl.terms import Item, Symbol, Variable
+from epigym.language.epddl.terms import Item, Symbol, Typed
 from epigym.language.source import Source
 from epigym.names import unknown
 
@@ -123,7 +123,7 @@ class Specification:
         return self.members(("agent",))
 
 
-def types_of(variable: Variable, default: str) -> tuple[str, ...]:
+def types_of(variable: Typed, default: str) -> tuple[str, ...]:
     """The types of a variable, the default of its place when it is untyped."""
     return variable.types or (default,)
 
@@ -164,7 +164,7 @@ def _enter(declared: Iterable[Declared], table: dict[str, Declared], kind: str, 
 def _declare_types(spec: Specification) -> None:
     source = spec.domain_source
     for declared in spec.domain.types:
-        name, parent = declared.name, declared.type or Symbol("object")
+        name, (parent,) = declared.name, declared.types or (Symbol("object"),)
         if name in BUILT_IN:
             raise source.error(f"the type {str(name)!r} is built in", name)
         if name in spec.types:
@@ -181,20 +181,19 @@ def _declare_types(spec: Specification) -> None:
 def _declare_entities(spec: Specification) -> None:
     domain, problem = spec.domain, spec.problem
     for constant in domain.constants:
-        _declare_entity(spec, spec.domain_source, constant.name, constant.type, "object", "entity")
-    entries = [(declared.name, declared.type, "object") for declared in problem.objects]
-    entries += [(declared.name, declared.type, "agent") for declared in problem.agents]
-    entries += [(group.name, group.type, "agent-group") for group in problem.groups]
-    for name, kind, root in sorted(entries, key=lambda entry: (entry[0].line, entry[0].column)):
-        _declare_entity(spec, spec.problem_source, name, kind, root, root)
+        _declare_entity(spec, spec.domain_source, constant, "object", "entity")
+    entries: list[tuple[Typed | AgentGroup, str]] = [(declared, "object") for declared in problem.objects]
+    entries += [(declared, "agent") for declared in problem.agents]
+    entries += [(group, "agent-group") for group in problem.groups]
+    for entry, root in sorted(entries, key=lambda entry: (entry[0].name.line, entry[0].name.column)):
+        _declare_entity(spec, spec.problem_source, entry, root, root)
     spec.groups.update((group.name, group) for group in problem.groups)
     if not spec.agents:
         raise spec.problem_source.error("no agent is declared: a problem needs at least one", problem.name)
 
 
-def _declare_entity(
-    spec: Specification, source: Source, name: Symbol, kind: Symbol | None, default: str, root: str
-) -> None:
+def _declare_entity(spec: Specification, source: Source, entry: Typed | AgentGroup, default: str, root: str) -> None:
+    name, (kind,) = entry.name, entry.types or (None,)
     if name in spec.entities:
         raise source.error(f"{str(name)!r} is declared twice", name)
     if kind is not None and kind not in spec.types:

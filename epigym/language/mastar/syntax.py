@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
-from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedToken
+from lark import Token, Tree, UnexpectedCharacters, UnexpectedToken
 from lark.lexer import PatternStr
 
 from epigym.errors import ParseError
@@ -18,6 +17,7 @@ from epigym.task.formula import MAX_LEVELS, Formula, and_, believes, common, eve
 
 Node = Tree[Token]
 
+_GRAMMAR = Path(__file__).with_name("mastar.lark"), "problem", "formula"
 _FORMULA = frozenset({"MINUS", "LPAR", "OPERATOR", "NAME"})
 _STATEMENT = frozenset({"FLUENT", "ACTION", "AGENT", "EXECUTABLE", "INITIALLY", "GOAL"})
 
@@ -96,7 +96,7 @@ def parse(source: Source, start: str = "problem") -> Node:
         ParseError: where the text departs from the grammar.
     """
     try:
-        return _parser().parse(source.text, start=start)
+        return parser(*_GRAMMAR).parse(source.text, start=start)
     except UnexpectedCharacters as error:
         advice = remedy(_line(source, error), error.column)
         raise source.error(f"unexpected character {error.char!r}{'; ' if advice else ''}{advice}", error) from None
@@ -126,11 +126,6 @@ def name_text(name: Node) -> str:
     """A name as it is printed: `f` or `f(x,y)`, without blanks."""
     head, *arguments = (str(token) for token in name.children if token is not None)
     return f"{head}({','.join(arguments)})" if arguments else head
-
-
-@cache
-def _parser() -> Lark:
-    return parser(Path(__file__).with_name("mastar.lark"), start=["problem", "formula"], propagate_positions=True)
 
 
 def _syntax_error(source: Source, error: UnexpectedToken) -> ParseError:
@@ -176,5 +171,5 @@ def _line(source: Source, error: UnexpectedCharacters | UnexpectedToken) -> str:
 def _terminal(name: str) -> str:
     if name in ("NAME", "$END"):
         return "a name" if name == "NAME" else "the end of the text"
-    pattern = _parser().get_terminal(name).pattern
+    pattern = parser(*_GRAMMAR).get_terminal(name).pattern
     return repr(pattern.value) if isinstance(pattern, PatternStr) else "B, E or C"

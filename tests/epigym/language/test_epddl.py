@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from epigym.language.epddl.parser import parse_domain
+from epigym.language.epddl.parser import parse
+from epigym.language.epddl.syntax import Domain
 from epigym.language.source import Source
 from epigym.task.formula import (
     FALSE,
@@ -89,7 +90,7 @@ def test_a_whole_task_by_hand() -> None:
 def test_words_are_case_sensitive_and_comments_may_hold_anything() -> None:
     text = "(define (domain d) ; é ( :wrong\r\n(:predicates (p) (P) (left-room) (a_b-1)) )"
 
-    assert [predicate.name for predicate in parse_domain(Source("", text)).predicates] == [
+    assert [predicate.name for predicate in parse(Source("", text), Domain).predicates] == [
         "p",
         "P",
         "left-room",

@@ -74,10 +74,7 @@ def load_spec(path: str | Path, *, plank_compat: bool = False) -> Task:
     paths are looked up in the folder of the file first, then in the working directory.
 
     Raises:
-        ParseError: naming the place that is wrong.
-        LimitError: if the initial state has too many worlds, or a predicate or an action too many instances.
-        MissingError: if the specification or a file that it names does not exist.
-        EpigymError: if one of them cannot be read.
+        MissingError: if the specification or a file that it names does not exist; other errors as `load_epddl`.
     """
     problem, domain, *libraries = _spec_paths(Path(path))
     return load_epddl(problem, domain, libraries, plank_compat=plank_compat)

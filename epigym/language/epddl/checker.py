@@ -154,7 +154,7 @@ class _Checker:
             if variable.name in inner:
                 raise self.source.error(f"variable {str(variable.name)!r} is already bound here", variable.name)
             for kind in variable.types:
-                self.known(kind, "type", self.spec.types.names)
+                self.known(kind, "type", self.spec.types)
                 if (kind if kind in INNER else "entity") != (default if default in INNER else "entity"):
                     raise self.source.error(f"variables of type {str(kind)!r} cannot be used here", kind)
             inner[variable.name] = types_of(variable, default)

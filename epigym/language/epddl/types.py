@@ -42,42 +42,17 @@ BASIC = ActionType(
 )
 
 
-class Types:
-    """The tree of types."""
-
-    def __init__(self) -> None:
-        self._parents: dict[str, str | None] = dict(BUILT_IN)
-
-    def __contains__(self, name: str) -> bool:
-        """Whether the type is declared."""
-        return name in self._parents
-
-    @property
-    def names(self) -> list[str]:
-        """The declared types."""
-        return list(self._parents)
-
-    def add(self, name: str, parent: str) -> None:
-        """Declare a type below a declared parent."""
-        self._parents[name] = parent
+class Types(dict[str, str | None]):
+    """The declared types, each with the one above it."""
 
     def ancestors(self, name: str) -> tuple[str, ...]:
         """The type and those above it, from itself to the root."""
-        current: str | None = name
-        found = []
-        while current is not None:
-            found.append(str(current))
-            current = self._parents[current]
-        return tuple(found)
-
-    def is_below(self, name: str, ancestor: str) -> bool:
-        """Whether `name` is `ancestor` or below it."""
-        return ancestor in self.ancestors(name)
+        parent = self[name]
+        return (str(name), *(self.ancestors(parent) if parent else ()))
 
     def fits(self, actual: Iterable[str], formal: Iterable[str]) -> bool:
-        """Whether every alternative of `actual` is below some alternative of `formal`."""
-        formal = tuple(formal)
-        return all(any(self.is_below(name, ancestor) for ancestor in formal) for name in actual)
+        """Whether every alternative of `actual` is some alternative of `formal` or below one."""
+        return all(set(self.ancestors(name)).intersection(formal) for name in actual)
 
 
 @dataclass
@@ -104,7 +79,7 @@ class Specification:
     problem: Problem
     problem_source: Source
     libraries: tuple[str, ...] = ()
-    types: Types = field(default_factory=Types)
+    types: Types = field(default_factory=lambda: Types(BUILT_IN))
     entities: dict[str, str] = field(default_factory=dict)
     groups: dict[str, AgentGroup] = field(default_factory=dict)
     predicates: dict[str, Predicate] = field(default_factory=dict)
@@ -172,10 +147,10 @@ def _declare_types(spec: Specification) -> None:
         if parent not in spec.types:
             if any(parent == other.name for other in spec.domain.types):
                 raise source.error(f"type {str(parent)!r} must be declared before its subtypes", parent)
-            raise source.error(unknown("type", parent, spec.types.names), parent)
+            raise source.error(unknown("type", parent, spec.types), parent)
         if parent in INNER:
             raise source.error(f"the type {str(parent)!r} cannot have subtypes", parent)
-        spec.types.add(name, parent)
+        spec.types[name] = parent
 
 
 def _declare_entities(spec: Specification) -> None:
@@ -197,7 +172,7 @@ def _declare_entity(spec: Specification, source: Source, entry: Typed | AgentGro
     if name in spec.entities:
         raise source.error(f"{str(name)!r} is declared twice", name)
     if kind is not None and kind not in spec.types:
-        raise source.error(unknown("type", kind, spec.types.names), kind)
-    if kind is not None and not spec.types.is_below(kind, root):
+        raise source.error(unknown("type", kind, spec.types), kind)
+    if kind is not None and not spec.types.fits((kind,), (root,)):
         raise source.error(f"{str(name)!r} must have a type below {root!r}, {str(kind)!r} is not", kind)
     spec.entities[name] = kind or default

@@ -11,15 +11,20 @@ from lark import Lark
 
 
 @cache
-def parser(grammar: Path, *start: str) -> Lark:
+def parser(grammar: Path, *start: str, positions: bool = False) -> Lark:
     """The LALR parser of a grammar file, in which all terminals are known everywhere: reserved words are no names.
 
     Its tables are kept in the user's cache folder, if that can be written.
+
+    Args:
+        grammar: the file, in Lark's notation.
+        *start: its start symbols.
+        positions: whether trees have the places of their first words.
     """
     folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "epigym")
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
     kept = str(folder / f"{grammar.stem}.pickle")
     return Lark.open(
-        str(grammar), parser="lalr", lexer="basic", start=list(start), propagate_positions=True, cache=kept
+        str(grammar), parser="lalr", lexer="basic", start=list(start), propagate_positions=positions, cache=kept
     )

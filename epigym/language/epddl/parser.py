@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import fields
@@ -89,7 +90,10 @@ def _listed(words: list[str]) -> str:
 
 
 _CLASSES: dict[str, Any] = {
-    name: kind for module in (terms, syntax) for name, kind in vars(module).items() if isinstance(kind, type)
+    re.sub("(?<!^)([A-Z])", r"_\1", name).lower(): kind
+    for module in (terms, syntax)
+    for name, kind in vars(module).items()
+    if isinstance(kind, type)
 }
 _SECTIONS = {section.name for kind in (Domain, Problem, Library) for section in fields(kind)}
 
@@ -105,7 +109,7 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
         return Symbol(token, token.line or 1, token.column or 1, self._file)
 
     def __default__(self, data: str, parts: list[Any], meta: object) -> Any:
-        kind = _CLASSES.get(str(data).title().replace("_", ""))
+        kind = _CLASSES.get(data)
         if kind in (Domain, Problem, Library):
             sections = defaultdict[str, tuple[Any, ...]](tuple)
             for name, content in (part for part in parts if not isinstance(part, Symbol)):

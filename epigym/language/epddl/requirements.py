@@ -172,7 +172,8 @@ class _Uses:
                 yield f":modal-{where}", word
                 yield from self.modality(node)
         for part in terms.parts(node):
-            yield from self.of(part, where)
+            if part is not None and not isinstance(part, Symbol):
+                yield from self.of(part, where)
 
     def modality(self, modal: terms.Modal) -> Iterator[Use]:
         if modal.kind == "Kw.":

@@ -7,7 +7,7 @@ as texts wherever they stand, so pieces of syntax are equal when they are writte
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -241,9 +241,9 @@ def conjuncts(formula: Formula | None) -> Iterator[Formula]:
 
 def parts(node: object) -> tuple[Any, ...]:
     """What a piece of syntax directly consists of; a word of nothing."""
-    if is_dataclass(node):
-        return tuple(getattr(node, part.name) for part in fields(node))
-    return node if isinstance(node, tuple) else ()
+    if isinstance(node, tuple):
+        return node
+    return tuple(getattr(node, name) for name in getattr(node, "__match_args__", ()))
 
 
 def rename(node: Any, names: Mapping[str, Symbol]) -> Any:

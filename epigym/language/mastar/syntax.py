@@ -109,7 +109,7 @@ def parse(source: Source, start: str = "problem") -> Node:
         ParseError: where the text departs from the grammar.
     """
     try:
-        return parser(*_GRAMMAR).parse(source.text, start=start)
+        return parser(*_GRAMMAR, positions=True).parse(source.text, start=start)
     except UnexpectedCharacters as error:
         advice = _remedy(_line(source, error), error.column)
         raise source.error(f"unexpected character {error.char!r}{'; ' if advice else ''}{advice}", error) from None
@@ -184,7 +184,7 @@ def _line(source: Source, error: UnexpectedCharacters | UnexpectedToken) -> str:
 def _terminal(name: str) -> str:
     if name in ("NAME", "$END"):
         return "a name" if name == "NAME" else "the end of the text"
-    pattern = parser(*_GRAMMAR).get_terminal(name).pattern
+    pattern = parser(*_GRAMMAR, positions=True).get_terminal(name).pattern
     return repr(pattern.value) if isinstance(pattern, PatternStr) else "B, E or C"
 
 

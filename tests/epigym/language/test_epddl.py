@@ -22,7 +22,7 @@ from epigym.task.formula import (
     or_,
 )
 from epigym.task.task import Action, Effect, EState, Event, Task
-from tests.helpers.epddl_texts import ONE_WORLD, specification, task
+from tests.helpers.epddl_texts import specification, task
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
 
@@ -237,7 +237,3 @@ def test_a_goal_that_always_holds_has_no_subgoals() -> None:
 
 def test_untyped_quantified_variables_range_over_objects() -> None:
     assert goal("(forall (?x) (s ?x))", predicates="(:predicates (p) (s ?x))", declared="(:objects o)") is fluent("s_o")
-
-
-def test_one_world_is_what_the_helper_says() -> None:
-    assert task(init=ONE_WORLD).initial == world("")

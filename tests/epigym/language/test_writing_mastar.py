@@ -28,7 +28,6 @@ from tests.helpers import strategies
 from tests.helpers.benchmark_files import BENCHMARKS
 from tests.helpers.equivalence import assert_read_back
 from tests.helpers.strategies import AGENTS, FLUENTS, partition
-from tests.helpers.tasks import COIN, COUNTER, DELUDED
 
 P, Q = fluent("p"), fluent("q")
 UPDATE_MODEL = {
@@ -130,13 +129,6 @@ def test_published_problems_come_back(file: Path, semantics: Semantics) -> None:
         warnings.simplefilter("ignore", ProblemWarning)
         task = load(file, semantics)
     assert_read_back(task, again(task))
-
-
-@pytest.mark.parametrize("text", [COIN, COUNTER, DELUDED])
-@pytest.mark.parametrize("semantics", SEMANTICS)
-def test_a_text_that_was_written_is_written_alike(text: str, semantics: Semantics) -> None:
-    once = write_mastar(parse_mastar(text, semantics=semantics))
-    assert write_mastar(parse_mastar(once[0], semantics=once[1])) == once
 
 
 def test_a_text_by_hand() -> None:

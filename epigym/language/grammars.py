@@ -1,43 +1,30 @@
-"""Parsers of grammars, made once: to make one takes longer than to read most problems."""
+"""Parsers of grammars, kept from one process to the next: to make one takes longer than to read most problems."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-import pickle
-import sys
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
-from typing import Any
 
-import lark
-
-from epigym.io.files import replacing
+from lark import Lark
 
 
-def parser(grammar: Path, **options: Any) -> lark.Lark:
-    """The LALR parser of a grammar file, in which all terminals are known everywhere.
+@cache
+def parser(grammar: Path, *start: str, positions: bool = False) -> Lark:
+    """The LALR parser of a grammar file, in which all terminals are known everywhere: reserved words are no names.
 
-    It is kept in the user's cache folder, if that can be written, and read from there by the next process.
+    Its tables are kept in the user's cache folder, if that can be written.
 
     Args:
         grammar: the file, in Lark's notation.
-        **options: of `lark.Lark`.
+        *start: its start symbols.
+        positions: whether trees have the places of their first words.
     """
-    kept = _place(grammar, options)
-    with suppress(OSError, EOFError, pickle.UnpicklingError), kept.open("rb") as file:
-        return lark.Lark.load(file)
-    made = lark.Lark.open(str(grammar), parser="lalr", lexer="basic", **options)
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "epigym")
     with suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(kept) as temporary, temporary.open("wb") as file:
-            made.save(file)
-    return made
-
-
-def _place(grammar: Path, options: dict[str, Any]) -> Path:
-    """Where the parser is kept, under a name that changes with all that it depends on."""
-    parts = (grammar.read_text(encoding="utf-8"), sorted(options.items()), lark.__version__, sys.version)
-    digest = hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
-    folder = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(folder, "epigym", f"{grammar.stem}-{digest}.pickle")
+        folder.mkdir(parents=True, exist_ok=True)
+    kept = str(folder / f"{grammar.stem}.pickle")
+    return Lark.open(
+        str(grammar), parser="lalr", lexer="basic", start=list(start), propagate_positions=positions, cache=kept
+    )

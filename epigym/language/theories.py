@@ -54,7 +54,7 @@ def models(constraints: Iterable[Formula], fluents: tuple[str, ...]) -> NDArray[
         count = int(possible.sum())
     valuations = np.empty((count, len(fluents)), dtype=np.bool_)
     for index, name in enumerate(fluents):
-        valuations[:, index] = fixed[name] if name in fixed else columns[name]
+        valuations[:, index] = fixed[name] is TRUE if name in fixed else columns[name]
     return valuations[np.lexsort(valuations.T[::-1])] if fluents else valuations
 
 
@@ -105,9 +105,9 @@ def _possible(formula: Formula, columns: Mapping[str, Column]) -> tuple[Column, 
     return found[formula]
 
 
-def _propagate(formula: Formula) -> tuple[dict[str, bool], list[Formula]]:
-    """Values forced by single literals, and the constraints that remain."""
-    fixed: dict[str, bool] = {}
+def _propagate(formula: Formula) -> tuple[dict[str, Formula], list[Formula]]:
+    """The constants that single literals force fluents to be, and the constraints that remain."""
+    fixed: dict[str, Formula] = {}
     rest: dict[Formula, None] = {}
     mentioning: dict[str, list[Formula]] = {}
     queue = [formula]
@@ -115,14 +115,14 @@ def _propagate(formula: Formula) -> tuple[dict[str, bool], list[Formula]]:
         part = queue.pop()
         names = part.fluents()
         if not names.isdisjoint(fixed):
-            part = part.map_fluents(lambda name: _constant(fixed[name]) if name in fixed else fluent(name))
+            part = part.map_fluents(lambda name: fixed.get(name) or fluent(name))
             queue.append(part)
         elif part.op is Op.AND:
             queue += part.children
         elif part is FALSE:
             return fixed, [FALSE]
-        elif (atom := _atom(part)) is not None:
-            fixed[atom.name] = atom is part
+        elif (atom := part.unnegated).op is Op.FLUENT:
+            fixed[atom.name] = TRUE if atom is part else FALSE
             for constraint in mentioning.pop(atom.name, ()):
                 if constraint in rest:
                     del rest[constraint]
@@ -132,15 +132,6 @@ def _propagate(formula: Formula) -> tuple[dict[str, bool], list[Formula]]:
             for name in names:
                 mentioning.setdefault(name, []).append(part)
     return fixed, list(rest)
-
-
-def _constant(value: bool) -> Formula:
-    return TRUE if value else FALSE
-
-
-def _atom(formula: Formula) -> Formula | None:
-    """The fluent of a literal."""
-    return formula.unnegated if formula.unnegated.op is Op.FLUENT else None
 
 
 def _order(constraints: Iterable[frozenset[str]], fluents: list[str]) -> list[str]:

@@ -270,11 +270,6 @@ class Validation:
     reason: str
     collapsed: tuple[str, ...]
 
-    @property
-    def relies_on_collapse(self) -> bool:
-        """Whether the plan is valid and some agent believes everything at its end."""
-        return self.valid and bool(self.collapsed)
-
 
 def validate(task: Task, plan: Sequence[str], consistent_beliefs: bool = False) -> Validation:
     """Execute the actions named by `plan` from the initial e-state and test the goal.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from threading import RLock
 from typing import Any, ClassVar, Final
 from weakref import WeakValueDictionary
@@ -110,10 +111,6 @@ class Formula:
         """Pickle by parts, so that unpickling meets the interned formula again."""
         return (Formula, (self.op, self.name, self.agents, self.children))
 
-    def __copy__(self) -> Formula:
-        """Return the formula itself."""
-        return self
-
     def __deepcopy__(self, memo: object) -> Formula:
         """Return the formula itself."""
         return self
@@ -122,7 +119,7 @@ class Formula:
         """The formula in mA* syntax, which `epigym.language` reads back (`actually` and constants excepted)."""
         texts: dict[Formula, str] = {}
         for node in self.subformulas():
-            texts[node] = _PRINT[node.op](node, [texts[child] for child in node.children])
+            texts[node] = _text(node, [texts[child] for child in node.children])
         return texts[self]
 
     def __repr__(self) -> str:
@@ -167,37 +164,32 @@ class Formula:
 
     def map_fluents(self, replace: Callable[[str], Formula]) -> Formula:
         """The formula with every fluent replaced by `replace(name)`, simplified on the way."""
-        images: dict[Formula, Formula] = {}
-        for node in self.subformulas():
-            children = tuple(images[child] for child in node.children)
-            images[node] = replace(node.name) if node.op is Op.FLUENT else _build(node, children)
-        return images[self]
+        return self._rebuilt(lambda leaf: replace(leaf.name) if leaf.op is Op.FLUENT else leaf)
 
     def without_constants(self, name: str) -> Formula:
         """The equivalent formula that says `name, -name` for what is never true; only `TRUE` itself stays."""
         never = and_(fluent(name), not_(fluent(name)))
+        return self._rebuilt(lambda leaf: never if leaf is FALSE else leaf)
+
+    def _rebuilt(self, replace: Callable[[Formula], Formula]) -> Formula:
+        """The formula with every constant and fluent replaced, simplified on the way."""
         images: dict[Formula, Formula] = {}
         for node in self.subformulas():
-            images[node] = never if node is FALSE else _build(node, tuple(images[child] for child in node.children))
+            children = [images[child] for child in node.children]
+            images[node] = _build(node, children) if children else replace(node)
         return images[self]
 
     def negation_normal_form(self) -> Formula:
         """The equivalent formula whose negations stand before fluents and modalities only."""
-        images: dict[tuple[Formula, bool], Formula] = {}
 
+        @cache
         def image(node: Formula, negated: bool) -> Formula:
-            key = (node, negated)
-            if key not in images:
-                images[key] = build(node, negated)
-            return images[key]
-
-        def build(node: Formula, negated: bool) -> Formula:
             if node.op is Op.NOT:
                 return image(node.children[0], not negated)
             if node.op in (Op.AND, Op.OR):
                 children = [image(child, negated) for child in node.children]
                 return and_(*children) if (node.op is Op.AND) != negated else or_(*children)
-            positive = _build(node, tuple(image(child, False) for child in node.children))
+            positive = _build(node, [image(child, False) for child in node.children])
             return not_(positive) if negated else positive
 
         return image(self, False)
@@ -253,6 +245,11 @@ def believes(agent: str, formula: Formula) -> Formula:
     return TRUE if formula is TRUE else Formula(Op.BELIEVES, agents=(agent,), children=(formula,))
 
 
+def knows_whether(agent: str, formula: Formula) -> Formula:
+    """The agent believes `formula` or believes its negation."""
+    return or_(believes(agent, formula), believes(agent, not_(formula)))
+
+
 def considers_possible(agent: str, formula: Formula) -> Formula:
     """The dual of `believes`: `formula` holds at some successor of that agent."""
     return not_(believes(agent, not_(formula)))
@@ -297,7 +294,7 @@ def _group(op: Op, agents: Iterable[str], formula: Formula) -> Formula:
     return TRUE if formula is TRUE else Formula(op, agents=group, children=(formula,))
 
 
-def _build(node: Formula, children: tuple[Formula, ...]) -> Formula:
+def _build(node: Formula, children: Sequence[Formula]) -> Formula:
     """A formula with the operator of `node` over other children."""
     match node.op:
         case Op.NOT:
@@ -316,29 +313,22 @@ def _build(node: Formula, children: tuple[Formula, ...]) -> Formula:
             return node
 
 
-_Print = Callable[[Formula, Sequence[str]], str]
-
-
-def _print_junction(separator: str) -> _Print:
-    return lambda formula, parts: f"({separator.join(parts)})"
-
-
-def _print_group(letter: str) -> _Print:
-    return lambda formula, parts: f"{letter}([{','.join(formula.agents)}], {parts[0]})"
-
-
-_PRINT: dict[Op, _Print] = {
-    Op.TRUE: lambda formula, parts: "true",
-    Op.FALSE: lambda formula, parts: "false",
-    Op.FLUENT: lambda formula, parts: formula.name,
-    Op.NOT: lambda formula, parts: f"-{parts[0]}",
-    Op.AND: _print_junction(", "),
-    Op.OR: _print_junction(" | "),
-    Op.BELIEVES: lambda formula, parts: f"B({formula.agents[0]}, {parts[0]})",
-    Op.EVERYBODY: _print_group("E"),
-    Op.COMMON: _print_group("C"),
-    Op.ACTUALLY: lambda formula, parts: f"actually({parts[0]})",
-}
+def _text(node: Formula, parts: Sequence[str]) -> str:
+    match node.op:
+        case Op.TRUE | Op.FALSE:
+            return node.op.name.lower()
+        case Op.FLUENT:
+            return node.name
+        case Op.NOT:
+            return f"-{parts[0]}"
+        case Op.AND | Op.OR:
+            return f"({(', ' if node.op is Op.AND else ' | ').join(parts)})"
+        case Op.BELIEVES:
+            return f"B({node.agents[0]}, {parts[0]})"
+        case Op.ACTUALLY:
+            return f"actually({parts[0]})"
+        case _:
+            return f"{node.op.name[0]}([{','.join(node.agents)}], {parts[0]})"
 
 
 def parts_of(goal: Iterable[Formula]) -> tuple[Formula, ...]:

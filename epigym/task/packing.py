@@ -57,24 +57,14 @@ class FormulaPacker:
             TaskError: when it names an unknown fluent or agent.
         """
         if formula not in self._number:
-            self._add_all(formula)
+            for node in formula.subformulas():
+                if node not in self._number:
+                    self._add(node)
         return self._number[formula]
 
     def lists(self) -> FormulaLists:
         """All formulas numbered so far."""
         return self._ops, self._fluent, self._child_first, self._child, self._agent_first, self._agent
-
-    def _add_all(self, formula: Formula) -> None:
-        """Number a formula and what is below it and new."""
-        stack = [formula]
-        while stack:
-            node = stack[-1]
-            new = [child for child in node.children if child not in self._number]
-            stack.extend(reversed(new))
-            if not new:
-                stack.pop()
-                if node not in self._number:
-                    self._add(node)
 
     def _add(self, node: Formula) -> None:
         try:

@@ -21,7 +21,7 @@ from epigym.errors import EpigymError
 from epigym.space.sampling import random_walk
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
-from epigym.task.formula import Formula, Op, believes, fluent, not_, or_, parts_of
+from epigym.task.formula import Formula, Op, believes, fluent, knows_whether, not_, parts_of
 from epigym.task.task import Task
 from learn.data.distribution import MAX_STATES, MIN_DISTANCE, MOST, MOST_LONG, ExploredTask, walk_narrowly
 from learn.data.explorers import Exploration, ExplorerSettings, explore
@@ -132,13 +132,13 @@ class GoalLanguage:
                 formula
                 for agent in task.agents
                 for one in beliefs
-                for formula in (believes(agent, one), believes(agent, not_(one)), _knows_whether(agent, one))
+                for formula in (believes(agent, one), believes(agent, not_(one)), knows_whether(agent, one))
             ],
             [
                 believes(agent, formula)
                 for agent, other in permutations(task.agents, 2)
                 for one in beliefs
-                for formula in (believes(other, one), _knows_whether(other, one))
+                for formula in (believes(other, one), knows_whether(other, one))
             ],
         ]
         found = list(parts_of(task.goal))
@@ -160,10 +160,6 @@ def _believed(goal: Sequence[Formula]) -> set[str]:
     """The fluents that a goal has beliefs about."""
     modalities = (part for one in goal for part in one.subformulas() if Op.BELIEVES <= part.op <= Op.COMMON)
     return {name for modality in modalities for name in modality.fluents()}
-
-
-def _knows_whether(agent: str, formula: Formula) -> Formula:
-    return or_(believes(agent, formula), believes(agent, not_(formula)))
 
 
 @dataclass(frozen=True, slots=True)

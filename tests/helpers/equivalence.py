@@ -1,19 +1,20 @@
-"""Two tasks that are the same up to names."""
+"""Two tasks that are the same, up to names or up to what a notation loses."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Hashable, Mapping
-from typing import TypeAlias
+from math import inf
+from types import MappingProxyType
 
-import numpy as np
-from numpy.typing import NDArray
-
+from epigym.errors import TaskError
+from epigym.reference.semantics import canonical
 from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, Op
 from epigym.task.task import Action, EState, Task
 
-Names: TypeAlias = Mapping[str, Hashable]
+Names = Mapping[str, Hashable]
+SAME: Names = MappingProxyType({})
 
 
 def assert_same_task(
@@ -28,73 +29,68 @@ def assert_same_task(
         seconds: after which it is cut earlier.
         same_actions: whether actions also have the same events; else they do the same in the e-states that are met.
     """
-    assert [len(task.fluents) for task in (ours, theirs)] == [len(ours.fluents)] * 2
-    assert [len(task.agents) for task in (ours, theirs)] == [len(ours.agents)] * 2
-    assert [len(task.actions) for task in (ours, theirs)] == [len(ours.actions)] * 2
+    for one, other in ((ours.fluents, theirs.fluents), (ours.agents, theirs.agents), (ours.actions, theirs.actions)):
+        assert len(one) == len(other)
     first, second = _numbers(ours), _numbers(theirs)
-    assert {_meaning(goal, first) for goal in ours.goal} == {_meaning(goal, second) for goal in theirs.goal}
+    assert {meaning(goal, first) for goal in ours.goal} == {meaning(goal, second) for goal in theirs.goal}
     for mine, other in zip(ours.actions, theirs.actions, strict=True) if same_actions else ():
         assert _action(mine, first) == _action(other, second), f"{mine.name} is not {other.name}"
-    spaces = StateSpace(ours), StateSpace(theirs)
-    assert _estate(spaces[0].model(0).state, first) == _estate(spaces[1].model(0).state, second)
-    transitions = _expanded(spaces[0], most_expanded, seconds)
-    assert np.array_equal(transitions, _expanded(spaces[1], int(transitions[0].max(initial=-1)) + 1, np.inf))
-    assert len(spaces[0]) == len(spaces[1])
-    for ids in np.array_split(np.arange(len(spaces[0]), dtype=np.int32), 1 + len(spaces[0]) // 1024):
-        assert np.array_equal(spaces[0].is_goal(ids), spaces[1].is_goal(ids))
-        assert np.array_equal(spaces[0].world_counts(ids), spaces[1].world_counts(ids))
+    states = [StateSpace(task).model(0).state for task in (ours, theirs)]
+    assert _estate(states[0], first) == _estate(states[1], second)
+    found = explored(ours, most_expanded, seconds)
+    assert explored(theirs, len(found[0])) == found
+
+
+def assert_read_back(task: Task, again: Task, most: int = 60) -> None:
+    """Check that both have the same names, constants apart, and that the first expansions find the same e-states."""
+    assert set(again.fluents) <= set(task.fluents)
+    assert again.agents == task.agents
+    assert [action.name for action in again.actions] == [action.name for action in task.actions]
+    assert canonical(again.initial, again.fluents) == canonical(task.initial, again.fluents)
+    assert explored(again, most) == explored(task, most)
+
+
+def explored(task: Task, most: int, seconds: float = inf) -> tuple[list[object], list[bool], list[int]]:
+    """The transitions of breadth-first search, however it is cut; which e-states are goals, and their worlds."""
+    space, transitions, start = StateSpace(task), list[object](), time.monotonic()
+    while len(transitions) < min(most, len(space)) and time.monotonic() - start < seconds:
+        try:
+            found = space.expand([len(transitions)])
+            transitions.append((found.action.tolist(), found.target.tolist()))
+        except TaskError as error:  # designated worlds disagree
+            transitions.append(str(error))
+    ids = range(len(space))
+    return transitions, space.is_goal(ids).tolist(), space.world_counts(ids).tolist()
+
+
+def meaning(formula: Formula, names: Names = SAME) -> Hashable:
+    """The formula with other names, and no order where there is none to a reader."""
+    parts = [meaning(child, names) for child in formula.children]
+    ordered = frozenset(parts) if formula.op in (Op.AND, Op.OR) else tuple(parts)
+    agents = frozenset(names.get(agent, agent) for agent in formula.agents)
+    return formula.op, names.get(formula.name, formula.name), agents, ordered
 
 
 def _numbers(task: Task) -> Names:
     return {name: index for names in (task.fluents, task.agents) for index, name in enumerate(names)}
 
 
-def _meaning(formula: Formula, numbers: Names) -> Hashable:
-    """The formula with numbers for names, and no order where there is none to a reader."""
-    parts = [_meaning(child, numbers) for child in formula.children]
-    ordered = frozenset(parts) if formula.op in (Op.AND, Op.OR) else tuple(parts)
-    return (
-        formula.op,
-        numbers[formula.name] if formula.name else "",
-        frozenset(map(numbers.get, formula.agents)),
-        ordered,
-    )
-
-
 def _action(action: Action, numbers: Names) -> Hashable:
     """What an action does: events by number, and for each agent the relations instead of names of types."""
-    events = [
+    events = tuple(
         (
-            _meaning(event.precondition, numbers),
-            {(numbers[effect.fluent], effect.value, _meaning(effect.condition, numbers)) for effect in event.effects},
+            meaning(event.precondition, numbers),
+            frozenset((numbers[e.fluent], e.value, meaning(e.condition, numbers)) for e in event.effects),
         )
         for event in action.events
-    ]
-    observability = [
-        [(_meaning(condition, numbers), action.relations[kind]) for condition, kind in chain]
+    )
+    observability = tuple(
+        tuple((meaning(condition, numbers), action.relations[kind]) for condition, kind in chain)
         for chain in action.observability
-    ]
-    return repr((_meaning(action.applicability, numbers), action.designated)), _frozen(events), _frozen(observability)
-
-
-def _frozen(value: object) -> Hashable:
-    if isinstance(value, list | tuple):
-        return tuple(map(_frozen, value))
-    return frozenset(map(_frozen, value)) if isinstance(value, set) else value  # type: ignore[return-value]
+    )
+    return meaning(action.applicability, numbers), action.designated, events, observability
 
 
 def _estate(state: EState, numbers: Names) -> Hashable:
-    valuations = [frozenset(map(numbers.get, valuation)) for valuation in state.valuations]
-    return tuple(valuations), state.successors, state.designated
-
-
-def _expanded(space: StateSpace, most: int, seconds: float) -> NDArray[np.int32]:
-    """int32[3, m]: source, action and target of the transitions of breadth-first search, however it is cut."""
-    parts = [np.zeros((3, 0), dtype=np.int32)]
-    end, start = 0, time.monotonic()
-    while end < min(most, len(space)) and time.monotonic() - start < seconds:
-        ids = np.arange(end, min(end + 16, most, len(space)), dtype=np.int32)
-        found = space.expand(ids)
-        parts.append(np.stack([found.source, found.action, found.target]))
-        end = int(ids[-1]) + 1
-    return np.concatenate(parts, axis=1)
+    valuations = tuple(frozenset(map(numbers.get, valuation)) for valuation in state.valuations)
+    return valuations, state.successors, state.designated

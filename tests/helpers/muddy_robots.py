@@ -6,6 +6,7 @@ from itertools import product
 
 from epigym.task.formula import TRUE, Formula, believes, fluent, not_, or_
 from epigym.task.task import Action, Effect, EState, Event, Task
+from tests.helpers.strategies import alike
 
 
 def muddy_robots(count: int) -> Task:
@@ -30,19 +31,11 @@ def muddy_robots(count: int) -> Task:
     worlds = list(product((False, True), repeat=count))
     initial = EState(
         tuple(frozenset(lamp.name for lamp, on in zip(lit, world, strict=True) if on) for world in worlds),
-        tuple(_sees_others(worlds, robot) for robot in range(count)),
+        tuple(alike([(*world[:robot], *world[robot + 1 :]) for world in worlds]) for robot in range(count)),
         tuple(range(1, len(worlds))),
     )
     goal = tuple(not_(lamp) for lamp in lit)
     return Task(f"muddy_robots_{count}", tuple(lamp.name for lamp in lit), robots, tuple(actions), initial, goal)
-
-
-def _sees_others(worlds: list[tuple[bool, ...]], robot: int) -> tuple[frozenset[int], ...]:
-    rows: dict[tuple[bool, ...], set[int]] = {}
-    for number, world in enumerate(worlds):
-        rows.setdefault((*world[:robot], *world[robot + 1 :]), set()).add(number)
-    frozen = {others: frozenset(row) for others, row in rows.items()}
-    return tuple(frozen[*world[:robot], *world[robot + 1 :]] for world in worlds)
 
 
 def _whether(formula: Formula) -> tuple[Event, Event]:

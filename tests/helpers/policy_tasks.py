@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from epigym.task.formula import TRUE, Formula, and_, believes, fluent, not_, or_
+from epigym.task.formula import TRUE, Formula, and_, believes, fluent, knows_whether, not_
 from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers.strategies import WATCHING, sensing_task, telling_task
 
@@ -59,5 +59,5 @@ def scouts(count: int = 2, *, noticed: bool) -> Task:
         ]
     both = frozenset({0, 1})
     initial = EState((frozenset({"red"}), frozenset()), ((both, both),) * len(agents), (0, 1))
-    goal = tuple(or_(believes(agent, red), believes(agent, not_(red))) for agent in agents)
+    goal = tuple(knows_whether(agent, red) for agent in agents)
     return Task("scouts", ("red", *(f"out_{name}" for name in names)), agents, tuple(actions), initial, goal)

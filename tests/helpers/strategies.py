@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -20,6 +20,7 @@ from epigym.task.formula import (
     considers_possible,
     everybody,
     fluent,
+    knows_whether,
     literal,
     not_,
     or_,
@@ -28,8 +29,6 @@ from epigym.task.task import Action, Effect, EState, Event, Task
 
 FLUENTS = ("p", "q", "r")
 AGENTS = ("a", "b")
-
-
 Names = tuple[str, ...]
 
 
@@ -97,56 +96,44 @@ def formulas(
 
 
 @st.composite
-def actions(
-    draw: st.DrawFn,
-    *,
-    name: str = "act",
-    fluents: Names = FLUENTS,
-    agents: Names = AGENTS,
-    max_events: int = 3,
-    max_designated: int = 2,
-) -> Action:
-    """An action with any event model: preconditions and conditions are formulas, relations may be empty."""
-    count = draw(sizes(max_events))
-    condition = _conditions(fluents, agents)
-    effects = _effects(fluents, agents)
-    kinds = draw(st.sampled_from([("x",), ("x", "y")]))
-    observability = _observability(fluents, agents, kinds)
-    return Action(
-        name=name,
-        applicability=draw(condition),
-        events=tuple(Event(f"e{k}", draw(condition), draw(effects)) for k in range(count)),
-        designated=draw(_some(count, max_designated)),
-        relations={kind: draw(relations(count)) for kind in kinds},
-        observability=tuple(draw(observability) for _ in agents),
-    )
-
-
-@st.composite
 def tasks(
-    draw: st.DrawFn,
-    *,
-    fluents: Names = FLUENTS,
-    agents: Names = AGENTS,
-    max_actions: int = 3,
-    max_worlds: int = 4,
-    max_designated: int = 2,
+    draw: st.DrawFn, *, agents: Names = AGENTS, max_actions: int = 3, max_worlds: int = 4, max_designated: int = 2
 ) -> Task:
     """A task of any actions from any e-state; some actions have one event model and differ in their observers."""
     found: list[Action] = []
     for k in range(draw(sizes(max_actions))):
-        original = draw(st.sampled_from([None, None, *found]))
-        any_action = actions(name=f"act{k}", fluents=fluents, agents=agents, max_designated=max_designated)
+        action = draw(st.sampled_from([None, None, *found])) or draw(_event_models(agents, max_designated))
         found.append(
-            draw(any_action if original is None else _observed_otherwise(original, f"act{k}", fluents, agents))
+            replace(
+                action,
+                name=f"act{k}",
+                applicability=draw(_conditions(agents)),
+                observability=tuple(draw(_observability(agents, tuple(action.relations))) for _ in agents),
+            )
         )
     return Task(
         name="random",
-        fluents=fluents,
+        fluents=FLUENTS,
         agents=agents,
         actions=tuple(found),
-        initial=draw(estates(fluents=fluents, agents=agents, max_worlds=max_worlds, max_designated=max_designated)),
-        goal=tuple(draw(st.lists(formulas(2, fluents, agents), min_size=1, max_size=3))),
+        initial=draw(estates(agents=agents, max_worlds=max_worlds, max_designated=max_designated)),
+        goal=tuple(draw(st.lists(formulas(2, FLUENTS, agents), min_size=1, max_size=3))),
+    )
+
+
+@st.composite
+def _event_models(draw: st.DrawFn, agents: Names, max_designated: int) -> Action:
+    """An action with any event model and no observers: preconditions are any formulas, relations may be empty."""
+    count, kinds = draw(sizes(3)), draw(st.sampled_from([("x",), ("x", "y")]))
+    effect = st.builds(Effect, st.sampled_from(FLUENTS), st.booleans(), _conditions(agents))
+    effects = st.lists(effect, max_size=2).map(tuple)
+    return Action(
+        name="",
+        applicability=TRUE,
+        events=tuple(Event(f"e{k}", draw(_conditions(agents)), draw(effects)) for k in range(count)),
+        designated=draw(_some(count, max_designated)),
+        relations={kind: draw(relations(count)) for kind in kinds},
+        observability=(),
     )
 
 
@@ -157,33 +144,15 @@ def _some(count: int, most: int) -> st.SearchStrategy[tuple[int, ...]]:
 
 
 @cache
-def _conditions(fluents: Names, agents: Names) -> st.SearchStrategy[Formula]:
-    return st.booleans().flatmap(lambda always: st.just(TRUE) if always else formulas(1, fluents, agents))
+def _conditions(agents: Names) -> st.SearchStrategy[Formula]:
+    return st.booleans().flatmap(lambda always: st.just(TRUE) if always else formulas(1, FLUENTS, agents))
 
 
 @cache
-def _effects(fluents: Names, agents: Names) -> st.SearchStrategy[tuple[Effect, ...]]:
-    effect = st.builds(Effect, st.sampled_from(fluents), st.booleans(), _conditions(fluents, agents))
-    return st.lists(effect, max_size=2).map(tuple)
-
-
-@cache
-def _observability(fluents: Names, agents: Names, kinds: Names) -> st.SearchStrategy[tuple[tuple[Formula, str], ...]]:
+def _observability(agents: Names, kinds: Names) -> st.SearchStrategy[tuple[tuple[Formula, str], ...]]:
     kind = st.sampled_from(kinds)
-    conditional = st.lists(st.tuples(formulas(1, fluents, agents), kind), max_size=2)
+    conditional = st.lists(st.tuples(formulas(1, FLUENTS, agents), kind), max_size=2)
     return st.builds(lambda first, last: (*first, (TRUE, last)), conditional, kind)
-
-
-@st.composite
-def _observed_otherwise(draw: st.DrawFn, action: Action, name: str, fluents: Names, agents: Names) -> Action:
-    """An action with the same event model, another name, and an applicability and observers of its own."""
-    observability = _observability(fluents, agents, tuple(action.relations))
-    return replace(
-        action,
-        name=name,
-        applicability=draw(_conditions(fluents, agents)),
-        observability=tuple(draw(observability) for _ in agents),
-    )
 
 
 def renumbered(estate: EState, seed: int) -> EState:
@@ -269,12 +238,16 @@ def random_estate(
 def partition(rng: random.Random, worlds: int) -> tuple[frozenset[int], ...]:
     """The row of each world under an equivalence of few or many classes."""
     most = rng.choice([2, 3, worlds])
-    class_of = [rng.randrange(most) for _ in range(worlds)]
-    members: dict[int, set[int]] = {}
-    for world, number in enumerate(class_of):
-        members.setdefault(number, set()).add(world)
-    rows = {number: frozenset(found) for number, found in members.items()}
-    return tuple(rows[number] for number in class_of)
+    return alike([rng.randrange(most) for _ in range(worlds)])
+
+
+def alike(keys: Sequence[Hashable]) -> tuple[frozenset[int], ...]:
+    """For each world those with the same key, the row of an equivalence."""
+    members: dict[Hashable, list[int]] = {}
+    for world, key in enumerate(keys):
+        members.setdefault(key, []).append(world)
+    rows = {key: frozenset(found) for key, found in members.items()}
+    return tuple(rows[key] for key in keys)
 
 
 def introspective(rng: random.Random, worlds: int) -> tuple[frozenset[int], ...]:
@@ -340,8 +313,7 @@ def _sensing_action(
 
 def _whether(rng: random.Random, unknown: str, others: Sequence[str], agents: Sequence[str]) -> Formula:
     """An agent knows whether something is the case, or another one knows that; now and then something else will do."""
-    agent, known = rng.choice(agents), fluent(unknown)
-    whether = or_(believes(agent, known), believes(agent, not_(known)))
+    whether = knows_whether(rng.choice(agents), fluent(unknown))
     return rng.choice(
         [whether, whether, believes(rng.choice(agents), whether), or_(_belief(rng, 1, others, agents), whether)]
     )

@@ -1,219 +1,135 @@
-"""The typed graphs of e-states in NumPy, from the query of formulas and the table of worlds: many e-states at once."""
+"""The typed graph of an e-state in plain Python, node by node and edge by edge."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from epigym.encoding.relational import Relational
-from epigym.features.counts import Edges, FeatureTables
-from epigym.features.types import FeatureTypes
-from epigym.space import ragged
+from epigym.encoding.relational import MAX_WORLDS, RELATIONS, Relational
+from epigym.features.counts import FeatureTables
+from epigym.reference.semantics import Evaluation
 from epigym.space.rows import GraphBatch
-from epigym.space.space import StateSpace, as_ids
-from epigym.space.worlds import Worlds, WorldTable
-from epigym.task.formula import Formula, Op, believes, fluent, not_
+from epigym.task.formula import Op
+from epigym.task.task import EState, Task
+from tests.oracles.features import Atoms, row
 
-MAX_WORLDS = 64
-_STATES = {"object": 1, "goal": 2, "fact": 1, "fluent": 3, "belief": 12, "world": 2, "row": 1}
-_FIRST = dict(zip(_STATES, np.cumsum([0, *_STATES.values()]).tolist(), strict=False))
+# Kinds of nodes with the first state of each, and kinds of edges.
+FIRST = {"object": 0, "goal": 1, "fact": 3, "fluent": 4, "belief": 7, "world": 19, "row": 21}
+PLACES = 4  # of arguments that are told apart; the last stands for all further ones
+WHO, CHILD, ABOUT, HOLDS, AT, POSSIBLE = range(2 * PLACES, 2 * PLACES + 6)
 
-_NOWHERE, _THROUGHOUT, _SOMEWHERE = range(3)  # where a fluent is true among the designated worlds
-_UNSURE, _TRUE, _FALSE, _EVERYTHING = range(4)  # what an agent believes of it
-_UNREMARKABLE = 4 * _NOWHERE + _FALSE
-
-_PLACES = 4  # of arguments that are told apart; the last stands for all further ones
-_ARGUMENT = 0
-_LEAF = _ARGUMENT + _PLACES  # an argument of a fluent in the goal
-_WHO, _CHILD, _ABOUT, _HOLDS, _AT, _POSSIBLE = range(_LEAF + _PLACES, _LEAF + _PLACES + 6)
-RELATIONS = 2 * (_POSSIBLE + 1)
-
-Ints = NDArray[np.int64]
+Parts = tuple[list[list[int]], Counter[tuple[object, object, int]]]
 
 
-class NumpyEncoder:
-    """The graphs of a space's e-states under a goal."""
+class Graph:
+    """The graph of an e-state, or what is in the graphs of all of them.
 
-    def __init__(self, space: StateSpace, encoding: Relational, goal: Sequence[Formula] | None = None) -> None:
-        task = space.task if goal is None else replace(space.task, goal=tuple(goal))
-        tables = FeatureTypes(task).tables
-        self._encoding = encoding
-        self._tables = tables
-        fluents = [fluent(name) for name in task.fluents]
-        held = [believes(agent, one) for agent in task.agents for one in fluents]
-        denied = [believes(agent, not_(one)) for agent in task.agents for one in fluents]
-        self._query = space.query([*fluents, *map(not_, fluents), *held, *denied, *tables.goal])
-        self._worlds = Worlds(space, tables.goal)
-        self.types = types_of(tables, encoding.type_ids)
-        # What may be a node in every e-state: objects, goal, facts, fluents and beliefs, one after the other.
-        self._goal = len(tables.objects)
-        self._fluent = self._goal + len(tables.goal) + len(tables.fact_fine)
-        self._belief = self._fluent + len(fluents)
-        self._edges = np.array(list(self._fixed_edges(task.fluents)), dtype=np.int64).reshape(-1, 3).T
+    Attributes:
+        nodes: by what they stand for: kind, state and types.
+        edges: in one direction.
+    """
 
-    def graphs(self, ids: ArrayLike) -> GraphBatch:
-        """The graphs of e-states, int32[k]."""
-        worlds = self._worlds(ids)
-        kept = _first_worlds(worlds)
-        state, present = self._atoms(as_ids(ids), worlds, kept)
-        graph, place = np.nonzero(present)
-        number = np.where(present, np.cumsum(present).reshape(present.shape) - 1, -1)
-        source, target, relation = self._edges
-        of, edge = np.nonzero(present[:, source] & present[:, target])
-        parts = [(number[of, source[edge]], number[of, target[edge]], relation[edge])]
+    def __init__(self, task: Task, tables: FeatureTables, encoding: Relational, estate: EState | None) -> None:
+        self._task, self._tables, self._shown = task, tables, encoding.types_per_node
+        self.nodes: dict[tuple[object, ...], list[int]] = {}
+        order = sorted(range(len(estate.valuations)), key=lambda w: w not in estate.designated) if estate else []
+        self._worlds = order[:MAX_WORLDS]
+        somewhere = frozenset[str]().union(*(estate.valuations[w] for w in self._worlds)) if estate else frozenset()
+        atoms = estate and Atoms(task, tables, estate)
+        types = iter(types_of(tables, encoding.type_ids).tolist())
+        for o in range(len(tables.objects)):
+            self._add(("object", o), 0, next(types))
+        for g in range(len(tables.goal)):
+            self._add(("goal", g), atoms.true[g] if atoms else 0, next(types))
+        for s in range(len(tables.fact_fine)):
+            self._add(("fact", s), 0, next(types))
+        if atoms and estate:
+            for f, name in enumerate(task.fluents):
+                own = next(types)
+                if name in somewhere or tables.relevant_fluent[f]:
+                    self._add(("fluent", f), atoms.truth[f], own)
+            for i, held in enumerate(atoms.held):
+                for f, belief in enumerate(held):
+                    own = next(types)
+                    if atoms.is_present(("belief", i, f)):
+                        self._add(("belief", i, f), 4 * atoms.truth[f] + belief, own)
+        self.edges = [(node, *edge) for node in self.nodes for edge in self._of(node) if edge[0] in self.nodes]
+        if estate:
+            self._add_worlds(estate)
 
-        first_world = len(graph)
-        world_of = worlds.state[kept]
-        world = np.full(len(worlds.state), -1)
-        world[kept] = first_world + np.arange(len(kept))
-        for table, start, kind in ((worlds.fluents, self._fluent, _HOLDS), (worlds.truth, self._goal, _HOLDS)):
-            at, what = np.nonzero(table[kept])
-            parts.append((first_world + at, number[world_of[at], start + what], np.full(len(at), kind)))
+    def parts(self) -> Parts:
+        """The nodes in order, and the edges in both directions."""
+        number = {name: place for place, name in enumerate(self.nodes)}
+        forth = [(number[one], number[other], kind) for one, other, kind in self.edges]
+        back = [(other, one, kind + RELATIONS // 2) for one, other, kind in forth]
+        return _parts(list(self.nodes.values()), [*forth, *back])
 
-        agents = len(self._tables.agent_object)
-        pairs, row = np.unique(worlds.row[kept] * agents + np.arange(agents), return_inverse=True)
-        first_row = first_world + len(kept)
-        row = first_row + row.reshape(-1, agents)
-        row_of = np.empty(len(pairs), dtype=np.int64)
-        row_of[row - first_row] = world_of[:, None]
-        rows = first_row + np.arange(len(pairs))
-        members, counts = ragged.positions(worlds.ptr, pairs // agents)
-        possible = np.stack([np.repeat(rows, counts), world[worlds.member[members]]])
-        possible = possible[:, possible[1] >= 0]
-        who = number[row_of, self._tables.agent_object[pairs % agents]]
-        parts.append((np.repeat(first_world + np.arange(len(kept)), agents), row.ravel(), np.full(row.size, _AT)))
-        parts.append((*possible, np.full(possible.shape[1], _POSSIBLE)))
-        parts.append((rows, who, np.full(len(rows), _WHO)))
+    def _add(self, name: tuple[object, ...], state: int, types: list[int]) -> None:
+        kind = str(name[0])
+        self.nodes[name] = [list(FIRST).index(kind), FIRST[kind] + state, *[*types, *[0] * self._shown][: self._shown]]
 
-        nameless = np.zeros((len(kept) + len(pairs), 2), dtype=np.int64)
-        return self._batch(
-            size=len(present),
-            graph=np.concatenate([graph, world_of, row_of]),
-            state=np.concatenate(
-                [state[present], _FIRST["world"] + worlds.designated[kept], np.full(len(pairs), _FIRST["row"])]
-            ),
-            types=np.concatenate([self.types[place], nameless]),
-            **_both_ways(parts),
-        )
-
-    def without_worlds(self) -> GraphBatch:
-        """One graph of what all e-states share: the objects, the goal as if nothing of it were true, and the facts."""
+    def _of(self, node: tuple[object, ...]) -> Iterator[tuple[tuple[object, ...], int]]:
+        """The edges of a node that is in every e-state or none."""
         tables = self._tables
-        counts = len(tables.objects), len(tables.goal), len(tables.fact_fine)
-        source, target, relation = self._edges
-        inside = (source < self._fluent) & (target < self._fluent)
-        return self._batch(
-            size=1,
-            graph=np.zeros(self._fluent, dtype=np.int64),
-            state=np.repeat([_FIRST["object"], _FIRST["goal"], _FIRST["fact"]], counts),
-            types=self.types[: self._fluent],
-            **_both_ways([(source[inside], target[inside], relation[inside])]),
-        )
+        match node:
+            case ("fluent", int(f)):
+                yield from ((o, min(place, PLACES) - 1) for o, place in row(tables.fluent_edges, f))
+            case ("fact", int(s)):
+                yield from ((o, min(place, PLACES) - 1) for o, place in row(tables.fact_edges, s))
+            case ("belief", int(i), f):
+                yield ("object", int(tables.agent_object[i])), WHO
+                yield ("fluent", f), ABOUT
+            case ("goal", int(g)):
+                formula, (ptr, child) = tables.goal[g], tables.goal_children
+                is_leaf = formula.op is Op.FLUENT
+                for o, label in row(tables.goal_edges, g):
+                    yield o, PLACES + min(label & 0xFF, PLACES) - 1 if is_leaf else WHO
+                yield from ((("goal", number), CHILD) for number in child[ptr[g] : ptr[g + 1]].tolist())
+                if is_leaf:
+                    yield ("fluent", self._task.fluents.index(formula.name)), ABOUT
 
-    def _batch(self, size: int, graph: Ints, state: Ints, types: Ints, edges: Ints, relation: Ints) -> GraphBatch:
-        """The graphs one after the other."""
-        order = np.argsort(graph, kind="stable")
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        nodes = np.zeros((len(order), 2 + self._encoding.types_per_node), dtype=np.int64)
-        state, types = state[order], types[order]
-        nodes[:, 0], nodes[:, 1] = np.repeat(np.arange(len(_STATES)), list(_STATES.values()))[state], state
-        shown = min(types.shape[1], self._encoding.types_per_node)
-        nodes[:, 2 : 2 + shown] = types[:, :shown]
-        of_edge = graph[edges[0]]
-        edge_order = np.argsort(of_edge, kind="stable")
-        return GraphBatch(
-            nodes,
-            place[edges[:, edge_order]],
-            relation[edge_order],
-            ragged.pointers(np.bincount(graph, minlength=size)),
-            ragged.pointers(np.bincount(of_edge, minlength=size)),
-        )
-
-    def _atoms(self, ids: NDArray[np.int32], worlds: WorldTable, kept: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-        """int64[k, m] and bool[k, m]: the state of all that may be a node in every e-state, and whether it is one."""
-        tables = self._tables
-        fluents, beliefs = len(tables.fluent_fine), tables.belief_fine.size
-        ends = np.cumsum([fluents, fluents, beliefs, beliefs]).tolist()
-        true, false, held, denied, goal = np.split(self._query(ids), ends, axis=1)
-        where = np.select([true, false], [_THROUGHOUT, _NOWHERE], _SOMEWHERE)
-        holds = np.select([held & denied, held, denied], [_EVERYTHING, _TRUE, _FALSE], _UNSURE)
-        belief = 4 * np.tile(where, (1, len(tables.agent_object))) + holds
-        somewhere = np.zeros_like(true)
-        at, what = np.nonzero(worlds.fluents[kept])
-        somewhere[worlds.state[kept][at], what] = True
-        shape = len(ids), len(tables.objects)
-        facts = np.full((len(ids), len(tables.fact_fine)), _FIRST["fact"])
-        state = np.concatenate(
-            [
-                np.full(shape, _FIRST["object"]), _FIRST["goal"] + goal, facts, _FIRST["fluent"] + where,
-                _FIRST["belief"] + belief,
-            ],
-            axis=1,
-        )  # fmt: skip
-        present = np.ones(state.shape, dtype=np.bool_)
-        present[:, self._fluent : self._belief] = somewhere | tables.relevant_fluent
-        present[:, self._belief :] = (belief != _UNREMARKABLE) | tables.relevant_belief.ravel()
-        return state, present
-
-    def _fixed_edges(self, fluents: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-        """Source, target and kind of the edges between what may be a node in every e-state."""
-        tables, place = self._tables, {name: number for number, name in enumerate(fluents)}
-        for first, edges in ((self._fluent, tables.fluent_edges), (self._goal + len(tables.goal), tables.fact_edges)):
-            for row, target, label in _listed(edges):
-                yield first + row, target, _argument(label)
-        for row, target, label in _listed(tables.goal_edges):
-            is_leaf = tables.goal[row].op is Op.FLUENT
-            yield self._goal + row, target, _LEAF + _argument(label & 0xFF) if is_leaf else _WHO
-        ptr, child = tables.goal_children
-        for row, formula in enumerate(tables.goal):
-            for one in child[ptr[row] : ptr[row + 1]].tolist():
-                yield self._goal + row, self._goal + one, _CHILD
-            if formula.op is Op.FLUENT:
-                yield self._goal + row, self._fluent + place[formula.name], _ABOUT
-        for agent, one in enumerate(tables.agent_object.tolist()):
-            for number in range(len(fluents)):
-                yield self._belief + agent * len(fluents) + number, one, _WHO
-                yield self._belief + agent * len(fluents) + number, self._fluent + number, _ABOUT
+    def _add_worlds(self, estate: EState) -> None:
+        truth = [Evaluation(self._task.agents, estate).truth(formula) for formula in self._tables.goal]
+        for w in self._worlds:
+            self._add(("world", w), int(w in estate.designated), [])
+            true = [("fluent", f) for f, name in enumerate(self._task.fluents) if name in estate.valuations[w]]
+            true += [("goal", g) for g, at in enumerate(truth) if w in at]
+            self.edges += [(("world", w), node, HOLDS) for node in true]
+        for w in self._worlds:
+            for i, rows in enumerate(estate.successors):
+                name = "row", i, rows[w]
+                self.edges.append((("world", w), name, AT))
+                if name not in self.nodes:
+                    self._add(name, 0, [])
+                    self.edges.append((name, ("object", int(self._tables.agent_object[i])), WHO))
+                    self.edges += [(name, ("world", v), POSSIBLE) for v in rows[w] if v in self._worlds]
 
 
-def _both_ways(parts: Sequence[tuple[Ints, Ints, Ints]]) -> dict[str, Ints]:
-    """Edges and their kinds, from sources, targets and kinds of those in one direction."""
-    ends = np.concatenate([np.stack(part[:2]) for part in parts], axis=1)
-    kinds = np.concatenate([part[2] for part in parts])
-    return {
-        "edges": np.concatenate([ends, ends[::-1]], axis=1),
-        "relation": np.concatenate([kinds, kinds + RELATIONS // 2]),
-    }
+def parts_of(batch: GraphBatch, index: int) -> Parts:
+    """The nodes and edges of one of several graphs."""
+    (first, last), (start, end) = batch.node_ptr[index : index + 2], batch.edge_ptr[index : index + 2]
+    ends = (batch.edge_index[:, start:end] - first).tolist()
+    edges = list(zip(*ends, batch.edge_label[start:end].tolist(), strict=True))
+    return _parts(batch.nodes[first:last].tolist(), edges)
 
 
-def types_of(tables: FeatureTables, type_ids: int) -> Ints:
+def _parts(nodes: list[list[int]], edges: list[tuple[int, int, int]]) -> Parts:
+    """Nodes and edges, of which rows, which have no order, are known by their agent and worlds."""
+    seen: dict[int, set[object]] = {number: set() for number, node in enumerate(nodes) if node[1] == FIRST["row"]}
+    for a, b, kind in edges:
+        if a in seen and kind in (WHO, POSSIBLE):
+            seen[a].add((b, kind))
+    names = [frozenset(seen[number]) if number in seen else number for number in range(len(nodes))]
+    return nodes, Counter((names[a], names[b], kind) for a, b, kind in edges)
+
+
+def types_of(tables: FeatureTables, type_ids: int) -> NDArray[np.int64]:
     """int64[m, 2]: the ids of the fine and the coarse types of all that may be a node, 0 for none."""
     fine = [tables.objects, tables.goal_fine, tables.fact_fine, tables.fluent_fine, tables.belief_fine.ravel()]
-    coarse = [
-        np.zeros_like(tables.objects), tables.goal_coarse, np.zeros_like(tables.fact_fine), tables.fluent_coarse,
-        tables.belief_coarse.ravel(),
-    ]  # fmt: skip
+    coarse = [np.zeros_like(tables.objects), tables.goal_coarse, np.zeros_like(tables.fact_fine)]
+    coarse += [tables.fluent_coarse, tables.belief_coarse.ravel()]
     pairs = zip(np.concatenate(fine).tolist(), np.concatenate(coarse).tolist(), strict=True)
     return np.array([[1 + colour % type_ids if colour else 0 for colour in pair] for pair in pairs], np.int64)
-
-
-def _first_worlds(worlds: WorldTable) -> Ints:
-    """int64: the worlds that are nodes, by e-state."""
-    order = np.lexsort((~worlds.designated, worlds.state))
-    first = np.searchsorted(worlds.state, worlds.state)
-    return order[np.arange(len(order)) - first < MAX_WORLDS]
-
-
-def _listed(edges: Edges) -> Iterator[tuple[int, int, int]]:
-    ptr, target, label = edges
-    rows = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    return zip(rows.tolist(), target.tolist(), label.tolist(), strict=True)
-
-
-def _argument(place: int) -> int:
-    """The kind of the edge to an argument; places are counted from 1."""
-    return _ARGUMENT + min(place, _PLACES) - 1

@@ -65,18 +65,14 @@ def _normal(formula: Formula, positive: bool = True, *, read: bool) -> Formula:
 
 def _believed(box: Formula, part: Formula) -> Formula:
     """The belief `box` in `part` instead; what is actually so does not depend on who believes it."""
-    if _unnegated(part).op is Op.ACTUALLY:
+    if part.unnegated.op is Op.ACTUALLY:
         return part
     return common(box.agents, part) if box.op is Op.COMMON else and_(*(believes(agent, part) for agent in box.agents))
 
 
-def _unnegated(formula: Formula) -> Formula:
-    return formula.children[0] if formula.op is Op.NOT else formula
-
-
 def alternatives(formula: Formula) -> list[Formula]:
     """Formulas in normal form of which each suffices for `formula`, apart from the formula itself."""
-    inner = _unnegated(formula)
+    inner = formula.unnegated
     match formula.op:
         case Op.OR:
             return list(formula.children)
@@ -104,12 +100,12 @@ def guarantees(event: Event) -> list[tuple[Formula, Formula]]:
     touched = {effect.fluent for effect in event.effects}
 
     def remains(part: Formula) -> bool:
-        return _unnegated(part).op is Op.FLUENT and _unnegated(part).name not in touched
+        return part.unnegated.op is Op.FLUENT and part.unnegated.name not in touched
 
     known = conjuncts(_normal(event.precondition, read=False))
     found += [(part, TRUE) for part in known if remains(part)]
     for part in known:
-        if _unnegated(part).op in BELIEFS:
+        if part.unnegated.op in BELIEFS:
             found += [(belief, TRUE) for belief in conjuncts(normal_form(part))]
     for disjunction in known:
         if disjunction.op is Op.OR:
@@ -284,7 +280,7 @@ class Relaxation:
         def ways(part: Formula) -> list[Way]:
             return self._ways(action, event, part, types, above)
 
-        inner = _unnegated(formula)
+        inner = formula.unnegated
         match formula.op:
             case Op.TRUE:
                 found.append(Way())

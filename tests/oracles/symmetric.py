@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 
-from epigym.task.formula import TRUE, Formula, and_, believes, fluent, not_, or_
+from epigym.task.formula import TRUE, Formula, and_, fluent, knows_whether, not_
 from epigym.task.task import Action, EState, Event, Task
-from tests.helpers.strategies import random_estate, telling_task
+from tests.helpers.strategies import alike, random_estate, telling_task
 
 Images = Mapping[str, str]  # of the names that change
 
@@ -97,10 +97,7 @@ def muddy_children(children: int, muddy: int, agent: str = "child{}", fluent_nam
     """
     agents = tuple(agent.format(k) for k in range(children))
     fluents = tuple(fluent_name.format(k) for k in range(children))
-    knows = [
-        or_(believes(agent, fluent(name)), believes(agent, not_(fluent(name))))
-        for agent, name in zip(agents, fluents, strict=True)
-    ]
+    knows = [knows_whether(agent, fluent(name)) for agent, name in zip(agents, fluents, strict=True)]
     worlds = [world for world in product((False, True), repeat=children) if any(world)]
 
     def ask(child: int) -> Action:
@@ -113,17 +110,9 @@ def muddy_children(children: int, muddy: int, agent: str = "child{}", fluent_nam
             (((TRUE, "full"),),) * children,
         )
 
-    def rows(child: int) -> tuple[frozenset[int], ...]:
-        seen = [world[:child] + world[child + 1 :] for world in worlds]
-        alike: dict[tuple[bool, ...], list[int]] = {}
-        for number, others in enumerate(seen):
-            alike.setdefault(others, []).append(number)
-        shared = {others: frozenset(row) for others, row in alike.items()}
-        return tuple(shared[others] for others in seen)
-
     initial = EState(
         tuple(frozenset(name for name, dirty in zip(fluents, world, strict=True) if dirty) for world in worlds),
-        tuple(map(rows, range(children))),
+        tuple(alike([world[:child] + world[child + 1 :] for world in worlds]) for child in range(children)),
         (worlds.index(tuple(k < muddy for k in range(children))),),
     )
     return Task("muddy", fluents, agents, tuple(map(ask, range(children))), initial, (and_(*knows),))

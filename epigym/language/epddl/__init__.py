@@ -7,15 +7,14 @@ constructs of the files whose meaning depends on the difference.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 from epigym.errors import EpigymError, MissingError, NestingError, UsageError
 from epigym.io.files import is_file, read, read_json
 from epigym.language.epddl.checker import check
 from epigym.language.epddl.grounder import ground
-from epigym.language.epddl.parser import parse_domain, parse_library, parse_problem, parse_whole
+from epigym.language.epddl.parser import parse, parse_whole
 from epigym.language.epddl.requirements import File, check_requirements, expanded
 from epigym.language.epddl.syntax import Domain, Library, Problem
 from epigym.language.epddl.types import Specification
@@ -49,8 +48,6 @@ def load_epddl(
         UsageError: if there is no domain.
         EpigymError: if a file cannot be read.
     """
-    if domain_file is None:
-        return ground_whole(_source(problem), [_source(path) for path in libraries], plank_compat=plank_compat).task
     return ground_epddl(problem, domain_file, libraries, plank_compat=plank_compat).task
 
 
@@ -67,7 +64,7 @@ def parse_epddl(text: str, *, file: str = "<string>", plank_compat: bool = False
         LimitError: if the initial state has too many worlds, or a predicate or an action too many instances.
         UsageError: if there is no domain.
     """
-    return ground_whole(Source(file, text), plank_compat=plank_compat).task
+    return ground_texts(Source(file, text), None, plank_compat=plank_compat).task
 
 
 def load_spec(path: str | Path, *, plank_compat: bool = False) -> Task:
@@ -77,70 +74,57 @@ def load_spec(path: str | Path, *, plank_compat: bool = False) -> Task:
     paths are looked up in the folder of the file first, then in the working directory.
 
     Raises:
-        ParseError: naming the place that is wrong.
-        LimitError: if the initial state has too many worlds, or a predicate or an action too many instances.
-        MissingError: if the specification or a file that it names does not exist.
-        EpigymError: if one of them cannot be read.
+        MissingError: if the specification or a file that it names does not exist; other errors as `load_epddl`.
     """
     problem, domain, *libraries = _spec_paths(Path(path))
     return load_epddl(problem, domain, libraries, plank_compat=plank_compat)
 
 
 def ground_epddl(
-    problem: str | Path, domain_file: str | Path, libraries: Iterable[str | Path] = (), *, plank_compat: bool = False
+    problem: str | Path,
+    domain_file: str | Path | None,
+    libraries: Iterable[str | Path] = (),
+    *,
+    plank_compat: bool = False,
 ) -> GroundSpecification:
     """The ground task with what the official JSON layout adds to it; arguments and errors as `load_epddl`."""
-    library_sources = [_source(path) for path in libraries]
-    return ground_texts(_source(problem), _source(domain_file), library_sources, plank_compat=plank_compat)
+    domain = None if domain_file is None else _source(domain_file)
+    return ground_texts(_source(problem), domain, map(_source, libraries), plank_compat=plank_compat)
 
 
 def ground_texts(
-    problem: Source, domain: Source, libraries: Iterable[Source] = (), *, plank_compat: bool = False
+    problem: Source, domain: Source | None, libraries: Iterable[Source] = (), *, plank_compat: bool = False
 ) -> GroundSpecification:
-    """The ground task of texts; errors as `load_epddl`."""
-    with _naming(f"{problem.file} with {domain.file}"):
-        parsed = [(parse_library(source), source) for source in libraries]
-        spec = _specification((parse_problem(problem), problem), (parse_domain(domain), domain), parsed)
-        return ground(spec, plank_compat=plank_compat)
-
-
-def ground_whole(whole: Source, libraries: Iterable[Source] = (), *, plank_compat: bool = False) -> GroundSpecification:
-    """The ground task of a text that holds problem, domain and libraries, and further libraries; see `load_epddl`."""
-    with _naming(whole.file):
-        parts = parse_whole(whole)
-        domains = [part for part in parts if isinstance(part, Domain)]
-        problems = [part for part in parts if isinstance(part, Problem)]
-        if not domains:
-            raise UsageError(
-                f"{whole.file}: an EPDDL problem needs its domain: give domain_file, and the libraries if it has any"
-            )
-        if len(domains) > 1 or len(problems) != 1:
-            found = f"{len(domains)} domains and {len(problems)} problems"
-            raise UsageError(f"{whole.file}: expected one domain and one problem, found {found}")
-        parsed = [(parse_library(source), source) for source in libraries]
-        parsed += [(part, whole) for part in parts if isinstance(part, Library)]
-        return ground(_specification((problems[0], whole), (domains[0], whole), parsed), plank_compat=plank_compat)
-
-
-@contextmanager
-def _naming(files: str) -> Iterator[None]:
-    """Says where a formula is that is nested too deeply once it is ground."""
+    """The ground task of texts; arguments and errors as `load_epddl`."""
+    files = problem.file if domain is None else f"{problem.file} with {domain.file}"
     try:
-        yield
+        return ground(_specification(problem, domain, libraries), plank_compat=plank_compat)
     except NestingError as error:
         raise NestingError(f"{files}: {error}") from None
 
 
-def _specification(
-    problem: tuple[Problem, Source], domain: tuple[Domain, Source], libraries: list[tuple[Library, Source]]
-) -> Specification:
-    spec = Specification(*domain, *problem, libraries=tuple(str(library.name) for library, _ in libraries))
+def _specification(problem: Source, domain: Source | None, libraries: Iterable[Source]) -> Specification:
+    """The checked specification in texts."""
+    parts: list[tuple[File, Source]] = [(parse(source, Library), source) for source in libraries]
+    if domain is None:
+        parts += [(part, problem) for part in parse_whole(problem)]
+    else:
+        parts += [(parse(problem, Problem), problem), (parse(domain, Domain), domain)]
+    named = [(part, source) for part, source in parts if isinstance(part, Library)]
+    domains = [(part, source) for part, source in parts if isinstance(part, Domain)]
+    problems = [(part, source) for part, source in parts if isinstance(part, Problem)]
+    if not domains:
+        need = "an EPDDL problem needs its domain: give domain_file, and the libraries if it has any"
+        raise UsageError(f"{problem.file}: {need}")
+    if len(domains) > 1 or len(problems) != 1:
+        found = f"{len(domains)} domains and {len(problems)} problems"
+        raise UsageError(f"{problem.file}: expected one domain and one problem, found {found}")
+    spec = Specification(*domains[0], *problems[0], libraries=tuple(str(library.name) for library, _ in named))
     facts = frozenset(str(predicate.name) for predicate in spec.domain.predicates if predicate.is_fact)
-    files: list[tuple[File, Source]] = [domain, problem, *libraries]
-    for file, source in files:
+    for file, source in parts:
         check_requirements(file, source, facts)
-    spec.requirements = tuple(sorted(expanded(name for file, _ in files for name in file.requirements)))
-    check(spec, libraries)
+    spec.requirements = tuple(sorted(expanded(name for file, _ in parts for name in file.requirements)))
+    check(spec, named)
     return spec
 
 

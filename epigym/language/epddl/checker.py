@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sized
 from typing import TypeAlias, TypeVar
 
-from epigym.language.epddl.conditions import CONDITIONS, first_modality, satisfies
 from epigym.language.epddl.syntax import (
     ActionSchema,
     ActionType,
@@ -33,9 +32,10 @@ from epigym.language.epddl.terms import (
     Quantified,
     Several,
     Symbol,
-    Variable,
+    Typed,
     children,
     items,
+    subformulas,
 )
 from epigym.language.epddl.types import INNER, Specification, declare, declare_action_types, types_of
 from epigym.language.source import Source
@@ -43,6 +43,11 @@ from epigym.names import unknown
 
 T = TypeVar("T")
 Scope: TypeAlias = Mapping[str, tuple[str, ...]]
+_CONDITIONS = frozenset(
+    [":propositional-precondition", ":propositional-postconditions", ":propositional-event"]
+    + [f":{trivial}-{part}" for trivial in ("trivial", "non-trivial") for part in ("precondition", "postconditions")]
+    + [":trivial-event", ":non-trivial-event"]
+)
 
 
 def check(spec: Specification, libraries: Iterable[tuple[Library, Source]]) -> None:
@@ -136,20 +141,20 @@ class _Checker:
             found, expected = " or ".join(types), " or ".join(formal)
             raise self.source.error(f"{str(term)!r} has type {found}, {what} expects {expected}", term)
 
-    def arguments(self, name: Symbol, terms: tuple[Symbol, ...], formals: tuple[Variable, ...], scope: Scope) -> None:
+    def arguments(self, name: Symbol, terms: tuple[Symbol, ...], formals: tuple[Typed, ...], scope: Scope) -> None:
         if len(terms) != len(formals):
             raise self.source.error(f"{str(name)!r} takes {_count(formals, 'argument')}, found {len(terms)}", name)
         for term, formal in zip(terms, formals, strict=True):
             self.argument(term, types_of(formal, "object"), scope, f"{str(name)!r}")
 
-    def variables(self, variables: Iterable[Variable], scope: Scope, default: str) -> dict[str, tuple[str, ...]]:
+    def variables(self, variables: Iterable[Typed], scope: Scope, default: str) -> dict[str, tuple[str, ...]]:
         """The scope extended by variables."""
         inner = dict(scope)
         for variable in variables:
             if variable.name in inner:
                 raise self.source.error(f"variable {str(variable.name)!r} is already bound here", variable.name)
             for kind in variable.types:
-                self.known(kind, "type", self.spec.types.names)
+                self.known(kind, "type", self.spec.types)
                 if (kind if kind in INNER else "entity") != (default if default in INNER else "entity"):
                     raise self.source.error(f"variables of type {str(kind)!r} cannot be used here", kind)
             inner[variable.name] = types_of(variable, default)
@@ -165,7 +170,7 @@ class _Checker:
         match elements:
             case Item(value):
                 check(value, scope)
-            case Several(parts):
+            case Several(_, parts):
                 for part in parts:
                     self.elements(part, scope, default, check)
             case Each(binder=binder, body=body):
@@ -184,7 +189,7 @@ class _Checker:
                 if facts_only and not self.spec.predicates[formula.predicate].is_fact:
                     message = f"only facts may occur in a '|' condition, {str(formula.predicate)!r} is no :fact"
                     raise self.source.error(message, formula.predicate)
-            case Equality(left, right):
+            case Equality(_, left, right):
                 self.term(left, scope)
                 self.term(right, scope)
             case Modal():
@@ -255,7 +260,7 @@ class _Checker:
         conditions = dict(kind.conditions)
         for variable, call in zip(kind.events, calls, strict=True):
             for condition in conditions.get(variable, ()):
-                if not satisfies(self.spec.events[call.name], condition):
+                if not _satisfies(self.spec.events[call.name], condition):
                     message = f"event {str(call.name)!r} is not {condition[1:]!r}, as {str(kind.name)!r} demands"
                     raise self.source.error(message, call.name)
 
@@ -298,7 +303,7 @@ class _Checker:
             self.known(variable, "event variable", kind.events)
         for _, conditions in kind.conditions:
             for condition in conditions:
-                self.known(condition, "event condition", CONDITIONS)
+                self.known(condition, "event condition", _CONDITIONS)
 
     def event_pair(self, pair: EventPair, scope: Scope) -> None:
         for variable in pair:
@@ -357,12 +362,38 @@ class _Checker:
             inner = formula.operand
             if isinstance(inner, Modal) and self.is_theory_modality(inner):
                 inner = inner.operand
-        found = first_modality(inner)
+        found = _first_modality(inner)
         if found is not None:
             shapes = "(f), ([C. All] (f)), ([C. All] ([i] (f))), ([C. All] ([Kw. i] (f))), ([C. All] (<Kw. i> (f)))"
             raise self.source.error(f"a theory has formulas {shapes} with f propositional", found.place)
 
     def is_theory_modality(self, modal: Modal) -> bool:
         if isinstance(modal.group, Symbol) and modal.group != "All" and modal.group not in self.spec.groups:
-            return modal.kind == "Kw." or (modal.kind == "" and modal.is_box)
+            return modal.kind == "Kw." or (modal.kind is None and modal.is_box)
         return False
+
+
+def _first_modality(formula: Formula) -> Modal | None:
+    """The first modality of a formula, as it is written."""
+    return next((part for part in subformulas(formula) if isinstance(part, Modal)), None)
+
+
+def _satisfies(event: EventSchema, condition: str) -> bool:
+    """Whether an event meets an event condition, by its text alone."""
+    kind, _, part = condition[1:].rpartition("-")
+    checks = []
+    if part in ("precondition", "event"):
+        trivial = event.precondition is None or str(event.precondition.place) == "true"
+        formulas = [] if event.precondition is None else [event.precondition]
+        checks.append(_meets(kind, trivial, formulas))
+    if part in ("postconditions", "event"):
+        effects = [] if event.effects is None else list(items(event.effects))
+        conditions = [effect.condition for effect in effects if isinstance(effect, Conditional)]
+        checks.append(_meets(kind, not effects, conditions))
+    return all(checks)
+
+
+def _meets(kind: str, trivial: bool, formulas: list[Formula]) -> bool:
+    if kind == "propositional":
+        return all(_first_modality(formula) is None for formula in formulas)
+    return trivial if kind == "trivial" else not trivial

@@ -14,7 +14,8 @@ from epigym.language.epddl import terms as syntax
 from epigym.language.epddl.readings import Readings
 from epigym.language.epddl.syntax import EventPair, Predicate
 from epigym.language.epddl.types import Specification, types_of
-from epigym.task.formula import FALSE, TRUE, Formula, and_, believes, common, everybody, fluent, implies, not_, or_
+from epigym.language.modalities import modal
+from epigym.task.formula import FALSE, TRUE, Formula, and_, fluent, implies, not_, or_
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -146,26 +147,26 @@ class Expander:
         """The truth of a condition over facts and equality, by the initial facts alone."""
         match condition:
             case syntax.Constant(value):
-                return lambda assignment: value
+                return lambda assignment: value == "true"
             case syntax.Atom():
                 key, facts = self.key(condition), self.facts
                 return lambda assignment: key(assignment) in facts
-            case syntax.Equality(left, right, negated):
-                first, second = str(left), str(right)
-                return lambda values: (values.get(first, first) == values.get(second, second)) != negated
-            case syntax.Negation(operand):
+            case syntax.Equality(sign, left, right):
+                first, second, equal = str(left), str(right), sign == "="
+                return lambda values: (values.get(first, first) == values.get(second, second)) == equal
+            case syntax.Negation(_, operand):
                 inner = self.test(operand)
                 return lambda assignment: not inner(assignment)
-            case syntax.Junction(conjunctive, operands):
+            case syntax.Junction(_, operands):
                 parts = [self.test(operand) for operand in operands]
-                decide = all if conjunctive else any
+                decide = all if condition.is_conjunction else any
                 return lambda assignment: decide(part(assignment) for part in parts)
-            case syntax.Implication(premise, conclusion):
+            case syntax.Implication(_, premise, conclusion):
                 before, after = self.test(premise), self.test(conclusion)
                 return lambda assignment: not before(assignment) or after(assignment)
-            case syntax.Quantified(universal, binder, body):
+            case syntax.Quantified(_, binder, body):
                 bind, inner = self.assignments(binder, "object"), self.test(body)
-                quantify = all if universal else any
+                quantify = all if condition.is_universal else any
                 return lambda assignment: quantify(inner(values) for values in bind(assignment))
             case _:
                 raise AssertionError(f"no condition on facts: {condition}")
@@ -188,20 +189,20 @@ class Expander:
             case syntax.Constant() | syntax.Equality():
                 test = self.test(formula)
                 return lambda assignment: TRUE if test(assignment) else FALSE
-            case syntax.Negation(operand):
+            case syntax.Negation(_, operand):
                 inner = self.formula(operand)
                 return lambda assignment: not_(inner(assignment))
-            case syntax.Junction(conjunctive, operands):
-                return self._junction(conjunctive, operands)
-            case syntax.Implication(premise, conclusion):
+            case syntax.Junction():
+                return self._junction(formula.is_conjunction, formula.operands)
+            case syntax.Implication(_, premise, conclusion):
                 before, after = self.formula(premise), self.formula(conclusion)
                 return lambda assignment: implies(before(assignment), after(assignment))
-            case syntax.Quantified(universal, binder, body):
+            case syntax.Quantified(_, binder, body):
                 for variable in binder.variables:
                     if not variable.types:
                         self.readings.note("untyped", variable.name)
                 bind, inner = self.assignments(binder, "object"), self.formula(body)
-                return lambda assignment: _join(universal, (inner(values) for values in bind(assignment)))
+                return lambda assignment: _join(formula.is_universal, map(inner, bind(assignment)))
             case syntax.Modal():
                 return self._modal(formula)
 
@@ -218,23 +219,17 @@ class Expander:
 
         return build
 
-    def _modal(self, modal: syntax.Modal) -> Builder:
-        group, operand = self._group(modal.group), self.formula(modal.operand)
-        box = _BOXES[modal.kind]
-        if modal.is_box:
-            return lambda assignment: box(group(assignment), operand(assignment))
-
-        def diamond(agents: tuple[str, ...], formula: Formula) -> Formula:
-            # `<Kw. i> f` denies the box; the other diamonds are duals.
-            return not_(box(agents, formula if modal.kind == "Kw." else not_(formula)))
+    def _modal(self, formula: syntax.Modal) -> Builder:
+        group, operand = self._group(formula.group), self.formula(formula.operand)
+        kind, is_box = (formula.kind or "").rstrip("."), formula.is_box
 
         def build(assignment: Assignment) -> Formula:
-            agents, formula = group(assignment), operand(assignment)
-            if len(agents) > 1 and modal.kind != "C.":
-                self.readings.note("group diamond", modal.place)
-                if self.readings.plank_compat:
-                    return and_(*(diamond((agent,), formula) for agent in agents))
-            return diamond(agents, formula)
+            agents = group(assignment)
+            if not agents:
+                return TRUE if is_box else FALSE
+            if len(agents) > 1 and kind != "C" and not is_box:
+                self.readings.note("group diamond", formula.place)
+            return modal(kind, is_box, agents, operand(assignment), one_by_one=self.readings.plank_compat)
 
         return build
 
@@ -256,27 +251,6 @@ class Expander:
             return named.get(value, (value,))
 
         return lookup
-
-
-def _everybody(agents: tuple[str, ...], formula: Formula) -> Formula:
-    if len(agents) == 1:
-        return believes(agents[0], formula)
-    return everybody(agents, formula) if agents else TRUE
-
-
-def _common(agents: tuple[str, ...], formula: Formula) -> Formula:
-    return common(agents, formula) if agents else TRUE
-
-
-def _knowing_whether(agents: tuple[str, ...], formula: Formula) -> Formula:
-    return and_(*(or_(believes(agent, formula), believes(agent, not_(formula))) for agent in agents))
-
-
-_BOXES: dict[str, Callable[[tuple[str, ...], Formula], Formula]] = {
-    "": _everybody,
-    "C.": _common,
-    "Kw.": _knowing_whether,
-}
 
 
 def _pair(names: EventPair) -> Callable[[Assignment], list[tuple[str, str]]]:

@@ -165,7 +165,7 @@ class _Grounder:
         first, *others = (self.static_conditions(schema.events[index]) for index in designated)
         shared = [condition for condition in first if all(condition in other for other in others)]
         conditions = (*terms.conjuncts(schema.binder.condition), *shared)
-        return terms.Binder(schema.binder.variables, terms.Junction(True, conditions, schema.name))
+        return terms.Binder(schema.binder.variables, terms.Junction(terms.Symbol("and"), conditions))
 
     def static_conditions(self, call: syntax.EventCall) -> list[terms.Formula]:
         """The parts of an event's precondition that depend on rigid facts and equality alone."""
@@ -173,7 +173,7 @@ class _Grounder:
         formals = (str(formal.name) for formal in event.parameters)
         arguments = dict(zip(formals, call.arguments, strict=True))
         return [
-            terms.rename(conjunct, lambda term: arguments.get(term, term))
+            terms.rename(conjunct, arguments)
             for conjunct in terms.conjuncts(event.precondition)
             if self.expander.is_static(conjunct)
         ]
@@ -300,7 +300,7 @@ class _EventSchema:
         self._readings = expander.readings
         self._expander = expander
         self._precondition = expander.formula(event.precondition) if event.precondition else lambda assignment: TRUE
-        self._effects = expander.elements(event.effects or terms.Several(()), "object", self._effect)
+        self._effects = expander.elements(event.effects or terms.NOTHING, "object", self._effect)
         self._known: dict[tuple[tuple[str, ...], bool], Event] = {}
 
     def instance(self, arguments: tuple[str, ...], without_effects: bool) -> Event:
@@ -320,7 +320,7 @@ class _EventSchema:
                 return (atom, positive, TRUE), (atom, not positive, FALSE)
 
             return literal
-        condition, both_ways = self._expander.formula(effect.condition), effect.both_ways
+        condition, both_ways = self._expander.formula(effect.condition), effect.place == "iff"
         literals = self._expander.elements(effect.literals, "object", self._effect)
 
         def conditional(assignment: Assignment) -> Iterable[_Change]:

@@ -105,7 +105,7 @@ class _Theory:
             build = self.expander.formula(inner)
             return lambda assignment: [(self.common, build(assignment))]
         build, agent = self.expander.formula(inner.operand), str(inner.group)
-        if inner.kind == "":  # in S5 what everybody commonly knows an agent to know is common knowledge
+        if inner.kind is None:  # in S5 what everybody commonly knows an agent to know is common knowledge
             return lambda assignment: [(self.common, build(assignment))]
         table = self.known if inner.is_box else self.unknown
         return lambda assignment: [(table[assignment.get(agent, agent)], build(assignment))]

@@ -22,6 +22,7 @@ _PLAIN = """
     common-knowledge static-common-knowledge knowing-whether group-modalities agent-groups lists
     list-comprehensions facts finitary-S5-theories events-conditions general-frames KD45-frames
 """
+_THEORY = "a theory"
 _WITHOUT_EFFECT = frozenset({":pal", ":general-frames", ":KD45-frames"})
 
 
@@ -37,14 +38,8 @@ def _implications() -> dict[str, list[str]]:
         brings[f"quantified-{place}"] += [f"universal-{place}", f"existential-{place}"]
         brings[f"negative-{place}"].append(f"disjunctive-{place}")
     del brings["modal-list-formulas"]
-    brings["del"] = [
-        "typing",
-        "equality",
-        "partial-observability",
-        "ontic-actions",
-        "multi-pointed-models",
-        "general-formulas",
-    ]
+    brings["del"] = ["typing", "equality", "partial-observability", "ontic-actions", "multi-pointed-models"]
+    brings["del"].append("general-formulas")
     brings["finitary-S5-theories"] = ["common-knowledge", "knowing-whether"]
     brings["common-knowledge"] = ["group-modalities", "static-common-knowledge"]
     brings["agent-groups"] = brings["group-modalities"] = ["lists"]
@@ -86,7 +81,7 @@ def check_requirements(file: File, source: Source, facts: frozenset[str]) -> Non
     declared = expanded(file.requirements)
     uses = _Uses(facts)
     used: dict[str, Symbol] = {}
-    for requirement, place in uses.file(file):
+    for requirement, place in uses.of(file):
         used.setdefault(requirement, place)
     missing = [f"{name} ({place.location})" for name, place in used.items() if name not in declared]
     if missing:
@@ -100,7 +95,7 @@ def check_requirements(file: File, source: Source, facts: frozenset[str]) -> Non
 
 
 class _Uses:
-    """Walks a file and yields every requirement that some construct needs, with its place.
+    """Yields every requirement that some construct of a file needs, with its place.
 
     Attributes:
         welcome: requirements for what the file does, of which it may do that much without them.
@@ -110,140 +105,82 @@ class _Uses:
         self.facts = facts
         self.welcome: set[str] = set()
 
-    def file(self, file: File) -> Iterator[Use]:
-        if isinstance(file, syntax.Domain):
-            yield from self.domain(file)
-        elif isinstance(file, syntax.Problem):
-            yield from self.problem(file)
-        else:
-            for kind in file.action_types:
-                yield from self.action_type(kind)
-
-    def domain(self, domain: syntax.Domain) -> Iterator[Use]:
-        for name in domain.libraries:
-            yield ":partial-observability", name
-        for declared in domain.types:
-            yield ":typing", declared.name
-        for predicate in domain.predicates:
-            if predicate.is_fact:
-                yield ":facts", predicate.name
-        for event in domain.events:
-            yield from self.formula(event.precondition, "preconditions")
-            if event.effects is not None:
-                yield ":ontic-actions", event.name
-                yield from self.list(event.effects)
-                for effect in terms.items(event.effects):
-                    if isinstance(effect, syntax.Conditional):
-                        yield ":conditional-effects", effect.place
-                        yield from self.formula(effect.condition, "postconditions")
-                        yield from self.list(effect.literals)
-        for action in domain.actions:
-            yield from self.binder(action.binder)
-            if action.action_type != "basic":
-                yield ":partial-observability", action.action_type
-            if action.observability is not None:
-                yield ":partial-observability", action.name
-                yield from self.list(action.observability)
-                for entry in terms.items(action.observability):
-                    if isinstance(entry, syntax.Observer):
-                        for condition, _ in entry.branches:
-                            yield from self.formula(condition, "obs-conditions")
-
-    def action_type(self, kind: syntax.ActionType) -> Iterator[Use]:
-        yield ":partial-observability", kind.name
-        if len(kind.designated) > 1:
-            yield ":multi-pointed-models", kind.designated[1]
-        for _, pairs in kind.relations:
-            yield from self.list(pairs)
-        for _, conditions in kind.conditions:
-            yield ":events-conditions", conditions[0]
-
-    def problem(self, problem: syntax.Problem) -> Iterator[Use]:
-        if any(declared.type is not None for declared in (*problem.objects, *problem.agents)):
-            self.welcome.add(":typing")
-        for group in problem.groups:
-            yield ":agent-groups", group.name
-            yield from self.list(group.members)
-        for section in problem.facts:
-            yield ":facts", section.place
-        for init in problem.inits:
-            yield from self.init(init)
-        for goal in problem.goals:
-            yield from self.formula(goal.formula, "goals")
-
-    def init(self, init: syntax.Init) -> Iterator[Use]:
-        if isinstance(init.model, syntax.ExplicitModel):
-            if len(init.model.designated) > 1:
-                yield ":multi-pointed-models", init.model.designated[1]
-            for _, pairs in init.model.relations:
-                yield from self.list(pairs)
-            for _, atoms in init.model.labels:
-                yield from self.list(atoms)
-            return
-        yield ":finitary-S5-theories", init.place
-        yield from self.list(init.model)
-        for formula in terms.items(init.model):
-            yield from self.theory(formula)
-
-    def theory(self, formula: terms.Formula) -> Iterator[Use]:
-        """Formulas of a theory need a requirement for disjunction only."""
-        self.welcome.update(f":{kind}-list-formulas" for kind in _KINDS if kind != "modal")
-        for part in _parts(formula):
-            if isinstance(part, terms.Junction) and not part.conjunctive:
-                yield ":disjunctive-list-formulas", part.place
-            elif isinstance(part, terms.Quantified):
-                yield from self.binder(part.binder)
-
-    def list(self, elements: terms.List[terms.T]) -> Iterator[Use]:
-        """Lists of more than one written element, and conditions of comprehensions."""
-        if isinstance(elements, terms.Several) and elements.parts:
-            yield ":lists", elements.place
-            for part in elements.parts:
-                yield from self.list(part)
-        elif isinstance(elements, terms.Each):
-            self.welcome.add(":list-comprehensions")
-            yield ":lists", elements.place
-            yield from self.binder(elements.binder)
-            yield from self.list(elements.body)
-
-    def binder(self, binder: terms.Binder) -> Iterator[Use]:
-        if binder.condition is not None:
-            yield ":list-comprehensions", binder.condition.place
-            yield from self.formula(binder.condition, "list-formulas")
-
-    def formula(self, formula: terms.Formula | None, place: str) -> Iterator[Use]:
-        for part in () if formula is None else _parts(formula):
-            match part:
-                case terms.Negation(terms.Atom()) if place == "list-formulas":
-                    self.welcome.add(":negative-list-formulas")
-                case terms.Negation(place=word) | terms.Implication(place=word):
-                    yield f":negative-{place}", word
-                case terms.Junction(conjunctive=False, place=word):
-                    yield f":disjunctive-{place}", word
-                case terms.Equality(place=word):
-                    yield ":equality", word
-                case terms.Quantified(universal, binder, _, word):
-                    yield f":{'universal' if universal else 'existential'}-{place}", word
-                    yield from self.binder(binder)
-                case terms.Modal():
-                    yield f":modal-{place}", part.place
-                    yield from self.modality(part)
+    def of(self, node: object, where: str = "") -> Iterator[Use]:
+        """What a piece of syntax needs, then what its parts need; `where` says which requirements formulas have."""
+        match node:
+            case syntax.Domain():
+                yield from ((":partial-observability", name) for name in node.libraries)
+                yield from ((":typing", declared.name) for declared in node.types)
+            case syntax.Problem():
+                if any(declared.types for declared in (*node.objects, *node.agents)):
+                    self.welcome.add(":typing")
+            case syntax.Predicate(fact=Symbol()):
+                yield ":facts", node.name
+            case syntax.EventSchema():
+                yield from self.of(node.precondition, "preconditions")
+                if node.effects is not None:
+                    yield ":ontic-actions", node.name
+                    yield from self.of(node.effects)
+                return
+            case syntax.Conditional(place=word):
+                yield ":conditional-effects", word
+                where = "postconditions"
+            case syntax.ActionSchema():
+                if node.action_type != "basic":
+                    yield ":partial-observability", node.action_type
+                if node.observability is not None:
+                    yield ":partial-observability", node.name
+                where = "obs-conditions"
+            case syntax.ActionType():
+                yield ":partial-observability", node.name
+                yield from ((":multi-pointed-models", event) for event in node.designated[1:])
+                yield from ((":events-conditions", conditions[0]) for _, conditions in node.conditions)
+            case syntax.AgentGroup():
+                yield ":agent-groups", node.name
+            case syntax.FactsInit(place=word):
+                yield ":facts", word
+            case syntax.ExplicitModel():
+                yield from ((":multi-pointed-models", world) for world in node.designated[1:])
+            case syntax.Init(place=word, model=model) if not isinstance(model, syntax.ExplicitModel):
+                yield ":finitary-S5-theories", word
+                if list(terms.items(model)):
+                    self.welcome.update(f":{kind}-list-formulas" for kind in _KINDS if kind != "modal")
+                where = _THEORY
+            case syntax.Goal():
+                where = "goals"
+            case terms.Several(place=word) if node is not terms.NOTHING:
+                yield ":lists", word
+            case terms.Each(place=word):
+                self.welcome.add(":list-comprehensions")
+                yield ":lists", word
+            case terms.Binder(condition=condition) if condition is not None:
+                yield ":list-comprehensions", condition.place
+                where = "list-formulas"
+            case terms.Junction() if not node.is_conjunction:
+                yield f":disjunctive-{'list-formulas' if where == _THEORY else where}", node.place
+            case _ if where == _THEORY:  # its other formulas need no requirement
+                pass
+            case terms.Negation(operand=terms.Atom()) if where == "list-formulas":
+                self.welcome.add(":negative-list-formulas")
+            case terms.Negation(place=word) | terms.Implication(place=word):
+                yield f":negative-{where}", word
+            case terms.Equality(place=word):
+                yield ":equality", word
+            case terms.Quantified(place=word):
+                yield f":{'universal' if node.is_universal else 'existential'}-{where}", word
+            case terms.Modal(place=word):
+                yield f":modal-{where}", word
+                yield from self.modality(node)
+        for part in terms.parts(node):
+            if part is not None and not isinstance(part, Symbol):
+                yield from self.of(part, where)
 
     def modality(self, modal: terms.Modal) -> Iterator[Use]:
         if modal.kind == "Kw.":
             yield ":knowing-whether", modal.place
         if modal.kind == "C.":
-            atoms = [part for part in _parts(modal.operand) if isinstance(part, terms.Atom)]
+            atoms = (part for part in terms.subformulas(modal.operand) if isinstance(part, terms.Atom))
             static = all(atom.predicate in self.facts for atom in atoms)
             yield (":static-common-knowledge" if static else ":common-knowledge"), modal.place
         if modal.group == "All" or not isinstance(modal.group, Symbol):
             yield ":group-modalities", modal.place
-        if not isinstance(modal.group, Symbol):
-            yield from self.list(modal.group)
-
-
-def _parts(formula: terms.Formula) -> Iterator[terms.Formula]:
-    """A formula and its subformulas."""
-    yield formula
-    for child in terms.children(formula):
-        yield from _parts(child)

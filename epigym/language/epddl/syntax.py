@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from epigym.language.epddl.terms import Atom, Binder, Formula, Group, List, Symbol, Variable
+from epigym.language.epddl.terms import Atom, Binder, Formula, Group, List, Symbol, Typed
 
 # Domains.
 
@@ -20,32 +20,28 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Conditional:
-    """`(when condition literals)`, or `(iff condition literals)` when `both_ways`."""
+    """`(when condition literals)` or `(iff condition literals)`."""
 
+    place: Symbol
     condition: Formula
     literals: List[Literal]
-    both_ways: bool
-    place: Symbol = field(compare=False)
 
 
 Effect: TypeAlias = Literal | Conditional
 
 
 @dataclass(frozen=True, slots=True)
-class TypedName:
-    """A declared name and the type written behind it."""
-
-    name: Symbol
-    type: Symbol | None
-
-
-@dataclass(frozen=True, slots=True)
 class Predicate:
-    """A declared predicate."""
+    """A declared predicate; `fact` is the word `:fact` of one that is static."""
 
+    fact: Symbol | None
     name: Symbol
-    parameters: tuple[Variable, ...]
-    is_fact: bool
+    parameters: tuple[Typed, ...]
+
+    @property
+    def is_fact(self) -> bool:
+        """Whether it is declared as a fact."""
+        return self.fact is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +49,7 @@ class EventSchema:
     """A declared event."""
 
     name: Symbol
-    parameters: tuple[Variable, ...]
+    parameters: tuple[Typed, ...]
     precondition: Formula | None
     effects: List[Effect] | None
 
@@ -85,8 +81,8 @@ class Observer:
 class DefaultObserver:
     """The observability type of agents that are not mentioned."""
 
+    place: Symbol
     type: Symbol
-    place: Symbol = field(compare=False)
 
 
 Observability: TypeAlias = Observer | DefaultObserver
@@ -110,8 +106,8 @@ class Domain:
     name: Symbol
     requirements: tuple[Symbol, ...] = ()
     libraries: tuple[Symbol, ...] = ()
-    types: tuple[TypedName, ...] = ()
-    constants: tuple[TypedName, ...] = ()
+    types: tuple[Typed, ...] = ()
+    constants: tuple[Typed, ...] = ()
     predicates: tuple[Predicate, ...] = ()
     events: tuple[EventSchema, ...] = ()
     actions: tuple[ActionSchema, ...] = ()
@@ -160,7 +156,7 @@ class AgentGroup:
     """A named group of agents."""
 
     name: Symbol
-    type: Symbol | None
+    types: tuple[Symbol, ...]
     members: List[Group]
 
 
@@ -178,24 +174,24 @@ class ExplicitModel:
 class Init:
     """The `:init` section: a model, or the formulas of a finitary S5 theory."""
 
+    place: Symbol
     model: ExplicitModel | List[Formula]
-    place: Symbol = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
     """A `:goal` section."""
 
+    place: Symbol
     formula: Formula
-    place: Symbol = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class FactsInit:
     """A `:facts-init` section."""
 
+    place: Symbol
     atoms: tuple[Atom, ...]
-    place: Symbol = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +201,8 @@ class Problem:
     name: Symbol
     domain: Symbol
     requirements: tuple[Symbol, ...] = ()
-    objects: tuple[TypedName, ...] = ()
-    agents: tuple[TypedName, ...] = ()
+    objects: tuple[Typed, ...] = ()
+    agents: tuple[Typed, ...] = ()
     groups: tuple[AgentGroup, ...] = ()
     facts: tuple[FactsInit, ...] = ()
     inits: tuple[Init, ...] = ()

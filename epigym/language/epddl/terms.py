@@ -1,16 +1,16 @@
 """Abstract syntax of EPDDL, part one: words, lists and formulas.
 
-Places take no part in equality, so formulas can be compared as formulas.
+The attributes stand in the order of the text, beginning with `place`, the word that tells the kind. Words are compared
+as texts wherever they stand, so pieces of syntax are equal when they are written alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Generic, TypeAlias, TypeVar
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 T = TypeVar("T")
-U = TypeVar("U")
 
 
 class Symbol(str):
@@ -51,8 +51,8 @@ class Symbol(str):
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
-    """A typed variable; no types means untyped."""
+class Typed:
+    """A declared name or variable and its types, of which a variable may have several; no types means untyped."""
 
     name: Symbol
     types: tuple[Symbol, ...]
@@ -62,7 +62,7 @@ class Variable:
 class Binder:
     """Variables with an optional condition on them, as in `?i ?j - agent | (/= ?i ?j)`."""
 
-    variables: tuple[Variable, ...]
+    variables: tuple[Typed, ...]
     condition: Formula | None = None
 
 
@@ -75,23 +75,24 @@ class Item(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Several(Generic[T]):
-    """The concatenation of lists; `place` is the word `:and`."""
+    """The concatenation of lists."""
 
+    place: Symbol
     parts: tuple[List[T], ...]
-    place: Symbol = field(default=Symbol(""), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Each(Generic[T]):
-    """A list for every assignment of the binder; `place` is the word `:forall`."""
+    """A list for every assignment of the binder."""
 
+    place: Symbol
     binder: Binder
     body: List[T]
-    place: Symbol = field(compare=False)
 
 
 List: TypeAlias = Item[T] | Several[T] | Each[T]
 Group: TypeAlias = tuple[Symbol, ...]
+NOTHING: Final[Several[Any]] = Several(Symbol(""), ())
 
 
 def items(elements: List[T]) -> Iterator[T]:
@@ -99,71 +100,73 @@ def items(elements: List[T]) -> Iterator[T]:
     match elements:
         case Item(value):
             yield value
-        case Several(parts):
+        case Several(_, parts):
             for part in parts:
                 yield from items(part)
         case Each(body=body):
             yield from items(body)
 
 
-# Formulas. `place` is the operator's word.
+# Formulas.
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
     """`true` or `false`."""
 
-    value: bool
-    place: Symbol = field(compare=False)
+    place: Symbol
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
     """A predicate with its arguments."""
 
-    predicate: Symbol
+    place: Symbol
     arguments: tuple[Symbol, ...]
 
     @property
-    def place(self) -> Symbol:
+    def predicate(self) -> Symbol:
         """The predicate's word."""
-        return self.predicate
+        return self.place
 
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """`(= left right)`, or `(/= left right)` when `negated`."""
+    """`(= left right)` or `(/= left right)`."""
 
+    place: Symbol
     left: Symbol
     right: Symbol
-    negated: bool
-    place: Symbol = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Negation:
     """`(not formula)`."""
 
+    place: Symbol
     operand: Formula
-    place: Symbol = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Junction:
-    """`(and formula+)`, or `(or formula+)` when not `conjunctive`."""
+    """`(and formula+)` or `(or formula+)`."""
 
-    conjunctive: bool
+    place: Symbol
     operands: tuple[Formula, ...]
-    place: Symbol = field(compare=False)
+
+    @property
+    def is_conjunction(self) -> bool:
+        """Whether it is `and`."""
+        return self.place == "and"
 
 
 @dataclass(frozen=True, slots=True)
 class Implication:
     """`(imply premise conclusion)`."""
 
+    place: Symbol
     premise: Formula
     conclusion: Formula
-    place: Symbol = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,28 +174,35 @@ class Modal:
     """A box or a diamond.
 
     Attributes:
-        kind: empty for belief, `C.` for common knowledge, `Kw.` for knowing whether.
-        is_box: `[...]` rather than `<...>`.
+        place: the opening bracket, `[` or `<`.
+        kind: None for belief, `C.` for common knowledge, `Kw.` for knowing whether.
         group: a term, the word `All`, or a list of agents.
         operand: the formula in its scope.
-        place: the opening bracket.
     """
 
-    kind: str
-    is_box: bool
+    place: Symbol
+    kind: Symbol | None
     group: Symbol | List[Group]
     operand: Formula
-    place: Symbol = field(compare=False)
+
+    @property
+    def is_box(self) -> bool:
+        """`[...]` rather than `<...>`."""
+        return self.place == "["
 
 
 @dataclass(frozen=True, slots=True)
 class Quantified:
-    """`forall`, or `exists` when not `universal`."""
+    """`(forall (binder) formula)` or `(exists (binder) formula)`."""
 
-    universal: bool
+    place: Symbol
     binder: Binder
     body: Formula
-    place: Symbol = field(compare=False)
+
+    @property
+    def is_universal(self) -> bool:
+        """Whether it is `forall`."""
+        return self.place == "forall"
 
 
 Formula: TypeAlias = Constant | Atom | Equality | Negation | Junction | Implication | Modal | Quantified
@@ -201,11 +211,11 @@ Formula: TypeAlias = Constant | Atom | Equality | Negation | Junction | Implicat
 def children(formula: Formula) -> tuple[Formula, ...]:
     """The direct subformulas, conditions of binders excepted."""
     match formula:
-        case Negation(operand) | Modal(operand=operand):
+        case Negation(operand=operand) | Modal(operand=operand):
             return (operand,)
         case Junction(operands=operands):
             return operands
-        case Implication(premise, conclusion):
+        case Implication(_, premise, conclusion):
             return (premise, conclusion)
         case Quantified(body=body):
             return (body,)
@@ -213,38 +223,39 @@ def children(formula: Formula) -> tuple[Formula, ...]:
             return ()
 
 
+def subformulas(formula: Formula) -> Iterator[Formula]:
+    """A formula and what is below it, as written."""
+    yield formula
+    for child in children(formula):
+        yield from subformulas(child)
+
+
 def conjuncts(formula: Formula | None) -> Iterator[Formula]:
     """The operands of nested top-level conjunctions."""
-    if isinstance(formula, Junction) and formula.conjunctive:
+    if isinstance(formula, Junction) and formula.is_conjunction:
         for operand in formula.operands:
             yield from conjuncts(operand)
     elif formula is not None:
         yield formula
 
 
-def rename(formula: Formula, names: Callable[[Symbol], Symbol]) -> Formula:
-    """The quantifier-free, modality-free formula with every term replaced."""
-    match formula:
-        case Atom(predicate, arguments):
-            return Atom(predicate, tuple(map(names, arguments)))
-        case Equality(left, right, negated, place):
-            return Equality(names(left), names(right), negated, place)
-        case Negation(operand, place):
-            return Negation(rename(operand, names), place)
-        case Junction(conjunctive, operands, place):
-            return Junction(conjunctive, tuple(rename(operand, names) for operand in operands), place)
-        case Implication(premise, conclusion, place):
-            return Implication(rename(premise, names), rename(conclusion, names), place)
-        case _:
-            return formula
+def parts(node: object) -> tuple[Any, ...]:
+    """What a piece of syntax directly consists of; a word of nothing."""
+    if isinstance(node, tuple):
+        return node
+    return tuple(getattr(node, name) for name in getattr(node, "__match_args__", ()))
+
+
+def rename(node: Any, names: Mapping[str, Symbol]) -> Any:
+    """A piece of syntax in which no variable is bound, with other terms for some."""
+    if isinstance(node, Symbol):
+        return names.get(node, node)
+    renamed = tuple(rename(part, names) for part in parts(node))
+    return renamed if isinstance(node, tuple) else type(node)(*renamed) if renamed else node
 
 
 def variables(node: object) -> frozenset[str]:
     """The variables that are written anywhere in a piece of syntax, bound ones included."""
     if isinstance(node, Symbol):
         return frozenset([str(node)]) if node.is_variable else frozenset()
-    if is_dataclass(node):
-        node = tuple(getattr(node, part.name) for part in fields(node))
-    if isinstance(node, tuple):
-        return frozenset[str]().union(*map(variables, node))
-    return frozenset()
+    return frozenset[str]().union(*map(variables, parts(node)))

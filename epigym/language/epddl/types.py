@@ -16,7 +16,7 @@ from epigym.language.epddl.syntax import (
     Predicate,
     Problem,
 )
-from epigym.language.epddl.terms import Item, Symbol, Variable
+from epigym.language.epddl.terms import Item, Symbol, Typed
 from epigym.language.source import Source
 from epigym.names import unknown
 
@@ -42,42 +42,17 @@ BASIC = ActionType(
 )
 
 
-class Types:
-    """The tree of types."""
-
-    def __init__(self) -> None:
-        self._parents: dict[str, str | None] = dict(BUILT_IN)
-
-    def __contains__(self, name: str) -> bool:
-        """Whether the type is declared."""
-        return name in self._parents
-
-    @property
-    def names(self) -> list[str]:
-        """The declared types."""
-        return list(self._parents)
-
-    def add(self, name: str, parent: str) -> None:
-        """Declare a type below a declared parent."""
-        self._parents[name] = parent
+class Types(dict[str, str | None]):
+    """The declared types, each with the one above it."""
 
     def ancestors(self, name: str) -> tuple[str, ...]:
         """The type and those above it, from itself to the root."""
-        current: str | None = name
-        found = []
-        while current is not None:
-            found.append(str(current))
-            current = self._parents[current]
-        return tuple(found)
-
-    def is_below(self, name: str, ancestor: str) -> bool:
-        """Whether `name` is `ancestor` or below it."""
-        return ancestor in self.ancestors(name)
+        parent = self[name]
+        return (str(name), *(self.ancestors(parent) if parent else ()))
 
     def fits(self, actual: Iterable[str], formal: Iterable[str]) -> bool:
-        """Whether every alternative of `actual` is below some alternative of `formal`."""
-        formal = tuple(formal)
-        return all(any(self.is_below(name, ancestor) for ancestor in formal) for name in actual)
+        """Whether every alternative of `actual` is some alternative of `formal` or below one."""
+        return all(set(self.ancestors(name)).intersection(formal) for name in actual)
 
 
 @dataclass
@@ -104,7 +79,7 @@ class Specification:
     problem: Problem
     problem_source: Source
     libraries: tuple[str, ...] = ()
-    types: Types = field(default_factory=Types)
+    types: Types = field(default_factory=lambda: Types(BUILT_IN))
     entities: dict[str, str] = field(default_factory=dict)
     groups: dict[str, AgentGroup] = field(default_factory=dict)
     predicates: dict[str, Predicate] = field(default_factory=dict)
@@ -123,7 +98,7 @@ class Specification:
         return self.members(("agent",))
 
 
-def types_of(variable: Variable, default: str) -> tuple[str, ...]:
+def types_of(variable: Typed, default: str) -> tuple[str, ...]:
     """The types of a variable, the default of its place when it is untyped."""
     return variable.types or (default,)
 
@@ -164,7 +139,7 @@ def _enter(declared: Iterable[Declared], table: dict[str, Declared], kind: str, 
 def _declare_types(spec: Specification) -> None:
     source = spec.domain_source
     for declared in spec.domain.types:
-        name, parent = declared.name, declared.type or Symbol("object")
+        name, (parent,) = declared.name, declared.types or (Symbol("object"),)
         if name in BUILT_IN:
             raise source.error(f"the type {str(name)!r} is built in", name)
         if name in spec.types:
@@ -172,33 +147,32 @@ def _declare_types(spec: Specification) -> None:
         if parent not in spec.types:
             if any(parent == other.name for other in spec.domain.types):
                 raise source.error(f"type {str(parent)!r} must be declared before its subtypes", parent)
-            raise source.error(unknown("type", parent, spec.types.names), parent)
+            raise source.error(unknown("type", parent, spec.types), parent)
         if parent in INNER:
             raise source.error(f"the type {str(parent)!r} cannot have subtypes", parent)
-        spec.types.add(name, parent)
+        spec.types[name] = parent
 
 
 def _declare_entities(spec: Specification) -> None:
     domain, problem = spec.domain, spec.problem
     for constant in domain.constants:
-        _declare_entity(spec, spec.domain_source, constant.name, constant.type, "object", "entity")
-    entries = [(declared.name, declared.type, "object") for declared in problem.objects]
-    entries += [(declared.name, declared.type, "agent") for declared in problem.agents]
-    entries += [(group.name, group.type, "agent-group") for group in problem.groups]
-    for name, kind, root in sorted(entries, key=lambda entry: (entry[0].line, entry[0].column)):
-        _declare_entity(spec, spec.problem_source, name, kind, root, root)
+        _declare_entity(spec, spec.domain_source, constant, "object", "entity")
+    entries: list[tuple[Typed | AgentGroup, str]] = [(declared, "object") for declared in problem.objects]
+    entries += [(declared, "agent") for declared in problem.agents]
+    entries += [(group, "agent-group") for group in problem.groups]
+    for entry, root in sorted(entries, key=lambda entry: (entry[0].name.line, entry[0].name.column)):
+        _declare_entity(spec, spec.problem_source, entry, root, root)
     spec.groups.update((group.name, group) for group in problem.groups)
     if not spec.agents:
         raise spec.problem_source.error("no agent is declared: a problem needs at least one", problem.name)
 
 
-def _declare_entity(
-    spec: Specification, source: Source, name: Symbol, kind: Symbol | None, default: str, root: str
-) -> None:
+def _declare_entity(spec: Specification, source: Source, entry: Typed | AgentGroup, default: str, root: str) -> None:
+    name, (kind,) = entry.name, entry.types or (None,)
     if name in spec.entities:
         raise source.error(f"{str(name)!r} is declared twice", name)
     if kind is not None and kind not in spec.types:
-        raise source.error(unknown("type", kind, spec.types.names), kind)
-    if kind is not None and not spec.types.is_below(kind, root):
+        raise source.error(unknown("type", kind, spec.types), kind)
+    if kind is not None and not spec.types.fits((kind,), (root,)):
         raise source.error(f"{str(name)!r} must have a type below {root!r}, {str(kind)!r} is not", kind)
     spec.entities[name] = kind or default

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from epigym.errors import EpigymError, LimitError, NestingError, TaskError
-from epigym.io.files import read_json, write_json
-from epigym.language.ground_json.doubles import in_preconditions
+from epigym.io.files import write_json
 from epigym.language.ground_json.formulas import CONSTANTS, FormulaReader, FormulaWriter
 from epigym.language.specification import GroundSpecification
 from epigym.names import is_one_line
@@ -164,6 +164,30 @@ def _action_to_json(action: Action, kind: str, agents: tuple[str, ...], formulas
     }
 
 
+def in_preconditions(action: Action) -> Action:
+    """An action without applicability formula that is applicable where `action` is and leads to the same e-states.
+
+    The official layout has no such formulas. Each designated event gets a double, designated in its place, that asks
+    for the formula too. No event leads to a double, so nobody learns that the formula held, and a world after a double
+    is bisimilar to that after the event.
+    """
+    asked = set(conjuncts(action.applicability))
+    events = [action.events[number] for number in action.designated]
+    if all(asked.issubset(conjuncts(event.precondition)) for event in events):
+        return replace(action, applicability=TRUE)
+    doubles = [replace(event, precondition=and_(action.applicability, event.precondition)) for event in events]
+    count = len(action.events)
+    return replace(
+        action,
+        applicability=TRUE,
+        events=(*action.events, *doubles),
+        designated=tuple(range(count, count + len(doubles))),
+        relations={
+            kind: (*rows, *(rows[number] for number in action.designated)) for kind, rows in action.relations.items()
+        },
+    )
+
+
 def _distinct(names: Iterable[str]) -> list[str]:
     """The names, primed where one stands for a second event."""
     found: dict[str, None] = {}
@@ -200,23 +224,19 @@ def exclusive(chain: Chain[Kind]) -> dict[Kind, Formula]:
 # Reading
 
 
-def load(path: str | Path, *, plank_compat: bool = False) -> Task:
-    """Read a ground task, in either layout.
+def checked(content: _Json, file: str, *, plank_compat: bool = False) -> Task:
+    """The task of the JSON content of a file, in either layout.
 
     Args:
-        path: the file.
+        content: the content.
+        file: the name of the file.
         plank_compat: whether to read diamonds over groups and effects of `basic` actions as the toolkit does.
 
     Raises:
-        EpigymError: if the file cannot be read or is in neither layout.
+        EpigymError: if it is in neither layout.
         TaskError: if the task contradicts itself.
         NestingError: if a formula is nested too deeply.
     """
-    return checked(read_json(path), str(path), plank_compat=plank_compat)
-
-
-def checked(content: _Json, file: str, *, plank_compat: bool = False) -> Task:
-    """The task of the JSON content of `file`; arguments and errors as `load`."""
     try:
         return from_json(content, plank_compat=plank_compat)
     except (TaskError, NestingError) as error:

@@ -6,21 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from epigym.errors import TaskError
-from epigym.task.formula import (
-    FALSE,
-    TRUE,
-    Formula,
-    Op,
-    actually,
-    and_,
-    believes,
-    common,
-    everybody,
-    fluent,
-    implies,
-    not_,
-    or_,
-)
+from epigym.language.modalities import modal
+from epigym.task.formula import FALSE, TRUE, Formula, Op, actually, and_, fluent, implies, not_, or_
 
 CONSTANTS: Final = frozenset({"true", "false"})
 
@@ -94,27 +81,13 @@ class FormulaReader:
             return actually(self._read(node["formula"]))
         if "modality-name" in node:
             agents = tuple(dict.fromkeys(node["modality-index"]))
-            return self._modal(node["modality-name"], agents, self._read(node["formula"]))
+            kind, shape = _MODALITIES[node["modality-name"]]
+            return modal(kind, shape == "box", agents, self._read(node["formula"]), one_by_one=self.plank_compat)
         if node["connective"] == "not":
             return not_(self._read(node["formula"]))
         parts = [self._read(part) for part in node["formulas"]]
         return _CONNECTIVES[node["connective"]](*parts)
 
-    def _modal(self, name: str, agents: tuple[str, ...], formula: Formula) -> Formula:
-        kind, _, shape = name.rpartition(".")
-        if shape not in ("box", "diamond") or kind not in ("", "C", "Kw"):
-            raise KeyError(name)
-        if shape == "diamond" and kind != "C" and self.plank_compat and len(agents) > 1:
-            return and_(*(self._modal(name, (agent,), formula) for agent in agents))
-        if kind == "Kw":
-            known = and_(*(or_(believes(agent, formula), believes(agent, not_(formula))) for agent in agents))
-            return known if shape == "box" else not_(known)
-        inner = formula if shape == "box" else not_(formula)
-        if kind == "C":
-            box = common(agents, inner)
-        else:
-            box = believes(agents[0], inner) if len(agents) == 1 else everybody(agents, inner)
-        return box if shape == "box" else not_(box)
 
-
+_MODALITIES = {f"{kind}.{shape}".lstrip("."): (kind, shape) for kind in ("", "C", "Kw") for shape in ("box", "diamond")}
 _CONNECTIVES: dict[str, Callable[..., Formula]] = {"and": and_, "or": or_, "imply": implies}

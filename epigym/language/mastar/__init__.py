@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from epigym.language import Semantics
+from epigym.errors import UsageError
+from epigym.language import SEMANTICS, Semantics
 from epigym.language.mastar.actions import ActionStatements
-from epigym.language.mastar.event_models import check_semantics
 from epigym.language.mastar.initial import InitialStatements
 from epigym.language.mastar.syntax import Names, Node, parse, subtrees
 from epigym.language.source import Source
+from epigym.names import unknown
 from epigym.task.formula import Formula, and_, conjuncts
 from epigym.task.structure import from_parentheses
 from epigym.task.task import Task
@@ -30,7 +31,8 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
         LimitError: when the initial e-state would be too big.
         UsageError: when the semantics is unknown.
     """
-    check_semantics(semantics)
+    if semantics not in SEMANTICS:
+        raise UsageError(unknown("semantics", semantics, SEMANTICS))
     source = Source(file, text)
     statements = subtrees(parse(source))
     names = _declarations(source, statements)

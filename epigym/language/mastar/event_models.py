@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from epigym.errors import UsageError
-from epigym.language import SEMANTICS, Semantics
-from epigym.names import unknown
+from epigym.language import Semantics
 from epigym.task.formula import TRUE, Formula, actually, and_, implies, literal, not_
 from epigym.task.task import Action, Effect, Event
 
@@ -23,12 +21,6 @@ SENSING_RELATIONS = {
     "oblivious": (EPSILON, EPSILON, EPSILON),
 }
 ONTIC_RELATIONS = {"full": (frozenset({0}), frozenset({1})), "oblivious": (frozenset({1}), frozenset({1}))}
-
-
-def check_semantics(semantics: str) -> None:
-    """Raise an error unless `semantics` names a reading of mA*."""
-    if semantics not in SEMANTICS:
-        raise UsageError(unknown("semantics", semantics, SEMANTICS))
 
 
 @dataclass(frozen=True, slots=True)

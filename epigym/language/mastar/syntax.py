@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
-from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedToken
+from lark import Token, Tree, UnexpectedCharacters, UnexpectedToken
 from lark.lexer import PatternStr
 
 from epigym.errors import ParseError
 from epigym.language.grammars import parser
-from epigym.language.mastar.foreign import knowledge, remedy
 from epigym.language.source import Source, position
 from epigym.names import did_you_mean, unknown
 from epigym.task.formula import MAX_LEVELS, Formula, and_, believes, common, everybody, fluent, not_, or_, too_deep
 
 Node = Tree[Token]
 
+_GRAMMAR = Path(__file__).with_name("mastar.lark"), "problem", "formula"
 _FORMULA = frozenset({"MINUS", "LPAR", "OPERATOR", "NAME"})
 _STATEMENT = frozenset({"FLUENT", "ACTION", "AGENT", "EXECUTABLE", "INITIALLY", "GOAL"})
+
+# Notations of other languages, and what mA* writes in their place.
+_KNOWLEDGE = "(?:K|Kw|[Kk]nows?)"
+_REMEDIES = (
+    (r"<->|<=>|↔|⇔", "for f <-> g write (-f | g), (-g | f)"),
+    (r"->|=>|→|⇒", "for f -> g write (-f | g)"),
+    (r"//|/\*|#", "comments run from % to the end of the line"),
+    (r"&&?|\band\b|∧", "for f and g write f, g"),
+    (r"\|\||\bor\b|∨", "for f or g write f | g"),
+    (r"[!~¬]|\bnot\b", "for not f write -f"),
+    (r"\{", "a group of agents is written [a, b]"),
+    (rf"\b{_KNOWLEDGE}\s*\([^()]*", "for knowledge write B(a, f), what agent a believes"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +59,7 @@ class Names:
         """The text of a name that must be declared as a `kind`."""
         text = name_text(name)
         if text not in self.declared[kind]:
-            advice = knowledge(text) if kind == "fluent" else ""
+            advice = _knowledge(text) if kind == "fluent" else ""
             message = f"unknown fluent {text!r}: {advice}" if advice else unknown(kind, text, self.declared[kind])
             raise self.source.error(message, name)
         return text
@@ -96,9 +109,9 @@ def parse(source: Source, start: str = "problem") -> Node:
         ParseError: where the text departs from the grammar.
     """
     try:
-        return _parser().parse(source.text, start=start)
+        return parser(*_GRAMMAR, positions=True).parse(source.text, start=start)
     except UnexpectedCharacters as error:
-        advice = remedy(_line(source, error), error.column)
+        advice = _remedy(_line(source, error), error.column)
         raise source.error(f"unexpected character {error.char!r}{'; ' if advice else ''}{advice}", error) from None
     except UnexpectedToken as error:
         raise _syntax_error(source, error) from None
@@ -128,11 +141,6 @@ def name_text(name: Node) -> str:
     return f"{head}({','.join(arguments)})" if arguments else head
 
 
-@cache
-def _parser() -> Lark:
-    return parser(Path(__file__).with_name("mastar.lark"), start=["problem", "formula"], propagate_positions=True)
-
-
 def _syntax_error(source: Source, error: UnexpectedToken) -> ParseError:
     """What was found, what the grammar allows there, and what was probably meant."""
     expected = frozenset(error.accepts or error.expected)
@@ -152,7 +160,7 @@ def _syntax_error(source: Source, error: UnexpectedToken) -> ParseError:
 def _hint(source: Source, error: UnexpectedToken, expected: frozenset[str]) -> str:
     """What a foreign notation is here; the keyword that the word, or the one before it, may mean; a missing `;`."""
     line = _line(source, error)
-    if advice := remedy(line, error.column):
+    if advice := _remedy(line, error.column):
         return f"; {advice}"
     if "SEMICOLON" in expected and not line[: error.column - 1].strip():
         return "; is a ';' missing before it?"
@@ -176,5 +184,20 @@ def _line(source: Source, error: UnexpectedCharacters | UnexpectedToken) -> str:
 def _terminal(name: str) -> str:
     if name in ("NAME", "$END"):
         return "a name" if name == "NAME" else "the end of the text"
-    pattern = _parser().get_terminal(name).pattern
+    pattern = parser(*_GRAMMAR, positions=True).get_terminal(name).pattern
     return repr(pattern.value) if isinstance(pattern, PatternStr) else "B, E or C"
+
+
+def _remedy(line: str, column: int) -> str:
+    """What to write in place of a foreign notation at a column, or before it; empty when there is none."""
+    before = column - 1
+    for pattern, advice in _REMEDIES:
+        for found in re.finditer(pattern, line):
+            if found.start() <= before and not line[found.end() : before].strip():
+                return advice
+    return ""
+
+
+def _knowledge(name: str) -> str:
+    """The remedy where a fluent that does not exist is an operator of knowledge; empty when it is not."""
+    return _REMEDIES[-1][1] if re.match(rf"{_KNOWLEDGE}\(", name) else ""

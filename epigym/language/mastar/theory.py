@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.errors import LimitError, TaskError
-from epigym.task.formula import Formula, and_, believes, common, literal, not_, or_
+from epigym.task.formula import Formula, and_, common, knows_whether, literal, not_, or_
 from epigym.task.task import EState
 
 MAX_LITERALS = 200_000
@@ -37,7 +37,7 @@ def theory(estate: EState, fluents: Sequence[str], agents: Sequence[str]) -> lis
     actual = estate.valuations[estate.designated[0]]
     shared = [common(agents, part) for part in _constraints(worlds, fluents)]
     known = [
-        common(agents, or_(believes(agent, part), believes(agent, not_(part))))
+        common(agents, knows_whether(agent, part))
         for agent, rows in zip(agents, estate.successors, strict=True)
         for part in _known_whether(worlds, fluents, rows)
     ]

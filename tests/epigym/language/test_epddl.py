@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from epigym.language.epddl.parser import parse_domain
+from epigym.language.epddl.parser import parse
+from epigym.language.epddl.syntax import Domain
 from epigym.language.source import Source
 from epigym.task.formula import (
     FALSE,
@@ -16,11 +17,12 @@ from epigym.task.formula import (
     considers_possible,
     everybody,
     fluent,
+    knows_whether,
     not_,
     or_,
 )
 from epigym.task.task import Action, Effect, EState, Event, Task
-from tests.helpers.epddl_texts import ONE_WORLD, specification, task
+from tests.helpers.epddl_texts import specification, task
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
 
@@ -89,7 +91,7 @@ def test_a_whole_task_by_hand() -> None:
 def test_words_are_case_sensitive_and_comments_may_hold_anything() -> None:
     text = "(define (domain d) ; é ( :wrong\r\n(:predicates (p) (P) (left-room) (a_b-1)) )"
 
-    assert [predicate.name for predicate in parse_domain(Source("", text)).predicates] == [
+    assert [predicate.name for predicate in parse(Source("", text), Domain).predicates] == [
         "p",
         "P",
         "left-room",
@@ -194,12 +196,12 @@ def test_conditions_use_the_initial_facts() -> None:
         ("(forall () (p))", P),
         ("([A] (p))", believes("A", P)),
         ("(<A> (p))", considers_possible("A", P)),
-        ("([Kw. A] (p))", or_(believes("A", P), believes("A", not_(P)))),
-        ("(<Kw. A> (p))", not_(or_(believes("A", P), believes("A", not_(P))))),
+        ("([Kw. A] (p))", knows_whether("A", P)),
+        ("(<Kw. A> (p))", not_(knows_whether("A", P))),
         ("([(A B)] (p))", everybody("AB", P)),
         ("(<(A B)> (p))", not_(everybody("AB", not_(P)))),
-        ("([Kw. (A B)] (p))", and_(*(or_(believes(i, P), believes(i, not_(P))) for i in "AB"))),
-        ("(<Kw. (A B)> (p))", not_(and_(*(or_(believes(i, P), believes(i, not_(P))) for i in "AB")))),
+        ("([Kw. (A B)] (p))", and_(*(knows_whether(i, P) for i in "AB"))),
+        ("(<Kw. (A B)> (p))", not_(and_(*(knows_whether(i, P) for i in "AB")))),
         ("([All] (p))", everybody("ABC", P)),
         ("([(:and (A) (B A))] (p))", everybody("AB", P)),
         ("([(:forall (?i - agent | (/= ?i A)) (?i))] (p))", everybody("BC", P)),
@@ -235,7 +237,3 @@ def test_a_goal_that_always_holds_has_no_subgoals() -> None:
 
 def test_untyped_quantified_variables_range_over_objects() -> None:
     assert goal("(forall (?x) (s ?x))", predicates="(:predicates (p) (s ?x))", declared="(:objects o)") is fluent("s_o")
-
-
-def test_one_world_is_what_the_helper_says() -> None:
-    assert task(init=ONE_WORLD).initial == world("")

@@ -9,16 +9,16 @@ import json
 import random
 import sys
 
-import numpy as np
 import pytest
 
 from epigym.language import ground_json
 from epigym.reference import semantics as reference
-from epigym.space.space import StateSpace
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import table
 from tests.helpers.comparison import Comparison, random_plan
+from tests.helpers.drawn import plan_of
 from tests.helpers.epddl_files import Case, competition_cases, toolkit_cases
+from tests.helpers.equivalence import explored
 
 pytestmark = pytest.mark.reference
 
@@ -71,57 +71,18 @@ FOUND = [
 @pytest.mark.parametrize("row", FOUND, ids=lambda row: f"{row['domain']}-{row['problem']}")
 def test_shortest_plans_are_as_long_as_the_toolkits(row: dict[str, str]) -> None:
     task = TOOLKIT[f"{row['domain']}/{row['problem']}"].ground(plank_compat=True).task
-    plan = shortest_plan(StateSpace(task))
+    plan = plan_of(task)
     assert plan is not None
     assert len(plan) == int(row["plan_length"])
     assert reference.validate(task, plan).valid
 
 
 def test_problems_without_plans() -> None:
-    gossip = StateSpace(TOOLKIT["Gossip/problem_1"].ground().task)
-    assert shortest_plan(gossip) is None
-    assert len(gossip) < 100
+    assert plan_of(TOOLKIT["Gossip/problem_1"].ground().task) is None
 
 
 @pytest.mark.parametrize("case", SMALL_CASES + SAMPLE_CASES, ids=lambda case: case.name)
 def test_ground_json_has_the_same_state_space(case: Case) -> None:
-    """The first expansions make the same transitions between e-states of as many worlds."""
     specification = case.ground()
     again = ground_json.from_json(json.loads(json.dumps(ground_json.to_json(specification))))
-    assert explored(StateSpace(specification.task)) == explored(StateSpace(again))
-
-
-def shortest_plan(space: StateSpace) -> list[str] | None:
-    """Breadth-first search; None when the whole space has no goal."""
-    names = [action.name for action in space.task.actions]
-    reached_by: dict[int, tuple[int, str]] = {}
-    queue = [space.initial]
-    for state in queue:  # the queue grows while it is read
-        transitions = space.expand([state])
-        goals = space.is_goal(transitions.target)
-        for action, target, goal in zip(transitions.action, transitions.target, goals, strict=True):
-            if target != space.initial and target not in reached_by:
-                reached_by[int(target)] = (state, names[action])
-                queue.append(int(target))
-            if goal:
-                return way(reached_by, int(target))
-    return None
-
-
-def way(reached_by: dict[int, tuple[int, str]], state: int) -> list[str]:
-    plan = []
-    while state in reached_by:
-        state, name = reached_by[state]
-        plan.append(name)
-    return plan[::-1]
-
-
-def explored(space: StateSpace, expansions: int = 200) -> tuple[object, ...]:
-    """Transitions of the first e-states, and the number of worlds of all that were met."""
-    transitions: list[list[int]] = []
-    for state in range(expansions):
-        if state < len(space):
-            found = space.expand([state])
-            transitions += [found.action.tolist(), found.target.tolist()]
-    ids = np.arange(len(space), dtype=np.int32)
-    return transitions, space.world_counts(ids).tolist(), space.is_goal(ids).tolist()
+    assert explored(specification.task, 200) == explored(again, 200)

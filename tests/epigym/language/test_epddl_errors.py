@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym.errors import EpigymError, LimitError, ParseError
-from epigym.language.epddl import ground_texts, grounder, load_epddl, load_spec
+from epigym.language import load
+from epigym.language.epddl import ground_texts, grounder
 from epigym.language.source import Source
 from tests.helpers.epddl_texts import LIBRARY, ONE_WORLD, PUBLIC, domain_text, problem_text, task
 
@@ -252,17 +252,9 @@ def test_wrong_libraries(wrong: str, column: int, message: str) -> None:
     ],
 )  # fmt: skip
 def test_wrong_files(problem: str, domain: str, library: str, message: str) -> None:
-    error = error_of(
-        lambda: ground_texts(Source("p.epddl", problem), Source("d.epddl", domain), [Source("l.epddl", library)])
-    )
+    sources = (Source(f"{name}.epddl", text) for name, text in zip("pdl", (problem, domain, library), strict=True))
+    error = error_of(lambda: ground_texts(next(sources), next(sources), sources))
     assert message in str(error)
-
-
-def test_two_libraries_with_the_same_action_type() -> None:
-    other = Source("m.epddl", LIBRARY.replace(" lib)", " more)"))
-    sources = Source("p.epddl", problem_text()), Source("d.epddl", domain_text(""))
-    error = error_of(lambda: ground_texts(*sources, [Source("l.epddl", LIBRARY), other]))
-    assert "m.epddl:3:17: action type 'public' is declared twice" in str(error)
 
 
 def test_an_event_that_the_toolkit_cannot_bind() -> None:
@@ -320,15 +312,6 @@ def read(words: list[list[str]]) -> None:
     ground_texts(problem, domain, [library])
 
 
-@pytest.mark.parametrize("depth", [50, 450, 5000])
-def test_deep_nesting_is_read_or_refused(depth: int) -> None:
-    goal = "(and (q) ([A] " * depth + "(p)" + "))" * depth
-    if depth == 50:
-        assert task(goal=goal).goal[1].depth == depth
-    else:
-        assert "nested too deeply" in str(error_of(lambda: task(goal=goal), EpigymError))
-
-
 BY_TWO = "(:action a :parameters (?i ?j - agent) :action-type (basic (nil)))"
 
 
@@ -359,6 +342,8 @@ def test_too_many_worlds_names_what_nothing_fixes() -> None:
     ("text", "message"),
     [
         ("{", "spec.json:1:2: not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"planning-task-info": {}}', "not the layout of a ground EPDDL task: missing or unknown 'actions'"),
         ("[]", "expected an object with the keys domain, problem, action-type-libraries, found list"),
         ('{"domain": "d", "problem": "p"}', "found domain, problem"),
         ('{"domain": "d", "problem": "p", "action-type-libraries": [], "x": 1}', "found domain, problem, action-type"),
@@ -371,13 +356,4 @@ def test_too_many_worlds_names_what_nothing_fixes() -> None:
 def test_wrong_specification_files(tmp_path: Path, text: str, message: str) -> None:
     spec = tmp_path / "spec.json"
     spec.write_text(text, encoding="utf-8")
-    assert message in str(error_of(lambda: load_spec(spec), EpigymError))
-
-
-def test_unreadable_files(tmp_path: Path) -> None:
-    domain = tmp_path / "d.epddl"
-    domain.write_bytes(b"(define (domain d)\xff)")
-    assert "not UTF-8" in str(error_of(lambda: load_epddl(domain, domain), EpigymError))
-    spec = json.dumps({"domain": "d.epddl", "problem": str(tmp_path), "action-type-libraries": []})
-    (tmp_path / "s.json").write_text(spec)
-    assert "no such file" in str(error_of(lambda: load_spec(tmp_path / "s.json"), EpigymError))
+    assert message in str(error_of(lambda: load(spec), EpigymError))

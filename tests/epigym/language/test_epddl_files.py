@@ -12,7 +12,6 @@ from epigym.errors import MissingError, ParseError, UsageError
 from epigym.language import load
 from epigym.language.epddl import load_epddl, load_spec, parse_epddl
 from tests.helpers.epddl_texts import LIBRARY, PUBLIC, domain_text, problem_text
-from tests.helpers.tasks import COIN
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
 
@@ -31,24 +30,6 @@ def test_a_single_library_need_not_be_in_a_list(tmp_path: Path) -> None:
     expected = load_epddl(problem, domain, [library])
     assert load(problem, domain_file=domain, libraries=str(library)) == expected
     assert load(problem, domain_file=domain, libraries=library) == expected
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"path": "{folder}/p.epddl"}, "p.epddl: an EPDDL problem needs its domain: give domain_file"),
-        ({"path": "{folder}/p.epddl", "semantics": "efp"}, "p.epddl: semantics does not apply to an EPDDL problem"),
-        ({"path": "{folder}/coin.txt", "domain_file": "d.epddl"}, "coin.txt: domain_file does not apply to mA"),
-        ({"path": "{folder}/coin.txt", "semantics": "epf"}, "unknown semantics 'epf': did you mean 'efp'?"),
-    ],
-)
-def test_settings_that_are_missing_unknown_or_do_not_apply(
-    tmp_path: Path, arguments: dict[str, str], message: str
-) -> None:
-    write(tmp_path)
-    (tmp_path / "coin.txt").write_text(COIN)
-    with pytest.raises(UsageError, match=re.escape(message)):
-        load(**{name: value.format(folder=tmp_path) for name, value in arguments.items()})
 
 
 def test_one_file_may_hold_everything(tmp_path: Path) -> None:
@@ -74,33 +55,15 @@ def test_errors_in_one_file_name_its_lines() -> None:
     assert (caught.value.file, caught.value.line) == ("whole.epddl", line)
 
 
-def test_files_that_are_named_must_exist(tmp_path: Path) -> None:
-    problem, domain, library = write(tmp_path)
-    for arguments in (
-        {"path": tmp_path / "none.epddl", "domain_file": domain},
-        {"path": problem, "domain_file": tmp_path / "none.epddl"},
-        {"path": problem, "domain_file": domain, "libraries": [library, tmp_path / "none.epddl"]},
-    ):
-        with pytest.raises(MissingError, match=r"none\.epddl: No such file"):
-            load(**arguments)
-
-
-def test_specification_files_look_beside_themselves_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem, domain, library = write(tmp_path / "here")
-    write(tmp_path / "cwd")[0].write_text("not EPDDL")
-    content = {"domain": "d.epddl", "problem": "p.epddl", "action-type-libraries": ["l.epddl"]}
-    spec = tmp_path / "here" / "spec.json"
-    spec.write_text(json.dumps(content), encoding="utf-8")
-    monkeypatch.chdir(tmp_path / "cwd")
-    assert load_spec(spec) == load_epddl(problem, domain, [library])
-
-
-def test_specification_files_then_look_in_the_working_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("folder", "beside"), [("here", True), ("cwd/here", False)])
+def test_specification_files_look_beside_themselves_and_then_in_the_working_directory(
+    folder: str, beside: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    problem, domain, library = write(tmp_path / "cwd" / "files")
-    content = {"domain": "files/d.epddl", "problem": str(problem), "action-type-libraries": ["files/l.epddl"]}
-    spec = tmp_path / "spec.json"
+    problem, domain, library = write(tmp_path / folder)
+    write(tmp_path / "cwd")[0].write_text("not EPDDL")
+    place = "" if beside else "here/"
+    content = {"domain": f"{place}d.epddl", "problem": f"{place}p.epddl", "action-type-libraries": [str(library)]}
+    spec = tmp_path / (folder if beside else "") / "spec.json"
     spec.write_text(json.dumps(content), encoding="utf-8")
     monkeypatch.chdir(tmp_path / "cwd")
     assert load_spec(spec) == load_epddl(problem, domain, [library])

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from epigym.language.epddl.readings import ReadingWarning, RequirementWarning
-from epigym.task.formula import TRUE, and_, believes, considers_possible, everybody, fluent, not_
+from epigym.task.formula import TRUE, and_, considers_possible, everybody, fluent, knows_whether, not_
 from epigym.task.task import Effect
 from tests.helpers.epddl_texts import PUBLIC, actions, specification, task
 
@@ -78,44 +78,36 @@ def test_no_warning_where_both_readings_agree(items: str) -> None:
     assert departures(items) == []
 
 
+UNSURE = [not_(knows_whether(i, Q)) for i in "AB"]
+
+
+@pytest.mark.parametrize(
+    ("items", "part", "meant", "toolkits"),
+    [
+        (ARGUMENTS, "precondition", fluent("r_B"), fluent("r_A")),
+        (INERTIA, "effects", (Effect("p", True, Q),), (Effect("p", True, Q), Effect("p", False))),
+        (public(":effects (when (ok A) (p))"), "effects", (), (Effect("p", False),)),
+        (BASIC, "effects", (Effect("p", True),), ()),
+        (public(":precondition (<(A B)> (p))"), "precondition", not_(everybody("AB", not_(P))),
+         and_(considers_possible("A", P), considers_possible("B", P))),
+        (public(":precondition (<Kw. (A B)> (q))"), "precondition",
+         not_(and_(knows_whether("A", Q), knows_whether("B", Q))), and_(*UNSURE)),
+    ],
+)  # fmt: skip
 @pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
-class TestPlankCompat:
-    """What the toolkit does, for each departure that is reproduced."""
+def test_the_toolkits_reading_of_events(items: str, part: str, meant: object, toolkits: object) -> None:
+    for plank_compat, expected in ((False, meant), (True, toolkits)):
+        [action] = actions(items, plank_compat=plank_compat).values()
+        assert getattr(action.events[0], part) == expected
 
-    def test_events_take_the_actions_variables_of_the_same_name(self) -> None:
-        assert actions(ARGUMENTS)["a_A_B"].events[0].precondition is fluent("r_B")
-        assert actions(ARGUMENTS, plank_compat=True)["a_A_B"].events[0].precondition is fluent("r_A")
 
-    def test_an_atom_with_positive_conditions_only_loses_inertia(self) -> None:
-        assert actions(INERTIA)["a_A_B"].events[0].effects == (Effect("p", True, Q),)
-        expected = (Effect("p", True, Q), Effect("p", False))
-        assert actions(INERTIA, plank_compat=True)["a_A_B"].events[0].effects == expected
-
-    def test_a_condition_that_cannot_hold_deletes_all_the_same(self) -> None:
-        items = public(":effects (when (ok A) (p))")
-        assert actions(items)["a_A_B"].events[0].effects == ()
-        assert actions(items, plank_compat=True)["a_A_B"].events[0].effects == (Effect("p", False),)
-
-    def test_the_first_else_if_takes_all_that_is_left(self) -> None:
-        items = ELSE_IF.replace("()", "(?k - agent)", 1)
-        expected = ((P, "Full"), (TRUE, "Blind"))
-        assert actions(items, plank_compat=True)["a_A"].observability == (expected, expected)
-
-    def test_effects_of_basic_actions_are_ignored(self) -> None:
-        assert actions(BASIC)["a_A"].events[0].effects == (Effect("p", True),)
-        assert actions(BASIC, plank_compat=True)["a_A"].events[0].effects == ()
-
-    def test_actions_without_parameters_are_dropped(self) -> None:
-        assert list(actions(BARE)) == ["a"]
-        assert list(actions(BARE, plank_compat=True)) == []
-
-    def test_group_diamonds_are_conjunctions(self) -> None:
-        items = public(":precondition (and (<(A B)> (p)) (<Kw. (A B)> (q)))")
-        unsure = [and_(not_(believes(i, Q)), not_(believes(i, not_(Q)))) for i in "AB"]
-        assert actions(items, plank_compat=True)["a_A_B"].events[0].precondition.negation_normal_form() is and_(
-            considers_possible("A", P), considers_possible("B", P), *unsure
-        )
-        assert not_(everybody("AB", not_(P))) in actions(items)["a_A_B"].events[0].precondition.children
+@pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
+def test_the_toolkits_reading_of_actions() -> None:
+    assert list(actions(BARE)) == ["a"]
+    assert list(actions(BARE, plank_compat=True)) == []
+    items = ELSE_IF.replace("()", "(?k - agent)", 1)
+    expected = ((P, "Full"), (TRUE, "Blind"))  # the first else-if takes all that is left
+    assert actions(items, plank_compat=True)["a_A"].observability == (expected, expected)
 
 
 @pytest.mark.filterwarnings("ignore::epigym.language.epddl.readings.RequirementWarning")
@@ -164,6 +156,9 @@ OBSERVED = public(":precondition {formula}", parameters="?i - agent")
         ("(forall (?j - agent) (r ?j))", ":partial-observability", [":universal-preconditions"]),
         ("(exists (?j - agent | (/= ?j A)) (r ?j))", ":partial-observability :existential-preconditions",
          [":list-comprehensions", ":equality"]),
+        ("(exists (?j - agent | (or (= ?j A) (= ?j B))) (r ?j))",
+         ":partial-observability :existential-preconditions :equality", [":list-comprehensions",
+         ":disjunctive-list-formulas"]),
         ("([A] (p))", ":partial-observability", [":modal-preconditions"]),
         ("([Kw. All] (p))", ":partial-observability :modal-formulas", [":knowing-whether", ":group-modalities"]),
         ("([C. (A B)] (p))", ":partial-observability :modal-preconditions", [":common-knowledge", ":group-modalities"]),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -10,13 +13,11 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
-from epigym.errors import EpigymError, LimitError, MissingError, TaskError
-from epigym.language import ground_json
+from epigym.errors import EpigymError, TaskError
+from epigym.language import ground_json, load, parse_mastar
 from epigym.language.ground_json.formulas import FormulaReader, FormulaWriter
 from epigym.reference import semantics as reference
-from epigym.space.space import StateSpace
 from epigym.task.formula import (
     FALSE,
     TRUE,
@@ -28,11 +29,15 @@ from epigym.task.formula import (
     considers_possible,
     everybody,
     fluent,
+    knows_whether,
     not_,
     or_,
 )
-from epigym.task.task import Action, Effect, EState, Event, Task
+from epigym.task.task import Action, Effect, EState, Event
 from tests.helpers.epddl_texts import specification
+from tests.helpers.equivalence import assert_read_back
+from tests.helpers.strategies import AGENTS, estates, formulas
+from tests.helpers.tasks import COIN, coin
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
 
@@ -117,47 +122,13 @@ def test_a_file_reads_back_as_the_task(tmp_path: Path) -> None:
     found = small()
     ground_json.dump(found, tmp_path / "task.json")
     assert [path.name for path in tmp_path.iterdir()] == ["task.json"]
-    again = ground_json.load(tmp_path / "task.json")
+    again = load(tmp_path / "task.json")
     assert again.fluents == ("p", "q", "r_A", "r_B")
     assert again.initial == found.task.initial
     assert again.goal == found.task.goal
     assert [action.name for action in again.actions] == ["look_A", "set"]
     assert again.actions[0] == found.task.actions[0]
-    assert explored(again) == explored(found.task)
-
-
-def explored(task: Task) -> list[tuple[object, list[bool]]]:
-    """The e-states reachable in three steps with the actions applicable there."""
-    states = [task.initial]
-    found = []
-    for _ in range(3):
-        following = []
-        for state in states:
-            applicable = reference.applicable_actions(task, state)
-            found.append((reference.canonical(state, task.fluents), list(applicable)))
-            following += [
-                reference.apply(task, state, action)
-                for action, can in zip(task.actions, applicable, strict=True)
-                if can
-            ]
-        states = following
-    return found
-
-
-def test_the_core_finds_the_same_state_space() -> None:
-    found = small()
-    again = ground_json.from_json(ground_json.to_json(found))
-    assert transitions(again) == transitions(found.task)
-
-
-def transitions(task: Task) -> list[tuple[int, int, int]]:
-    space = StateSpace(task)
-    frontier, found = [space.initial], []
-    while frontier:
-        table = space.expand(frontier)
-        found += list(zip(table.source.tolist(), table.action.tolist(), table.target.tolist(), strict=True))
-        frontier = table.target[table.is_new].tolist()
-    return found
+    assert_read_back(found.task, again)
 
 
 # Formulas
@@ -178,9 +149,9 @@ def transitions(task: Task) -> list[tuple[int, int, int]]:
         (modal("box", "AB", "p"), everybody("AB", P)),
         (modal("diamond", "A", "p"), considers_possible("A", P)),
         (modal("diamond", "AB", "p"), not_(everybody("AB", not_(P)))),
-        (modal("Kw.box", "A", "p"), or_(believes("A", P), believes("A", not_(P)))),
-        (modal("Kw.box", "AB", "p"), and_(*(or_(believes(i, P), believes(i, not_(P))) for i in "AB"))),
-        (modal("Kw.diamond", "A", "p"), not_(or_(believes("A", P), believes("A", not_(P))))),
+        (modal("Kw.box", "A", "p"), knows_whether("A", P)),
+        (modal("Kw.box", "AB", "p"), and_(*(knows_whether(i, P) for i in "AB"))),
+        (modal("Kw.diamond", "A", "p"), not_(knows_whether("A", P))),
         (modal("C.box", "AB", "p"), common("AB", P)),
         (modal("C.diamond", "AB", "p"), not_(common("AB", not_(P)))),
     ],
@@ -195,25 +166,10 @@ def test_the_toolkits_group_diamonds() -> None:
     assert formula(modal("C.diamond", "AB", "p"), plank_compat=True) is not_(common("AB", not_(P)))
 
 
-def formulas() -> st.SearchStrategy[Formula]:
-    def extend(inner: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
-        agents = st.lists(st.sampled_from("ABC"), min_size=2, unique=True)
-        return st.one_of(
-            inner.map(not_),
-            st.lists(inner, max_size=3).map(lambda parts: and_(*parts)),
-            st.lists(inner, max_size=3).map(lambda parts: or_(*parts)),
-            st.builds(believes, st.sampled_from("ABC"), inner),
-            st.builds(everybody, agents, inner),
-            st.builds(common, agents, inner),
-        )
-
-    return st.recursive(st.sampled_from([P, Q, TRUE, FALSE]), extend, max_leaves=10)
-
-
-@given(formulas())
+@given(formulas(with_actually=False))
 def test_formulas_survive_writing_and_reading(original: Formula) -> None:
     content = json.loads(json.dumps(FormulaWriter()(original)))
-    assert FormulaReader({}, False)(content) is original
+    assert FormulaWriter()(FormulaReader({}, False)(content)) == content
 
 
 def test_sizes_count_the_tree() -> None:
@@ -246,13 +202,11 @@ def test_effects_that_give_a_value(value: Formula, expected: list[Effect]) -> No
     assert ground_json.effects_of("p", value) == expected
 
 
-@given(formulas())
-def test_effects_give_exactly_the_value(value: Formula) -> None:
+@given(formulas(), estates())
+def test_effects_give_exactly_the_value(value: Formula, estate: EState) -> None:
     event = Event("e", TRUE, tuple(ground_json.effects_of("p", value)))
     again = ground_json.values(event).get("p", P)
-    worlds = [frozenset(name for name, bit in zip("pq", (w & 1, w & 2), strict=True) if bit) for w in range(4)]
-    rows = tuple(tuple(frozenset([(w * (i + 2) + 1) % 4, w]) for w in range(4)) for i in range(3))
-    evaluation = reference.Evaluation("ABC", EState(tuple(worlds), rows, (0,)))
+    evaluation = reference.Evaluation(AGENTS, estate)
     assert evaluation.truth(again) == evaluation.truth(value)
 
 
@@ -323,37 +277,14 @@ def test_chains_become_exclusive_conditions() -> None:
 
 
 def test_reading_a_task_by_hand() -> None:
-    assert ground_json.from_json(content(a=action({"One": "true"}))) == Task(
-        name="x",
-        fluents=("p", "q", "r"),
-        agents=("A",),
-        actions=(
-            Action(
-                "a",
-                TRUE,
-                (
-                    Event(
-                        "e",
-                        TRUE,
-                        (
-                            Effect("p", True, Q),
-                            Effect("p", False),
-                            Effect("q", True, P),
-                            Effect("q", False),
-                            Effect("r", False),
-                        ),
-                    ),
-                ),
-                (0,),
-                {kind: (frozenset([0]),) for kind in ("One", "Two", "Three")},
-                (((TRUE, "One"),),),
-            ),
-        ),
-        initial=EState((frozenset("p"), frozenset("q")), ((frozenset(), frozenset([0])),), (1,)),
-        goal=(P,),
-        domain="d",
-        instance="x",
-    )
+    found = ground_json.from_json(content(a=action({"One": "true"})))
+    assert (found.fluents, found.agents, found.goal) == (("p", "q", "r"), ("A",), (P,))
+    assert (found.name, found.domain, found.instance) == ("x", "d", "x")
+    assert found.initial == EState((frozenset("p"), frozenset("q")), ((frozenset(), frozenset([0])),), (1,))
+    swapped = (Effect("p", True, Q), Effect("p", False), Effect("q", True, P), Effect("q", False), Effect("r", False))
+    relations = {kind: (frozenset([0]),) for kind in ("One", "Two", "Three")}
+    expected = Action("a", TRUE, (Event("e", TRUE, swapped),), (0,), relations, (((TRUE, "One"),),))
+    assert found.actions == (expected,)
 
 
 DOUBLED = [
@@ -390,35 +321,87 @@ def test_the_toolkit_ignores_effects_of_basic_actions() -> None:
     assert not ground_json.from_json(content(a=basic), plank_compat=True).actions[0].events[0].effects
 
 
-def test_a_task_without_actions() -> None:
-    assert ground_json.from_json(content()).actions == ()
-
-
-def test_relations_too_large_to_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(ground_json, "MAX_PAIRS", 5)
-    with pytest.raises(LimitError, match="all 6 pairs of the relations, more than 5"):
-        ground_json.dump(small(), tmp_path / "task.json")
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("goal", "message"),
     [
-        ("{", "task.json:1:2: not JSON"),
-        ("[]", "not the layout of a ground EPDDL task"),
-        ("{}", "missing or unknown 'actions'"),
-        (json.dumps({**content(), "goal": {"formula": connective("xor", "p")}}), "missing or unknown 'xor'"),
-        (json.dumps({**content(), "goal": {"formula": modal("D.box", "A", "p")}}), "missing or unknown 'D.box'"),
-        (json.dumps({**content(), "goal": {"formula": "z"}}), "task.json: undeclared fluent 'z'"),
+        (connective("xor", "p"), "missing or unknown 'xor'"),
+        (modal("D.box", "A", "p"), "missing or unknown 'D.box'"),
+        (modal("box", "", "p"), "a group of agents must not be empty"),
+        ("z", "undeclared fluent 'z'"),
     ],
 )
-def test_wrong_files(tmp_path: Path, text: str, message: str) -> None:
+def test_wrong_goals(goal: Any, message: str) -> None:
+    with pytest.raises(EpigymError, match=rf"^task\.json: .*{message}"):
+        ground_json.checked(content() | {"goal": {"formula": goal}}, "task.json")
+
+
+# Parts that are something else
+
+JUNK = [None, True, -1, 99, 1.5, "", "x", [], {}, [[]], [0], ["x"], [None], {"x": {}}, {"x": ["x"]}]
+
+
+def places(content: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The keys that lead to each part of some JSON."""
+    pairs = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for key, part in pairs:
+        yield (*at, key)
+        yield from places(part, (*at, key))
+
+
+@pytest.mark.parametrize("compact", [False, True], ids=["official", "compact"])
+def test_a_part_that_is_something_else(compact: bool) -> None:
+    task = parse_mastar(COIN.replace("a observes look;", "a observes look if open;"))
+    right = ground_json.to_json(ground_json.bare(task), compact=compact)
+    refused: list[tuple[Any, ...]] = []
+    for *way, last in places(right):
+        for junk in [*JUNK, ...]:
+            wrong = copy.deepcopy(right)
+            parent = wrong
+            for key in way:
+                parent = parent[key]
+            if junk is ...:
+                del parent[last]
+            else:
+                parent[last] = junk
+            try:
+                ground_json.checked(wrong, "task.json", plank_compat=compact)
+            except EpigymError as error:
+                refused.append((str(error), *way, last, junk))
+    assert len(refused) > 100
+    for message, *place in refused:
+        assert message.startswith("task.json: "), place
+        assert "\n" not in message, place
+
+
+@pytest.mark.parametrize("old", ["tail", "a", "w0", "look", "the problem", "the domain"])
+@pytest.mark.parametrize("ending", ["\n", "\r", "\x85", "\u2028"])
+def test_names_that_do_not_fit_on_a_line(old: str, ending: str) -> None:
+    """Those of fluents, agents, worlds, actions, the problem and its domain."""
+    task = replace(coin(), instance="the problem", domain="the domain")
+    content = json.dumps(ground_json.to_json(ground_json.bare(task)))
+    wrong = json.loads(content.replace(json.dumps(old), json.dumps(old + ending)))
+    with pytest.raises(EpigymError, match="a name with a line break does not fit into messages") as caught:
+        ground_json.checked(wrong, "task.json")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+DIGITS = "9" * 5000
+
+
+@pytest.mark.parametrize("junk", [DIGITS, f"-{DIGITS}", f'{{"a": {DIGITS}}}'])
+def test_a_number_of_too_many_digits(tmp_path: Path, junk: str) -> None:
     path = tmp_path / "task.json"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(EpigymError, match=message):
-        ground_json.load(path)
+    path.write_text(junk)
+    with pytest.raises(EpigymError, match=r"task.json: .*digits") as caught:
+        load(path)
+    assert "\n" not in str(caught.value)
 
 
-def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(MissingError, match="No such file"):
-        ground_json.load(tmp_path / "task.json")
+@pytest.mark.parametrize("half", ["\\ud800", "\\udfff"])
+def test_half_a_character(tmp_path: Path, half: str) -> None:
+    path = tmp_path / "task.json"
+    path.write_text(json.dumps(ground_json.to_json(ground_json.bare(coin()))).replace("tail", f"t{half}"))
+    with pytest.raises(EpigymError, match=r"task.json: .*surrogate"):
+        load(path)
+    path.write_text(path.read_text().replace(half, "\\ud83d\\ude00"))
+    assert "t😀" in load(path).fluents

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -101,20 +100,3 @@ def test_arguments_that_do_not_go_together(
     problem, reading = values.pop("problem"), Reading(**values)
     with pytest.raises(EpigymError, match=message):
         load_problem(problem, reading)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("[1", "task.json:1:3: not JSON"),
-        ("[]", "expected an object with the keys domain, problem, action-type-libraries, found list"),
-        ("7", "found int"),
-        (json.dumps({"domain": "d"}), "found domain"),
-        (json.dumps({"planning-task-info": {}}), "not the layout of a ground EPDDL task: missing or unknown 'actions'"),
-        ("[" * 100_000, "nested too deeply"),
-    ],
-)
-def test_json_that_is_no_problem(tmp_path: Path, content: str, message: str) -> None:
-    (tmp_path / "task.json").write_text(content)
-    with pytest.raises(EpigymError, match=message):
-        load_problem(str(tmp_path / "task.json"))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from epigym.errors import EpigymError, LimitError, ParseError, ProblemWarning
-from epigym.language import load, parse_formula, parse_mastar
+from epigym.errors import LimitError, ParseError, ProblemWarning
+from epigym.language import load, parse_mastar
 from epigym.reference.semantics import apply, holds
 from epigym.task.formula import believes, fluent
 
@@ -149,12 +149,6 @@ def test_too_many_initial_worlds() -> None:
     assert len(parse_mastar(text + f"initially C([a], {', '.join(fluents[4:])});").initial.valuations) == 16
 
 
-def test_formulas_nested_too_deeply() -> None:
-    deep = "p | (q, (" * 3000 + "p" + "))" * 3000
-    with pytest.raises(EpigymError, match=r"^<string>:1:\d+: formulas are nested too deeply"):
-        parse_mastar(f"fluent p, q; agent a; initially p; initially C([a], {deep}); goal p;")
-
-
 def test_observing_an_ontic_action_partially_is_a_warning() -> None:
     text = HEAD + "act causes p; say announces p; bob aware_of say;\nann aware_of act;" + TAIL
     with pytest.warns(ProblemWarning, match=r"^some.txt:5:1: 'aware_of' has no effect: action 'act' is ontic$"):
@@ -169,32 +163,6 @@ def test_statements_that_contradict_each_other_are_a_warning_and_the_fluent_is_a
     assert holds(apply(task, task.initial, task.actions[0]), task.agents, believes("ann", fluent("q")))
     with pytest.warns(ProblemWarning, match="<string>:5:16: action 'say' announces both 'q' and '-q'"):
         parse_mastar(HEAD + "say announces q;\n say announces -q;" + TAIL)
-
-
-def test_unknown_semantics() -> None:
-    with pytest.raises(EpigymError, match="unknown semantics 'efpp': did you mean 'efp'"):
-        parse_mastar(HEAD + TAIL, semantics="efpp")  # type: ignore[arg-type]
-
-
-def test_formulas_on_their_own() -> None:
-    with pytest.raises(ParseError, match="<formula>:1:8: unknown fluent 'tails': did you mean 'tail'"):
-        parse_formula("B(ann, tails)", fluents=["tail"], agents=["ann"])
-
-
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    (tmp_path / "folder.txt").mkdir()
-    (tmp_path / "latin.txt").write_bytes(b"% caf\xe9")
-    (tmp_path / "plan.foo").write_text("")
-    for name, message in (
-        ("missing.txt", "No such file"),
-        ("folder.txt", "Is a directory"),
-        ("latin.txt", "byte 5 is not UTF-8 text"),
-        ("plan.foo", "extension '.foo'"),
-    ):
-        with pytest.raises(EpigymError, match=message) as caught:
-            load(tmp_path / name)
-        assert name in str(caught.value)
-        assert "\n" not in str(caught.value)
 
 
 def test_errors_in_files_name_the_file(tmp_path: Path) -> None:

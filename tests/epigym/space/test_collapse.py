@@ -191,7 +191,7 @@ def test_allowed_in_e_states_of_many_worlds(worlds: int, task: Task, seed: int) 
 
 def test_the_only_plan_makes_an_agent_believe_everything() -> None:
     task = deluded()
-    assert reference.validate(task, ["flip", "shout"]).relies_on_collapse
+    assert reference.validate(task, ["flip", "shout"]).collapsed == ("b",)
     space = StateSpace(task, consistent_beliefs=True)
     flipped = space.successor(space.initial, FLIP)
     assert space.applicable([flipped]).tolist() == [[True, True]]

@@ -173,13 +173,8 @@ def test_a_goal_with_all_levels_is_relaxed(name: str) -> None:
 
 
 def test_levels_by_hand() -> None:
-    assert [f.levels for f in (TAIL, not_(TAIL), or_(TAIL, OPEN), believes("a", TAIL), actually(TAIL))] == [
-        0,
-        0,
-        1,
-        1,
-        1,
-    ]
+    by_hand = {TAIL: 0, not_(TAIL): 0, or_(TAIL, OPEN): 1, believes("a", TAIL): 1, actually(TAIL): 1}
+    assert all(formula.levels == levels for formula, levels in by_hand.items())
     assert everybody("ab", TAIL).levels == 2
     assert believes("a", not_(and_(TAIL, common("ab", OPEN)))).levels == 3
 
@@ -275,26 +270,26 @@ def test_epddl_names_the_place_of_more_levels(name: str, times: int) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_epddl_names_the_files_where_ground_formulas_have_more_levels() -> None:
     """Knowing whether is a conjunction of disjunctions of beliefs, so that 50 of them have 100 levels."""
-    for times, is_refused in ((MAX_LEVELS // 2, False), (MAX_LEVELS // 2 + 1, True)):
-        goal = "([Kw. A] " * times + "(p)" + ")" * times
-        if not is_refused:
-            assert epddl_texts.task(goal=goal).goal[0].levels == MAX_LEVELS
-        else:
-            with pytest.raises(NestingError, match=r"^p\.epddl with d\.epddl: formulas are nested too deeply"):
-                epddl_texts.task(goal=goal)
+
+    def goal(times: int) -> str:
+        return "([Kw. A] " * times + "(p)" + ")" * times
+
+    assert epddl_texts.task(goal=goal(MAX_LEVELS // 2)).goal[0].levels == MAX_LEVELS
+    with pytest.raises(NestingError, match=r"^p\.epddl with d\.epddl: formulas are nested too deeply"):
+        epddl_texts.task(goal=goal(MAX_LEVELS // 2 + 1))
+
+
+JSON = {
+    "modality": ('{"modality-name": "box", "modality-index": ["a"], "formula": ', "}"),
+    "conjunction": ('{"connective": "or", "formulas": ["open", {"connective": "and", "formulas": ["tail", ', "]}]}"),
+    "negation": ('{"connective": "not", "formula": ', "}"),
+}
 
 
 @pytest.mark.parametrize("times", [120, 2000, 10_000])
-@pytest.mark.parametrize("kind", ["modality", "conjunction", "negation"])
+@pytest.mark.parametrize("kind", JSON)
 def test_ground_json_with_more_levels(kind: str, times: int, tmp_path: Path) -> None:
-    start, end = {
-        "modality": ('{"modality-name": "box", "modality-index": ["a"], "formula": ', "}"),
-        "conjunction": (
-            '{"connective": "or", "formulas": ["open", {"connective": "and", "formulas": ["tail", ',
-            "]}]}",
-        ),
-        "negation": ('{"connective": "not", "formula": ', "}"),
-    }[kind]
+    start, end = JSON[kind]
     content = json.dumps(ground_json.to_json(ground_json.bare(coin())) | {"goal": {"formula": "GOAL"}})
     path = tmp_path / "task.json"
     path.write_text(content.replace('"GOAL"', start * times + '"tail"' + end * times))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import domains
 from epigym.errors import EpigymError, MissingError
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
@@ -22,14 +23,14 @@ from learn.data.problems import expand_patterns
 from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
-from tests.helpers.own_domains import write_couriers, write_museum
+from tests.helpers.own_domains import write_museum
 from tests.helpers.tasks import coin, done, hopeless
 
 FILES = {
-    "c1.epddl": write_couriers(offices=3, couriers=1, letters=1, seed=0),
-    "c2.epddl": write_couriers(offices=3, couriers=2, letters=1, seed=0),
-    "c3.epddl": write_couriers(offices=4, couriers=1, letters=1, seed=1),
-    "c4.epddl": write_couriers(offices=4, couriers=2, letters=2, seed=2),
+    "c1.epddl": domains.text("room_messages", agents=2, rooms=4, seed=0),
+    "c2.epddl": domains.text("room_messages", agents=2, rooms=5, seed=1),
+    "c3.epddl": domains.text("room_messages", agents=3, rooms=3, seed=2),
+    "c4.epddl": domains.text("room_messages", agents=3, rooms=4, seed=3),
     "m1.txt": write_museum(rooms=6, guards=1, artefacts=1, seed=0),
     "m2.txt": write_museum(rooms=6, guards=1, artefacts=2, seed=0),
     "m3.txt": write_museum(rooms=6, guards=2, artefacts=2, seed=0),

@@ -1,0 +1,27 @@
+"""The modalities of EPDDL as formulas."""
+
+from __future__ import annotations
+
+from epigym.task.formula import Formula, and_, believes, common, everybody, knows_whether, not_
+
+
+def modal(kind: str, is_box: bool, agents: tuple[str, ...], formula: Formula, *, one_by_one: bool) -> Formula:
+    """What some agents, one or more, believe of a formula: the box, or the diamond, which is its dual.
+
+    Args:
+        kind: `C` for common knowledge, `Kw` for knowing whether, empty for belief.
+        is_box: whether it is a box; the diamond of knowing whether denies it.
+        agents: names.
+        formula: the formula.
+        one_by_one: whether a diamond over a group is the conjunction of the agents' diamonds, as the toolkit reads it.
+    """
+    if one_by_one and not is_box and kind != "C":
+        return and_(*(modal(kind, False, (agent,), formula, one_by_one=False) for agent in agents))
+    inner = formula if is_box or kind == "Kw" else not_(formula)
+    if kind == "Kw":
+        box = and_(*(knows_whether(agent, inner) for agent in agents))
+    elif kind == "C":
+        box = common(agents, inner)
+    else:
+        box = believes(agents[0], inner) if len(agents) == 1 else everybody(agents, inner)
+    return box if is_box else not_(box)

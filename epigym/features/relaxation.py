@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from epigym import _core
 from epigym.space.space import StateSpace, as_id, as_ids
 from epigym.task.formula import Formula
-from epigym.task.packing import unpack_formulas
+from epigym.task.packing import PackedFormulas, unpack_formulas
 
 
 class Relaxed(NamedTuple):
@@ -81,7 +81,7 @@ class Relaxation:
         What is no fact stands for the formula that it requires.
         """
         lists, numbers = self._core.formulas()
-        formulas = unpack_formulas(self._task.fluents, self._task.agents, lists)
+        formulas = unpack_formulas(self._task.fluents, self._task.agents, PackedFormulas(*lists))
         return tuple(formulas[number] for number in numbers)
 
     @property

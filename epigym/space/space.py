@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from epigym import _core
 from epigym.errors import CollapseError, TaskError, UsageError
 from epigym.space.kripke_model import KripkeModel
+from epigym.space.rows import Rows
 from epigym.task.formula import Formula
-from epigym.task.packing import pack_formulas, pack_model, pack_task, unpack_model
+from epigym.task.packing import PackedModel, pack_formulas, pack_model, pack_task, unpack_model
 from epigym.task.symmetry import Symmetry, symmetries
 from epigym.task.task import EState, Task
 
@@ -257,9 +258,17 @@ class StateSpace:
         """int32[k]: the number of worlds of the contracted e-states."""
         return self.core.world_counts(as_ids(ids))
 
+    def rows(self, ids: ArrayLike, labels: _core.WorldLabels | None = None) -> Rows:
+        """The worlds of e-states, int32[k], and their successor classes; worlds are labelled where `labels` are given.
+
+        Raises:
+            IndexError: when an id is unknown.
+        """
+        return Rows(*self.core.rows(as_ids(ids), labels))
+
     def model(self, state: int) -> KripkeModel:
         """The contracted e-state for people; worlds are in canonical order."""
-        estate = unpack_model(self.task.fluents, self.core.model(as_id(state)))
+        estate = unpack_model(self.task.fluents, PackedModel(*self.core.model(as_id(state))))
         return KripkeModel(self.task.fluents, self.task.agents, estate)
 
     def intern(self, state: EState) -> int:

@@ -109,9 +109,3 @@ def test_where_the_relaxation_is_blind_only_the_goal() -> None:
 
 def test_a_goal_that_holds_is_a_landmark_too() -> None:
     assert shown(done())[0] == {"-p"}
-
-
-def test_an_unknown_e_state() -> None:
-    space = StateSpace(coin())
-    with pytest.raises(IndexError):
-        Relaxation(space).landmarks(7)

@@ -64,7 +64,7 @@ class Identifiers(ABC):
             return
         found = ", ".join(f"{name}={getattr(self, name)}" for name in shortfalls)
         remedy = " and ".join(f"{name}={value}" for name, value in shortfalls.items())
-        others = [other(width=self.width) for other in IDENTIFIERS.values() if other is not type(self)]
+        others = [other(width=self.width) for other in Identifiers.__subclasses__() if other is not type(self)]
         fitting = [f"encoding={other.name}" for other in others if not other.shortfalls(task, goal)]
         raise LimitError(
             f"{task.name!r} ({len(task.fluents)} fluents, goal identifiers up to {max(goal.nodes)}) does not fit the "
@@ -164,10 +164,6 @@ class Bitmask(Identifiers):
             return _place(np.hstack([repetition, valuations.astype(np.uint8)]), 0, self.width)
 
         return identify
-
-
-IDENTIFIERS: Mapping[str, type[Identifiers]] = {kind.name: kind for kind in (Map, Hash, Bitmask)}
-"""The encodings whose nodes are identifiers, by name."""
 
 
 def _numbers(goal: GoalGraph) -> NDArray[np.uint64]:

@@ -1,7 +1,7 @@
 """How fast typed graphs are built and scored; run by hand: `pytest tests/benchmarks/test_relational_speed.py`.
 
-Batches of the e-states that breadth-first searches of sampled problems meet first. The core is compared with NumPy,
-which builds the same graphs. Times are of the processor; they are printed, not asserted.
+Batches of the e-states that breadth-first searches of sampled problems meet first. Times are of the processor; they are
+printed, not asserted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from learn.data.distribution import draw
 from tests.benchmarks.figures import printed
 from tests.helpers.gine_weights import TYPES, random_weights
 from tests.oracles.gine import Network
-from tests.oracles.relational_graphs import NumpyEncoder
 
 DOMAINS = ("blocks_world", "grapevine", "coin_in_the_box", "active_muddy_child")
 PROBLEMS = 3  # of each domain, larger ones: those of validation
@@ -36,7 +35,7 @@ LAYERS = 3
 TYPE_IDS = Relational().type_ids
 ROUNDS = 20
 
-Batches = list[tuple[RelationalEncoder, NumpyEncoder, list[NDArray[np.int32]]]]
+Batches = list[tuple[RelationalEncoder, list[NDArray[np.int32]]]]
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
@@ -51,12 +50,12 @@ def batches(domain: str) -> Batches:
                 break
         ids = np.arange(min(STATES, len(space)), dtype=np.int32)
         parts = [ids[first : first + BATCH] for first in range(0, len(ids), BATCH)]
-        found.append((RelationalEncoder(space, Relational()), NumpyEncoder(space, Relational()), parts))
+        found.append((RelationalEncoder(space, Relational()), parts))
     return found
 
 
 def count(domain: str) -> int:
-    return sum(len(ids) for *_, parts in batches(domain) for ids in parts)
+    return sum(len(ids) for _, parts in batches(domain) for ids in parts)
 
 
 @dataclass
@@ -68,13 +67,13 @@ class Figures:
     def __str__(self) -> str:
         text = ["", f"processor time of an e-state in batches of {BATCH}; median of {ROUNDS} rounds"]
         for domain, found in self.lines.items():
-            graphs = [encoder.graphs(ids) for encoder, _, parts in batches(domain) for ids in parts]
+            graphs = [encoder.graphs(ids) for encoder, parts in batches(domain) for ids in parts]
             nodes, edges = (
                 sum(sizes) / count(domain)
                 for sizes in zip(*((len(g.nodes), len(g.edge_label)) for g in graphs), strict=True)
             )
             worlds = np.concatenate(
-                [encoder.space.world_counts(ids) for encoder, _, parts in batches(domain) for ids in parts]
+                [encoder.space.world_counts(ids) for encoder, parts in batches(domain) for ids in parts]
             )
             text.append(f"{domain}: {worlds.mean():.1f} worlds, {nodes:.0f} nodes, {edges:.0f} edges")
             text += [f"    {what:20s} {1e6 * seconds:9.2f} µs" for what, seconds in found.items()]
@@ -86,16 +85,15 @@ def figures(pytestconfig: pytest.Config) -> Iterator[Figures]:
     yield from printed(pytestconfig, Figures())
 
 
-@pytest.mark.parametrize("how", ["numpy", "core"])
 @pytest.mark.parametrize("domain", DOMAINS)
-def test_building(domain: str, how: str, benchmark: BenchmarkFixture, figures: Figures) -> None:
+def test_building(domain: str, benchmark: BenchmarkFixture, figures: Figures) -> None:
     def build() -> None:
-        for core, oracle, parts in batches(domain):
+        for encoder, parts in batches(domain):
             for ids in parts:
-                (core if how == "core" else oracle).graphs(ids)
+                encoder.graphs(ids)
 
     benchmark.pedantic(build, rounds=ROUNDS, warmup_rounds=1)
-    figures.lines.setdefault(domain, {})[f"graphs, {how}"] = benchmark.stats.stats.median / count(domain)
+    figures.lines.setdefault(domain, {})["graphs"] = benchmark.stats.stats.median / count(domain)
 
 
 @pytest.mark.parametrize("how", ["pytorch", "core"])
@@ -104,7 +102,7 @@ def test_building(domain: str, how: str, benchmark: BenchmarkFixture, figures: F
 def test_forward_pass(domain: str, width: int, how: str, benchmark: BenchmarkFixture, figures: Figures) -> None:
     weights, index = random_weights(width, LAYERS), np.arange(TYPE_IDS + 1) % TYPES
     network, core = Network(weights), _core.GineNetwork(weights, index)
-    graphs = [encoder.graphs(ids) for encoder, _, parts in batches(domain) for ids in parts]
+    graphs = [encoder.graphs(ids) for encoder, parts in batches(domain) for ids in parts]
 
     def run() -> None:
         with torch.inference_mode():
@@ -122,7 +120,7 @@ def test_scoring(domain: str, width: int, batch: int, benchmark: BenchmarkFixtur
     core = _core.GineNetwork(random_weights(width, LAYERS), np.arange(TYPE_IDS + 1) % TYPES)
 
     def run() -> None:
-        for encoder, _, parts in batches(domain):
+        for encoder, parts in batches(domain):
             for ids in parts:
                 for first in range(0, len(ids), batch):
                     core.score(encoder.core, ids[first : first + batch])

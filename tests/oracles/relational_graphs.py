@@ -1,4 +1,4 @@
-"""The typed graphs of e-states in NumPy, from the query of formulas and the table of worlds: many e-states at once."""
+"""The typed graph of one e-state after the other, from the reference and the types of the task."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 from epigym.encoding.relational import Relational
 from epigym.features.counts import Edges, FeatureTables
 from epigym.features.types import FeatureTypes
-from epigym.space import ragged
-from epigym.space.rows import GraphBatch
+from epigym.reference.semantics import Evaluation
+from epigym.space.rows import GraphBatch, join
 from epigym.space.space import StateSpace, as_ids
-from epigym.space.worlds import Worlds, WorldTable
-from epigym.task.formula import Formula, Op, believes, fluent, not_
+from epigym.task.formula import Formula, Op
 
 MAX_WORLDS = 64
 _STATES = {"object": 1, "goal": 2, "fact": 1, "fluent": 3, "belief": 12, "world": 2, "row": 1}
+_KINDS = {name: kind for kind, name in enumerate(_STATES)}
 _FIRST = dict(zip(_STATES, np.cumsum([0, *_STATES.values()]).tolist(), strict=False))
 
-_NOWHERE, _THROUGHOUT, _SOMEWHERE = range(3)  # where a fluent is true among the designated worlds
-_UNSURE, _TRUE, _FALSE, _EVERYTHING = range(4)  # what an agent believes of it
-_UNREMARKABLE = 4 * _NOWHERE + _FALSE
+_WHERE = {frozenset({False}): 0, frozenset({True}): 1}  # a fluent among the designated worlds; else 2
+_HELD = {frozenset({True}): 1, frozenset({False}): 2, frozenset[bool](): 3}  # what an agent believes of it; else 0
+_UNREMARKABLE = 4 * 0 + 2
 
 _PLACES = 4  # of arguments that are told apart; the last stands for all further ones
 _ARGUMENT = 0
@@ -32,162 +32,112 @@ _WHO, _CHILD, _ABOUT, _HOLDS, _AT, _POSSIBLE = range(_LEAF + _PLACES, _LEAF + _P
 RELATIONS = 2 * (_POSSIBLE + 1)
 
 Ints = NDArray[np.int64]
+Node = tuple[str, int]  # a kind and a number within it; of beliefs agent by agent
 
 
-class NumpyEncoder:
+class PlainEncoder:
     """The graphs of a space's e-states under a goal."""
 
     def __init__(self, space: StateSpace, encoding: Relational, goal: Sequence[Formula] | None = None) -> None:
-        task = space.task if goal is None else replace(space.task, goal=tuple(goal))
-        tables = FeatureTypes(task).tables
-        self._encoding = encoding
-        self._tables = tables
-        fluents = [fluent(name) for name in task.fluents]
-        held = [believes(agent, one) for agent in task.agents for one in fluents]
-        denied = [believes(agent, not_(one)) for agent in task.agents for one in fluents]
-        self._query = space.query([*fluents, *map(not_, fluents), *held, *denied, *tables.goal])
-        self._worlds = Worlds(space, tables.goal)
-        self.types = types_of(tables, encoding.type_ids)
-        # What may be a node in every e-state: objects, goal, facts, fluents and beliefs, one after the other.
-        self._goal = len(tables.objects)
-        self._fluent = self._goal + len(tables.goal) + len(tables.fact_fine)
-        self._belief = self._fluent + len(fluents)
-        self._edges = np.array(list(self._fixed_edges(task.fluents)), dtype=np.int64).reshape(-1, 3).T
+        self._task = space.task if goal is None else replace(space.task, goal=tuple(goal))
+        self._space, self._encoding = space, encoding
+        self._tables = tables = FeatureTypes(self._task).tables
+        sizes = [len(tables.objects), len(tables.goal), len(tables.fact_fine), *tables.fluent_fine.shape]
+        kinds = zip(_STATES, (*sizes, tables.belief_fine.size), strict=False)
+        nodes = [(kind, number) for kind, size in kinds for number in range(size)]
+        self._types = dict(zip(nodes, types_of(tables, encoding.type_ids).tolist(), strict=True))
+        self._edges = list(self._fixed_edges())
 
     def graphs(self, ids: ArrayLike) -> GraphBatch:
-        """The graphs of e-states, int32[k]."""
-        worlds = self._worlds(ids)
-        kept = _first_worlds(worlds)
-        state, present = self._atoms(as_ids(ids), worlds, kept)
-        graph, place = np.nonzero(present)
-        number = np.where(present, np.cumsum(present).reshape(present.shape) - 1, -1)
-        source, target, relation = self._edges
-        of, edge = np.nonzero(present[:, source] & present[:, target])
-        parts = [(number[of, source[edge]], number[of, target[edge]], relation[edge])]
-
-        first_world = len(graph)
-        world_of = worlds.state[kept]
-        world = np.full(len(worlds.state), -1)
-        world[kept] = first_world + np.arange(len(kept))
-        for table, start, kind in ((worlds.fluents, self._fluent, _HOLDS), (worlds.truth, self._goal, _HOLDS)):
-            at, what = np.nonzero(table[kept])
-            parts.append((first_world + at, number[world_of[at], start + what], np.full(len(at), kind)))
-
-        agents = len(self._tables.agent_object)
-        pairs, row = np.unique(worlds.row[kept] * agents + np.arange(agents), return_inverse=True)
-        first_row = first_world + len(kept)
-        row = first_row + row.reshape(-1, agents)
-        row_of = np.empty(len(pairs), dtype=np.int64)
-        row_of[row - first_row] = world_of[:, None]
-        rows = first_row + np.arange(len(pairs))
-        members, counts = ragged.positions(worlds.ptr, pairs // agents)
-        possible = np.stack([np.repeat(rows, counts), world[worlds.member[members]]])
-        possible = possible[:, possible[1] >= 0]
-        who = number[row_of, self._tables.agent_object[pairs % agents]]
-        parts.append((np.repeat(first_world + np.arange(len(kept)), agents), row.ravel(), np.full(row.size, _AT)))
-        parts.append((*possible, np.full(possible.shape[1], _POSSIBLE)))
-        parts.append((rows, who, np.full(len(rows), _WHO)))
-
-        nameless = np.zeros((len(kept) + len(pairs), 2), dtype=np.int64)
-        return self._batch(
-            size=len(present),
-            graph=np.concatenate([graph, world_of, row_of]),
-            state=np.concatenate(
-                [state[present], _FIRST["world"] + worlds.designated[kept], np.full(len(pairs), _FIRST["row"])]
-            ),
-            types=np.concatenate([self.types[place], nameless]),
-            **_both_ways(parts),
-        )
+        """The graphs of e-states, int32[k], at least one."""
+        return join([self._graph(state) for state in as_ids(ids).tolist()])
 
     def without_worlds(self) -> GraphBatch:
         """One graph of what all e-states share: the objects, the goal as if nothing of it were true, and the facts."""
-        tables = self._tables
-        counts = len(tables.objects), len(tables.goal), len(tables.fact_fine)
-        source, target, relation = self._edges
-        inside = (source < self._fluent) & (target < self._fluent)
-        return self._batch(
-            size=1,
-            graph=np.zeros(self._fluent, dtype=np.int64),
-            state=np.repeat([_FIRST["object"], _FIRST["goal"], _FIRST["fact"]], counts),
-            types=self.types[: self._fluent],
-            **_both_ways([(source[inside], target[inside], relation[inside])]),
-        )
+        return self._batch({node: 0 for node in self._types if node[0] in ("object", "goal", "fact")}, [])
 
-    def _batch(self, size: int, graph: Ints, state: Ints, types: Ints, edges: Ints, relation: Ints) -> GraphBatch:
-        """The graphs one after the other."""
-        order = np.argsort(graph, kind="stable")
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        nodes = np.zeros((len(order), 2 + self._encoding.types_per_node), dtype=np.int64)
-        state, types = state[order], types[order]
-        nodes[:, 0], nodes[:, 1] = np.repeat(np.arange(len(_STATES)), list(_STATES.values()))[state], state
-        shown = min(types.shape[1], self._encoding.types_per_node)
-        nodes[:, 2 : 2 + shown] = types[:, :shown]
-        of_edge = graph[edges[0]]
-        edge_order = np.argsort(of_edge, kind="stable")
+    def _graph(self, state: int) -> GraphBatch:
+        task, tables, estate = self._task, self._tables, self._space.model(state).state
+        rows = self._space.rows([state])
+        evaluation = Evaluation(task.agents, estate)
+        worlds = [*estate.designated, *(w for w in range(len(estate.valuations)) if w not in estate.designated)]
+        kept = worlds[:MAX_WORLDS]
+
+        def values(name: str, at: Sequence[int] | frozenset[int]) -> frozenset[bool]:
+            return frozenset(name in estate.valuations[world] for world in at)
+
+        present: dict[Node, int] = {node: 0 for node in self._types if node[0] == "object"}
+        present |= {("goal", g): int(evaluation.holds(formula)) for g, formula in enumerate(tables.goal)}
+        present |= {("fact", s): 0 for s in range(len(tables.fact_fine))}
+        where = [_WHERE.get(values(name, estate.designated), 2) for name in task.fluents]
+        for f, name in enumerate(task.fluents):
+            if tables.relevant_fluent[f] or True in values(name, kept):
+                present["fluent", f] = where[f]
+        for agent, successors in enumerate(estate.successors):
+            possible = frozenset().union(*(successors[world] for world in estate.designated))
+            for f, name in enumerate(task.fluents):
+                belief = 4 * where[f] + _HELD.get(values(name, possible), 0)
+                if belief != _UNREMARKABLE or tables.relevant_belief[agent, f]:
+                    present["belief", agent * len(task.fluents) + f] = belief
+        present |= {("world", world): int(world in estate.designated) for world in kept}
+        pairs = sorted({(int(rows.row_of[world, agent]), agent) for world in kept for agent in range(len(task.agents))})
+        present |= {("row", number): 0 for number in range(len(pairs))}
+
+        edges = [
+            (("world", world), ("fluent", f), _HOLDS)
+            for world in kept
+            for f, name in enumerate(task.fluents)
+            if name in estate.valuations[world]
+        ]
+        truth = [evaluation.truth(formula) for formula in tables.goal]
+        edges += [(("world", w), ("goal", g), _HOLDS) for w in kept for g, at in enumerate(truth) if w in at]
+        edges += [
+            (("world", world), ("row", pairs.index((int(rows.row_of[world, agent]), agent))), _AT)
+            for world in kept
+            for agent in range(len(task.agents))
+        ]
+        for number, (row, _) in enumerate(pairs):
+            members = rows.successor[rows.successor_ptr[row] : rows.successor_ptr[row + 1]].tolist()
+            edges += [(("row", number), ("world", world), _POSSIBLE) for world in members if world in kept]
+        edges += [(("row", n), ("object", int(tables.agent_object[agent])), _WHO) for n, (_, agent) in enumerate(pairs)]
+        return self._batch(present, edges)
+
+    def _batch(self, present: dict[Node, int], edges: Sequence[tuple[Node, Node, int]]) -> GraphBatch:
+        """The graph of nodes, each with its state within its kind, and of edges, both ways, with their kinds."""
+        place = {node: number for number, node in enumerate(present)}
+        columns = self._encoding.types_per_node
+        nodes = [
+            [_KINDS[kind], _FIRST[kind] + state, *(self._types.get((kind, number), []) + [0] * columns)[:columns]]
+            for (kind, number), state in present.items()
+        ]
+        fixed = [edge for edge in self._edges if edge[0] in place and edge[1] in place]
+        forth = np.array([(place[a], place[b], k) for a, b, k in (*fixed, *edges)], dtype=np.int64).reshape(-1, 3).T
         return GraphBatch(
-            nodes,
-            place[edges[:, edge_order]],
-            relation[edge_order],
-            ragged.pointers(np.bincount(graph, minlength=size)),
-            ragged.pointers(np.bincount(of_edge, minlength=size)),
+            np.array(nodes, dtype=np.int64),
+            np.concatenate([forth[:2], forth[1::-1]], axis=1),
+            np.concatenate([forth[2], forth[2] + RELATIONS // 2]),
+            np.array([0, len(nodes)]),
+            np.array([0, 2 * forth.shape[1]]),
         )
 
-    def _atoms(self, ids: NDArray[np.int32], worlds: WorldTable, kept: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-        """int64[k, m] and bool[k, m]: the state of all that may be a node in every e-state, and whether it is one."""
-        tables = self._tables
-        fluents, beliefs = len(tables.fluent_fine), tables.belief_fine.size
-        ends = np.cumsum([fluents, fluents, beliefs, beliefs]).tolist()
-        true, false, held, denied, goal = np.split(self._query(ids), ends, axis=1)
-        where = np.select([true, false], [_THROUGHOUT, _NOWHERE], _SOMEWHERE)
-        holds = np.select([held & denied, held, denied], [_EVERYTHING, _TRUE, _FALSE], _UNSURE)
-        belief = 4 * np.tile(where, (1, len(tables.agent_object))) + holds
-        somewhere = np.zeros_like(true)
-        at, what = np.nonzero(worlds.fluents[kept])
-        somewhere[worlds.state[kept][at], what] = True
-        shape = len(ids), len(tables.objects)
-        facts = np.full((len(ids), len(tables.fact_fine)), _FIRST["fact"])
-        state = np.concatenate(
-            [
-                np.full(shape, _FIRST["object"]), _FIRST["goal"] + goal, facts, _FIRST["fluent"] + where,
-                _FIRST["belief"] + belief,
-            ],
-            axis=1,
-        )  # fmt: skip
-        present = np.ones(state.shape, dtype=np.bool_)
-        present[:, self._fluent : self._belief] = somewhere | tables.relevant_fluent
-        present[:, self._belief :] = (belief != _UNREMARKABLE) | tables.relevant_belief.ravel()
-        return state, present
-
-    def _fixed_edges(self, fluents: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-        """Source, target and kind of the edges between what may be a node in every e-state."""
-        tables, place = self._tables, {name: number for number, name in enumerate(fluents)}
-        for first, edges in ((self._fluent, tables.fluent_edges), (self._goal + len(tables.goal), tables.fact_edges)):
+    def _fixed_edges(self) -> Iterator[tuple[Node, Node, int]]:
+        """The edges between what may be a node in every e-state, with their kinds."""
+        tables, fluents = self._tables, self._task.fluents
+        for kind, edges in (("fluent", tables.fluent_edges), ("fact", tables.fact_edges)):
             for row, target, label in _listed(edges):
-                yield first + row, target, _argument(label)
+                yield (kind, row), ("object", target), _argument(label)
         for row, target, label in _listed(tables.goal_edges):
             is_leaf = tables.goal[row].op is Op.FLUENT
-            yield self._goal + row, target, _LEAF + _argument(label & 0xFF) if is_leaf else _WHO
-        ptr, child = tables.goal_children
+            yield ("goal", row), ("object", target), _LEAF + _argument(label & 0xFF) if is_leaf else _WHO
         for row, formula in enumerate(tables.goal):
-            for one in child[ptr[row] : ptr[row + 1]].tolist():
-                yield self._goal + row, self._goal + one, _CHILD
+            for child in tables.goal_children.member[slice(*tables.goal_children.ptr[row : row + 2])].tolist():
+                yield ("goal", row), ("goal", child), _CHILD
             if formula.op is Op.FLUENT:
-                yield self._goal + row, self._fluent + place[formula.name], _ABOUT
+                yield ("goal", row), ("fluent", fluents.index(formula.name)), _ABOUT
         for agent, one in enumerate(tables.agent_object.tolist()):
             for number in range(len(fluents)):
-                yield self._belief + agent * len(fluents) + number, one, _WHO
-                yield self._belief + agent * len(fluents) + number, self._fluent + number, _ABOUT
-
-
-def _both_ways(parts: Sequence[tuple[Ints, Ints, Ints]]) -> dict[str, Ints]:
-    """Edges and their kinds, from sources, targets and kinds of those in one direction."""
-    ends = np.concatenate([np.stack(part[:2]) for part in parts], axis=1)
-    kinds = np.concatenate([part[2] for part in parts])
-    return {
-        "edges": np.concatenate([ends, ends[::-1]], axis=1),
-        "relation": np.concatenate([kinds, kinds + RELATIONS // 2]),
-    }
+                yield ("belief", agent * len(fluents) + number), ("object", one), _WHO
+                yield ("belief", agent * len(fluents) + number), ("fluent", number), _ABOUT
 
 
 def types_of(tables: FeatureTables, type_ids: int) -> Ints:
@@ -201,17 +151,8 @@ def types_of(tables: FeatureTables, type_ids: int) -> Ints:
     return np.array([[1 + colour % type_ids if colour else 0 for colour in pair] for pair in pairs], np.int64)
 
 
-def _first_worlds(worlds: WorldTable) -> Ints:
-    """int64: the worlds that are nodes, by e-state."""
-    order = np.lexsort((~worlds.designated, worlds.state))
-    first = np.searchsorted(worlds.state, worlds.state)
-    return order[np.arange(len(order)) - first < MAX_WORLDS]
-
-
 def _listed(edges: Edges) -> Iterator[tuple[int, int, int]]:
-    ptr, target, label = edges
-    rows = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    return zip(rows.tolist(), target.tolist(), label.tolist(), strict=True)
+    return ((row, target, label) for row in range(len(edges.ptr) - 1) for label, target in edges.row(row))
 
 
 def _argument(place: int) -> int:

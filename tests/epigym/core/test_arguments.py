@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 
 from epigym import _core
-from epigym.encoding.encoder import Encoder
-from epigym.encoding.identifiers import IDENTIFIERS
+from epigym.encoding.encoder import IDENTIFIERS, Encoder
 from epigym.encoding.relational import Relational, RelationalEncoder
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
 from epigym.space.rows import Rows, goal_parts, refine, unroll, unroll_under
 from epigym.space.space import StateSpace, hold_each
-from epigym.space.worlds import Worlds
 from epigym.task.formula import TRUE, fluent
 from epigym.task.packing import pack_formulas, pack_model, pack_task
 from tests.helpers.tasks import coin
@@ -43,7 +41,7 @@ def batches(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
         "questions": lambda ids: hold_each([space.bind([TRUE])], ids, [0]),
         "relaxation": Relaxation(space),
         "features": RelationalFeatures(space, types.tables, 1, True),
-        "worlds": Worlds(space, [TRUE]),
+        "worlds": space.rows,
         **{f"rows of {name}": Encoder(space, name).rows for name in IDENTIFIERS},
         "graphs": Encoder(space).graphs,
         "typed graphs": RelationalEncoder(space, Relational()).graphs,

@@ -51,17 +51,9 @@ def test_parameters_are_arguments_and_override_the_instance() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"domain": "coin_in_a_box"}, "did you mean 'coin_in_the_box'"),
-        ({"instance": "pl_8"}, "did you mean"),
-        ({"agent": 3}, "did you mean 'agents'"),
-        ({"agents": 100}, "agents must be a whole number from 2 to 12, got 100"),
-        ({"semantics": "defualt"}, "did you mean 'default'"),
         ({"goal_steps": 0}, "goal_steps=0: expected at least 1"),
         ({"goal_size": 0}, "goal_size=0: expected at least 1"),
-        ({"goal_steps": "a"}, "goal_steps=a: expected a whole number"),
-        ({"goal_size": True}, "goal_size=true: expected a whole number"),
         ({"random_goals": "yes"}, "random_goals=yes: expected true or false"),
-        ({"consistent_beliefs": "no"}, "consistent_beliefs=no: expected true or false"),
     ],
 )
 def test_wrong_arguments_are_explained(arguments: dict[str, Any], message: str) -> None:
@@ -74,13 +66,6 @@ def test_a_reading_of_mastar_is_refused_by_domains_in_epddl(domain: str) -> None
     with pytest.raises(EpigymError) as caught:
         gymnasium.make(f"epi/{camel_case(domain)}-v0", semantics="efp")
     assert str(caught.value) == f"{domain} is written in EPDDL: semantics=efp does not apply to it"
-
-
-def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
-    env = make("grapevine", goal_steps=np.int64(3), goal_size=np.uint8(1))
-    assert (env.goal_steps, type(env.goal_steps), type(env.goal_size)) == (3, int, int)
-    with pytest.raises(EpigymError, match="goal_steps=0: expected at least 1"):
-        make(goal_steps=np.int64(0))
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -142,18 +127,6 @@ def test_a_random_goal_can_be_asked_for_at_reset() -> None:
     assert asked.goal == asked.task.goal
     always.reset(options={"goal": "B(a, tail)"})
     assert [str(part) for part in always.goal] == ["B(a, tail)"]
-
-
-def test_the_goal_test_does_not_depend_on_how_the_goal_was_given() -> None:
-    fast, slow = make(random_goals=True), make()
-    fast.action_space.seed(0)
-    for seed in range(6):
-        _, info = fast.reset(seed=seed)
-        slow.reset(options={"goal": list(fast.goal)})
-        for _ in range(15):
-            action = np.int64(fast.action_space.sample(info["action_mask"]))
-            *_, terminated, _, info = fast.step(action)
-            assert slow.step(action)[2] == terminated == info["is_goal"]
 
 
 def test_observations_show_the_goal() -> None:

@@ -244,15 +244,6 @@ def test_wrong_actions_are_explained(actions: Any, message: str) -> None:
         envs.step(np.array(actions))
 
 
-def test_wrong_arguments_are_explained() -> None:
-    with pytest.raises(EpigymError, match="unknown autoreset_mode 'NextSteps': did you mean 'NextStep'"):
-        native(autoreset_mode="NextSteps")
-    with pytest.raises(EpigymError, match="num_envs=0: expected at least 1"):
-        native(num_envs=0)
-    with pytest.raises(EpigymError, match="max_episode_steps=0"):
-        native(max_episode_steps=0)
-
-
 def test_what_is_not_allowed_is_an_error_on_request_and_names_the_environment() -> None:
     envs = native(instance="pl_3", invalid_action="error")
     _, infos = envs.reset()
@@ -273,18 +264,6 @@ def test_a_step_needs_a_reset_and_without_autoreset_another_one() -> None:
     envs.step(np.zeros(ENVS, int))
     with pytest.raises(EpigymError, match=r"the episode of environment 0 has ended.*reset_mask"):
         envs.step(np.zeros(ENVS, int))
-
-
-def test_what_was_handed_out_stays_as_it_was() -> None:
-    envs = native(random_goals=True, max_episode_steps=3, autoreset_mode="SameStep")
-    observations, infos = envs.reset(seed=2)
-    before = [array.copy() for array in (*observations, *(infos[name] for name in INFOS))]
-    for name in INFOS:
-        infos[name][:] = 0
-    for _ in range(5):
-        _, _, _, _, later = envs.step(chosen(np.random.default_rng(0), envs.space.allowed(envs.states)))
-        assert np.array_equal(later["action_mask"].astype(bool), envs.space.allowed(envs.states))
-    assert all(np.array_equal(*pair) for pair in zip(observations, before, strict=False))
 
 
 def test_pictures_of_all_environments() -> None:

@@ -16,7 +16,6 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epigym.envs.aec import EpistemicAECEnv
 from epigym.envs.env import EpistemicEnv
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError, TaskError
@@ -207,16 +206,11 @@ def test_nothing_happens_where_nothing_is_done() -> None:
     assert "outcome" not in EpistemicEnv(looking()).reset()[1]
 
 
-def test_it_is_for_single_environments() -> None:
-    with pytest.raises(EpigymError, match=r"unknown nature 'smapled': did you mean 'sampled'\?"):
-        EpistemicEnv(looking(), nature="smapled")  # type: ignore[arg-type]
+def test_it_is_for_single_environments_which_may_stand_side_by_side() -> None:
     with pytest.raises(EpigymError, match=r"nature='sampled' is for single environments: .*vectorization_mode='sync'"):
         EpistemicVectorEnv(EpistemicEnv(looking(), nature="sampled"), 2)
-    with pytest.raises(EpigymError, match="nature='sampled' is for a central planner"):
-        EpistemicAECEnv(EpistemicEnv(looking(), nature="sampled"))
-    envs = gymnasium.make_vec(
-        "epi/ActiveMuddyChild-v0", 3, vectorization_mode="sync", certain=False, nature="sampled", children=3
-    )
+    arguments = {"certain": False, "nature": "sampled", "children": 3}
+    envs = gymnasium.make_vec("epi/ActiveMuddyChild-v0", 3, vectorization_mode="sync", **arguments)
     envs.reset(seed=0)
     *_, infos = envs.step(np.zeros(3, np.int64))
     assert [outcome.name for outcome in infos["outcome"]]

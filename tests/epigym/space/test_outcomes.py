@@ -189,13 +189,6 @@ def test_symmetric_actions_are_left_out_as_in_expansions() -> None:
     assert set(space.outcomes([0]).action.tolist()) == set(space.expand([0]).action.tolist()) == {0}
 
 
-def test_unknown_ids_are_refused() -> None:
-    space = StateSpace(ignorant(look()))
-    with pytest.raises(IndexError, match="7 does not exist"):
-        space.outcomes([7])
-    assert rows(space.outcomes(np.array([], np.int32))) == []
-
-
 def test_memory_and_computed_successors_are_counted_once() -> None:
     space = StateSpace(ignorant(look()))
     before = space.nbytes

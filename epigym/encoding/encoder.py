@@ -36,7 +36,7 @@ from epigym.encoding.identifiers import Bitmask, Hash, Identifiers, Map
 from epigym.encoding.relational import Relational, RelationalEncoder
 from epigym.errors import UsageError
 from epigym.space.growing import GrowingTable
-from epigym.space.rows import GoalPart, GraphBatch, Rows, goal_parts, join, unroll, unroll_under
+from epigym.space.rows import GoalPart, GraphBatch, Rows, goal_parts, unroll
 from epigym.space.space import StateSpace
 from epigym.task.formula import Formula
 
@@ -157,29 +157,6 @@ class Encoder:
 AnyEncoder: TypeAlias = Encoder | RelationalEncoder
 
 
-class ManyGoals:
-    """The graphs of e-states under different goals, made together.
-
-    Args:
-        encoders: one for each goal, made of each other by `under`, at least one.
-    """
-
-    def __init__(self, encoders: Sequence[AnyEncoder]) -> None:
-        self._encoders = encoders
-        # Other graphs differ in more than the goal part.
-        together = [one for one in encoders if isinstance(one, Encoder) and not one.encoding.by_rank]
-        self._goals = goal_parts([one.goal for one in together]) if together else None
-
-    def graphs(self, ids: NDArray[np.int32], of: NDArray[np.int64]) -> GraphBatch:
-        """The graphs of e-states, int32[k], whose encoders `of` numbers, int64[k]; errors as `Encoder.rows`."""
-        first = self._encoders[0]
-        if self._goals is not None and isinstance(first, Encoder):
-            return unroll_under(first.rows(ids), first.identifiers, self._goals, of)
-        groups = [np.flatnonzero(of == index) for index in range(len(self._encoders))]
-        batches = [encoder.graphs(ids[group]) for encoder, group in zip(self._encoders, groups, strict=True)]
-        return join(batches).take(np.argsort(np.concatenate(groups)))
-
-
 def make_encoding(choice: str | Mapping[str, Any]) -> Encoding:
     """The encoding of a name, or that a mapping chooses by its `name`, with the settings that the mapping has.
 
@@ -208,9 +185,7 @@ def make_encoder(space: StateSpace, encoding: Encoding, goal: Sequence[Formula] 
     Raises:
         LimitError: when the task does not fit the encoding.
     """
-    kind: Any = Encoder if isinstance(encoding, Identifiers) else RelationalEncoder
-    encoder: AnyEncoder = kind(space, encoding, goal)
-    return encoder
+    return encoding.encoder(space, goal)
 
 
 def graph_instance(batch: GraphBatch, index: int = 0) -> GraphInstance:

@@ -161,9 +161,5 @@ class RelationalFeatures:
         self._core = _core.Features(space.core, tables.pack(space), level, worlds)
 
     def __call__(self, ids: ArrayLike) -> FeatureRows:
-        """The features of e-states, int32[k].
-
-        Raises:
-            IndexError: when an id is unknown.
-        """
+        """The features of e-states, int32[k]."""
         return FeatureRows(*self._core.evaluate(as_ids(ids)))

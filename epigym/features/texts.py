@@ -45,9 +45,6 @@ def texts(space: StateSpace, types: FeatureTypes, level: int, worlds: bool, ids:
         level: 0, 1 or 2.
         worlds: whether worlds have features too.
         ids: int32[k], the e-states.
-
-    Raises:
-        IndexError: when an id is unknown.
     """
     writer = _Writer(space.task, types)
     for state in as_ids(ids).tolist():
@@ -67,9 +64,6 @@ def names(space: StateSpace, types: FeatureTypes, level: int, worlds: bool, stat
         level: 0, 1 or 2.
         worlds: whether worlds have features too.
         state: the e-state.
-
-    Raises:
-        IndexError: when the id is unknown.
     """
     writer = _Writer(space.task, types)
     writer.add(space.model(state).state, level, worlds)

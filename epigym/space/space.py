@@ -71,6 +71,8 @@ class StateSpace:
     no action ever changes that. With `consistent_beliefs` no e-state of the space has a collapsed agent: an action that
     would lead to one has no transition there.
 
+    Ids that the space does not know are refused with an `IndexError`, also by what is bound to a space from outside.
+
     Args:
         task: the ground planning task.
         consistent_beliefs: whether e-states with a collapsed agent are left out.
@@ -151,7 +153,6 @@ class StateSpace:
         Raises:
             TaskError: when designated worlds disagree about an agent's observability type.
             UsageError: when there are fewer threads than one.
-            IndexError: when an id is unknown.
         """
         count = self.threads if threads is None else _threads(threads)
         try:
@@ -170,9 +171,6 @@ class StateSpace:
 
         Args:
             ids: int32[k], e-states; what was asked before is answered from memory.
-
-        Raises:
-            IndexError: when an id is unknown.
         """
         source, action, event, assignment, target, is_new = self.core.outcomes(as_ids(ids))
         return Outcomes(source, action, event, assignment, target, is_new.view(np.bool_))
@@ -259,11 +257,7 @@ class StateSpace:
         return self.core.world_counts(as_ids(ids))
 
     def rows(self, ids: ArrayLike, labels: _core.WorldLabels | None = None) -> Rows:
-        """The worlds of e-states, int32[k], and their successor classes; worlds are labelled where `labels` are given.
-
-        Raises:
-            IndexError: when an id is unknown.
-        """
+        """The worlds and successor classes of e-states, int32[k]; worlds are labelled where there are `labels`."""
         return Rows(*self.core.rows(as_ids(ids), labels))
 
     def model(self, state: int) -> KripkeModel:

@@ -73,13 +73,13 @@ WRONG_BATCHES = [0, [[0], [0, 0]], np.zeros((1, 1), np.int32), np.zeros((0, 1)),
 @pytest.mark.parametrize("wrong", [*([wrong] for wrong in NOT_IDS), *WRONG_BATCHES], ids=repr)
 def test_batches_are_whole_numbers_in_one_dimension(space: StateSpace, wrong: Any) -> None:
     for name, ask in batches(space).items():
-        check_refused(space, name, ask, wrong)
+        assert_refused(space, name, ask, wrong)
 
 
 @pytest.mark.parametrize("wrong", NOT_IDS, ids=repr)
 def test_single_ids_are_whole_numbers(space: StateSpace, wrong: Any) -> None:
     for name, ask in singles(space).items():
-        check_refused(space, name, ask, wrong)
+        assert_refused(space, name, ask, wrong)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", ">i4", "int64", "uint64"])
@@ -87,7 +87,7 @@ def test_ids_of_any_kind_of_whole_number(space: StateSpace, dtype: str) -> None:
     assert space.is_goal(np.zeros(2, dtype)).tolist() == [False, False]
 
 
-def check_refused(space: StateSpace, name: str, ask: Callable[[Any], Any], wrong: Any) -> None:
+def assert_refused(space: StateSpace, name: str, ask: Callable[[Any], Any], wrong: Any) -> None:
     before = len(space)
     with pytest.raises(IndexError) as caught:
         pytest.fail(f"{name} answers {ask(wrong)}")

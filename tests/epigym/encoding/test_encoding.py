@@ -19,7 +19,7 @@ from torch_geometric.data import Batch
 from epigym.encoding.encoder import ENCODINGS, IDENTIFIERS, Encoder, graph_instance, make_encoder, make_encoding
 from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, goal_graph
 from epigym.encoding.identifiers import NODE_TYPES
-from epigym.encoding.pyg import node_types, scaled, to_pyg
+from epigym.encoding.pyg import to_pyg
 from epigym.errors import EpigymError, LimitError
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
@@ -65,7 +65,7 @@ def golden_identifiers(name: str, golden: dict[str, Any]) -> list[int]:
 
 
 @pytest.mark.parametrize("golden", GOLDEN["states"], ids=lambda golden: golden["about"].split(":")[0])
-@pytest.mark.parametrize("name", IDENTIFIERS)
+@pytest.mark.parametrize("name", [name for name in IDENTIFIERS if name in GOLDEN["states"][0]])
 def test_golden_graphs(name: str, golden: dict[str, Any]) -> None:
     space = StateSpace(make_task(believes("a", P), not_(Q)))
     state = space.intern(make_state(golden))
@@ -178,14 +178,6 @@ def test_33_fluents_do_not_fit_a_32_bit_field() -> None:
     assert bits.tolist() == [[1] + [0] * 15 + [1] * 33 + [0] * 16]
 
 
-def test_goal_identifiers_that_do_not_fit_are_refused() -> None:
-    space = StateSpace(make_task(fluent("f99"), fluents=tuple(f"f{index}" for index in range(100))))
-    with pytest.raises(LimitError, match=r"map encoding with width=7: raise to width=8$"):
-        Encoder(space, "map", width=7)
-    with pytest.raises(LimitError, match="goal_bits=8 and width=125, or use encoding=map or encoding=hash"):
-        Encoder(space, "bitmask", fluent_bits=101, goal_bits=7)
-
-
 @pytest.mark.parametrize(
     ("name", "widths", "message"),
     [
@@ -278,17 +270,6 @@ def test_batches_of_different_tasks_become_one(encoding: str) -> None:
         assert torch.equal(together[name], again[name]), name
     for index, data in enumerate(each):
         assert all(torch.equal(together[index][name], data[name]) for name in data.keys())  # noqa: SIM118
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_arrays_for_onnx_are_those_of_the_data(encoding: str) -> None:
-    space = StateSpace(load_problem("coin_in_the_box/pl_3"))
-    batch = make_encoder(space, make_encoding(encoding)).graphs(np.unique(space.expand([0]).target))
-    data, (x, edge_attr) = to_pyg(batch), scaled(batch)
-    for found, expected in ((x, data.x), (edge_attr, data.edge_attr), (node_types(batch), data.node_type)):
-        assert found.dtype == expected.numpy().dtype
-        assert np.array_equal(found, expected.numpy())
-    assert data.node_type.max() < make_encoding(encoding).node_types
 
 
 @pytest.mark.parametrize("wrong", [None, 7, np.zeros(3), [np.zeros(3)], []])

@@ -200,21 +200,6 @@ def test_ids_stay_in_their_range_and_are_known() -> None:
     assert len(known) == len(np.unique(types_of(FeatureTypes(space.task).tables, IDS))) - 1
 
 
-def test_without_worlds_only_what_all_e_states_share_is_left() -> None:
-    task = load_problem("consecutive_numbers")
-    space = StateSpace(task)
-    encoder = RelationalEncoder(space, Relational())
-    alone, whole = graph_instance(encoder.without_worlds()), graph_instance(encoder.graphs([0]))
-    count = len(alone.nodes)
-    assert set(alone.nodes[:, 0].tolist()) == {0, 1, 2}, "objects, the goal and facts"
-    assert (alone.nodes[:, [0, 2, 3]] == whole.nodes[:count, [0, 2, 3]]).all()
-    assert (whole.nodes[count:, 0] > 2).all()
-    assert (alone.nodes[alone.nodes[:, 0] == 1, 1] == 1).all(), "nothing of the goal is so"
-    inside = (whole.edge_links < count).all(axis=1)
-    assert (alone.edges == whole.edges[inside]).all()
-    assert (alone.edge_links == whole.edge_links[inside]).all()
-
-
 def test_settings_reach_environments_and_what_is_unknown_is_refused() -> None:
     choice = {"name": "relational", "types_per_node": 3, "type_ids": 50}
     env = gymnasium.make("epi/Grapevine-v0", encoding=choice)

@@ -77,7 +77,7 @@ def chosen(rng: np.random.Generator, masks: Any) -> Any:
     return np.array([rng.choice(np.flatnonzero(mask)) if mask.any() and rng.random() < 0.85 else 0 for mask in masks])
 
 
-def play_both(domain: str, mode: AutoresetMode, seed: int, **arguments: Any) -> tuple[int, int]:
+def assert_same_play(domain: str, mode: AutoresetMode, seed: int, **arguments: Any) -> tuple[int, int]:
     """Hold the vector environment against single ones; how many episodes terminated, and how many were truncated."""
     arguments = {"max_episode_steps": 6, **arguments}
     ours, theirs = native(domain, autoreset_mode=mode, **arguments), separate(domain, mode, **arguments)
@@ -131,7 +131,7 @@ def test_arrays_that_the_caller_changes_change_no_step(mode: AutoresetMode) -> N
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_it_is_as_many_single_environments(domain: str, mode: AutoresetMode, random_goals: bool) -> None:
-    terminated, truncated = play_both(domain, mode, 3, random_goals=random_goals, goal_steps=2)
+    terminated, truncated = assert_same_play(domain, mode, 3, random_goals=random_goals, goal_steps=2)
     assert truncated
     assert terminated or not random_goals
 
@@ -147,7 +147,7 @@ def test_it_is_as_many_single_environments(domain: str, mode: AutoresetMode, ran
 def test_whatever_the_arguments(
     seed: int, mode: AutoresetMode, encoding: str, consistent_beliefs: bool, steps: int
 ) -> None:
-    play_both(
+    assert_same_play(
         "CoinInTheBox",
         mode,
         seed,

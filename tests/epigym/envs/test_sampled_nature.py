@@ -95,7 +95,7 @@ def happening(task: Task, estate: EState, world: int, action: Action, event: int
     return kinds, EState(plain, after.successors, (place,))
 
 
-def follow(task: Task, seed: int, steps: int, consistent_beliefs: bool = False) -> int:
+def assert_followed(task: Task, seed: int, steps: int, consistent_beliefs: bool = False) -> int:
     """Follow the actual world through masked random actions; returns how many of these had several outcomes."""
     env = sampled(task, seed, consistent_beliefs=consistent_beliefs)
     rng = random.Random(seed)
@@ -131,11 +131,11 @@ def follow(task: Task, seed: int, steps: int, consistent_beliefs: bool = False) 
 @given(tasks(max_designated=3), st.integers(0, 9), st.booleans())
 def test_the_actual_world_is_followed_through_any_update(task: Task, seed: int, consistent_beliefs: bool) -> None:
     if not (consistent_beliefs and any(reference.collapsed(task.initial))):
-        follow(task, seed, 4, consistent_beliefs)
+        assert_followed(task, seed, 4, consistent_beliefs)
 
 
 def test_the_actual_world_is_followed_through_sensing() -> None:
-    assert sum(follow(sensing_task(random.Random(seed)), seed, 6) for seed in range(60)) > 20
+    assert sum(assert_followed(sensing_task(random.Random(seed)), seed, 6) for seed in range(60)) > 20
 
 
 def rollout(env: EpistemicEnv, steps: int) -> list[Any]:

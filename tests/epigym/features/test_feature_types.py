@@ -203,27 +203,9 @@ def test_a_set_stands_for_however_many_alternatives_alike() -> None:
     assert len({shapes(or_(one, secret[1]))[-1] for one in apart}) == 1
 
 
-SIZES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
-    "active_muddy_child": ({"children": 3}, {"children": 6}),
-    "assembly_line": ({"agents": 2, "parts": 2}, {"agents": 4, "parts": 3}),
-    "blocks_world": ({"blocks": 3}, {"blocks": 6}),
-    "coin_in_the_box": ({"agents": 3}, {"agents": 6}),
-    "epistemic_gossip": ({"agents": 3, "protocol": "tell"}, {"agents": 5, "protocol": "tell"}),
-    "gossip": ({"agents": 3, "kind": "private"}, {"agents": 6, "kind": "private"}),
-    "grapevine": ({"agents": 3, "rooms": 3}, {"agents": 5, "rooms": 4}),
-    "room_messages": ({"agents": 2, "rooms": 3}, {"agents": 4, "rooms": 6}),
-}
-
-
 def schema(domain: str, parameters: Mapping[str, Any]) -> dict[int, str]:
     types = FeatureTypes(domain_problem(domain, **parameters))
     return {colour: str(types.definitions[colour]) for colour in types.schema}
-
-
-@pytest.mark.parametrize("domain", sorted(SIZES))
-def test_predicates_and_actions_are_the_same_in_problems_of_different_sizes(domain: str) -> None:
-    small, large = (schema(domain, parameters) for parameters in SIZES[domain])
-    assert small == large
 
 
 def drawn(domain: str, split: str, count: int) -> Iterator[dict[int, str]]:

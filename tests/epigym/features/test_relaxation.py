@@ -200,22 +200,6 @@ def test_an_event_that_cannot_happen_guarantees_nothing() -> None:
     assert_agreement(task, 1, 0)
 
 
-def test_a_batch_is_its_e_states_one_by_one() -> None:
-    task = load_problem("grapevine/3_pl_4")
-    space, other = StateSpace(task), StateSpace(task)
-    targets = np.unique(space.expand([0]).target)
-    assert other.expand([0]).target.max() == targets.max()
-    whole, relaxation = Relaxation(space)(targets), Relaxation(other)
-    for number, state in enumerate(targets.tolist()):
-        alone = relaxation([state])
-        for name in ("h_add", "h_ff", "actions", "unreached"):
-            assert getattr(whole, name)[number] == getattr(alone, name)[0]
-        helpful = whole.helpful[whole.helpful_ptr[number] : whole.helpful_ptr[number + 1]]
-        assert helpful.tolist() == alone.helpful.tolist()
-    with pytest.raises(IndexError):
-        relaxation([len(other)])
-
-
 FRAMES = ["any", "equivalences", "introspective"]
 LITERALS = [literal(name, value) for name in strategies.FLUENTS for value in (True, False)]
 CHAINS = [
@@ -238,20 +222,20 @@ def test_nested_beliefs_that_share_their_parts(seed: int, worlds: int, relations
 
 
 @pytest.mark.parametrize("problem", ["blocks_world", "coin_in_the_box/pl_5", "room_messages"])
-def test_the_order_of_e_states_does_not_matter(problem: str) -> None:
+def test_neither_batches_nor_the_order_of_e_states_matter(problem: str) -> None:
     """Costs are found in one of two ways, which depends on the e-states before."""
     task = load_problem(problem)
 
-    def relaxed(step: int) -> tuple[str, list[list[int]]]:
+    def relaxed(*steps: int) -> tuple[str, list[list[int]]]:
         space = StateSpace(task)
         for state in range(20):
             space.expand([state])
         relaxation, ids = Relaxation(space), range(len(space))
-        for state in ids[::step]:
+        for state in (state for step in steps for state in ids[::step]):
             relaxation([state])
         return repr([array.tolist() for array in relaxation(ids)]), [relaxation.added(state).tolist() for state in ids]
 
-    assert relaxed(1) == relaxed(-1)
+    assert relaxed() == relaxed(1) == relaxed(-1)
 
 
 @pytest.mark.parametrize(("steps", "cost"), [(1, 3), (8, 2**9 - 1), (20, 2**21 - 1), (63, np.inf)])

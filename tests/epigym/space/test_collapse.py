@@ -46,7 +46,7 @@ def test_allowed_is_what_leads_to_no_collapse(task: Task, data: st.DataObject) -
     consistent = space.query(considers_possible(agent, TRUE) for agent in task.agents)
     for _ in range(3):
         state = space.intern(estate)
-        can, allowed = compare_actions(task, space, state, estate)
+        can, allowed = assert_actions_agree(task, space, state, estate)
         there = [free.intern(estate)]
         assert free.allowed(there).tolist() == free.applicable(there).tolist() == [can]
         goes = [action for action in range(len(can)) if isinstance(allowed[action], EState)]
@@ -56,7 +56,7 @@ def test_allowed_is_what_leads_to_no_collapse(task: Task, data: st.DataObject) -
         estate = allowed[data.draw(st.sampled_from(goes))]
 
 
-def compare_actions(task: Task, space: StateSpace, state: int, estate: EState) -> tuple[list[bool], list[Any]]:
+def assert_actions_agree(task: Task, space: StateSpace, state: int, estate: EState) -> tuple[list[bool], list[Any]]:
     """Hold all actions in an e-state against the reference; which are applicable, and what they lead to."""
     can, after = list(reference.applicable_actions(task, estate)), []
     for action in task.actions:
@@ -98,7 +98,7 @@ def test_allowed_in_e_states_of_many_worlds(worlds: int, task: Task, seed: int) 
     rows = tuple(tuple(row or everywhere for row in agent) for agent in estate.successors)
     task = dataclasses.replace(task, initial=dataclasses.replace(estate, successors=rows))
     space = StateSpace(task, consistent_beliefs=True)
-    compare_actions(task, space, space.initial, task.initial)
+    assert_actions_agree(task, space, space.initial, task.initial)
 
 
 def test_the_only_plan_makes_an_agent_believe_everything() -> None:

@@ -75,14 +75,6 @@ def test_environments_give_their_current_estate_and_goal(seed: int) -> None:
     assert SearchProblem.of(env).task.initial == central.model().state
 
 
-def test_environments_that_start_elsewhere(space: StateSpace) -> None:
-    env = gymnasium.make("epi/Problem-v0", path=NAME, consistent_beliefs=True)
-    env.reset(options={"state": space.model(2), "goal": "B(a,sb)"})
-    problem = SearchProblem.of(env)
-    assert problem.task == replace(space.task, initial=space.model(2).state, goal=GOAL)
-    assert problem.search_space.consistent_beliefs
-
-
 def test_vector_environments_have_one_for_each() -> None:
     envs = gymnasium.make_vec("epi/Grapevine-v0", num_envs=3, random_goals=True)
     envs.reset(seed=5)

@@ -299,7 +299,7 @@ class FeatureTypes:
         """What two objects have to do with each other, without names."""
         if way[0] == _TOGETHER:
             return _text(_TOGETHER, *way[1:])
-        return _text("leads", *(self._kinds.rough[str(symbol)].reference for symbol in way[:2]), *way[2:])
+        return _text("leads", *(self._kinds.mention[str(symbol)] for symbol in way[:2]), *way[2:])
 
     def _by_arguments(self, lifted: Lifted) -> Iterator[_Way]:
         schema = self._kinds.schema(lifted)
@@ -344,15 +344,20 @@ class _Kinds:
             symbol: _text("predicate" if symbol in done else "fact", count, list_texts(done.get(symbol, ())))
             for symbol, count in arity.items()
         }
+        self.mention = {symbol: kind.reference for symbol, kind in self.rough.items()}
         self._schemas = self._describe_schemas(task, structure)
+        self._schema_mention = {symbol: kind.reference for symbol, kind in self._schemas.items()}
         places: defaultdict[str, set[Description]] = defaultdict(set)  # of the objects of a type
-        for table, things in ((self.rough, (*structure.fluents, *structure.facts)), (self._schemas, structure.actions)):
+        for mention, things in (
+            (self.mention, (*structure.fluents, *structure.facts)),
+            (self._schema_mention, structure.actions),
+        ):
             for symbol, place, kind in {
                 (_symbol(one), place, self._type(argument))
                 for one in things
                 for place, argument in enumerate(one.arguments)
             }:
-                places[kind].add(join_texts(table[symbol].reference, ".", place))
+                places[kind].add(join_texts(mention[symbol], ".", place))
         self._places = {kind: list_texts(found) for kind, found in places.items()}
 
     def object_type(self, name: str) -> Description:
@@ -361,11 +366,11 @@ class _Kinds:
 
     def predicate(self, lifted: Lifted) -> Description:
         """A mention of the type of a fluent's predicate."""
-        return self.rough[_symbol(lifted)].reference
+        return self.mention[_symbol(lifted)]
 
     def schema(self, lifted: Lifted) -> Description:
         """A mention of the type of an action's schema."""
-        return self._schemas[_symbol(lifted)].reference
+        return self._schema_mention[_symbol(lifted)]
 
     def fact(self, lifted: Lifted) -> Description:
         """The type of a static fact."""
@@ -398,7 +403,7 @@ class _Kinds:
             yield from (("makes", effect.value, self.symbol[effect.fluent]) for effect in event.effects)
 
     def _deed(self, verb: str, how: object, what: str) -> Description:
-        mentioned = what if verb == "events" else self.rough[what] if verb == "needs" else self.rough[what].reference
+        mentioned = what if verb == "events" else self.rough[what] if verb == "needs" else self.mention[what]
         return join_texts(verb, how, mentioned, by=" ")
 
 

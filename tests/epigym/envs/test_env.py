@@ -21,7 +21,7 @@ from epigym.envs.env import EpistemicEnv
 from epigym.envs.registration import camel_case
 from epigym.errors import EpigymError, TaskError
 from epigym.language import parse_mastar
-from epigym.problem import Reading, load_problem
+from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent
 
@@ -229,26 +229,6 @@ def test_cloning_and_restoring_replays_the_same_trajectory() -> None:
     other.restore_state(pickle.loads(pickle.dumps(snapshot)))
     assert data_equivalence(onwards(other), first, exact=True)
     assert first[-1][2]
-
-
-def test_agents_who_consider_nothing_possible_are_named() -> None:
-    task = load_problem("coin_in_the_box/pl_3", Reading("update_model"))
-    env = EpistemicEnv(task)
-    _, info = env.reset(seed=0)
-    assert info["collapsed_agents"] == ()
-    env.action_space.seed(0)
-    found = set()
-    for _ in range(200):
-        *_, info = env.step(env.action_space.sample(info["action_mask"]))
-        model = env.model()
-        empty = {
-            agent for agent in task.agents if any(not model.successors(agent, world) for world in model.designated)
-        }
-        assert set(info["collapsed_agents"]) == empty
-        found |= empty
-        if env.space.is_goal([env.state])[0]:
-            _, info = env.reset()
-    assert found
 
 
 def test_a_dead_end_has_an_empty_mask_and_runs_on() -> None:

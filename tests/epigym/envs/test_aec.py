@@ -361,6 +361,11 @@ def test_what_is_wrong_is_refused() -> None:
         EpistemicAECEnv(gymnasium.make("CartPole-v1"))
     with pytest.raises(EpigymError, match="make env without consistent_beliefs"):
         coin(consistent_beliefs=True)
+    with pytest.raises(EpigymError, match="nature='sampled' is for a central planner"):
+        coin(nature="sampled")
+    for actors in ({"open": "a"}, {"open_a": "d"}):
+        with pytest.raises(EpigymError, match=r"^actors.*: unknown (action 'open'|agent 'd')"):
+            EpistemicAECEnv(gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3"), actors=actors)
     env = coin()
     with pytest.raises(EpigymError, match="no episode is running: call reset first"):
         env.step(WAIT)

@@ -244,6 +244,11 @@ def test_wrong_actions_are_explained(actions: Any, message: str) -> None:
         envs.step(np.array(actions))
 
 
+def test_an_unknown_mode_is_refused() -> None:
+    with pytest.raises(EpigymError, match="unknown autoreset_mode 'NextSteps': did you mean 'NextStep'"):
+        native(autoreset_mode="NextSteps")
+
+
 def test_what_is_not_allowed_is_an_error_on_request_and_names_the_environment() -> None:
     envs = native(instance="pl_3", invalid_action="error")
     _, infos = envs.reset()

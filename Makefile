@@ -35,7 +35,7 @@ core: .venv/installed
 sanitize: addresses races
 
 addresses: .venv/installed
-	.ci/sanitize $(BIN)/python address,undefined tests/epigym/core/test_arguments.py tests/epigym/space/test_worlds.py \
+	.ci/sanitize $(BIN)/python address,undefined tests/epigym/core/test_arguments.py \
 	  tests/epigym/core/test_core_agreement.py tests/epigym/core/test_gine.py -m 'not reference'
 
 races: .venv/installed

@@ -20,7 +20,7 @@ check_place("domains")
 from epigym.envs.registration import register_environments  # noqa: E402
 
 if TYPE_CHECKING:
-    from epigym.encoding.encoder import to_pyg
+    from epigym.encoding.pyg import to_pyg
     from epigym.envs.aec import EpistemicAECEnv
     from epigym.envs.env import EpistemicEnv
     from epigym.envs.parallel import EpistemicParallelEnv
@@ -68,7 +68,7 @@ _HOMES = {
     "StateSpace": "epigym.space.space",
     "Task": "epigym.task.task",
     "load_problem": "epigym.problem",
-    "to_pyg": "epigym.encoding.encoder",
+    "to_pyg": "epigym.encoding.pyg",
 }
 
 

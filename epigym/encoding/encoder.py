@@ -30,15 +30,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
-from epigym.config.packages import extras
 from epigym.config.values import make_chosen
-from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, GOAL_LABEL, MAX_LABEL, GoalGraph, goal_graph
-from epigym.encoding.identifiers import IDENTIFIERS, NODE_TYPES, Identifiers
+from epigym.encoding.goal_graph import MAX_LABEL, GoalGraph, goal_graph
+from epigym.encoding.identifiers import Bitmask, Hash, Identifiers, Map
 from epigym.encoding.relational import Relational, RelationalEncoder
-from epigym.errors import EpigymError, UsageError
+from epigym.errors import UsageError
 from epigym.space.growing import GrowingTable
-from epigym.space.rows import GoalPart, GraphBatch, Rows, goal_parts, join, unroll, unroll_under
-from epigym.space.space import StateSpace, as_ids
+from epigym.space.rows import GoalPart, GraphBatch, Rows, goal_parts, unroll
+from epigym.space.space import StateSpace
 from epigym.task.formula import Formula
 
 if TYPE_CHECKING:
@@ -46,11 +45,12 @@ if TYPE_CHECKING:
 
 Encoding: TypeAlias = Identifiers | Relational
 """An encoding with its settings."""
-ENCODINGS: Mapping[str, type[Encoding]] = {**IDENTIFIERS, Relational.name: Relational}
+ENCODINGS: Mapping[str, type[Encoding]] = {kind.name: kind for kind in (Map, Hash, Bitmask, Relational)}
 """The encodings by name."""
-
-GOAL_EDGE = 2
-"""The type of edges within the goal in PyTorch Geometric data, whatever their subgoal."""
+IDENTIFIERS: Mapping[str, type[Identifiers]] = {
+    name: kind for name, kind in ENCODINGS.items() if issubclass(kind, Identifiers)
+}
+"""Those whose nodes are identifiers."""
 
 
 class Encoder:
@@ -126,7 +126,7 @@ class Encoder:
             ValueError: when `identify` was replaced by something that does not return what it should.
         """
         with self._lock:
-            rows = Rows(*self.space.core.rows(as_ids(ids), self._labels))
+            rows = self.space.rows(ids, self._labels)
             known, fluents = len(self._identifiers), len(self.space.task.fluents)
             if self._labels is None:
                 worlds = int(np.diff(rows.world_ptr).max(initial=0))
@@ -157,29 +157,6 @@ class Encoder:
 AnyEncoder: TypeAlias = Encoder | RelationalEncoder
 
 
-class ManyGoals:
-    """The graphs of e-states under different goals, made together.
-
-    Args:
-        encoders: one for each goal, made of each other by `under`, at least one.
-    """
-
-    def __init__(self, encoders: Sequence[AnyEncoder]) -> None:
-        self._encoders = encoders
-        # Other graphs differ in more than the goal part.
-        together = [one for one in encoders if isinstance(one, Encoder) and not one.encoding.by_rank]
-        self._goals = goal_parts([one.goal for one in together]) if together else None
-
-    def graphs(self, ids: NDArray[np.int32], of: NDArray[np.int64]) -> GraphBatch:
-        """The graphs of e-states, int32[k], whose encoders `of` numbers, int64[k]; errors as `Encoder.rows`."""
-        first = self._encoders[0]
-        if self._goals is not None and isinstance(first, Encoder):
-            return unroll_under(first.rows(ids), first.identifiers, self._goals, of)
-        groups = [np.flatnonzero(of == index) for index in range(len(self._encoders))]
-        batches = [encoder.graphs(ids[group]) for encoder, group in zip(self._encoders, groups, strict=True)]
-        return join(batches).take(np.argsort(np.concatenate(groups)))
-
-
 def make_encoding(choice: str | Mapping[str, Any]) -> Encoding:
     """The encoding of a name, or that a mapping chooses by its `name`, with the settings that the mapping has.
 
@@ -208,9 +185,7 @@ def make_encoder(space: StateSpace, encoding: Encoding, goal: Sequence[Formula] 
     Raises:
         LimitError: when the task does not fit the encoding.
     """
-    kind: Any = Encoder if isinstance(encoding, Identifiers) else RelationalEncoder
-    encoder: AnyEncoder = kind(space, encoding, goal)
-    return encoder
+    return encoding.encoder(space, goal)
 
 
 def graph_instance(batch: GraphBatch, index: int = 0) -> GraphInstance:
@@ -236,102 +211,12 @@ def graph_instance(batch: GraphBatch, index: int = 0) -> GraphInstance:
     )
 
 
-@extras()
-def to_pyg(observation: GraphInstance | GraphBatch | Sequence[GraphBatch]) -> Any:
-    """An observation, or those of a vector environment, as PyTorch Geometric data.
-
-    Args:
-        observation: one graph, a batch of graphs of the same task, or several batches, each of one task.
-
-    Returns:
-        A torch_geometric.data.Data, of a batch a torch_geometric.data.Batch, with
-            x float32[n, width], edge_index int64[2, m], edge_attr float32[m, 1] = label / 255, as networks take them;
-            node_type int64[n], an index into `NODE_TYPES`;
-            edge_type int64[m]: 0 to the goal root, 1 to designated worlds, 2 within the goal, 3 + i for agent i.
-
-        With the encoding `relational` numbers stay numbers, for embeddings:
-            x int64[n, width], edge_index int64[2, m], edge_attr int64[m, 1], the relation;
-            node_type int64[n], the kind, which is the first column of x; edge_type int64[m], the relation.
-
-    Raises:
-        EpigymError: when it is none of these.
-        MissingError: when PyTorch or PyTorch Geometric is not installed.
-    """
-    batches = _batches(observation)
-    if not batches and not hasattr(observation, "edge_links"):
-        kinds = "the observation of an environment (GraphInstance), a GraphBatch or several"
-        raise EpigymError(f"expected {kinds}, got {type(observation).__name__}")
-    import torch
-    from torch_geometric.data import Batch, Data
-
-    batch = join(batches) if batches else _as_batch(observation)
-    types = [_types(one) for one in batches or [batch]]
-    node_type, edge_type = (np.concatenate(part) for part in zip(*types, strict=True))
-    x, edge_attr = scaled(batch)
-    arrays: dict[str, NDArray[Any]] = {
-        "x": x,
-        "edge_index": np.ascontiguousarray(batch.edge_index),
-        "edge_attr": edge_attr,
-        "node_type": node_type,
-        "edge_type": edge_type,
-    }
-    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
-    if not batches:
-        return Data(**tensors)
-    ptr, edge_ptr = torch.from_numpy(batch.node_ptr), torch.from_numpy(batch.edge_ptr)
-    graphs = torch.arange(len(ptr) - 1)
-    data = Batch(**tensors, batch=graphs.repeat_interleave(ptr.diff()), ptr=ptr)
-    # What lets the batch be taken apart again.
-    of_edges = ("edge_index", "edge_attr", "edge_type")
-    data._slice_dict = {name: edge_ptr if name in of_edges else ptr for name in tensors}
-    data._inc_dict = {name: ptr[:-1] if name == "edge_index" else torch.zeros_like(graphs) for name in tensors}
-    data._num_graphs = len(graphs)
-    return data
-
-
-def _batches(observation: Any) -> list[GraphBatch]:
-    """The batches of an observation that is one or several; none of any other."""
-    given = [observation] if isinstance(observation, GraphBatch) else observation
-    is_list = isinstance(given, list | tuple) and all(isinstance(one, GraphBatch) for one in given)
-    return list(given) if is_list else []
-
-
-def _as_batch(observation: Any) -> GraphBatch:
-    nodes, links = np.asarray(observation.nodes), np.asarray(observation.edge_links, dtype=np.int64).T
-    ends = np.array([0, len(nodes)]), np.array([0, links.shape[1]])
-    return GraphBatch(nodes, links, np.asarray(observation.edges, dtype=np.int64), *ends)
-
-
-def scaled(batch: GraphBatch) -> tuple[NDArray[Any], NDArray[Any]]:
-    """`x` and `edge_attr` of graphs, see `to_pyg`."""
-    if batch.nodes.dtype == np.uint8:  # bits of identifiers
-        return batch.nodes.astype(np.float32), batch.edge_label[:, None].astype(np.float32) / MAX_LABEL
-    return batch.nodes, batch.edge_label[:, None]
-
-
-def node_types(batch: GraphBatch) -> NDArray[np.int64]:
-    """`node_type` of graphs of one task, see `to_pyg`."""
-    return _types(batch)[0]
-
-
-def _types(batch: GraphBatch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """What kinds of nodes and edges graphs of one task have; see `to_pyg`.
-
-    The labels of subgoals come after those of the agents, and each of them is on an edge from the goal root.
-    """
-    nodes, links, labels = batch.nodes, batch.edge_index, batch.edge_label
-    if nodes.dtype != np.uint8:
-        return nodes[:, 0].copy(), labels.copy()
-    node_type = np.full(len(nodes), NODE_TYPES.index("world"))
-    to_root = labels == GOAL_LABEL
-    node_type[links[0, to_root]] = NODE_TYPES.index("epsilon")
-    node_type[links[1, to_root]] = NODE_TYPES.index("goal root")
-    from_root = node_type[links[0]] == NODE_TYPES.index("goal root")
-    of_goal = labels >= labels[from_root].min(initial=MAX_LABEL + 1)
-    goal_nodes = links[:, of_goal].ravel()
-    node_type[goal_nodes[node_type[goal_nodes] == NODE_TYPES.index("world")]] = NODE_TYPES.index("goal")
-    node_type[links[1, labels == DESIGNATED_LABEL]] = NODE_TYPES.index("designated world")
-    return node_type, np.where(of_goal, GOAL_EDGE, np.where(labels < FIRST_AGENT_LABEL, labels - 1, labels))
+def as_batch(graph: GraphInstance) -> GraphBatch:
+    """A graph as a batch of one."""
+    edges = np.zeros(0, np.int64) if graph.edges is None else np.asarray(graph.edges, np.int64)
+    links = np.zeros((0, 2), np.int64) if graph.edge_links is None else np.asarray(graph.edge_links, np.int64)
+    nodes = np.asarray(graph.nodes)
+    return GraphBatch(nodes, links.T, edges, np.array([0, len(nodes)]), np.array([0, len(edges)]))
 
 
 def _goal_part(graph: GoalGraph, bits: NDArray[np.uint8]) -> GoalPart:

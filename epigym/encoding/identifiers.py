@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import xxhash
@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 
 from epigym.encoding.goal_graph import GoalGraph
 from epigym.errors import LimitError
+from epigym.space.space import StateSpace
+from epigym.task.formula import Formula
 from epigym.task.task import Task
+
+if TYPE_CHECKING:
+    from epigym.encoding.encoder import Encoder
 
 Identify = Callable[[NDArray[np.bool_], NDArray[np.int64]], NDArray[np.uint8]]
 """From the valuations of worlds and their repetition indices or ranks to identifier bits, see `Encoder.identify`."""
@@ -49,6 +54,12 @@ class Identifiers(ABC):
         """uint8[n, width]: the identifiers of the n nodes of a goal."""
         return _bits(_numbers(goal), self.width)
 
+    def encoder(self, space: StateSpace, goal: Sequence[Formula] | None = None) -> Encoder:
+        """The graphs of a space's e-states under a goal, that of its task by default."""
+        from epigym.encoding.encoder import Encoder  # which takes encodings by their names, too
+
+        return Encoder(space, self, goal)
+
     @abstractmethod
     def of_worlds(self, task: Task, goal: GoalGraph) -> Identify:
         """What identifies the worlds of e-states of a task under a goal."""
@@ -64,7 +75,7 @@ class Identifiers(ABC):
             return
         found = ", ".join(f"{name}={getattr(self, name)}" for name in shortfalls)
         remedy = " and ".join(f"{name}={value}" for name, value in shortfalls.items())
-        others = [other(width=self.width) for other in IDENTIFIERS.values() if other is not type(self)]
+        others = [other(width=self.width) for other in Identifiers.__subclasses__() if other is not type(self)]
         fitting = [f"encoding={other.name}" for other in others if not other.shortfalls(task, goal)]
         raise LimitError(
             f"{task.name!r} ({len(task.fluents)} fluents, goal identifiers up to {max(goal.nodes)}) does not fit the "
@@ -164,10 +175,6 @@ class Bitmask(Identifiers):
             return _place(np.hstack([repetition, valuations.astype(np.uint8)]), 0, self.width)
 
         return identify
-
-
-IDENTIFIERS: Mapping[str, type[Identifiers]] = {kind.name: kind for kind in (Map, Hash, Bitmask)}
-"""The encodings whose nodes are identifiers, by name."""
 
 
 def _numbers(goal: GoalGraph) -> NDArray[np.uint64]:

@@ -67,6 +67,10 @@ class Relational:
     types_per_node: int = field(default=2, metadata={"minimum": 1})
     type_ids: int = field(default=65536, metadata={"minimum": 1})
 
+    def encoder(self, space: StateSpace, goal: Sequence[Formula] | None = None) -> RelationalEncoder:
+        """The graphs of a space's e-states under a goal, that of its task by default."""
+        return RelationalEncoder(space, self, goal)
+
 
 class RelationalEncoder:
     """How e-states of a space become typed graphs under a goal.
@@ -111,11 +115,7 @@ class RelationalEncoder:
         return RelationalEncoder(self.space, self.encoding, goal)
 
     def graphs(self, ids: ArrayLike) -> GraphBatch:
-        """The graphs of e-states, int32[k].
-
-        Raises:
-            IndexError: when an id is unknown.
-        """
+        """The graphs of e-states, int32[k]."""
         return GraphBatch(*self.core.graphs(as_ids(ids)))
 
     def without_worlds(self) -> GraphBatch:

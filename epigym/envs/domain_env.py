@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from epigym.config.values import Count, typed
-from epigym.envs.env import EpistemicEnv
+from epigym.envs.env import ARGUMENTS, EpistemicEnv
 from epigym.language import Semantics
 from epigym.problem import domain_problem, vocabulary
 from epigym.space.sampling import random_goal
@@ -34,12 +33,8 @@ class DomainEnv(EpistemicEnv):
         random_goals: whether every episode has a random goal.
         goal_steps: length of the longest random walk to a goal.
         goal_size: number of formulas of the largest random goal.
-        encoding: see `EpistemicEnv`.
-        invalid_action: see `EpistemicEnv`.
-        consistent_beliefs: see `EpistemicEnv`.
-        nature: see `EpistemicEnv`.
-        render_mode: see `EpistemicEnv`.
-        **parameters: parameters of the domain, `python -m domains show DOMAIN` explains them.
+        **arguments: those of `EpistemicEnv`, and parameters of the domain, which `python -m domains show DOMAIN`
+            explains.
 
     Raises:
         EpigymError: when the domain, the instance or a parameter does not exist or is out of range.
@@ -54,28 +49,17 @@ class DomainEnv(EpistemicEnv):
         random_goals: bool = False,
         goal_steps: int = 10,
         goal_size: int = 2,
-        encoding: str | Mapping[str, Any] = "hash",
-        invalid_action: Literal["noop", "error"] = "noop",
-        consistent_beliefs: bool = False,
-        nature: Literal["none", "sampled"] = "none",
-        render_mode: str | None = None,
-        **parameters: Any,
+        **arguments: Any,
     ) -> None:
         """Write and read the problem of these parameters."""
         name = domain if instance is None else f"{domain}/{instance}"
+        parameters = {key: value for key, value in arguments.items() if key not in ARGUMENTS}
         task = domain_problem(name, semantics, **parameters)
         self._problem = name, parameters
         self.random_goals = typed(random_goals, bool, "random_goals")
         self.goal_steps = typed(goal_steps, Count, "goal_steps")
         self.goal_size = typed(goal_size, Count, "goal_size")
-        super().__init__(
-            task,
-            encoding=encoding,
-            invalid_action=invalid_action,
-            consistent_beliefs=consistent_beliefs,
-            nature=nature,
-            render_mode=render_mode,
-        )
+        super().__init__(task, **{key: arguments[key] for key in ARGUMENTS if key in arguments})
 
     @cached_property
     def _vocabulary(self) -> tuple[Formula, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -28,6 +28,7 @@ from epigym.task.task import EState, Task
 
 Info = dict[str, Any]
 OPTIONS = ("state", "goal")
+ARGUMENTS = ("encoding", "invalid_action", "consistent_beliefs", "nature", "render_mode")  # of `EpistemicEnv`
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +171,12 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         render_mode: str | None = None,
     ) -> None:
         """Start at the initial e-state, with the task's goal."""
-        if nature not in ("none", "sampled"):
-            raise EpigymError(unknown("nature", str(nature), ("none", "sampled")))
-        if invalid_action not in ("noop", "error"):
-            raise EpigymError(unknown("invalid_action", str(invalid_action), ("noop", "error")))
+        _check("nature", nature, ("none", "sampled"))
+        _check("invalid_action", invalid_action, ("noop", "error"))
         if not isinstance(task, Task):
             raise EpigymError(f"expected a Task, such as load_problem returns, got {task!r}")
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise EpigymError(unknown("render_mode", str(render_mode), self.metadata["render_modes"]))
+        if render_mode is not None:
+            _check("render_mode", render_mode, self.metadata["render_modes"])
         if not task.actions:
             raise EpigymError(f"the task {task.name!r} has no actions, so there is nothing to do in it")
         self.task = task
@@ -423,11 +422,12 @@ def check_options(options: Mapping[str, Any], known: tuple[str, ...]) -> None:
     if not isinstance(options, Mapping):
         raise EpigymError(f"reset options are a mapping, such as {{'state': 0}}, got {options!r}")
     for name in options:
-        if name not in known:
-            raise EpigymError(unknown("reset option", name, known))
+        _check("reset option", name, known)
 
 
-_ARGUMENTS = ("encoding", "invalid_action", "consistent_beliefs", "nature", "render_mode")
+def _check(kind: str, name: object, known: Sequence[str]) -> None:
+    if name not in known:
+        raise EpigymError(unknown(kind, str(name), known))
 
 
 class ProblemEnv(EpistemicEnv):
@@ -459,6 +459,6 @@ class ProblemEnv(EpistemicEnv):
         """Read the problem."""
         typed(plank_compat, bool, "plank_compat")
         reading = Reading(semantics, domain_file, libraries, plank_compat)  # type: ignore[arg-type]
-        if unknown_ones := options.keys() - set(_ARGUMENTS):
-            raise UsageError(unknown("argument", sorted(unknown_ones)[0], _ARGUMENTS))
+        if unknown_ones := options.keys() - set(ARGUMENTS):
+            raise UsageError(unknown("argument", sorted(unknown_ones)[0], ARGUMENTS))
         super().__init__(load_problem(path, reading), **options)

@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.encoding.encoder import AnyEncoder, ManyGoals
-from epigym.space.rows import GraphBatch
+from epigym.encoding.encoder import AnyEncoder, Encoder
+from epigym.space.rows import GraphBatch, goal_parts, join, unroll_under
 from epigym.space.space import BoundQuery, hold_each
 from epigym.task.formula import Formula
 
@@ -66,7 +66,12 @@ class Goals:
 
     def graphs(self, ids: NDArray[np.int32]) -> GraphBatch:
         """The graphs of the environments' e-states, int32[n], each under its goal."""
-        return self._graphs(ids, self._number)
+        first = self._encoders[0]
+        if self._parts is not None and isinstance(first, Encoder):
+            return unroll_under(first.rows(ids), first.identifiers, self._parts, self._number)
+        groups = [np.flatnonzero(self._number == index) for index in range(len(self._encoders))]
+        batches = [encoder.graphs(ids[group]) for encoder, group in zip(self._encoders, groups, strict=True)]
+        return join(batches).take(np.argsort(np.concatenate(groups)))
 
     def _bound(self, goal: Goal) -> Bound:
         return Bound(goal, self._encoder.under(goal), self._encoder.space.bind(goal))
@@ -76,4 +81,7 @@ class Goals:
         numbers: dict[Bound, int] = {}
         self._number = np.array([numbers.setdefault(bound, len(numbers)) for bound in self._of])
         self._queries = [bound.query for bound in numbers]
-        self._graphs = ManyGoals([bound.encoder for bound in numbers]).graphs
+        self._encoders = [bound.encoder for bound in numbers]
+        # Other graphs differ in more than the goal part.
+        together = [one for one in self._encoders if isinstance(one, Encoder) and not one.encoding.by_rank]
+        self._parts = goal_parts([one.goal for one in together]) if together else None

@@ -22,7 +22,7 @@ from gymnasium.spaces import Box, Discrete, Graph, GraphInstance, Space
 from gymnasium.vector.utils import create_shared_memory, iterate, read_from_shared_memory, write_to_shared_memory
 from numpy.typing import NDArray
 
-from epigym.encoding.encoder import graph_instance
+from epigym.encoding.encoder import as_batch, graph_instance
 from epigym.errors import ShapeError
 from epigym.space.rows import GraphBatch, join
 
@@ -127,14 +127,6 @@ class GraphBatchSpace(Space[GraphBatch]):
     def __repr__(self) -> str:
         """How to make this space."""
         return f"GraphBatchSpace({self.count}, {self.single})"
-
-
-def as_batch(graph: GraphInstance) -> GraphBatch:
-    """A graph as a batch of one."""
-    edges = np.zeros(0, np.int64) if graph.edges is None else np.asarray(graph.edges, np.int64)
-    links = np.zeros((0, 2), np.int64) if graph.edge_links is None else np.asarray(graph.edge_links, np.int64)
-    nodes = np.asarray(graph.nodes)
-    return GraphBatch(nodes, links.T, edges, np.array([0, len(nodes)]), np.array([0, len(edges)]))
 
 
 def _is_pointer(ptr: NDArray[Any], rows: int, members: int) -> bool:

@@ -12,7 +12,8 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from epigym.config.values import Count, typed
-from epigym.envs.graph_space import GraphBatchSpace, GraphSpace, as_batch
+from epigym.encoding.encoder import as_batch
+from epigym.envs.graph_space import GraphBatchSpace, GraphSpace
 from epigym.errors import LimitError
 from epigym.space.rows import GraphBatch
 

@@ -28,12 +28,6 @@ from epigym.space.space import StateSpace, as_ids
 from epigym.task.formula import Formula
 from epigym.task.packing import pack_formulas
 
-Edges = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint64]]
-"""A ragged table of edges to objects: where each row starts, int64[rows + 1], the objects and the labels."""
-
-Lists = tuple[NDArray[np.int64], NDArray[np.int32]]
-"""A ragged table of numbers: where each row starts, int64[rows + 1], and the numbers."""
-
 WHO = 0x57484F
 """The label of the edge from a belief to its agent."""
 
@@ -61,6 +55,26 @@ def join(one: int, other: int) -> int:
 def set_colour(colours: Iterable[int]) -> int:
     """The colour of a set, whatever the order and however often something occurs; of the empty one 0."""
     return sum(map(mix, set(colours))) & _MASK
+
+
+class Lists(NamedTuple):
+    """A ragged table of numbers: where each row starts, int64[rows + 1], and the numbers."""
+
+    ptr: NDArray[np.int64]
+    member: NDArray[np.int32]
+
+
+class Edges(NamedTuple):
+    """A ragged table of edges to objects: where each row starts, int64[rows + 1], the objects and the labels."""
+
+    ptr: NDArray[np.int64]
+    object: NDArray[np.int32]
+    label: NDArray[np.uint64]
+
+    def row(self, number: int) -> list[tuple[int, int]]:
+        """The labels and objects of a row."""
+        here = slice(self.ptr[number], self.ptr[number + 1])
+        return list(zip(self.label[here].tolist(), self.object[here].tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,9 +161,5 @@ class RelationalFeatures:
         self._core = _core.Features(space.core, tables.pack(space), level, worlds)
 
     def __call__(self, ids: ArrayLike) -> FeatureRows:
-        """The features of e-states, int32[k].
-
-        Raises:
-            IndexError: when an id is unknown.
-        """
+        """The features of e-states, int32[k]."""
         return FeatureRows(*self._core.evaluate(as_ids(ids)))

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from epigym import _core
 from epigym.space.space import StateSpace, as_id, as_ids
 from epigym.task.formula import Formula
-from epigym.task.packing import unpack_formulas
+from epigym.task.packing import PackedFormulas, unpack_formulas
 
 
 class Relaxed(NamedTuple):
@@ -81,7 +81,7 @@ class Relaxation:
         What is no fact stands for the formula that it requires.
         """
         lists, numbers = self._core.formulas()
-        formulas = unpack_formulas(self._task.fluents, self._task.agents, lists)
+        formulas = unpack_formulas(self._task.fluents, self._task.agents, PackedFormulas(*lists))
         return tuple(formulas[number] for number in numbers)
 
     @property
@@ -98,29 +98,18 @@ class Relaxation:
         return self._core.evaluated
 
     def __call__(self, ids: ArrayLike) -> Relaxed:
-        """Relax e-states, int32[k].
-
-        Raises:
-            IndexError: when an id is unknown.
-        """
+        """Relax e-states, int32[k]."""
         return Relaxed(*self._core.evaluate(as_ids(ids)))
 
     def added(self, state: int) -> NDArray[np.int32]:
         """int32[a]: the facts that the relaxed plan of an e-state adds, as indices into `facts`, ascending.
 
         None where the relaxation does not reach the goal. They are computed anew by each call.
-
-        Raises:
-            IndexError: when the id is unknown.
         """
         return self._core.added(as_id(state))
 
     def is_blind(self, state: int) -> bool:
-        """Whether it does not reach the goal from an e-state, which is no proof that nothing does.
-
-        Raises:
-            IndexError: when the id is unknown.
-        """
+        """Whether it does not reach the goal from an e-state, which is no proof that nothing does."""
         return bool(np.isinf(self([state]).h_add[0]))
 
     def landmarks(self, state: int) -> Landmarks:
@@ -128,9 +117,6 @@ class Relaxation:
 
         Source: Hoffmann, Porteous, Sebastia, "Ordered Landmarks in Planning" (JAIR 22, 2004). A formula is a landmark
         if the relaxation does not reach the goal without it, which finds all of them.
-
-        Raises:
-            IndexError: when the id is unknown.
         """
         goal, nodes, orders = self._core.landmarks(as_id(state))
         node_of: dict[Formula, int] = {}  # the node of a formula stands before the fact that is the formula's own

@@ -8,12 +8,11 @@ The features of e-states are computed once more, in plain Python from their defi
   object stands what these lead from;
 - worlds: the types of what is true there, and of the subformulas of the goal that hold there or do not.
 
-In these texts colours stand as their first eight digits, and whatever is mentioned has a text of its own.
+Whatever a description mentions has a description of its own.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,8 +20,8 @@ from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
-from epigym.features.counts import CHILD, WHO, Edges, FeatureTables, join, set_colour
-from epigym.features.types import FeatureTypes, short
+from epigym.features.counts import CHILD, WHO, FeatureTables, join, set_colour
+from epigym.features.types import Description, FeatureTypes, join_texts, list_texts, refer_to
 from epigym.reference.semantics import Evaluation
 from epigym.space.space import StateSpace, as_ids
 from epigym.task.task import EState, Task
@@ -35,10 +34,10 @@ _LABELS = {WHO: "who", CHILD: "child"}
 _PLACES = 0x100  # what other labels are a multiple of, apart from a place
 
 
-def texts(space: StateSpace, types: FeatureTypes, level: int, worlds: bool, ids: ArrayLike) -> dict[int, str]:
-    """The texts of all features that occur in e-states, and of the types that these mention, by colour.
+def texts(space: StateSpace, types: FeatureTypes, level: int, worlds: bool, ids: ArrayLike) -> dict[int, Description]:
+    """The descriptions of all features that occur in e-states, and of the types that these mention, by colour.
 
-    A colour has the same text in every task, and no name occurs in it.
+    A colour has the same one in every task, and no name occurs in it.
 
     Args:
         space: where the e-states live.
@@ -46,9 +45,6 @@ def texts(space: StateSpace, types: FeatureTypes, level: int, worlds: bool, ids:
         level: 0, 1 or 2.
         worlds: whether worlds have features too.
         ids: int32[k], the e-states.
-
-    Raises:
-        IndexError: when an id is unknown.
     """
     writer = _Writer(space.task, types)
     for state in as_ids(ids).tolist():
@@ -68,9 +64,6 @@ def names(space: StateSpace, types: FeatureTypes, level: int, worlds: bool, stat
         level: 0, 1 or 2.
         worlds: whether worlds have features too.
         state: the e-state.
-
-    Raises:
-        IndexError: when the id is unknown.
     """
     writer = _Writer(space.task, types)
     writer.add(space.model(state).state, level, worlds)
@@ -92,22 +85,16 @@ def list_names(task: Task, tables: FeatureTables) -> dict[str, list[str]]:
     return found
 
 
-def mentioned(lines: Iterable[str], known: Mapping[int, str]) -> dict[int, str]:
-    """Of some texts by colour those that `lines` mention, and those that these mention in turn."""
-    colours = {short(colour): colour for colour in known}
-    found: dict[int, str] = {}
-    left = list(lines)
+def mentioned(lines: Iterable[Description], known: Mapping[int, Description]) -> dict[int, Description]:
+    """Of some descriptions by colour those that `lines` mention, and those that these mention in turn."""
+    found: dict[int, Description] = {}
+    left = [colour for line in lines for colour in line.mentions]
     while left:
-        for digits in re.findall(r"\b[0-9a-f]{8}\b", left.pop()):
-            colour = colours.get(digits)
-            if colour is not None and colour not in found:
-                found[colour] = known[colour]
-                left.append(known[colour])
+        colour = left.pop()
+        if colour in known and colour not in found:
+            found[colour] = known[colour]
+            left += known[colour].mentions
     return found
-
-
-def _listed(items: Iterable[str]) -> str:
-    return "{" + ", ".join(sorted(set(items))) + "}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,25 +133,18 @@ def _nodes(task: Task, tables: FeatureTables) -> Iterator[_Node]:
     for g in goal:
         children = [(CHILD, first + number) for number in child[ptr[g] : ptr[g + 1]].tolist()]
         types = int(tables.goal_fine[g]), int(tables.goal_coarse[g])
-        yield _Node("subformula", str(tables.goal[g]), types, _row(tables.goal_edges, g) + children)
+        yield _Node("subformula", str(tables.goal[g]), types, tables.goal_edges.row(g) + children)
     for f in fluents:
         types = int(tables.fluent_fine[f]), int(tables.fluent_coarse[f])
-        yield _Node("fluent", task.fluents[f], types, _row(tables.fluent_edges, f))
+        yield _Node("fluent", task.fluents[f], types, tables.fluent_edges.row(f))
     for i, agent in enumerate(tables.agent_object.tolist()):
         for f in fluents:
             types = int(tables.belief_fine[i, f]), int(tables.belief_coarse[i, f])
             name = f"{objects[agent]} about {task.fluents[f]}"
-            yield _Node("belief", name, types, [*_row(tables.fluent_edges, f), (WHO, agent)])
+            yield _Node("belief", name, types, [*tables.fluent_edges.row(f), (WHO, agent)])
     for s, colour in enumerate(tables.fact_fine.tolist()):
-        edges = _row(tables.fact_edges, s)
+        edges = tables.fact_edges.row(s)
         yield _Node("fact", f"({', '.join(objects[end] for _, end in edges)})", (colour,), edges)
-
-
-def _row(table: Edges, number: int) -> list[tuple[int, int]]:
-    """The labels and objects of a row."""
-    ptr, target, label = table
-    here = slice(ptr[number], ptr[number + 1])
-    return list(zip(label[here].tolist(), target[here].tolist(), strict=True))
 
 
 def _states(task: Task, tables: FeatureTables, estate: EState, evaluation: Evaluation) -> Iterator[_State]:
@@ -188,10 +168,10 @@ def _states(task: Task, tables: FeatureTables, estate: EState, evaluation: Evalu
 
 
 class _Writer:
-    """Collects the texts of features, and the names of what has them, by colour."""
+    """Collects the descriptions of features, and the names of what has them, by colour."""
 
     def __init__(self, task: Task, types: FeatureTypes) -> None:
-        self.found: dict[int, str] = {}
+        self.found: dict[int, Description] = {}
         self.names: defaultdict[int, list[str]] = defaultdict(list)
         self._task, self._tables, self._definitions = task, types.tables, types.definitions
         self._nodes = list(_nodes(task, types.tables))
@@ -208,9 +188,9 @@ class _Writer:
                 continue
             state = next(states)
             for kind in node.types:
-                text = self._definitions[kind]
                 self.names[join(kind, state.number)].append(node.name)
-                self.found[join(kind, state.number)] = f"{text}{':' if node.kind == 'belief' else ''} {state.words}"
+                then = ":" if node.kind == "belief" else ""
+                self.found[join(kind, state.number)] = join_texts(self._definitions[kind], then, " ", state.words)
             if state.is_present:
                 colours[number], words[number] = join(node.types[0], state.number), f" ({state.words})"
         for done in range(1, level + 1):
@@ -232,9 +212,12 @@ class _Writer:
         for number, colour in after.items():
             self.names[colour].append(self._nodes[number].name)
             if colour not in self.found:
-                near = _listed(f"{_LABELS.get(label, label % _PLACES)}: {short(one)}" for label, one in beside[number])
-                what = f"{self._nodes[number].kind} {short(colours[number])}{words.get(number, '')}"
-                self.found[colour] = f"round {done} of {what}: {near}"
+                near = list_texts(
+                    join_texts(_LABELS.get(label, label % _PLACES), ": ", refer_to(one))
+                    for label, one in beside[number]
+                )
+                what = join_texts(self._nodes[number].kind, " ", refer_to(colours[number]), words.get(number, ""))
+                self.found[colour] = join_texts(f"round {done} of ", what, ": ", near)
         return after
 
     def _add_worlds(self, estate: EState, evaluation: Evaluation) -> None:
@@ -252,8 +235,9 @@ class _Writer:
             is_designated = world in estate.designated
             colour = join(int(is_designated), set_colour(join(kind, mark) for _, mark, own in parts for kind in own))
             which = "designated" if is_designated else "other"
-            what = "; ".join(f"{title} {_listed(map(short, own))}" for title, _, own in parts)
-            for part in (1, 2):
-                self.names[join(colour, part)].append(_listed(valuation))
-            self.found[join(colour, 1)] = f"share of {which} worlds: {what}"
-            self.found[join(colour, 2)] = f"log of 1 + number of {which} worlds: {what}"
+            what = join_texts(
+                *(join_texts(title, " ", list_texts(map(refer_to, own))) for title, _, own in parts), by="; "
+            )
+            for part, measure in ((1, "share"), (2, "log of 1 + number")):
+                self.names[join(colour, part)].append(str(list_texts(valuation)))
+                self.found[join(colour, part)] = join_texts(f"{measure} of {which} worlds: ", what)

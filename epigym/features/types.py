@@ -1,15 +1,15 @@
 """What the parts of a task are like, without their names: types that mean the same in every task of every domain.
 
 A fluent is what actions and the goal do with it; a belief is what its fluent is, and what agent and fluent have to do
-with each other; a subformula of the goal is its shape. A type is a text that says so, and its colour is a hash of that
-text. Sets stand wherever a count would grow with the size of the problem, so that what is learned on small problems can
-be used on larger ones.
+with each other; a subformula of the goal is its shape. A type is a `Description` that says so, and its colour is a hash
+of that text. Sets stand wherever a count would grow with the size of the problem, so that what is learned on small
+problems can be used on larger ones.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain, combinations
@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.features.counts import WHO, FeatureTables
+from epigym.features.counts import WHO, Edges, FeatureTables, Lists
 from epigym.space.signature import word
 from epigym.task.formula import TRUE, Formula, Op, parts_of
 from epigym.task.structure import Lifted, Structure
@@ -27,10 +27,66 @@ from epigym.task.task import Action, Task
 _LONGEST = 3  # modalities of a path that are told apart
 _LETTER = {Op.BELIEVES: "B", Op.EVERYBODY: "E", Op.COMMON: "C", Op.ACTUALLY: ""}
 _TOGETHER = "together"
+_NOTHING = frozenset[int]()
 _LEAF = 0x100  # added to the positions of the arguments of a fluent in the goal
 
 
-_Way: TypeAlias = tuple[tuple[str, ...], str, str]
+@dataclass(frozen=True, slots=True, order=True)
+class Description:
+    """What a colour means.
+
+    Attributes:
+        text: where other colours are named by their first digits.
+        mentions: these colours.
+    """
+
+    text: str
+    mentions: frozenset[int] = _NOTHING
+
+    def __str__(self) -> str:
+        """The text."""
+        return self.text
+
+    @property
+    def reference(self) -> Description:
+        """A mention of the colour that is the hash of the text."""
+        return refer_to(word(self.text))
+
+
+def refer_to(colour: int) -> Description:
+    """A mention of a colour: its first digits."""
+    return Description(short(colour), frozenset([colour]))
+
+
+def short(colour: int) -> str:
+    """The digits that stand for a colour in texts."""
+    return f"{colour:016x}"[:8]
+
+
+def join_texts(*parts: object, by: str = "") -> Description:
+    """One text of several, which mentions what they mention."""
+    return Description(by.join(map(str, parts)), _mentioned_in(parts))
+
+
+def list_texts(items: Iterable[object]) -> Description:
+    """The different ones of some texts, sorted, in braces."""
+    parts = list(items)
+    return Description("{" + ", ".join(sorted({*map(str, parts)})) + "}", _mentioned_in(parts))
+
+
+def _text(kind: str, *parts: object) -> Description:
+    return Description(f"{kind}({'; '.join(map(str, parts))})", _mentioned_in(parts))
+
+
+def _mentioned_in(parts: Iterable[object]) -> frozenset[int]:
+    mentions = [part.mentions for part in parts if type(part) is Description and part.mentions]
+    return mentions[0].union(*mentions[1:]) if mentions else _NOTHING
+
+
+_Types: TypeAlias = tuple[Description, Description]
+"""A fine and a coarse type."""
+
+_Way: TypeAlias = tuple[tuple[str | Description, ...], str, str]
 """What two objects have to do with each other, and the objects."""
 
 
@@ -109,14 +165,6 @@ def _actions_roles(actions: Iterable[Action]) -> _Roles:
     return roles
 
 
-def _text(kind: str, *parts: object) -> str:
-    return f"{kind}({'; '.join(map(str, parts))})"
-
-
-def _listed(items: Iterable[object]) -> str:
-    return "{" + ", ".join(sorted(map(str, items))) + "}"
-
-
 class FeatureTypes:
     """The types of everything in a task under its goal.
 
@@ -125,35 +173,34 @@ class FeatureTypes:
 
     Attributes:
         tables: what evaluates the features, see `epigym.features.counts`.
-        definitions: the text of each type by its colour.
+        definitions: the description of each type by its colour.
         schema: the colours of the predicates and the action schemas, whatever the goal is.
     """
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self.definitions: dict[int, str] = {}
+        self.definitions: dict[int, Description] = {}
         self._structure = task.structure or _unstructured(task)
         self._roles = _actions_roles(task.actions)
         self._wanted = _Roles()
         for subgoal in task.goal:
             self._wanted.add("goal", subgoal)
         self._kinds = _Kinds(task, self._structure, self._roles)
-        self.schema = frozenset(map(self._colour, self._kinds.texts()))
+        self._known_beliefs: dict[Hashable, tuple[int, int]] = {}
+        self.schema = frozenset(map(self._colour, self._kinds.types()))
         self.tables = self._made()
 
-    def _colour(self, text: str) -> int:
-        number = word(text)
-        self.definitions[number] = text
+    def _colour(self, description: Description) -> int:
+        number = word(description.text)
+        self.definitions[number] = description
         return number
 
     def _made(self) -> FeatureTables:
         task, structure = self._task, self._structure
         objects = {name: number for number, name in enumerate(structure.types)}
         fluents = [self._fluent(name, lifted) for name, lifted in zip(task.fluents, structure.fluents, strict=True)]
-        beliefs = [
-            [self._belief(agent, name, lifted, fluent) for name, lifted, fluent in self._zipped(fluents)]
-            for agent in task.agents
-        ]
+        beliefs = np.array([list(self._beliefs(agent, fluents)) for agent in task.agents], dtype=np.uint64)
+        beliefs = beliefs.reshape(len(task.agents), len(fluents), 2)
         parts = parts_of(task.goal)
         goal = tuple(dict.fromkeys(node for part in parts for node in part.subformulas()))
         shapes = [self._subformula(node, node in parts) for node in goal]
@@ -164,13 +211,11 @@ class FeatureTypes:
         lifted_of = dict(zip(task.fluents, structure.fluents, strict=True))
         return FeatureTables(
             agent_object=np.array([objects[name] for name in task.agents], dtype=np.int32),
-            objects=_colours(self._colour(self._kinds.object(name)) for name in objects),
+            objects=_colours(self._colour(self._kinds.object_type(name)) for name in objects),
             fluent_fine=_colours(self._colour(fine) for fine, _ in fluents),
             fluent_coarse=_colours(self._colour(coarse) for _, coarse in fluents),
-            belief_fine=_colours(self._colour(fine) for row in beliefs for fine, _ in row).reshape(len(beliefs), -1),
-            belief_coarse=_colours(self._colour(rough) for row in beliefs for _, rough in row).reshape(
-                len(beliefs), -1
-            ),
+            belief_fine=beliefs[:, :, 0].copy(),
+            belief_coarse=beliefs[:, :, 1].copy(),
             goal_fine=_colours(self._colour(fine) for fine, _ in shapes),
             goal_coarse=_colours(self._colour(coarse) for _, coarse in shapes),
             goal=goal,
@@ -186,45 +231,47 @@ class FeatureTypes:
             goal_children=_lists([number[child] for child in node.children] for node in goal),
         )
 
-    def _zipped(self, fluents: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Lifted, tuple[str, str]]]:
-        return zip(self._task.fluents, self._structure.fluents, fluents, strict=True)
-
-    def _fluent(self, name: str, lifted: Lifted) -> tuple[str, str]:
+    def _fluent(self, name: str, lifted: Lifted) -> _Types:
         """The fine and the coarse type of a fluent."""
-        wanted = _listed(self._wanted.fluent.get(name, ()))
-        fine = _text("fluent", self._kinds.predicate(lifted), _listed(self._roles.fluent.get(name, ())), wanted)
+        wanted = list_texts(self._wanted.fluent.get(name, ()))
+        fine = _text("fluent", self._kinds.predicate(lifted), list_texts(self._roles.fluent.get(name, ())), wanted)
         return fine, _text("any fluent", wanted)
 
-    def _belief(self, agent: str, name: str, lifted: Lifted, fluent: tuple[str, str]) -> tuple[str, str]:
-        """The fine and the coarse type of what an agent holds about a fluent."""
-        wanted = _listed(self._wanted.pair.get((agent, name), ()))
-        needed = _listed(self._roles.pair.get((agent, name), ()))
-        places = _listed(place for place, argument in enumerate(lifted.arguments) if argument == agent)
-        own = self._kinds.object(agent)
-        is_own = agent in lifted.arguments
-        return _text("belief", own, fluent[0], places, needed, wanted), _text("any belief", is_own, wanted)
+    def _beliefs(self, agent: str, fluents: Iterable[_Types]) -> Iterator[tuple[int, int]]:
+        """The colours of the fine and the coarse type of what an agent holds about each fluent."""
+        own = self._kinds.object_type(agent)
+        for name, lifted, (fluent, _) in zip(self._task.fluents, self._structure.fluents, fluents, strict=True):
+            places = tuple(place for place, argument in enumerate(lifted.arguments) if argument == agent)
+            roles = [frozenset(of.pair.get((agent, name), ())) for of in (self._roles, self._wanted)]
+            key = (own, fluent, places, *roles)
+            if key not in self._known_beliefs:  # many are alike
+                needed, wanted = map(list_texts, roles)
+                fine = _text("belief", own, fluent, list_texts(places), needed, wanted)
+                coarse = _text("any belief", bool(places), wanted)
+                self._known_beliefs[key] = self._colour(fine), self._colour(coarse)
+            yield self._known_beliefs[key]
 
-    def _subformula(self, node: Formula, is_part: bool) -> tuple[str, str]:
+    def _subformula(self, node: Formula, is_part: bool) -> _Types:
         """The fine and the coarse type of a subformula of the goal."""
         kind = "part" if is_part else "subformula"
         return _text(kind, self._shape(node, ())), _text(
             f"any {kind}", node.op.name, node.unnegated.op.name, node.depth
         )
 
-    def _shape(self, node: Formula, above: tuple[tuple[str, ...], ...]) -> str:
+    def _shape(self, node: Formula, above: tuple[tuple[str, ...], ...]) -> Description:
         """A formula with types in place of its fluents, and agents by where they stand above."""
         match node.op:
             case Op.FLUENT:
                 lifted = self._kinds.lifted[node.name]
                 places = [next((d for d, group in enumerate(above) if one in group), "") for one in lifted.arguments]
-                return f"{self._kinds.predicate(lifted)}{places}"
+                return join_texts(self._kinds.predicate(lifted), places)
             case Op.AND | Op.OR:
-                return node.op.name + _listed({self._shape(child, above) for child in node.children})
+                return join_texts(node.op.name, list_texts(self._shape(child, above) for child in node.children))
             case Op.BELIEVES | Op.EVERYBODY | Op.COMMON:
                 same = next((d for d, group in enumerate(above) if group == node.agents), "")
-                return f"{_LETTER[node.op]}{same}({self._shape(node.children[0], (*above, node.agents))})"
-            case _:
-                return f"{node.op.name}({', '.join(self._shape(child, above) for child in node.children)})"
+                return _text(f"{_LETTER[node.op]}{same}", self._shape(node.children[0], (*above, node.agents)))
+            case _:  # at most one child
+                return _text(node.op.name, *(self._shape(child, above) for child in node.children))
 
     def _who_and_what(
         self, node: Formula, lifted_of: dict[str, Lifted], objects: dict[str, int]
@@ -234,10 +281,10 @@ class FeatureTypes:
             return [(number, _LEAF + label) for number, label in _placed(lifted_of[node.name].arguments, objects)]
         return [(objects[agent], WHO) for agent in node.agents]
 
-    def _together(self, objects: dict[str, int]) -> Iterator[tuple[str, list[tuple[int, int]]]]:
+    def _together(self, objects: dict[str, int]) -> Iterator[tuple[Description, list[tuple[int, int]]]]:
         """In place of static facts: which objects have to do with each other in some action, unless all have."""
         agents = set(self._task.agents)
-        pairs: defaultdict[tuple[str, ...], set[tuple[str, str]]] = defaultdict(set)
+        pairs: defaultdict[tuple[str | Description, ...], set[tuple[str, str]]] = defaultdict(set)
         for lifted, action in zip(self._structure.actions, self._task.actions, strict=True):
             for way, one, other in chain(self._by_arguments(lifted), self._by_effects(action)):
                 if one != other and one not in agents and other not in agents:
@@ -248,11 +295,11 @@ class FeatureTypes:
                 text = self._way(way)
                 yield from ((text, [(objects[one], 1), (objects[other], 2)]) for one, other in sorted(found))
 
-    def _way(self, way: tuple[str, ...]) -> str:
+    def _way(self, way: tuple[str | Description, ...]) -> Description:
         """What two objects have to do with each other, without names."""
         if way[0] == _TOGETHER:
-            return _text(*way)
-        return _text("leads", *(self._kinds.rough(symbol) for symbol in way[:2]), *way[2:])
+            return _text(_TOGETHER, *way[1:])
+        return _text("leads", *(self._kinds.mention[str(symbol)] for symbol in way[:2]), *way[2:])
 
     def _by_arguments(self, lifted: Lifted) -> Iterator[_Way]:
         schema = self._kinds.schema(lifted)
@@ -293,80 +340,71 @@ class _Kinds:
         for name, symbol in self.symbol.items():
             done[symbol] |= roles.fluent.get(name, set())
         arity = {_symbol(one): len(one.arguments) for one in (*structure.fluents, *structure.facts)}
-        self._rough = {
-            symbol: _text("predicate" if symbol in done else "fact", count, _listed(done.get(symbol, ())))
+        self.rough = {
+            symbol: _text("predicate" if symbol in done else "fact", count, list_texts(done.get(symbol, ())))
             for symbol, count in arity.items()
         }
-        self._rough_schema = self._schemas(task, structure)
-        places: defaultdict[str, set[str]] = defaultdict(set)
-        for one in (*structure.fluents, *structure.facts):
-            for place, argument in enumerate(one.arguments):
-                places[self._type(argument)].add(f"{_short(self._rough[_symbol(one)])}.{place}")
-        for one in structure.actions:
-            for place, argument in enumerate(one.arguments):
-                places[self._type(argument)].add(f"{_short(self._rough_schema[_symbol(one)])}.{place}")
-        self._places = {kind: _listed(found) for kind, found in places.items()}
+        self.mention = {symbol: kind.reference for symbol, kind in self.rough.items()}
+        self._schemas = self._describe_schemas(task, structure)
+        self._schema_mention = {symbol: kind.reference for symbol, kind in self._schemas.items()}
+        places: defaultdict[str, set[Description]] = defaultdict(set)  # of the objects of a type
+        for mention, things in (
+            (self.mention, (*structure.fluents, *structure.facts)),
+            (self._schema_mention, structure.actions),
+        ):
+            for symbol, place, kind in {
+                (_symbol(one), place, self._type(argument))
+                for one in things
+                for place, argument in enumerate(one.arguments)
+            }:
+                places[kind].add(join_texts(mention[symbol], ".", place))
+        self._places = {kind: list_texts(found) for kind, found in places.items()}
 
-    def object(self, name: str) -> str:
+    def object_type(self, name: str) -> Description:
         """The type of an object: where objects of its type occur."""
         return _text("agent" if name in self._agents else "object", self._places.get(self._type(name), "{}"))
 
-    def predicate(self, lifted: Lifted) -> str:
-        """The type of a fluent's predicate, as the digits of its colour."""
-        return self.rough(_symbol(lifted))
+    def predicate(self, lifted: Lifted) -> Description:
+        """A mention of the type of a fluent's predicate."""
+        return self.mention[_symbol(lifted)]
 
-    def rough(self, symbol: str) -> str:
-        """The type of a predicate, as the digits of its colour."""
-        return _short(self._rough[symbol])
+    def schema(self, lifted: Lifted) -> Description:
+        """A mention of the type of an action's schema."""
+        return self._schema_mention[_symbol(lifted)]
 
-    def fact(self, lifted: Lifted) -> str:
+    def fact(self, lifted: Lifted) -> Description:
         """The type of a static fact."""
-        return self._rough[_symbol(lifted)]
+        return self.rough[_symbol(lifted)]
 
-    def schema(self, lifted: Lifted) -> str:
-        """The type of an action's schema, as the digits of its colour."""
-        return _short(self._rough_schema[_symbol(lifted)])
-
-    def texts(self) -> Iterator[str]:
+    def types(self) -> Iterator[Description]:
         """The types of all predicates and schemas."""
-        yield from (self._rough[symbol] for symbol in self.symbol.values())
-        yield from self._rough_schema.values()
+        yield from (self.rough[symbol] for symbol in self.symbol.values())
+        yield from self._schemas.values()
 
     def _type(self, name: str) -> str:
         return self._types[name][0]
 
-    def _schemas(self, task: Task, structure: Structure) -> dict[str, str]:
+    def _describe_schemas(self, task: Task, structure: Structure) -> dict[str, Description]:
         """What the actions of each schema do, by predicate."""
-        done: defaultdict[str, set[str]] = defaultdict(set)
-        arity: dict[str, int] = {}
+        deeds: defaultdict[tuple[str, int], set[tuple[str, object, str]]] = defaultdict(set)
         for lifted, action in zip(structure.actions, task.actions, strict=True):
-            arity[_symbol(lifted)] = len(lifted.arguments)
-            done[_symbol(lifted)] |= self._done(action)
-        return {symbol: _text("action", count, _listed(done[symbol])) for symbol, count in arity.items()}
+            deeds[_symbol(lifted), len(lifted.arguments)].update(self._deeds(action))
+        return {
+            symbol: _text("action", count, list_texts(self._deed(*one) for one in found))
+            for (symbol, count), found in deeds.items()
+        }
 
-    def _done(self, action: Action) -> set[str]:
-        found = {f"events {len(action.events)} {len(action.designated)}"}
-        for use in uses(action.applicability):
-            found.add(f"needs {use.path} {self._rough[self.symbol[use.fluent]]}")
-        for number in action.designated:
-            event = action.events[number]
-            found |= {f"tells {use.path} {self._known(use.fluent)}" for use in uses(event.precondition)}
-            found |= {f"makes {effect.value} {self._known(effect.fluent)}" for effect in event.effects}
-        return found
+    def _deeds(self, action: Action) -> Iterator[tuple[str, object, str]]:
+        """What an action does: a verb, how, and a predicate."""
+        yield "events", len(action.events), str(len(action.designated))
+        yield from (("needs", use.path, self.symbol[use.fluent]) for use in uses(action.applicability))
+        for event in map(action.events.__getitem__, action.designated):
+            yield from (("tells", use.path, self.symbol[use.fluent]) for use in uses(event.precondition))
+            yield from (("makes", effect.value, self.symbol[effect.fluent]) for effect in event.effects)
 
-    def _known(self, fluent: str) -> str:
-        return _short(self._rough[self.symbol[fluent]])
-
-
-def short(colour: int) -> str:
-    """The digits that stand for a colour in texts."""
-    return f"{colour:016x}"[:8]
-
-
-@cache
-def _short(text: str) -> str:
-    """The digits that stand for a text in other texts."""
-    return short(word(text))
+    def _deed(self, verb: str, how: object, what: str) -> Description:
+        mentioned = what if verb == "events" else self.rough[what] if verb == "needs" else self.mention[what]
+        return join_texts(verb, how, mentioned, by=" ")
 
 
 def _symbol(lifted: Lifted) -> str:
@@ -392,17 +430,14 @@ def _colours(values: Iterable[int]) -> NDArray[np.uint64]:
     return np.array(list(values), dtype=np.uint64)
 
 
-def _ragged(
-    lists: Iterable[Sequence[tuple[int, int]]],
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint64]]:
+def _ragged(lists: Iterable[Sequence[tuple[int, int]]]) -> Edges:
     rows = list(lists)
     pairs = np.array([pair for row in rows for pair in row], dtype=np.int64).reshape(-1, 2)
     ptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
-    return ptr, pairs[:, 0].astype(np.int32), pairs[:, 1].astype(np.uint64)
+    return Edges(ptr, pairs[:, 0].astype(np.int32), pairs[:, 1].astype(np.uint64))
 
 
-def _lists(lists: Iterable[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _lists(lists: Iterable[Sequence[int]]) -> Lists:
     rows = list(lists)
-    return np.cumsum([0, *map(len, rows)], dtype=np.int64), np.array(
-        [one for row in rows for one in row], dtype=np.int32
-    )
+    members = np.array([one for row in rows for one in row], dtype=np.int32)
+    return Lists(np.cumsum([0, *map(len, rows)], dtype=np.int64), members)

@@ -36,9 +36,6 @@ def outcomes_of(space: StateSpace, state: int, action: int) -> list[tuple[Outcom
     """The outcomes of an action, each with the id of the e-state that it leads to; none where it is not allowed.
 
     They are sorted by event and assignment. There are none either where a symmetry makes the action needless.
-
-    Raises:
-        IndexError: when the e-state is unknown.
     """
     found, task = space.outcomes([state]), space.task
     mine = found.action == action

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,11 @@ def pointers(lengths: NDArray[np.integer]) -> NDArray[np.int64]:
     result = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=result[1:])
     return result
+
+
+def join_pointers(ptrs: Iterable[NDArray[np.integer]]) -> NDArray[np.int64]:
+    """The pointer array of several tables, end to end."""
+    return pointers(np.concatenate([lengths(ptr) for ptr in ptrs]))
 
 
 def lengths(ptr: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym import _core
+from epigym.space.ragged import join_pointers, pointers, positions
 
 _Relations: TypeAlias = tuple[
     NDArray[np.int64], NDArray[np.uint8], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]
@@ -83,9 +84,10 @@ class GraphBatch(NamedTuple):
 
     def take(self, graphs: NDArray[np.integer]) -> GraphBatch:
         """Some of the graphs, int[r], in any order and any of them several times."""
-        nodes, node_ptr = _members(self.node_ptr, graphs)
-        edges, edge_ptr = _members(self.edge_ptr, graphs)
-        shift = np.repeat(node_ptr[:-1] - self.node_ptr[graphs], np.diff(edge_ptr))
+        nodes, node_counts = positions(self.node_ptr, graphs)
+        edges, edge_counts = positions(self.edge_ptr, graphs)
+        node_ptr, edge_ptr = pointers(node_counts), pointers(edge_counts)
+        shift = np.repeat(node_ptr[:-1] - self.node_ptr[graphs], edge_counts)
         return GraphBatch(
             self.nodes[nodes], self.edge_index[:, edges] + shift, self.edge_label[edges], node_ptr, edge_ptr
         )
@@ -93,9 +95,9 @@ class GraphBatch(NamedTuple):
 
 def join(batches: Sequence[GraphBatch]) -> GraphBatch:
     """The graphs of several batches, at least one, as one batch."""
-    node_ptr = _pointers(np.concatenate([np.diff(batch.node_ptr) for batch in batches]))
-    edge_ptr = _pointers(np.concatenate([np.diff(batch.edge_ptr) for batch in batches]))
-    first_node = _pointers(np.array([len(batch.nodes) for batch in batches]))[:-1]
+    node_ptr = join_pointers([batch.node_ptr for batch in batches])
+    edge_ptr = join_pointers([batch.edge_ptr for batch in batches])
+    first_node = pointers(np.array([len(batch.nodes) for batch in batches]))[:-1]
     shift = np.repeat(first_node, [len(batch.edge_label) for batch in batches])
     return GraphBatch(
         np.concatenate([batch.nodes for batch in batches]),
@@ -108,24 +110,11 @@ def join(batches: Sequence[GraphBatch]) -> GraphBatch:
 
 def goal_parts(parts: Sequence[GoalPart]) -> GraphBatch:
     """The goal parts of graphs as graphs of their own, at least one."""
-    node_ptr = _pointers(np.array([len(part.bits) for part in parts]))
-    edge_ptr = _pointers(np.array([len(part.labels) for part in parts]))
+    node_ptr = pointers(np.array([len(part.bits) for part in parts]))
+    edge_ptr = pointers(np.array([len(part.labels) for part in parts]))
     edges = np.concatenate([part.edges for part in parts], axis=1) + np.repeat(node_ptr[:-1], np.diff(edge_ptr))
     bits = np.concatenate([part.bits for part in parts])
     return GraphBatch(bits, edges, np.concatenate([part.labels for part in parts]), node_ptr, edge_ptr)
-
-
-def _members(ptr: NDArray[np.int64], rows: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The positions of all members of some rows, and where each of these rows starts among them."""
-    starts = ptr[rows]
-    new = _pointers(ptr[rows + 1] - starts)
-    return np.arange(new[-1]) + np.repeat(starts - new[:-1], np.diff(new)), new
-
-
-def _pointers(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    pointers = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=pointers[1:])
-    return pointers
 
 
 class Refinement(NamedTuple):

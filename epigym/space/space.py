@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from epigym import _core
 from epigym.errors import CollapseError, TaskError, UsageError
 from epigym.space.kripke_model import KripkeModel
+from epigym.space.rows import Rows
 from epigym.task.formula import Formula
-from epigym.task.packing import pack_formulas, pack_model, pack_task, unpack_model
+from epigym.task.packing import PackedModel, pack_formulas, pack_model, pack_task, unpack_model
 from epigym.task.symmetry import Symmetry, symmetries
 from epigym.task.task import EState, Task
 
@@ -69,6 +70,8 @@ class StateSpace:
     An agent is collapsed, that is, believes everything, when it considers no world possible at some designated world;
     no action ever changes that. With `consistent_beliefs` no e-state of the space has a collapsed agent: an action that
     would lead to one has no transition there.
+
+    Ids that the space does not know are refused with an `IndexError`, also by what is bound to a space from outside.
 
     Args:
         task: the ground planning task.
@@ -150,7 +153,6 @@ class StateSpace:
         Raises:
             TaskError: when designated worlds disagree about an agent's observability type.
             UsageError: when there are fewer threads than one.
-            IndexError: when an id is unknown.
         """
         count = self.threads if threads is None else _threads(threads)
         try:
@@ -169,9 +171,6 @@ class StateSpace:
 
         Args:
             ids: int32[k], e-states; what was asked before is answered from memory.
-
-        Raises:
-            IndexError: when an id is unknown.
         """
         source, action, event, assignment, target, is_new = self.core.outcomes(as_ids(ids))
         return Outcomes(source, action, event, assignment, target, is_new.view(np.bool_))
@@ -257,9 +256,13 @@ class StateSpace:
         """int32[k]: the number of worlds of the contracted e-states."""
         return self.core.world_counts(as_ids(ids))
 
+    def rows(self, ids: ArrayLike, labels: _core.WorldLabels | None = None) -> Rows:
+        """The worlds and successor classes of e-states, int32[k]; worlds are labelled where there are `labels`."""
+        return Rows(*self.core.rows(as_ids(ids), labels))
+
     def model(self, state: int) -> KripkeModel:
         """The contracted e-state for people; worlds are in canonical order."""
-        estate = unpack_model(self.task.fluents, self.core.model(as_id(state)))
+        estate = unpack_model(self.task.fluents, PackedModel(*self.core.model(as_id(state))))
         return KripkeModel(self.task.fluents, self.task.agents, estate)
 
     def intern(self, state: EState) -> int:

@@ -1,11 +1,11 @@
-"""Tasks, models and formulas as the nested lists that the core takes: names become numbers."""
+"""Tasks, models and formulas as the core takes them: names become numbers, and each structure is a tuple with names."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from functools import reduce
 from operator import itemgetter, or_
-from typing import Any
+from typing import Any, NamedTuple
 
 from epigym.errors import LimitError, TaskError
 from epigym.task.formula import Formula, Op
@@ -13,10 +13,58 @@ from epigym.task.task import Action, EState, Event, Task
 
 MAX_EVENTS = 64  # the core keeps the events of an action in one machine word
 
-# (ops, fluents, first children, children, first agents, agents)
-FormulaLists = tuple[list[int], list[int], list[int], list[int], list[int], list[int]]
-# (worlds, true worlds per fluent, rows per agent and world, first rows, first successors, successors, designated)
-ModelLists = tuple[int, list[list[int]], list[int], list[int], list[int], list[int], list[int]]
+
+class PackedFormulas(NamedTuple):
+    """Formulas by number, children before parents: operators, fluents, and ragged lists of children and agents."""
+
+    op: list[int]
+    fluent: list[int]
+    child_first: list[int]
+    child: list[int]
+    agent_first: list[int]
+    agent: list[int]
+
+
+class PackedModel(NamedTuple):
+    """An e-state: the worlds of each fluent, the row of each agent and world, and the successors of the rows."""
+
+    worlds: int
+    valuation: list[list[int]]
+    row_of: list[int]
+    row_first: list[int]
+    successor_first: list[int]
+    successor: list[int]
+    designated: list[int]
+
+
+class PackedEffect(NamedTuple):
+    """What an event does to a fluent where a formula holds."""
+
+    fluent: int
+    value: bool
+    condition: int
+
+
+class PackedEvent(NamedTuple):
+    """An event; its effects by fluent."""
+
+    precondition: int
+    effects: tuple[PackedEffect, ...]
+
+
+class PackedEventModel(NamedTuple):
+    """Some events, and as a bit mask those of them that are designated."""
+
+    events: tuple[int, ...]
+    designated: int
+
+
+class PackedAction(NamedTuple):
+    """An action; for each agent the number of its conditions with their observability types."""
+
+    applicability: int
+    event_model: int
+    observability: tuple[int, ...]
 
 
 class Numbering:
@@ -62,9 +110,9 @@ class FormulaPacker:
                     self._add(node)
         return self._number[formula]
 
-    def lists(self) -> FormulaLists:
+    def lists(self) -> PackedFormulas:
         """All formulas numbered so far."""
-        return self._ops, self._fluent, self._child_first, self._child, self._agent_first, self._agent
+        return PackedFormulas(self._ops, self._fluent, self._child_first, self._child, self._agent_first, self._agent)
 
     def _add(self, node: Formula) -> None:
         try:
@@ -79,7 +127,7 @@ class FormulaPacker:
         self._number[node] = len(self._number)
 
 
-def pack_formulas(task: Task, formulas: Iterable[Formula]) -> tuple[FormulaLists, list[int]]:
+def pack_formulas(task: Task, formulas: Iterable[Formula]) -> tuple[PackedFormulas, list[int]]:
     """Formulas over a task's fluents and agents as lists, and the number of each of them.
 
     Raises:
@@ -90,23 +138,20 @@ def pack_formulas(task: Task, formulas: Iterable[Formula]) -> tuple[FormulaLists
     return number.lists(), roots
 
 
-def unpack_formulas(fluents: Sequence[str], agents: Sequence[str], lists: FormulaLists) -> list[Formula]:
+def unpack_formulas(fluents: Sequence[str], agents: Sequence[str], lists: PackedFormulas) -> list[Formula]:
     """The formulas with the numbers 0, 1, ... of a `FormulaPacker`."""
-    ops, fluent, child_first, child, agent_first, agent = lists
     formulas: list[Formula] = []
-    for number, op in enumerate(map(Op, ops)):
+    for number, op in enumerate(map(Op, lists.op)):
+        name = fluents[lists.fluent[number]] if op is Op.FLUENT else ""
+        group = lists.agent[lists.agent_first[number] : lists.agent_first[number + 1]]
+        children = lists.child[lists.child_first[number] : lists.child_first[number + 1]]
         formulas.append(
-            Formula(
-                op,
-                fluents[fluent[number]] if op is Op.FLUENT else "",
-                tuple(agents[index] for index in agent[agent_first[number] : agent_first[number + 1]]),
-                tuple(formulas[index] for index in child[child_first[number] : child_first[number + 1]]),
-            )
+            Formula(op, name, tuple(agents[one] for one in group), tuple(formulas[one] for one in children))
         )
     return formulas
 
 
-def pack_model(fluents: Sequence[str], agents: Sequence[str], state: EState) -> ModelLists:
+def pack_model(fluents: Sequence[str], agents: Sequence[str], state: EState) -> PackedModel:
     """An e-state as lists; worlds with the same successors share a row."""
     true_at: dict[str, list[int]] = {name: [] for name in fluents}
     for world, valuation in enumerate(state.valuations):
@@ -121,7 +166,7 @@ def pack_model(fluents: Sequence[str], agents: Sequence[str], state: EState) -> 
             successors.extend(sorted(row))
             successor_first.append(len(successors))
         row_first.append(len(successor_first) - 1)
-    return (
+    return PackedModel(
         len(state.valuations),
         list(true_at.values()),
         row_of,
@@ -132,7 +177,7 @@ def pack_model(fluents: Sequence[str], agents: Sequence[str], state: EState) -> 
     )
 
 
-def unpack_model(fluents: Sequence[str], model: ModelLists) -> EState:
+def unpack_model(fluents: Sequence[str], model: PackedModel) -> EState:
     """The e-state that `pack_model` describes."""
     worlds, true_at, row_of, row_first, successor_first, successors, designated = model
     valuations: list[list[str]] = [[] for _ in range(worlds)]
@@ -188,27 +233,27 @@ class _TaskPacker:
             "initial": pack_model(task.fluents, task.agents, task.initial),
         }
 
-    def _action(self, action: Action) -> tuple[int, int, list[int]]:
+    def _action(self, action: Action) -> PackedAction:
         if len(action.events) > MAX_EVENTS:
             raise LimitError(
                 f"action {action.name!r} has {len(action.events)} events, at most {MAX_EVENTS} are supported: "
                 "split the action"
             )
         events = tuple(self._pack_event(event) for event in action.events)
-        designated = _mask(action.designated)
         relations = {kind: self._pack_relation(kind, rows) for kind, rows in action.relations.items()}
-        return (
+        return PackedAction(
             self._formula(action.applicability),
-            self._event_model((events, designated), (list(events), designated)),
-            [self._conditions(conditions, relations) for conditions in action.observability],
+            self._event_model(PackedEventModel(events, _mask(action.designated))),
+            tuple(self._conditions(conditions, relations) for conditions in action.observability),
         )
 
     def _pack_event(self, event: Event) -> int:
         effects = [
-            (self._fluent[effect.fluent], effect.value, self._formula(effect.condition)) for effect in event.effects
+            PackedEffect(self._fluent[effect.fluent], effect.value, self._formula(effect.condition))
+            for effect in event.effects
         ]
         effects.sort(key=itemgetter(0, 1))  # effects on one fluent stay in their order
-        return self._event((self._formula(event.precondition), tuple(effects)))
+        return self._event(PackedEvent(self._formula(event.precondition), tuple(effects)))
 
     def _pack_relation(self, kind: str, rows: tuple[frozenset[int], ...]) -> int:
         known = kind, tuple(map(frozenset, rows))

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch_geometric.data import Data, Dataset
 
-from epigym.encoding.encoder import graph_instance, to_pyg
+from epigym.encoding.encoder import graph_instance
+from epigym.encoding.pyg import to_pyg
 from learn.data.dataset import load
 
 

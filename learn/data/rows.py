@@ -99,8 +99,8 @@ def encode(encoder: AnyEncoder, ids: NDArray[np.int32]) -> Encoded:
             nodes=np.concatenate([one.nodes for one in graphs]),
             edge_index=np.concatenate([one.edge_index for one in graphs], axis=1),
             edge_label=np.concatenate([one.edge_label for one in graphs]),
-            node_ptr=ragged.compact(_join_pointers([one.node_ptr for one in graphs])),
-            edge_ptr=ragged.compact(_join_pointers([one.edge_ptr for one in graphs])),
+            node_ptr=ragged.compact(ragged.join_pointers([one.node_ptr for one in graphs])),
+            edge_ptr=ragged.compact(ragged.join_pointers([one.edge_ptr for one in graphs])),
         )
     )
 
@@ -142,15 +142,11 @@ def join(parts: Sequence[Rows]) -> Rows:
         for part in parts
     ]
     return Rows(
-        world_ptr=_join_pointers([part.world_ptr for part in parts]),
+        world_ptr=ragged.join_pointers([part.world_ptr for part in parts]),
         label=np.concatenate([part.label for part in parts]),
         designated=np.concatenate([part.designated for part in parts]),
         row_of=np.concatenate(row_of),
-        row_ptr=_join_pointers([part.row_ptr for part in parts]),
-        successor_ptr=_join_pointers([part.successor_ptr for part in parts]),
+        row_ptr=ragged.join_pointers([part.row_ptr for part in parts]),
+        successor_ptr=ragged.join_pointers([part.successor_ptr for part in parts]),
         successor=np.concatenate([part.successor for part in parts]),
     )
-
-
-def _join_pointers(ptrs: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    return ragged.pointers(np.concatenate([ragged.lengths(ptr) for ptr in ptrs]))

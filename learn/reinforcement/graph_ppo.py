@@ -20,9 +20,9 @@ from torch import Tensor, nn
 from torch.distributions import Categorical
 from torch_geometric.nn import global_mean_pool
 
-from epigym.encoding.encoder import GOAL_EDGE, require_identifiers, to_pyg
+from epigym.encoding.encoder import as_batch, require_identifiers
 from epigym.encoding.identifiers import NODE_TYPES
-from epigym.envs.graph_space import as_batch
+from epigym.encoding.pyg import GOAL_EDGE, to_pyg
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError
 from epigym.space.rows import GraphBatch, join

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
-from epigym.encoding.encoder import Encoding, make_encoder, to_pyg
+from epigym.encoding.encoder import Encoding, make_encoder
+from epigym.encoding.pyg import to_pyg
 from epigym.errors import EpigymError
 from learn.data.labels import target_of
 from learn.data.pairs import Pairs

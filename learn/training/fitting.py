@@ -16,7 +16,8 @@ import torch
 from lightning import seed_everything
 from torch import nn
 
-from epigym.encoding.encoder import Encoding, make_encoder, make_encoding, to_pyg
+from epigym.encoding.encoder import Encoding, make_encoder, make_encoding
+from epigym.encoding.pyg import to_pyg
 from epigym.encoding.relational import Relational, type_ids_of
 from epigym.errors import CheckpointError, EpigymError, LimitError, UsageError
 from epigym.features.types import FeatureTypes

@@ -54,3 +54,11 @@ def walk(space: StateSpace, seed: int, steps: int = 4) -> list[int]:
         return random_walk(space, np.random.default_rng(seed), steps=steps)[1]
     except TaskError:  # designated worlds disagree
         return []
+
+
+def walked(space: StateSpace, seed: int = 0) -> list[int]:
+    """The e-states of a random walk."""
+    states = [space.initial]
+    for action in walk(space, seed):
+        states.append(space.successor(states[-1], action))
+    return states

@@ -168,10 +168,10 @@ def random_tables(task: Task, seed: int, most_types: int = 8) -> FeatureTables:
     def ragged(rows: int) -> Edges:
         ptr = np.cumsum([0, *rng.integers(4, size=rows)], dtype=np.int64)
         numbers, labels = rng.integers(objects, size=ptr[-1], dtype=np.int32), rng.integers(3, size=ptr[-1])
-        return ptr, numbers, labels.astype(np.uint64)
+        return Edges(ptr, numbers, labels.astype(np.uint64))
 
     number = {node: k for k, node in enumerate(goal)}
-    children: Lists = (
+    children = Lists(
         np.cumsum([0, *(len(node.children) for node in goal)], dtype=np.int64),
         np.array([number[child] for node in goal for child in node.children], dtype=np.int32),
     )

@@ -12,13 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from epigym.encoding.encoder import make_encoder, make_encoding, to_pyg
+from epigym.encoding.encoder import make_encoder, make_encoding
+from epigym.encoding.pyg import to_pyg
 from epigym.encoding.relational import MAX_WORLDS, Relational
 from epigym.errors import UsageError
 from epigym.features.texts import list_names
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
-from epigym.space.worlds import Worlds
 from learn.models.base import BaseHeuristic
 from learn.models.checkpoints import Trained
 from learn.models.gine.model import NetworkModel
@@ -113,22 +113,24 @@ def name_nodes(space: StateSpace, state: int, types: FeatureTypes) -> Iterator[s
     `agent about fluent`, worlds by their canonical number, and rows as `agent: worlds {0, 2}`. For the arguments see
     `explain`.
     """
-    tables, worlds = types.tables, Worlds(space, ())([state])
-    names = list_names(space.task, tables)
-    kept = np.argsort(~worlds.designated, kind="stable")[:MAX_WORLDS]
-    members = np.split(worlds.member, worlds.ptr[1:-1])
+    task, tables, rows = space.task, types.tables, space.rows([state])
+    names = list_names(task, tables)
+    truth = [[name in valuation for name in task.fluents] for valuation in space.model(state).state.valuations]
+    true, designated = np.array(truth, dtype=np.bool_).reshape(len(truth), -1), rows.designated.astype(np.bool_)
+    kept = np.argsort(~designated, kind="stable")[:MAX_WORLDS]
+    members = np.split(rows.successor, rows.successor_ptr[1:-1])
     yield from (*names["object"], *(f"goal: {text}" for text in names["subformula"]), *names["fact"])
-    fluents = worlds.fluents[kept].any(axis=0) | tables.relevant_fluent
-    is_nowhere = ~worlds.fluents[worlds.designated].any(axis=0)
+    fluents = true[kept].any(axis=0) | tables.relevant_fluent
+    is_nowhere = ~true[designated].any(axis=0)
     beliefs = tables.relevant_belief.copy()
-    for rows, belief in zip(worlds.row[worlds.designated].T, beliefs, strict=True):
-        possible = np.concatenate([members[row] for row in rows])
-        belief |= ~is_nowhere | worlds.fluents[possible].any(axis=0) | (len(possible) == 0)
+    for own, belief in zip(rows.row_of[designated].T, beliefs, strict=True):
+        possible = np.concatenate([members[row] for row in own])
+        belief |= ~is_nowhere | true[possible].any(axis=0) | (len(possible) == 0)
     for kind, present in (("fluent", fluents), ("belief", beliefs.ravel())):
         yield from (names[kind][number] for number in np.flatnonzero(present))
     yield from (f"world {number}" for number in kept.tolist())
-    agents = space.task.agents
-    for pair in np.unique(worlds.row[kept] * len(agents) + np.arange(len(agents))).tolist():
+    agents = task.agents
+    for pair in np.unique(rows.row_of[kept] * len(agents) + np.arange(len(agents))).tolist():
         row, agent = divmod(pair, len(agents))
         yield f"{agents[agent]}: worlds {{{', '.join(map(str, members[row].tolist()))}}}"
 

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym import _core
-from epigym.encoding.encoder import Encoder, make_encoder, make_encoding, node_types
+from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
 from epigym.encoding.goal_graph import MAX_LABEL
+from epigym.encoding.pyg import node_types
 from epigym.encoding.relational import Relational
 from epigym.errors import CheckpointError, UsageError
 from epigym.io.files import AnyPath, write_text

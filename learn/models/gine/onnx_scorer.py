@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.config.packages import extras
-from epigym.encoding.encoder import make_encoder, make_encoding, node_types, scaled
+from epigym.encoding.encoder import make_encoder, make_encoding
+from epigym.encoding.pyg import node_types, scaled
 from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
 from epigym.io.sealed import read_bytes
 from epigym.space import ragged

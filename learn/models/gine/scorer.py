@@ -18,7 +18,8 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 from torch.nn.utils.fusion import fuse_linear_bn_eval
 
-from epigym.encoding.encoder import Encoder, make_encoder, make_encoding, to_pyg
+from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
+from epigym.encoding.pyg import to_pyg
 from epigym.errors import UsageError
 from epigym.space.growing import GrowingTable
 from epigym.space.space import StateSpace

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from epigym.features.texts import names, texts
-from epigym.features.types import FeatureTypes
+from epigym.features.types import Description, FeatureTypes
 from epigym.space.space import StateSpace
 from learn.models.linear.model import LinearModel, Observed
 
@@ -42,7 +42,7 @@ class Explanation:
         base: the cost of the relaxation that the model corrects; 0 where it corrects none.
         base_weight: what that weighs.
         constant: what the model adds to every score.
-        definitions: the text of each feature, and of whatever these texts mention, by colour.
+        definitions: the description of each feature, and of whatever these mention, by colour.
         names: what each feature counts in the e-state, by the names of the task, by colour.
     """
 
@@ -51,7 +51,7 @@ class Explanation:
     base: float
     base_weight: float
     constant: float
-    definitions: Mapping[int, str]
+    definitions: Mapping[int, Description]
     names: Mapping[int, Sequence[str]]
 
     @property

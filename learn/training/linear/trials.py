@@ -20,7 +20,7 @@ from rich.progress import track
 
 from epigym.errors import UsageError
 from epigym.features.texts import mentioned, texts
-from epigym.features.types import FeatureTypes
+from epigym.features.types import Description, FeatureTypes
 from epigym.space.space import StateSpace
 from epigym.task.formula import parts_of
 from learn.data.pairs import Pairs
@@ -231,7 +231,7 @@ def _definitions(model: LinearModel, problems: Sequence[Pairs], types: Sequence[
     """The texts of a model's features, and of what they mention, looked up where they occur."""
     seen = model.representation
     missing = set(model.colours.tolist())
-    found: dict[int, str] = {}
+    found: dict[int, Description] = {}
     for pairs, own in zip(problems, types, strict=True):
         if not missing:
             break
@@ -243,7 +243,7 @@ def _definitions(model: LinearModel, problems: Sequence[Pairs], types: Sequence[
         lines = {colour: known[colour] for colour in rows.colour[wanted].tolist()}
         found |= lines | mentioned(lines.values(), known)
         missing -= lines.keys()
-    return found
+    return {colour: str(description) for colour, description in found.items()}
 
 
 def _summary(candidate: Candidate, problems: int) -> dict[str, int]:

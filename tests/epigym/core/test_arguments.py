@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 
 from epigym import _core
-from epigym.encoding.encoder import Encoder
-from epigym.encoding.identifiers import IDENTIFIERS
+from epigym.encoding.encoder import IDENTIFIERS, Encoder
 from epigym.encoding.relational import Relational, RelationalEncoder
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
 from epigym.space.rows import Rows, goal_parts, refine, unroll, unroll_under
 from epigym.space.space import StateSpace, hold_each
-from epigym.space.worlds import Worlds
 from epigym.task.formula import TRUE, fluent
 from epigym.task.packing import pack_formulas, pack_model, pack_task
 from tests.helpers.tasks import coin
@@ -43,7 +41,7 @@ def batches(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
         "questions": lambda ids: hold_each([space.bind([TRUE])], ids, [0]),
         "relaxation": Relaxation(space),
         "features": RelationalFeatures(space, types.tables, 1, True),
-        "worlds": Worlds(space, [TRUE]),
+        "worlds": space.rows,
         **{f"rows of {name}": Encoder(space, name).rows for name in IDENTIFIERS},
         "graphs": Encoder(space).graphs,
         "typed graphs": RelationalEncoder(space, Relational()).graphs,
@@ -75,13 +73,13 @@ WRONG_BATCHES = [0, [[0], [0, 0]], np.zeros((1, 1), np.int32), np.zeros((0, 1)),
 @pytest.mark.parametrize("wrong", [*([wrong] for wrong in NOT_IDS), *WRONG_BATCHES], ids=repr)
 def test_batches_are_whole_numbers_in_one_dimension(space: StateSpace, wrong: Any) -> None:
     for name, ask in batches(space).items():
-        check_refused(space, name, ask, wrong)
+        assert_refused(space, name, ask, wrong)
 
 
 @pytest.mark.parametrize("wrong", NOT_IDS, ids=repr)
 def test_single_ids_are_whole_numbers(space: StateSpace, wrong: Any) -> None:
     for name, ask in singles(space).items():
-        check_refused(space, name, ask, wrong)
+        assert_refused(space, name, ask, wrong)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", ">i4", "int64", "uint64"])
@@ -89,7 +87,7 @@ def test_ids_of_any_kind_of_whole_number(space: StateSpace, dtype: str) -> None:
     assert space.is_goal(np.zeros(2, dtype)).tolist() == [False, False]
 
 
-def check_refused(space: StateSpace, name: str, ask: Callable[[Any], Any], wrong: Any) -> None:
+def assert_refused(space: StateSpace, name: str, ask: Callable[[Any], Any], wrong: Any) -> None:
     before = len(space)
     with pytest.raises(IndexError) as caught:
         pytest.fail(f"{name} answers {ask(wrong)}")

@@ -46,7 +46,8 @@ def test_random_tasks(task: Task, formulas: list[Formula], data: st.DataObject) 
 def test_random_tasks_of_many_worlds(worlds: int, task: Task, seed: int, relations: str) -> None:
     rng = random.Random(seed)
     initial = strategies.random_estate(rng, worlds, task.fluents, task.agents, relations)
-    both = Comparison(dataclasses.replace(task, initial=initial), [])
+    formulas = [strategies.random_formula(rng, 3, task.fluents, task.agents) for _ in range(5)]
+    both = Comparison(dataclasses.replace(task, initial=initial), formulas)
     for action in both.actions[both.space.initial]:
         both.step(both.space.initial, action)
     assert both.space.intern(strategies.renumbered(initial, seed)) == both.space.initial

@@ -12,15 +12,13 @@ import numpy as np
 import pytest
 
 from epigym import _core
-from epigym.encoding.encoder import Encoder
-from epigym.encoding.identifiers import IDENTIFIERS
+from epigym.encoding.encoder import IDENTIFIERS, Encoder
 from epigym.encoding.relational import Relational, RelationalEncoder
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace, as_ids
-from epigym.space.worlds import Worlds
 from epigym.task.formula import Formula, believes, fluent, not_
 from tests.helpers.gine_weights import TYPES, random_weights
 
@@ -76,7 +74,7 @@ BOUND: dict[str, Callable[[StateSpace], Callable[[Any], tuple[Any, ...]]]] = {
     **{name: lambda space, name=name: Encoder(space, name, width=128).graphs for name in IDENTIFIERS},  # type: ignore[misc]
     "relational": lambda space: RelationalEncoder(space, Relational()).graphs,
     "network": of_network,
-    "worlds": lambda space: Worlds(space, []),
+    "worlds": lambda space: space.rows,
     "features": lambda space: RelationalFeatures(space, FeatureTypes(space.task).tables, 1, True),
     "relaxation": Relaxation,
     "query": of_query,

@@ -10,7 +10,6 @@ import pytest
 
 import domains
 from epigym.envs.domain_env import DomainEnv
-from epigym.envs.env import EpistemicEnv
 from epigym.envs.registration import camel_case
 from epigym.errors import EpigymError
 from epigym.problem import domain_problem, vocabulary
@@ -21,18 +20,6 @@ DOMAINS = list(domains.DOMAINS)
 
 def make(domain: str = "coin_in_the_box", **arguments: Any) -> DomainEnv:
     return DomainEnv(domain, **arguments)
-
-
-def reachable_within(env: EpistemicEnv, steps: int) -> list[int]:
-    """All e-states at most `steps` actions from the initial one."""
-    seen = frontier = [env.space.initial]
-    for _ in range(steps):
-        targets = dict.fromkeys(env.space.expand(frontier).target.tolist())
-        frontier = [state for state in targets if state not in seen]
-        seen = seen + frontier
-        if not frontier:
-            break
-    return seen
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -51,17 +38,9 @@ def test_parameters_are_arguments_and_override_the_instance() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"domain": "coin_in_a_box"}, "did you mean 'coin_in_the_box'"),
-        ({"instance": "pl_8"}, "did you mean"),
-        ({"agent": 3}, "did you mean 'agents'"),
-        ({"agents": 100}, "agents must be a whole number from 2 to 12, got 100"),
-        ({"semantics": "defualt"}, "did you mean 'default'"),
         ({"goal_steps": 0}, "goal_steps=0: expected at least 1"),
         ({"goal_size": 0}, "goal_size=0: expected at least 1"),
-        ({"goal_steps": "a"}, "goal_steps=a: expected a whole number"),
-        ({"goal_size": True}, "goal_size=true: expected a whole number"),
         ({"random_goals": "yes"}, "random_goals=yes: expected true or false"),
-        ({"consistent_beliefs": "no"}, "consistent_beliefs=no: expected true or false"),
     ],
 )
 def test_wrong_arguments_are_explained(arguments: dict[str, Any], message: str) -> None:
@@ -76,51 +55,16 @@ def test_a_reading_of_mastar_is_refused_by_domains_in_epddl(domain: str) -> None
     assert str(caught.value) == f"{domain} is written in EPDDL: semantics=efp does not apply to it"
 
 
-def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
-    env = make("grapevine", goal_steps=np.int64(3), goal_size=np.uint8(1))
-    assert (env.goal_steps, type(env.goal_steps), type(env.goal_size)) == (3, int, int)
-    with pytest.raises(EpigymError, match="goal_steps=0: expected at least 1"):
-        make(goal_steps=np.int64(0))
-
-
-@pytest.mark.parametrize("domain", DOMAINS)
-def test_random_goals_are_of_the_domain_open_and_reachable(domain: str) -> None:
-    env = make(domain, random_goals=True, goal_steps=3, goal_size=3)
-    _, formulas = vocabulary(domain)
-    parts = {part for formula in formulas for part in (formula, *formula.children)}
-    states = reachable_within(env, 3)
-    goals = set()
-    for seed in range(12):
-        _, info = env.reset(seed=seed)
-        goals.add(env.goal)
-        assert set(env.goal) <= parts
-        assert not info["is_goal"]
-        assert any(env.space.model(state).holds(and_(*env.goal)) for state in states)
-    assert len(goals) > 1
-
-
-@pytest.mark.parametrize("domain", DOMAINS)
-def test_random_goals_follow_from_the_seed_and_change_between_episodes(domain: str) -> None:
-    def goals(env: EpistemicEnv) -> list[Any]:
-        env.reset(seed=11)
-        found = [env.goal]
-        for _ in range(6):
-            env.reset()
-            found.append(env.goal)
-        return found
-
-    first = goals(make(domain, random_goals=True))
-    assert first == goals(make(domain, random_goals=True))
-    assert len(set(first)) > 1
-
-
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_an_episode_ends_with_reward_minus_one_a_step_when_its_random_goal_is_reached(domain: str) -> None:
     env = make(domain, random_goals=True, goal_steps=2, goal_size=1)
     env.action_space.seed(0)
     reached = 0
+    parts = {part for formula in vocabulary(domain)[1] for part in (formula, *formula.children)}
     for seed in range(12):
         _, info = env.reset(seed=seed)
+        assert set(env.goal) <= parts
+        assert not info["is_goal"]
         terminated = info["is_goal"]
         for _ in range(30):
             observation, reward, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
@@ -142,18 +86,6 @@ def test_a_random_goal_can_be_asked_for_at_reset() -> None:
     assert asked.goal == asked.task.goal
     always.reset(options={"goal": "B(a, tail)"})
     assert [str(part) for part in always.goal] == ["B(a, tail)"]
-
-
-def test_the_goal_test_does_not_depend_on_how_the_goal_was_given() -> None:
-    fast, slow = make(random_goals=True), make()
-    fast.action_space.seed(0)
-    for seed in range(6):
-        _, info = fast.reset(seed=seed)
-        slow.reset(options={"goal": list(fast.goal)})
-        for _ in range(15):
-            action = np.int64(fast.action_space.sample(info["action_mask"]))
-            *_, terminated, _, info = fast.step(action)
-            assert slow.step(action)[2] == terminated == info["is_goal"]
 
 
 def test_observations_show_the_goal() -> None:

@@ -50,24 +50,6 @@ def test_both_modes_play_alike(synchronous: list[Any]) -> None:
     assert data_equivalence(seen, synchronous, exact=True)
 
 
-def test_a_batch_is_a_tuple_of_graphs_and_stacked_masks(synchronous: list[Any]) -> None:
-    space = bit_graphs()
-    for observations, masks, *_ in synchronous:
-        assert isinstance(observations, tuple)
-        assert len(observations) == ENVS
-        assert all(graph in space for graph in observations)
-        assert (masks.shape, masks.dtype) == ((ENVS, 21), np.int8)
-    assert any(terminations.any() for *_, terminations, _ in synchronous[1:])
-
-
-def test_the_batch_agrees_with_single_environments(synchronous: list[Any]) -> None:
-    for index in range(ENVS):
-        env = gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3", random_goals=True)
-        observation, info = env.reset(seed=5 + index)
-        assert data_equivalence(observation, synchronous[0][0][index], exact=True)
-        assert (info["action_mask"] == synchronous[0][1][index]).all()
-
-
 def test_asynchronous_environments_started_afresh_work_and_clean_up() -> None:
     before = set(Path("/dev/shm").glob("epigym-*"))
     envs = make("async", vector_kwargs={"context": "spawn"})

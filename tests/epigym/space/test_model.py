@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epigym.errors import ParseError, TaskError
+from epigym.errors import TaskError
 from epigym.problem import load_problem
 from epigym.reference import semantics as reference
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
-from epigym.task.formula import Formula, believes, fluent
+from epigym.task.formula import Formula, believes
 from epigym.task.task import EState
 from tests.helpers.strategies import AGENTS, FLUENTS, estates, formulas
 
@@ -75,20 +75,10 @@ def test_formulas_are_evaluated_at_the_designated_worlds(formula: str, truth: bo
     assert MODEL.holds(formula) is truth
 
 
-def test_a_formula_may_be_built_or_written() -> None:
-    assert MODEL.holds(believes("a", fluent("p")))
-    assert MODEL.holds("B(a, p)")
-
-
-def test_unknown_names_are_explained() -> None:
-    with pytest.raises(TaskError, match="unknown agent 'd': expected one of 'a', 'b', 'c'"):
-        MODEL.successors("d", 0)
-    with pytest.raises(TaskError, match="unknown agent 'd'"):
-        MODEL.perspective("d")
-    with pytest.raises(ParseError, match="r"):
-        MODEL.holds("B(a, r)")
-    with pytest.raises(TaskError, match="'r'"):
-        MODEL.holds(fluent("r"))
+def test_unknown_names_are_refused() -> None:
+    for ask in (lambda: MODEL.successors("d", 0), lambda: MODEL.perspective("d")):
+        with pytest.raises(TaskError, match="unknown agent 'd': expected one of 'a', 'b', 'c'"):
+            ask()
 
 
 @given(estates(), formulas())

@@ -17,12 +17,9 @@ from epigym.reference import semantics as reference
 from epigym.space.rows import refine
 from epigym.space.space import StateSpace, Transitions, hold_each
 from epigym.task import packing
-from epigym.task.formula import TRUE, actually, believes, common, considers_possible, fluent, not_
+from epigym.task.formula import TRUE, actually, fluent, not_
 from epigym.task.task import Action, Effect, EState, Event, Task
-from tests.helpers.strategies import AGENTS, FLUENTS, estates, random_estate, random_formula, renumbered, tasks
-
-NAMES = tuple(f"f{k}" for k in range(12))
-WIDTHS = [2, 60, 63, 64, 65, 66, 128, 200, 512, 513, 700]
+from tests.helpers.strategies import AGENTS, FLUENTS, estates, random_estate, random_formula, tasks, telling_task
 
 
 def explore(space: StateSpace, limit: int = 60) -> np.ndarray:
@@ -32,64 +29,6 @@ def explore(space: StateSpace, limit: int = 60) -> np.ndarray:
         t = space.expand(frontier[space.world_counts(frontier) <= 256])
         frontier = t.target[t.is_new]
     return np.arange(len(space), dtype=np.int32)
-
-
-def wide_task(seed: int, worlds: int) -> Task:
-    """A task whose first e-state has up to `worlds` worlds and whose actions shrink and grow it."""
-    agents = ("a", "b", "c")
-    sense = Action(
-        "sense",
-        TRUE,
-        (Event("yes", fluent("f0")), Event("no", not_(fluent("f0"))), Event("nil")),
-        (0, 1),
-        {
-            "full": (frozenset({0}), frozenset({1}), frozenset({2})),
-            "some": (frozenset({0, 1}), frozenset({0, 1}), frozenset({2})),
-            "none": (frozenset({2}),) * 3,
-        },
-        (((TRUE, "full"),), ((fluent("f1"), "some"), (TRUE, "none")), ((TRUE, "none"),)),
-    )
-    change = Action(
-        "change",
-        believes("a", not_(fluent("f9"))) if seed % 2 else TRUE,
-        (Event("do", TRUE, (Effect("f2", True, believes("b", fluent("f3"))), Effect("f4", False))), Event("nil")),
-        (0,),
-        {"full": (frozenset({0}), frozenset({1})), "none": (frozenset({1}),) * 2},
-        (((TRUE, "full"),), ((TRUE, "none"),), ((considers_possible("c", fluent("f5")), "full"), (TRUE, "none"))),
-    )
-    initial = random_estate(random.Random(seed), worlds, NAMES, agents)
-    initial = replace(initial, designated=initial.designated[:1])
-    return Task("wide", NAMES, agents, (sense, change), initial, (common(agents, fluent("f0")),))
-
-
-@pytest.mark.parametrize("worlds", WIDTHS)
-def test_models_of_every_width_agree_with_the_reference(worlds: int) -> None:
-    task = wide_task(worlds, worlds)
-    space = StateSpace(task)
-    state, estate = space.initial, task.initial
-    rng = random.Random(worlds)
-    met: set[int] = set()
-    for _ in range(4):
-        met.add(int(space.world_counts([state])[0]))
-        assert reference.canonical(space.model(state).state, NAMES) == reference.canonical(estate, NAMES)
-        for _ in range(5):
-            formula = random_formula(rng, 2, fluents=NAMES, agents=task.agents)
-            assert space.model(state).holds(formula) == reference.holds(estate, task.agents, formula)
-        names = [a.name for a in task.actions if reference.applicable(task, estate, a)]
-        assert [task.actions[a].name for a in np.flatnonzero(space.applicable([state])[0])] == names
-        action = next(a for a in task.actions if a.name == names[-1])
-        estate = reference.apply(task, estate, action)
-        state = space.successor(state, task.actions.index(action))
-    assert worlds < 60 or max(met) > worlds // 4, "the models must have the widths that the test is about"
-
-
-@pytest.mark.parametrize("worlds", WIDTHS)
-def test_a_model_read_back_is_the_same_state(worlds: int) -> None:
-    space = StateSpace(wide_task(1, worlds))
-    for state in explore(space, 6):
-        estate = space.model(state).state
-        assert space.intern(estate) == state
-        assert space.intern(renumbered(estate, seed=worlds)) == state
 
 
 @given(tasks(), st.integers(2, 4))
@@ -109,8 +48,9 @@ def test_threads_change_nothing(task: Task, threads: int) -> None:
 
 @pytest.mark.parametrize("worlds", [60, 66, 513])
 def test_threads_that_share_one_e_state_change_nothing(worlds: int) -> None:
-    task = wide_task(1, worlds)
-    task = replace(task, actions=tuple(replace(one, name=f"{one.name}_{k}") for k in range(3) for one in task.actions))
+    task = telling_task(random.Random(1))
+    initial = random_estate(random.Random(worlds), worlds, task.fluents, task.agents, "introspective")
+    task = replace(task, initial=replace(initial, designated=initial.designated[:1]))
     alone, shared = StateSpace(task), StateSpace(task, threads=2)
     state = 0
     while state < min(3, len(alone)):
@@ -277,32 +217,6 @@ def test_e_states_are_asked_for_formulas_that_there_are() -> None:
         hold_each([own], [0], [9])
 
 
-@pytest.mark.parametrize("ids", [[7], [-1], [0, 99]])
-def test_unknown_ids_are_refused(ids: list[int]) -> None:
-    space = StateSpace(two_switches())
-    query = space.query([TRUE])
-    for question in (space.expand, space.is_goal, space.applicable, space.world_counts, query):
-        with pytest.raises(IndexError, match="does not exist"):
-            question(ids)
-    with pytest.raises(IndexError, match="does not exist"):
-        space.successor(0, 5)
-
-
-@pytest.mark.parametrize("worlds", WIDTHS)
-def test_queries_agree_with_the_reference(worlds: int) -> None:
-    rng = random.Random(worlds)
-    task = wide_task(worlds, worlds)
-    space = StateSpace(task)
-    ids = explore(space, 8)
-    questions = [random_formula(rng, 3, task.fluents, task.agents) for _ in range(12)]
-    truths = space.query(questions)(ids)
-    assert truths.shape == (len(ids), len(questions))
-    for state, row in zip(ids.tolist(), truths.tolist(), strict=True):
-        estate = space.model(state).state
-        assert row == [reference.holds(estate, task.agents, question) for question in questions]
-    assert space.query([])(ids).shape == (len(ids), 0)
-
-
 @given(st.lists(estates(max_designated=3), min_size=1, max_size=4), st.randoms(use_true_random=False))
 def test_refined_colours_tell_worlds_apart_by_what_they_receive(states: list[EState], rng: random.Random) -> None:
     space = StateSpace(Task("test", FLUENTS, AGENTS, (), states[0], (TRUE,)))
@@ -341,57 +255,6 @@ def test_refinement_wants_one_colour_for_every_world() -> None:
     rows = Encoder(space).rows([0])
     with pytest.raises(ValueError, match="one colour for every world"):
         refine(rows, np.zeros(len(rows.label) + 1, dtype=np.int64))
-
-
-def test_a_query_names_what_the_task_does_not_have() -> None:
-    with pytest.raises(TaskError, match="fog"):
-        StateSpace(two_switches()).query([fluent("fog")])
-
-
-def test_designated_worlds_that_disagree_are_named() -> None:
-    """Two designated worlds; the agent's type depends on a fluent that is true at one of them."""
-    loop = (frozenset({0}), frozenset({1}))
-    action = Action(
-        "look",
-        TRUE,
-        (Event("e"), Event("f")),
-        (0,),
-        {"x": (frozenset({0}), frozenset({1})), "y": (frozenset({1}), frozenset({1}))},
-        (((fluent("p"), "x"), (TRUE, "y")),),
-    )
-    task = Task("t", ("p",), ("ann",), (action,), EState((frozenset({"p"}), frozenset()), (loop,), (0, 1)), (TRUE,))
-    space = StateSpace(task)
-    for attempt in (lambda: space.expand([0]), lambda: space.successor(0, 0)):
-        with pytest.raises(TaskError, match=r"'look'.*disagree.*'ann'"):
-            attempt()
-
-
-def test_collapsed_agents_are_those_without_a_possible_world() -> None:
-    estate = EState((frozenset(), frozenset()), ((frozenset(), frozenset({0})), (frozenset({1}), frozenset())), (0,))
-    space = StateSpace(Task("t", (), ("a", "b"), (), estate, (TRUE,)))
-    consistent = space.query(considers_possible(agent, TRUE) for agent in "ab")
-    assert consistent([0]).tolist() == [[False, True]], "agent b is stuck at world 1 only"
-
-
-@given(estates(max_worlds=6, max_designated=2))
-def test_merged_worlds_keep_their_designation(estate: EState) -> None:
-    """A copy of every world, designated in the copy only: contraction must not lose it."""
-    count = len(estate.valuations)
-    doubled = EState(
-        estate.valuations * 2,
-        tuple(tuple(row | {v + count for v in row} for row in rows) * 2 for rows in estate.successors),
-        tuple(w + count for w in estate.designated),
-    )
-    space = StateSpace(Task("t", FLUENTS, AGENTS, (), estate, (TRUE,)))
-    assert space.intern(doubled) == 0
-
-
-def test_interning_checks_names() -> None:
-    space = StateSpace(two_switches())
-    with pytest.raises(TaskError, match="undeclared"):
-        space.intern(EState((frozenset({"z"}),), ((frozenset({0}),),), (0,)))
-    with pytest.raises(TaskError, match="relations"):
-        space.intern(EState((frozenset(),), (), (0,)))
 
 
 def test_too_many_events_are_refused() -> None:

@@ -97,13 +97,6 @@ def test_a_breadth_first_walk_meets_every_e_state_once_by_depth(explored: int) -
     assert nx.single_source_shortest_path_length(graph, space.initial) == depth
 
 
-def test_threads_do_not_change_a_breadth_first_walk() -> None:
-    task = load_problem("coin_in_the_box/pl_7")
-    for one, two in zip(*(breadth_first(StateSpace(task), threads=count) for count in (1, 2)), strict=True):
-        assert all(np.array_equal(a, b) for a, b in zip(one.transitions, two.transitions, strict=True))
-        assert np.array_equal(one.fresh, two.fresh)
-
-
 def test_a_narrow_walk_is_a_walk_among_small_new_states_that_builds_few_others() -> None:
     space = StateSpace(domain_problem("epistemic_gossip", agents=4, protocol="call"))
     states, actions = narrow_walk(space, np.random.default_rng(0), steps=6, max_worlds=40)

@@ -26,7 +26,6 @@ from epigym.language import ground_json, load, parse_formula, parse_mastar, save
 from epigym.reference.semantics import holds
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
-from epigym.space.worlds import Worlds
 from epigym.task.formula import (
     MAX_LEVELS,
     SPARE_LEVELS,
@@ -140,7 +139,6 @@ def test_a_task_with_all_levels(name: str, make: Callable[[Formula], Task], tmp_
         space.expand([0])
         answers = space.query(task.goal)([0])[0].tolist()
         assert answers == [holds(task.initial, task.agents, subgoal) for subgoal in task.goal]
-        assert Worlds(space, task.goal)([0]).truth.shape[1] == len(task.goal)
         for encoding in (Map(), Hash(), Bitmask(goal_bits=32, width=128), Relational()):
             make_encoder(space, encoding).graphs([0])
         types = FeatureTypes(task)

@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from epigym.encoding.identifiers import IDENTIFIERS
+from epigym.encoding.encoder import IDENTIFIERS
 from epigym.errors import EpigymError
 from epigym.problem import Reading, load_problem
 from epigym.space.space import StateSpace

@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch_geometric.loader import DataLoader
 
-from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding, to_pyg
+from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding
+from epigym.encoding.pyg import to_pyg
 from epigym.problem import load_problem
 from learn.data.dataset import cached
 from learn.data.explorers import ExplorerSettings, explore

@@ -125,7 +125,7 @@ def test_what_is_printed(file: Path, capsys: pytest.CaptureFixture[str]) -> None
         assert row[4] == f"{part.colour:016x}"[:8]
         assert [float(cell) for cell in row[:4]] == pytest.approx(part[1:], rel=1e-3, abs=1e-4)
         here, _, general = row[5].partition(" = ")
-        assert general == found.definitions[part.colour]
+        assert general == str(found.definitions[part.colour])
         shown = here.strip("[]").split("; ")
         assert shown[:5] == list(found.names[part.colour])[:5]
         assert shown[5:] == ([f"{len(found.names[part.colour]) - 5} more"] if len(found.names[part.colour]) > 5 else [])

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from epigym.encoding.encoder import ENCODINGS
-from epigym.encoding.identifiers import IDENTIFIERS
+from epigym.encoding.encoder import ENCODINGS, IDENTIFIERS
 from epigym.encoding.relational import KIND_OF, KINDS, RELATIONS, Relational, type_ids_of
 from epigym.errors import CheckpointError, MissingCheckpointError
 from epigym.features.relaxation import Relaxation

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding, to_pyg
+from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding
 from epigym.encoding.identifiers import NODE_TYPES
+from epigym.encoding.pyg import to_pyg
 from epigym.encoding.relational import KINDS, MAX_WORLDS, Relational, type_ids_of
 from epigym.errors import UsageError
 from epigym.features.types import FeatureTypes

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch_geometric.nn import GINEConv
 
-from epigym.encoding.encoder import Encoder, to_pyg
-from epigym.encoding.identifiers import IDENTIFIERS
+from epigym.encoding.encoder import IDENTIFIERS, Encoder
+from epigym.encoding.pyg import to_pyg
 from epigym.errors import UsageError
 from epigym.problem import load_problem
 from epigym.space import ragged

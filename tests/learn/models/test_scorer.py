@@ -10,8 +10,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 
-from epigym.encoding.encoder import ENCODINGS, Encoder, make_encoder, make_encoding, to_pyg
-from epigym.encoding.identifiers import IDENTIFIERS
+from epigym.encoding.encoder import ENCODINGS, IDENTIFIERS, Encoder, make_encoder, make_encoding
+from epigym.encoding.pyg import to_pyg
 from epigym.encoding.relational import Relational, type_ids_of
 from epigym.errors import LimitError
 from epigym.features.relaxation import Relaxation

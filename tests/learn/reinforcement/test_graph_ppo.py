@@ -12,7 +12,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epigym.encoding.encoder import Encoder, to_pyg
+from epigym.encoding.encoder import Encoder
+from epigym.encoding.pyg import to_pyg
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError

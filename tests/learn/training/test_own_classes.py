@@ -17,7 +17,8 @@ import pytest
 import torch
 from lightning import Trainer
 
-from epigym.encoding.encoder import make_encoder, make_encoding, to_pyg
+from epigym.encoding.encoder import make_encoder, make_encoding
+from epigym.encoding.pyg import to_pyg
 from epigym.errors import EpigymError, UsageError
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace

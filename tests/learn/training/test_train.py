@@ -22,7 +22,8 @@ import torch
 from omegaconf import OmegaConf
 
 import domains
-from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding, to_pyg
+from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding
+from epigym.encoding.pyg import to_pyg
 from epigym.encoding.relational import Relational, type_ids_of
 from epigym.errors import EpigymError, LimitError, MissingError
 from epigym.features.types import FeatureTypes

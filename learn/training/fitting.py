@@ -21,7 +21,7 @@ from epigym.encoding.relational import Relational, type_ids_of
 from epigym.errors import CheckpointError, EpigymError, LimitError, UsageError
 from epigym.features.types import FeatureTypes
 from epigym.io.sealed import read_sealed
-from epigym.io.tables import ScreenTable
+from epigym.io.tables import Table
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.models.base import Base, BaseHeuristic, correct
@@ -301,7 +301,7 @@ def _report(
     return counts | baselines(data.train, data.validation)
 
 
-def metrics_table(metrics: Mapping[str, float]) -> ScreenTable:
+def metrics_table(metrics: Mapping[str, float]) -> Table:
     """The network of the checkpoint that is kept, beside what it is compared with."""
     if "val/problems" in metrics:
         rows = [
@@ -314,10 +314,10 @@ def metrics_table(metrics: Mapping[str, float]) -> ScreenTable:
             if f"{key}/solved" in metrics
         ]
         title = f"greedy search on {metrics['val/problems']:.0f} validation problems"
-        return ScreenTable(title, ("guidance", "solved", "expanded"), rows)
+        return Table(title, ("guidance", "solved", "expanded"), rows)
     rows = []
     for key, name in (("val", "network"), ("median", "median distance"), ("open_goals", "open goals")):
         mae, rmse, r2, near = (metrics[f"{key}/{metric}"] for metric in ("mae", "rmse", "r2", "within_half"))
         rows.append([name, f"{mae:.3f}", f"{rmse:.3f}", f"{r2:.3f}", f"{near:.1%}"])
     titles = ("predictor", "MAE", "RMSE", "R²", "within half a step")
-    return ScreenTable("errors on the validation samples, in steps", titles, rows)
+    return Table("errors on the validation samples, in steps", titles, rows)

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
-from epigym.io.tables import ScreenTable
+from epigym.io.tables import Table
 from search.agents.result import SearchResult
 from search.evaluation.cell import Cell
 
@@ -73,7 +73,7 @@ class Board:
             [label, *(str(self._counts[label, column]) for column in _COLUMNS), str(total)]
             for label, total in self._totals.items()
         ]
-        table = ScreenTable("", ["configuration", *_COLUMNS, "of"], rows)
+        table = Table("", ["configuration", *_COLUMNS, "of"], rows)
         running = [self._cells[number] for number in sorted(self._running)]
         names = [f"{cell.problem.name} {cell.configuration.label} …" for cell in running]
         return Group(table, *map(Text, names), self._progress)

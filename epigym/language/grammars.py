@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 import lark
 
 from epigym.io.files import replacing
+from epigym.io.sealed import digest
 
 
 def parser(grammar: Path, **options: Any) -> lark.Lark:
@@ -37,7 +37,6 @@ def parser(grammar: Path, **options: Any) -> lark.Lark:
 
 def _place(grammar: Path, options: dict[str, Any]) -> Path:
     """Where the parser is kept, under a name that changes with all that it depends on."""
-    parts = (grammar.read_text(encoding="utf-8"), sorted(options.items()), lark.__version__, sys.version)
-    digest = hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+    name = digest([grammar.read_bytes(), options, lark.__version__, sys.version])[:16]
     folder = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(folder, "epigym", f"{grammar.stem}-{digest}.pickle")
+    return Path(folder, "epigym", f"{grammar.stem}-{name}.pickle")

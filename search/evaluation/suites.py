@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import Any
 import domains
 from domains.suites import suite
 from epigym.errors import MissingError, ProblemWarning, UsageError
+from epigym.io.sealed import digest
 from epigym.language import Semantics
 from epigym.names import unknown
 from epigym.problem import Reading, load_problem
@@ -50,7 +50,7 @@ class Problem:
 
     def digest(self) -> str:
         """A hash of all texts that make up the problem; errors as `contents`."""
-        return hashlib.sha256(repr(self.contents()).encode()).hexdigest()
+        return digest(self.contents())
 
     def contents(self) -> list[bytes]:
         """All texts that make up the problem.

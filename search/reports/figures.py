@@ -28,8 +28,7 @@ def coverage(outcomes: Outcomes) -> Figure:
         shares = [len(outcomes.solved(name, problems)) / max(len(problems), 1) for problems in known]
         axes.bar(np.arange(len(domains)) + number * width, shares, width, label=name, color=_colour(number))
     axes.set_xticks(np.arange(len(domains)) + (_BARS - width) / 2, [name.replace("_", "\n") for name in domains])
-    axes.set_ylim(0, 1)
-    axes.set_ylabel("solved")
+    axes.set(ylim=(0, 1), ylabel="solved")
     axes.yaxis.set_major_formatter("{x:.0%}")
     _legend(figure)
     return figure
@@ -68,8 +67,7 @@ def cactus(outcomes: Outcomes, metric: str) -> Figure:
         if values:
             axes.step([*values, values[-1]], range(len(values) + 1), where="pre", label=name, color=_colour(number))
     axes.set_xscale("symlog", linthresh=1)
-    axes.set_xlabel(metric)
-    axes.set_ylabel("problems solved")
+    axes.set(xlabel=metric, ylabel="problems solved")
     axes.grid(alpha=0.3)
     _legend(figure)
     return figure
@@ -92,8 +90,7 @@ def scatter(outcomes: Outcomes, first: str, second: str) -> Figure:
     for line in (axes.axhline, axes.axvline):
         line(border, color="grey", linewidth=1, linestyle=":")
     axes.set(xscale="log", yscale="log", xlim=(0.7, 1.5 * border), ylim=(0.7, 1.5 * border), aspect="equal")
-    axes.set_xlabel(f"nodes of {first}")
-    axes.set_ylabel(f"nodes of {second}")
+    axes.set(xlabel=f"nodes of {first}", ylabel=f"nodes of {second}")
     _legend(figure)
     return figure
 
@@ -114,9 +111,7 @@ def ratios(outcomes: Outcomes, baseline: str) -> Figure:
         lengths = sorted(by_length)
         axes.plot(lengths, [np.median(by_length[length]) for length in lengths], label=name, color=_colour(number))
     axes.axhline(1, color="grey", linewidth=1)
-    axes.set_yscale("log")
-    axes.set_xlabel(f"plan length of {baseline}")
-    axes.set_ylabel(f"nodes / nodes of {baseline}")
+    axes.set(yscale="log", xlabel=f"plan length of {baseline}", ylabel=f"nodes / nodes of {baseline}")
     axes.grid(alpha=0.3)
     _legend(figure)
     return figure

@@ -26,20 +26,17 @@ from epigym.cli.codes import ExitCode
 from epigym.errors import EpigymError, MissingError, UsageError
 from search import evaluate
 from search.agents.limits import Limits
-from search.agents.result import SearchStatus
+from search.agents.result import SearchResult, SearchStatus
 from search.evaluate import Evaluate
 from search.evaluation import running
 from search.evaluation.batch import Batch
 from search.evaluation.cluster import array
 from search.evaluation.cluster.clusters import Local, Slurm
-from search.evaluation.grid import cells_of, configurations_of
-from search.evaluation.suites import named_problems
+from tests.helpers.cells import batch_of, cell_of, unmeasured
 from tests.helpers.commands import composed
-from tests.helpers.outcomes import unmeasured
 from tests.helpers.tasks import COIN
 
-GIB = 1 << 30
-LIMITS = Limits(None, 60.0, GIB)
+LIMITS = Limits(None, 60.0, 1 << 30)
 
 
 def slurm(*overrides: str) -> Slurm:
@@ -49,17 +46,10 @@ def slurm(*overrides: str) -> Slurm:
 
 
 @pytest.fixture
-def coin(tmp_path: Path) -> str:
-    (tmp_path / "coin.txt").write_text(COIN)
-    return str(tmp_path / "coin.txt")
-
-
-@pytest.fixture
 def batch(coin: str, tmp_path: Path) -> Batch:
     """Five cells of one problem."""
-    chosen = configurations_of([{"name": "bfs", "label": f"bfs_{number}"} for number in range(5)], [])
-    cells = cells_of(named_problems([coin], "default"), chosen, LIMITS)
-    return Batch(cells, tmp_path / "run", parallel=1, wall_limit=60.0, memory_limit=GIB)
+    cells = [cell_of(coin, {"name": "bfs", "label": f"bfs_{number}"}, limits=LIMITS) for number in range(5)]
+    return batch_of(cells, tmp_path / "run")
 
 
 @given(st.integers(1, 300), st.integers(1, 30), st.integers(1, 10), st.integers(1, 50))
@@ -88,19 +78,16 @@ OTHERS = {
 
 
 def test_what_took_long_before_comes_first_and_what_is_unknown_may_take_all_its_time(
-    batch: Batch, coin: str, tmp_path: Path
+    batch: Batch,
 ) -> None:
-    took = {"bfs_0": 2.0, "bfs_1": 30.0, "bfs_2": 700.0}
-    solved = batch.cells[0].search()
-    for cell in batch.cells[:3]:
+    for cell, seconds in zip(batch.cells, (2.0, 30.0, 700.0), strict=False):
         before = replace(cell, key="0" * 64)  # of another program
-        before.write(batch.folder, replace(solved, search_seconds=took[cell.configuration.label]))
-    [large] = cells_of(named_problems(["grapevine/3_pl_7"], "default"), [cell.configuration], cell.limits)
+        before.write(batch.folder, SearchResult(SearchStatus.SOLVED, "bfs", "coin", search_seconds=seconds))
+    large = cell_of("grapevine/3_pl_7", limits=LIMITS)
     assert len(large.problem.contents()[0]) > len(COIN)
     ordered = array.longest_first([*batch.cells, large], batch.folder)
-    labels = [cell.configuration.label for cell in ordered]
     assert ordered[0] == large
-    assert labels[1:] == ["bfs_2", "bfs_3", "bfs_4", "bfs_1", "bfs_0"]
+    assert [cell.configuration.label for cell in ordered[1:]] == ["bfs_2", "bfs_3", "bfs_4", "bfs_1", "bfs_0"]
 
 
 @pytest.fixture
@@ -127,8 +114,8 @@ def interrupt(_: float) -> None:
 
 
 def test_what_is_submitted(batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
-    threads = configurations_of([{"name": "bfs", "threads": 2}], [])
-    several = replace(batch, parallel=2, cells=[*batch.cells[:4], *cells_of([batch.cells[0].problem], threads, LIMITS)])
+    threads = cell_of(batch.cells[0].problem, {"name": "bfs", "threads": 2}, limits=LIMITS)
+    several = replace(batch, parallel=2, cells=[*batch.cells[:4], threads])
     monkeypatch.setattr(array, "sleep", run_tasks(batch.folder, "12_0", "12_1", "12_2"))
     cluster = slurm(
         "cluster.cells=2", "cluster.workers=2", "cluster.partition=cpu", "cluster.account=planning",
@@ -202,6 +189,16 @@ def test_a_task_that_was_lost_is_named_with_its_log(
     ]
 
 
+def test_a_damaged_list_of_tasks_submits_what_is_missing_again(batch: Batch, caplog: pytest.LogCaptureFixture) -> None:
+    listed = batch.folder / "cluster" / "tasks.json"
+    listed.parent.mkdir(parents=True)
+    listed.write_text('{"17": ["cells/x.json"]}')
+    assert sorted(dict(array.compute(batch, range(5), Local(workers=2)))) == list(range(5))
+    [message] = caplog.messages
+    assert message.endswith("what it said to run is submitted again, what was there is kept as tasks.json.damaged")
+    assert listed.with_name("tasks.json.damaged").exists()
+
+
 def test_lost_tasks_are_no_success(
     coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -261,9 +258,8 @@ def waiting(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Batch
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    chosen = configurations_of(["bfs", {"_target_": "foreign_waiting.Waits"}], [])
-    cells = cells_of(named_problems([coin], "default"), chosen, LIMITS)
-    return Batch(cells, tmp_path / "run", parallel=2, wall_limit=60.0, memory_limit=GIB)
+    cells = [cell_of(coin, agent, limits=LIMITS) for agent in ("bfs", {"_target_": "foreign_waiting.Waits"})]
+    return batch_of(cells, tmp_path / "run", parallel=2)
 
 
 def wait_until_started(batch: Batch) -> None:
@@ -287,20 +283,6 @@ def test_a_preempted_task_starts_anew_and_its_cells_have_no_outcome_before(waiti
     assert [number, other] == [0, 1]
     assert [result.status for result in (first, second)] == [SearchStatus.SOLVED] * 2
     assert "Requeued job" in "".join(log.read_text() for log in waiting.folder.glob("cluster/*_log.out"))
-
-
-def test_a_task_that_has_just_started_has_not_ended(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its command line is empty at first, which under load is seen now and then."""
-    whole = psutil.Process.cmdline
-    asked: list[int] = []
-
-    def at_first_empty(process: psutil.Process) -> list[str]:
-        asked.append(process.pid)
-        return whole(process) if asked.count(process.pid) > 3 else []
-
-    monkeypatch.setattr(psutil.Process, "cmdline", at_first_empty)
-    outcomes = dict(array.compute(batch, range(5), Local(workers=2)))
-    assert [result.status for result in outcomes.values()] == [SearchStatus.SOLVED] * 5
 
 
 def test_whoever_leaves_ends_the_processes_of_this_machine(waiting: Batch) -> None:

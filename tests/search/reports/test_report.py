@@ -225,7 +225,7 @@ def test_wrong_runs_are_explained(tmp_path: Path) -> None:
         read_outcomes([write_run(tmp_path / "damaged", row("bfs", "x/1", expanded="none"))])
     for name, message in (
         ("standart", "'standart': did you mean 'standard'"),
-        ("gone.csv", r"'gone\.csv': No such file"),
+        ("gone.csv", r"gone\.csv: No such file"),
         (str(run / "results.csv"), "expected the columns bfs_60s, .* or cpu_time_s"),
     ):
         with pytest.raises(EpigymError, match=message):

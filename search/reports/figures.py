@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from search.reports.metrics import bootstrap, iqm, iqm_of_samples
+from search.reports.metrics import bootstrap, interquartile_mean, iqm
 from search.reports.outcomes import METRICS, PAPER_METRICS, Outcome, Outcomes, values_of
 
 _DOTS = 150  # per inch, of a PNG
@@ -24,8 +24,10 @@ def coverage(outcomes: Outcomes) -> Figure:
     figure, axes = _figure(1.5 * len(domains) + 2, 4)
     width = _BARS / len(outcomes.configurations)
     for number, name in enumerate(outcomes.configurations):
-        known = [outcomes.known(name, problems) for problems in domains.values()]
-        shares = [len(outcomes.solved(name, problems)) / max(len(problems), 1) for problems in known]
+        numbers = [
+            [len(of(name, problems)) for of in (outcomes.solved, outcomes.found)] for problems in domains.values()
+        ]
+        shares = [solved / max(found, 1) for solved, found in numbers]
         axes.bar(np.arange(len(domains)) + number * width, shares, width, label=name, color=_colour(number))
     axes.set_xticks(np.arange(len(domains)) + (_BARS - width) / 2, [name.replace("_", "\n") for name in domains])
     axes.set(ylim=(0, 1), ylabel="solved")
@@ -43,7 +45,7 @@ def aggregates(outcomes: Outcomes) -> Figure:
         for number, name in enumerate(outcomes.configurations):
             values = values_of(outcomes.solved(name, shared), METRICS[metric])
             if values:
-                low, high = bootstrap(values, iqm_of_samples)
+                low, high = bootstrap(values, interquartile_mean)
                 axes.plot([low, high], [number, number], color=_colour(number), linewidth=6, alpha=0.35)
                 axes.plot(iqm(values).mean, number, "|", color=_colour(number), markersize=14, markeredgewidth=2)
         axes.set_xlabel(metric)

@@ -50,7 +50,7 @@ def _domains(outcomes: Outcomes) -> Table:
     for domain, problems in [*outcomes.domains.items(), (ALL, outcomes.problems)]:
         rows.append([domain])
         for name in outcomes.configurations:
-            answered, known = (len(found(name, problems)) for found in (outcomes.answered, outcomes.known))
+            answered, known = (len(of(name, problems)) for of in (outcomes.answered, outcomes.found))
             share = {"value": answered / known, "is_share": True} if known else {}
             rows[-1].append({"text": f"{answered}/{known}" if known else "–", **share})
     return Table("Problems answered, of those with an outcome.", ["domain", *outcomes.configurations], rows)
@@ -62,7 +62,7 @@ def _cells(outcomes: Outcomes, folder: Path) -> Table:
         [
             outcome.problem,
             outcome.configuration,
-            {"text": _verdict(outcome), "link": _link(outcome, folder)},
+            {"text": outcome.status.replace("_", " ") + outcome.without, "link": _link(outcome, folder)},
             *({"text": shown(value), "value": value} for value in (metric(outcome) for metric in METRICS.values())),
         ]
         for problem in outcomes.problems
@@ -71,11 +71,6 @@ def _cells(outcomes: Outcomes, folder: Path) -> Table:
     ]
     caption = "An outcome that is a link leads to what is kept of the search, with its plan."
     return Table(caption, ["problem", "configuration", "outcome", *METRICS], rows, texts=3)
-
-
-def _verdict(outcome: Outcome) -> str:
-    without = " without collapse" if outcome.status.is_decided and outcome.consistent_beliefs else ""
-    return f"{outcome.status.replace('_', ' ')}{without}"
 
 
 def _link(outcome: Outcome, folder: Path) -> str:

@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from epigym.io.tables import Table
-from search.reports.metrics import bootstrap, mcnemar, mean_of_samples
+from search.reports.metrics import bootstrap, mcnemar
 from search.reports.outcomes import Outcomes
 from search.reports.tables import number
 
@@ -80,7 +82,7 @@ class Comparison:
 
 def compare(outcomes: Outcomes, first: str, second: str) -> Comparison | None:
     """Compare two configurations; None when there is no problem with an outcome of both."""
-    problems = outcomes.known(second, outcomes.known(first, outcomes.problems))
+    problems = [name for name in outcomes.problems if all(name in outcomes.table[label] for label in (first, second))]
     if not problems:
         return None
     from scipy import stats
@@ -98,7 +100,7 @@ def compare(outcomes: Outcomes, first: str, second: str) -> Comparison | None:
         only_first=ours,
         only_second=theirs,
         mcnemar=mcnemar(ours, theirs),
-        interval=bootstrap(differences, mean_of_samples),
+        interval=bootstrap(differences, np.mean),
         counted=len(ratios),
         unequal=len(unequal),
         ratio=math.exp(sum(ratios) / len(ratios)) if ratios else None,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from epigym.io.tables import ALL, Table
 from search.agents.result import SearchStatus
-from search.reports.metrics import bootstrap, iqm, iqm_of_samples, mean_of_samples
+from search.reports.metrics import bootstrap, interquartile_mean, iqm
 from search.reports.outcomes import METRICS, PAPER_METRICS, Metric, Outcome, Outcomes, values_of
 
 _PER_INSTANCE = ("length", "nodes", "time [ms]", "memory [MiB]")
@@ -16,7 +18,7 @@ _SIZES: dict[str, Metric] = {
     "fluents": lambda outcome: outcome.fluents,
     "worlds": lambda outcome: outcome.initial_worlds,
 }
-_STATUS_TEXT = {
+_ENDINGS = {
     SearchStatus.UNSOLVABLE: "unsolvable",
     SearchStatus.EXPANSION_LIMIT: "NO",
     SearchStatus.TIME_LIMIT: "TO",
@@ -38,8 +40,8 @@ def summary(outcomes: Outcomes, *, common: bool) -> Table:
         shared = outcomes.common(problems)
         for configuration in outcomes.configurations:
             solved = outcomes.solved(configuration, problems)
-            row.append(_coverage(len(solved), len(outcomes.known(configuration, problems))))
             chosen = outcomes.solved(configuration, shared) if common else solved
+            row.append(_coverage(solved, outcomes.found(configuration, problems)))
             row += [_aggregate(chosen, METRICS[metric]) for metric in PAPER_METRICS]
         rows.append(row)
     scope = "the problems that every configuration solved" if common else "the problems that each configuration solved"
@@ -53,15 +55,13 @@ def summary(outcomes: Outcomes, *, common: bool) -> Table:
 
 def totals(outcomes: Outcomes) -> Table:
     """One line for each configuration: coverage with its 95 % interval and all metrics, on common problems."""
-    problems = outcomes.problems
-    shared = outcomes.common(problems)
+    shared = outcomes.common(outcomes.problems)
     rows = []
     for configuration in outcomes.configurations:
-        known = outcomes.known(configuration, problems)
-        solved = outcomes.solved(configuration, known)
-        row = [configuration, _coverage(len(solved), len(known)), _coverage_interval(solved, known)]
+        solved, found = (of(configuration, outcomes.problems) for of in (outcomes.solved, outcomes.found))
         chosen = outcomes.solved(configuration, shared)
-        rows.append(row + [_with_interval(chosen, metric) for metric in METRICS.values()])
+        costs = [_aggregate(chosen, metric, has_interval=True) for metric in METRICS.values()]
+        rows.append([configuration, _coverage(solved, found), _coverage_interval(solved, found), *costs])
     return Table(
         caption=f"All domains: coverage, and IQM ± IQR [95 % bootstrap interval of the IQM] over the {len(shared)} "
         "problems that every configuration solved.",
@@ -72,21 +72,15 @@ def totals(outcomes: Outcomes) -> Table:
 
 def overview(outcomes: Outcomes) -> Table:
     """One short line for each configuration, for a terminal of 80 columns."""
-    problems = outcomes.problems
-    shared = outcomes.common(problems)
+    shared = outcomes.common(outcomes.problems)
     rows = []
     for configuration in outcomes.configurations:
-        known = outcomes.known(configuration, problems)
-        answered = outcomes.answered(configuration, known)
-        unsolvable = [outcome for outcome in answered if not outcome.is_solved]
-        row = [
-            configuration,
-            f"{len(answered)}/{len(known)}",
-            str(len(unsolvable)),
-            _coverage_interval(answered, known),
-        ]
-        chosen = outcomes.solved(configuration, shared)
-        rows.append(row + [_mean(chosen, METRICS[metric]) for metric in _COSTS])
+        answered, found = (of(configuration, outcomes.problems) for of in (outcomes.answered, outcomes.found))
+        unsolvable = len([outcome for outcome in answered if not outcome.is_solved])
+        costs = [values_of(outcomes.solved(configuration, shared), METRICS[metric]) for metric in _COSTS]
+        means = [number(iqm(values).mean) if values else "–" for values in costs]
+        share = f"{len(answered)}/{len(found)}"
+        rows.append([configuration, share, str(unsolvable), _coverage_interval(answered, found), *means])
     return Table(
         caption="Problems answered, some of them as proved unsolvable, with the 95 % bootstrap interval; IQM over the "
         f"{len(shared)} problems that every configuration solved.",
@@ -99,11 +93,10 @@ def instances(outcomes: Outcomes) -> Table:
     """Every problem: its ground size, and what each configuration found at what cost, or how its search ended."""
     rows = []
     for problem in outcomes.problems:
-        row = [problem, *_sizes(outcomes, problem)]
-        for configuration in outcomes.configurations:
-            outcome = outcomes.table[configuration].get(problem)
-            row += _instance_cells(outcome)
-        rows.append(row)
+        by_configuration = [outcomes.table[name].get(problem) for name in outcomes.configurations]
+        known = list(filter(None, by_configuration))
+        sizes = [shown(next(iter(values_of(known, size)), None)) for size in _SIZES.values()]
+        rows.append([problem, *sizes, *(cell for outcome in by_configuration for cell in _instance_cells(outcome))])
     return Table(
         caption="Every problem: ground size, plan length, expanded nodes, total time and peak memory. TO: time-out, "
         "MO: out of memory, NO: out of nodes, –: not run or not known.",
@@ -134,22 +127,11 @@ def number(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 9.95 or value == int(value) else f"{value:.2g}"
 
 
-def _sizes(outcomes: Outcomes, problem: str) -> list[str]:
-    """The ground size of a problem, as far as any of the outcomes knows it."""
-    known = [found[problem] for found in outcomes.table.values() if problem in found]
-    return [shown(next(iter(values_of(known, size)), None)) for size in _SIZES.values()]
-
-
 def _instance_cells(outcome: Outcome | None) -> list[str]:
     if outcome is None:
         return ["–"] * len(_PER_INSTANCE)
     length, *costs = (shown(METRICS[name](outcome)) for name in _PER_INSTANCE)
-    return [length if outcome.is_solved else _ending(outcome), *costs]
-
-
-def _ending(outcome: Outcome) -> str:
-    text = _STATUS_TEXT[outcome.status]
-    return f"{text} without collapse" if outcome.status.is_decided and outcome.consistent_beliefs else text
+    return [length if outcome.is_solved else _ENDINGS[outcome.status] + outcome.without, *costs]
 
 
 def shown(value: float | None) -> str:
@@ -157,33 +139,22 @@ def shown(value: float | None) -> str:
     return "–" if value is None else number(value)
 
 
-def _coverage(solved: int, known: int) -> str:
-    return f"{solved}/{known} ({100 * solved / known:.2f}%)" if known else "–"
+def _coverage(chosen: Sequence[Outcome], found: Sequence[Outcome]) -> str:
+    return f"{len(chosen)}/{len(found)} ({100 * len(chosen) / len(found):.2f}%)" if found else "–"
 
 
-def _coverage_interval(chosen: Sequence[Outcome], known: Sequence[str]) -> str:
-    """The 95 % interval of the share that some outcomes are of all problems with one."""
+def _coverage_interval(chosen: Sequence[Outcome], found: Sequence[Outcome]) -> str:
+    """The 95 % interval of the share that some outcomes are of all that were found."""
     names = {outcome.problem for outcome in chosen}
-    low, high = bootstrap([float(problem in names) for problem in known], mean_of_samples)
+    low, high = bootstrap([float(outcome.problem in names) for outcome in found], np.mean)
     return f"{100 * low:.0f} to {100 * high:.0f} %"
 
 
-def _mean(outcomes: Sequence[Outcome], metric: Metric) -> str:
-    values = values_of(outcomes, metric)
-    return number(iqm(values).mean) if values else "–"
-
-
-def _aggregate(outcomes: Sequence[Outcome], metric: Metric) -> str:
+def _aggregate(outcomes: Sequence[Outcome], metric: Metric, *, has_interval: bool = False) -> str:
     values = values_of(outcomes, metric)
     if not values:
         return "–"
-    mean, spread = iqm(values)
-    return f"{number(mean)} ± {number(spread)}"
-
-
-def _with_interval(outcomes: Sequence[Outcome], metric: Metric) -> str:
-    values = values_of(outcomes, metric)
-    if not values:
-        return "–"
-    low, high = bootstrap(values, iqm_of_samples)
-    return f"{_aggregate(outcomes, metric)} [{number(low)} to {number(high)}]"
+    text = " ± ".join(map(number, iqm(values)))
+    if has_interval:
+        text += f" [{' to '.join(map(number, bootstrap(values, interquartile_mean)))}]"
+    return text

@@ -28,7 +28,6 @@ from search import evaluate
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluate import Evaluate
-from search.evaluation import running
 from search.evaluation.batch import Batch
 from search.evaluation.cluster import array
 from search.evaluation.cluster.clusters import Local, Slurm
@@ -52,12 +51,15 @@ def batch(coin: str, tmp_path: Path) -> Batch:
     return batch_of(cells, tmp_path / "run")
 
 
+SLURM = slurm()
+
+
 @given(st.integers(1, 300), st.integers(1, 30), st.integers(1, 10), st.integers(1, 50))
 def test_an_array_is_a_partition_whose_first_tasks_start_with_the_first_cells(
     count: int, workers: int, size: int, most: int
 ) -> None:
     ordered = list(range(count))
-    cluster = replace(Slurm(workers=1, cells=1, tasks=1, **OTHERS), workers=workers, cells=size, tasks=most)
+    cluster = replace(SLURM, workers=workers, cells=size, tasks=most)
     batches = cluster.batches(ordered)
     assert sorted(number for batch in batches for number in batch) == ordered
     assert len(batches) == -(-count // max(size, -(-count // most))) <= most
@@ -71,15 +73,7 @@ def test_an_array_is_a_partition_whose_first_tasks_start_with_the_first_cells(
     assert {len(batch) for batch in shares} <= {count // len(shares), -(-count // len(shares))}
 
 
-OTHERS = {
-    "partition": None, "account": None, "timeout_min": None, "cpus_per_task": None, "mem": None, "name": "epigym",
-    "additional_parameters": {},
-}  # fmt: skip
-
-
-def test_what_took_long_before_comes_first_and_what_is_unknown_may_take_all_its_time(
-    batch: Batch,
-) -> None:
+def test_what_took_long_before_comes_first_and_what_is_unknown_may_take_all_its_time(batch: Batch) -> None:
     for cell, seconds in zip(batch.cells, (2.0, 30.0, 700.0), strict=False):
         before = replace(cell, key="0" * 64)  # of another program
         before.write(batch.folder, SearchResult(SearchStatus.SOLVED, "bfs", "coin", search_seconds=seconds))
@@ -116,12 +110,18 @@ def interrupt(_: float) -> None:
 def test_what_is_submitted(batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
     threads = cell_of(batch.cells[0].problem, {"name": "bfs", "threads": 2}, limits=LIMITS)
     several = replace(batch, parallel=2, cells=[*batch.cells[:4], threads])
+    given, sbatch = [], mocked.sbatch
+    monkeypatch.setattr(
+        mocked, "sbatch", lambda line: given.append(os.environ.get("SLURM_MEM_PER_NODE")) or sbatch(line)
+    )
+    monkeypatch.setenv("SLURM_MEM_PER_NODE", "100")  # as in a task of SLURM, whose own limits are not for these
     monkeypatch.setattr(array, "sleep", run_tasks(batch.folder, "12_0", "12_1", "12_2"))
     cluster = slurm(
         "cluster.cells=2", "cluster.workers=2", "cluster.partition=cpu", "cluster.account=planning",
         "+cluster.additional_parameters.qos=long",
     )  # fmt: skip
     outcomes = dict(array.compute(several, range(5), cluster))
+    assert given == [None]
     assert {result.status for result in outcomes.values()} == {SearchStatus.SOLVED}
     assert outcomes == {number: cell.read(batch.folder) for number, cell in enumerate(several.cells)}
     script = (batch.folder / "cluster" / "12_submission.sh").read_text()
@@ -144,22 +144,10 @@ def test_what_is_submitted(batch: Batch, mocked: MockedSubprocess, monkeypatch: 
     assert "--cpus-per-task=4 " in command
 
 
-def test_a_task_of_slurm_can_submit(batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-    sbatch = mocked.sbatch
-    monkeypatch.setattr(
-        mocked, "sbatch", lambda command: seen.append(os.environ.get("SLURM_MEM_PER_NODE")) or sbatch(command)
-    )
-    monkeypatch.setenv("SLURM_MEM_PER_NODE", "100")
-    array.compute(batch, range(5), slurm())
-    assert seen == [None]  # what that task was given is not for these
-
-
 def test_whoever_comes_next_waits_for_what_runs_and_submits_the_rest(
     batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     cluster = slurm("cluster.cells=2")
-
     monkeypatch.setattr(array, "sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
         dict(array.compute(batch, range(5), cluster))
@@ -177,15 +165,20 @@ def test_whoever_comes_next_waits_for_what_runs_and_submits_the_rest(
     assert mocked.job_count == 14
 
 
-def test_a_task_that_was_lost_is_named_with_its_log(
-    batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_lost_tasks_are_named_with_their_logs_and_no_success(
+    coin: str,
+    tmp_path: Path,
+    mocked: MockedSubprocess,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(array, "sleep", lambda _: mocked.set_job_state("12", "CANCELLED", array=3))
-    with caplog.at_level(logging.ERROR):
-        assert running.evaluate(batch, cluster=slurm("cluster.cells=2"), retry=False) == []
-    assert [record.message for record in caplog.records] == [
-        f"array task 12_{task} ended without {count} outcomes, see {batch.folder}/cluster/12_{task}_0_log.err"
-        for task, count in enumerate([2, 2, 1])
+    monkeypatch.setattr(array, "sleep", lambda _: mocked.set_job_state("12", "CANCELLED", array=2))
+    chosen = ("agents=[bfs,dfs,hfs]", "cluster=slurm", "cluster.cells=2", f"folder={tmp_path}")
+    assert evaluate.evaluate(composed(Evaluate, "evaluate", f"problems={coin}", *chosen)) is ExitCode.FAILURE
+    assert [record.message for record in caplog.records if record.levelno == logging.ERROR] == [
+        f"array task 12_0 ended without 2 outcomes, see {tmp_path}/cluster/12_0_0_log.err",
+        f"array task 12_1 ended without 1 outcomes, see {tmp_path}/cluster/12_1_0_log.err",
+        "3 cells have no outcome: start the command again to go on",
     ]
 
 
@@ -197,15 +190,6 @@ def test_a_damaged_list_of_tasks_submits_what_is_missing_again(batch: Batch, cap
     [message] = caplog.messages
     assert message.endswith("what it said to run is submitted again, what was there is kept as tasks.json.damaged")
     assert listed.with_name("tasks.json.damaged").exists()
-
-
-def test_lost_tasks_are_no_success(
-    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(running, "evaluate", lambda batch, **_: [batch.cells[0].search()])
-    settings = composed(Evaluate, "evaluate", f"problems={coin}", "agents=[bfs,dfs]", f"folder={tmp_path}")
-    assert evaluate.evaluate(settings) is ExitCode.FAILURE
-    assert "1 cells have no outcome: start the command again to go on" in caplog.text
 
 
 def test_a_task_that_slurm_does_not_know_is_not_waited_for(

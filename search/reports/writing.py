@@ -55,7 +55,7 @@ def write_report(
         "cactus_nodes": figures.cactus(outcomes, "nodes"),
         "ratios": figures.ratios(outcomes, baseline),
     }
-    for first, second in chosen:
+    for first, second in dict.fromkeys(chosen):
         name = slug(f"scatter_{first}_{second}")
         while name in drawn:
             name += "_"

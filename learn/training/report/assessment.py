@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torchmetrics.functional import spearman_corrcoef
 
 from epigym.errors import EpigymError
+from epigym.io.files import slug
 from epigym.problem import Reading, load_problem
 from learn.data.explorers import ExplorerSettings, NoGoalError
 from learn.data.pairs import rollout_of
@@ -66,7 +67,7 @@ def assess(
         scorer = open_scorer(file, states.space)
         predicted = scorer.steps(scorer.score(states.ids)).astype(np.float32)
         true = states.distance.astype(np.float32)
-        name = problem.replace("/", "_")
+        name = slug(problem.replace("/", "_"))
         draw_predictions(predicted, true, folder / f"{name}_predictions.png")
         draw_errors(predicted, true, folder / f"{name}_errors.png")
         holds = states.space.query(states.space.task.goal)(states.ids)

@@ -31,14 +31,8 @@ _SOURCES = {
 def fingerprint(content: str, problem: Problem, configuration: Configuration, settings: Mapping[str, Any]) -> str:
     """A hash of everything that decides how a search ends, as it is now.
 
-    That is the content of the problem, how it is read, the configuration with the content of the files that it names,
-    the limits and other settings, and the sources of the program.
-
-    Args:
-        content: `problem.digest()`.
-        problem: what to solve.
-        configuration: what to solve it with.
-        settings: all else that the search depends on.
+    That is the content of the problem (`problem.digest()`), how it is read, the configuration with the content of the
+    files that it names, the limits and other settings, and the sources of the program.
     """
     domain = None if problem.is_file else problem.domain  # what a file says about its domain is not looked at
     choices = configuration.choices

@@ -25,15 +25,10 @@ logger = logging.getLogger("search.evaluate")
 def compute(
     batch: Batch, numbers: Iterable[int], cluster: Local | Slurm
 ) -> Generator[tuple[int, SearchResult], None, None]:
-    """Have cells computed by array tasks; every outcome, as its file appears.
+    """Have the cells at some positions computed by array tasks; every outcome, as its file appears.
 
     A file says which task computes what: whoever comes next waits for those that still run, and submits only what none
     of them computes. A task that ends without all of its outcomes is named with its log.
-
-    Args:
-        batch: all cells, with the limits of their processes.
-        numbers: positions of those to compute.
-        cluster: where.
 
     Raises:
         MissingError: when nothing can be submitted from here.

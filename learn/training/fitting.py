@@ -34,7 +34,7 @@ from learn.models.runs import CHECKPOINTS, MODEL_FILE, RUN_FILE
 from learn.training.data_module import LabelledStates, PairRuns, Samples, TrainingData, split_samples
 from learn.training.module import GineModule
 from learn.training.options import LossValidation, PublishedOptions, RankingOptions, SearchValidation, Training
-from learn.training.report.pictures import draw_curves, draw_errors, draw_predictions, draw_search_curves
+from learn.training.report.pictures import draw_curves, draw_predictions, draw_search_curves
 from learn.training.report.report import baselines, write_record
 from learn.training.resuming import History, begin, row_of
 from learn.training.selection import Problems, validate_by_search
@@ -294,8 +294,7 @@ def _report(
     with torch.inference_mode():
         predicted = torch.cat([correct(trained.base, batch.base, trained.network(batch.graphs)) for batch in batches])
     true = torch.cat([batch.distance for batch in batches])
-    draw_predictions(predicted.numpy(), true.numpy(), run_dir / "predictions.png")
-    draw_errors(predicted.numpy(), true.numpy(), run_dir / "errors.png")
+    draw_predictions(predicted.numpy(), true.numpy(), f"{run_dir}/")
     draw_curves(history.rows, row, run_dir / "curves.png")
     counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
     return counts | baselines(data.train, data.validation)

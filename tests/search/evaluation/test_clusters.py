@@ -266,7 +266,9 @@ def test_a_preempted_task_starts_anew_and_its_cells_have_no_outcome_before(waiti
     [(other, second)] = outcomes
     assert [number, other] == [0, 1]
     assert [result.status for result in (first, second)] == [SearchStatus.SOLVED] * 2
-    assert "Requeued job" in "".join(log.read_text() for log in waiting.folder.glob("cluster/*_log.out"))
+    logs = "".join(log.read_text() for log in waiting.folder.glob("cluster/*_log.out"))
+    assert "Requeued job" in logs
+    assert logs.count(" solved\n") == 2  # what had ended was not computed again
 
 
 def test_whoever_leaves_ends_the_processes_of_this_machine(waiting: Batch) -> None:

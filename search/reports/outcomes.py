@@ -60,7 +60,7 @@ class Outcome:
         return self.status is SearchStatus.SOLVED
 
     @property
-    def without(self) -> str:
+    def restriction(self) -> str:
         """What to add to its status where that holds only of some plans."""
         return " without collapse" if self.status.is_decided and self.consistent_beliefs else ""
 

@@ -62,7 +62,7 @@ def _cells(outcomes: Outcomes, folder: Path) -> Table:
         [
             outcome.problem,
             outcome.configuration,
-            {"text": outcome.status.replace("_", " ") + outcome.without, "link": _link(outcome, folder)},
+            {"text": outcome.status.replace("_", " ") + outcome.restriction, "link": _link(outcome, folder)},
             *({"text": shown(value), "value": value} for value in (metric(outcome) for metric in METRICS.values())),
         ]
         for problem in outcomes.problems

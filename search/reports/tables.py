@@ -131,7 +131,7 @@ def _instance_cells(outcome: Outcome | None) -> list[str]:
     if outcome is None:
         return ["–"] * len(_PER_INSTANCE)
     length, *costs = (shown(METRICS[name](outcome)) for name in _PER_INSTANCE)
-    return [length if outcome.is_solved else _ENDINGS[outcome.status] + outcome.without, *costs]
+    return [length if outcome.is_solved else _ENDINGS[outcome.status] + outcome.restriction, *costs]
 
 
 def shown(value: float | None) -> str:

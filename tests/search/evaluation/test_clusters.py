@@ -9,7 +9,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,11 +26,12 @@ from epigym.cli.codes import ExitCode
 from epigym.errors import EpigymError, MissingError, UsageError
 from search import evaluate
 from search.agents.limits import Limits
-from search.agents.result import SearchResult, SearchStatus
+from search.agents.result import SearchStatus
 from search.evaluate import Evaluate
 from search.evaluation.batch import Batch
 from search.evaluation.cluster import array
 from search.evaluation.cluster.clusters import Local, Slurm
+from search.processes.processes import Ending, Job
 from tests.helpers.cells import batch_of, cell_of, unmeasured
 from tests.helpers.commands import composed
 from tests.helpers.tasks import COIN
@@ -73,10 +74,16 @@ def test_an_array_is_a_partition_whose_first_tasks_start_with_the_first_cells(
     assert {len(batch) for batch in shares} <= {count // len(shares), -(-count // len(shares))}
 
 
-def test_what_took_long_before_comes_first_and_what_is_unknown_may_take_all_its_time(batch: Batch) -> None:
-    for cell, seconds in zip(batch.cells, (2.0, 30.0, 700.0), strict=False):
-        before = replace(cell, key="0" * 64)  # of another program
-        before.write(batch.folder, SearchResult(SearchStatus.SOLVED, "bfs", "coin", search_seconds=seconds))
+def test_what_took_long_before_comes_first_and_what_is_unknown_may_take_all_its_time(
+    batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def supervise(jobs: Iterable[Job], **_: object) -> Iterator[Ending]:
+        for job, seconds in zip(jobs, (2.0, 30.0, 700.0), strict=True):
+            yield Ending(job, None, SearchStatus.TIME_LIMIT, seconds=seconds)
+
+    monkeypatch.setattr("search.evaluation.batch.supervise", supervise)
+    before = [replace(cell, key="0" * 64) for cell in batch.cells[:3]]  # of another program
+    assert len(list(replace(batch, cells=before).run(range(3)))) == 3
     large = cell_of("grapevine/3_pl_7", limits=LIMITS)
     assert len(large.problem.contents()[0]) > len(COIN)
     ordered = array.longest_first([*batch.cells, large], batch.folder)

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
-
 from epigym.io.tables import ALL, Table
 from search.reports.outcomes import METRICS, Metric, Outcome, Outcomes
 from search.reports.paired import compare, paired
@@ -29,6 +27,8 @@ def page(outcomes: Outcomes, pairs: Sequence[tuple[str, str]], folder: Path) -> 
         pairs: configurations in the table of comparisons; the first pair is the one that is drawn at the beginning.
         folder: where the page will be; what is kept of a search is linked from there, if it exists.
     """
+    from jinja2 import Environment, StrictUndefined
+
     template = _TEMPLATE.read_text(encoding="utf-8")
     return (
         Environment(autoescape=True, undefined=StrictUndefined)

@@ -38,11 +38,13 @@ def assess(settings: Assess) -> None:
 
     from rich.console import Console
 
+    from epigym.io.tables import Table
     from learn.training.report.assessment import assess
-    from learn.training.report.tables import write_table
 
     rows = assess(problems, settings.reading, settings.explorer, settings.checkpoint, settings.run_dir)
-    Console().print(write_table(rows, settings.run_dir / "assessment", "errors in steps on whole problems"))
+    Console().print(
+        Table.of("errors in steps on whole problems", rows).write(settings.run_dir / "assessment", "csv", "markdown")
+    )
     logger.info("%s and assessment.md", settings.run_dir / "assessment.csv")
 
 

@@ -28,14 +28,12 @@ def compare(settings: Compare) -> None:
     """
     from rich.console import Console
 
+    from epigym.io.tables import Table
     from learn.training.report.comparison import compare
-    from learn.training.report.tables import write_table
 
-    stem = settings.run_dir / "comparison"
-    Console().print(
-        write_table(compare(settings.runs), stem, "finished trainings; errors in steps on the validation samples")
-    )
-    logger.info("%s.csv and comparison.md", stem)
+    title = "finished trainings; errors in steps on the validation samples"
+    Console().print(Table.of(title, compare(settings.runs)).write(settings.run_dir / "comparison", "csv", "markdown"))
+    logger.info("%s and comparison.md", settings.run_dir / "comparison.csv")
 
 
 main = partial(run, compare, Compare, "learn.compare")

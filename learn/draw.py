@@ -56,8 +56,8 @@ def draw_problems(settings: Draw) -> None:
     from rich.console import Console
     from rich.progress import track
 
+    from epigym.io.tables import Table
     from learn.data.distribution import COLUMNS, draw
-    from learn.training.report.tables import write_table
 
     problems: list[Drawn] = []
     sizes: list[dict[str, Any]] = []
@@ -68,7 +68,7 @@ def draw_problems(settings: Draw) -> None:
         sizes.append(_sizes(domain, split, found, time.process_time() - start))
         problems += found
     write_rows(settings.run_dir / "problems.csv", COLUMNS, (problem.row() for problem in problems))
-    Console().print(write_table(sizes, settings.run_dir / "sizes", "drawn problems"))
+    Console().print(Table.of("drawn problems", sizes).write(settings.run_dir / "sizes", "csv", "markdown"))
     logger.info("%s", settings.run_dir / "problems.csv")
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from epigym.cli.runner import run
 from epigym.cli.settings import ProblemSettings
 from epigym.config.values import AtLeast, Count
-from epigym.io.files import write_rows
+from epigym.io.files import slug, write_rows
 from epigym.io.sealed import write_sealed
 from learn.data.explorers import ExplorerSettings
 from learn.training.options import ENCODING
@@ -72,7 +72,7 @@ def rollouts(settings: Rollouts) -> None:
         write_rows(settings.run_dir / "problems.csv", COLUMNS, (problem.row() for problem in drawn))
     sets = collect(tasks, settings.explorer, settings.encoding, settings.outputs)
     for data in sets:
-        name = data.metadata["task"].replace("/", "_")
+        name = slug(data.metadata["task"].replace("/", "_"))
         draw_rollout(data.metadata["counts"], data.metadata["task"], settings.run_dir / f"{name}.png")
         write_sealed(settings.run_dir / f"{name}.json", dict(data.metadata))
         logger.info("%s: %s", data.metadata["task"], data.folder)

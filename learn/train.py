@@ -91,14 +91,14 @@ def _linear(settings: Train, options: LinearOptions) -> None:
 
     from rich.console import Console
 
+    from epigym.io.tables import Table
     from learn.models.linear.model import write_model
     from learn.training.linear.trials import train_linear
-    from learn.training.report.tables import write_table
 
     chosen = train_linear(domains, options, settings.seed)
     rows = [candidate.row() for candidate in chosen.candidates]
     title = f"greedy search on {chosen.validation} validation problems, at most {options.nodes} nodes each"
-    Console().print(write_table(rows, settings.run_dir / "candidates", title))
+    Console().print(Table.of(title, rows).write(settings.run_dir / "candidates", "csv", "markdown"))
     write_model(chosen.model, settings.run_dir / MODEL_FILE)
     if options.folder is not None:
         write_model(chosen.model, Path(options.folder, f"{chosen.model.domain}.json"))

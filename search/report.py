@@ -39,7 +39,6 @@ def report(settings: Report) -> None:
     """
     from rich.console import Console
 
-    from epigym.io.tables import ScreenTable
     from search.reports.outcomes import read_outcomes
     from search.reports.published import published
     from search.reports.tables import overview
@@ -49,8 +48,7 @@ def report(settings: Report) -> None:
     if settings.configurations:
         outcomes = outcomes.of(checked(settings.configurations, outcomes))
     write_report(settings.folder, outcomes, settings.baseline, settings.pairs)
-    table = overview(outcomes)
-    Console().print(ScreenTable(table.caption, table.titles, table.rows))
+    Console().print(overview(outcomes))
     logger.info("tables, figures and report.html: %s", settings.folder)
 
 

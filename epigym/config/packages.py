@@ -19,6 +19,7 @@ EXTRAS = {
     "onnx": "export",
     "onnxruntime": "export",
     "onnxscript": "export",
+    "jinja2": "learn",
     "lightning": "learn",
     "safetensors": "learn",
     "scipy": "learn",

@@ -7,6 +7,7 @@ import errno
 import io
 import json
 import os
+import re
 import shutil
 import stat
 import sys
@@ -37,6 +38,11 @@ def read(path: AnyPath) -> str:
     except OSError as error:
         kind = MissingError if isinstance(error, FileNotFoundError) else EpigymError
         raise kind(f"{error.filename or path}: {error.strerror or error}") from None
+
+
+def slug(text: str) -> str:
+    """A part of a file's name: `/` becomes `+`, and what is no ASCII letter or digit and none of `.+-_` becomes `_`."""
+    return re.sub(r"[^A-Za-z0-9.+_-]", "_", text.replace("/", "+"))[:200]
 
 
 def is_file(path: AnyPath) -> bool:

@@ -1,4 +1,4 @@
-"""Files that carry the checksum of their own content, so that damage shows when they are read."""
+"""Digests, and files that carry one of their own content, so that damage shows when they are read."""
 
 from __future__ import annotations
 
@@ -16,10 +16,16 @@ DIGITS = hashlib.sha256().digest_size * 2
 """Length of what `seal` adds."""
 
 
+def digest(value: Any) -> str:
+    """The SHA-256 of plain values, containers and bytes, whatever the order of keys, as 64 hexadecimal digits."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=bytes.hex)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
     """Plain values by name as they are read again, with the checksum of them all under `sha256` in front."""
     plain = json.loads(json.dumps(value))
-    return {_SEAL: _checksum(plain), **plain}
+    return {_SEAL: digest(plain), **plain}
 
 
 def write_sealed(path: AnyPath, value: Mapping[str, Any]) -> None:
@@ -44,7 +50,7 @@ def read_sealed(path: AnyPath, remedy: str) -> dict[str, Any]:
         raise
     except EpigymError as error:
         raise DamagedError(f"{error}: {remedy}") from None
-    if not isinstance(value, dict) or value.pop(_SEAL, None) != _checksum(value):
+    if not isinstance(value, dict) or value.pop(_SEAL, None) != digest(value):
         raise DamagedError(f"{path}: damaged or edited, its content does not fit its {_SEAL}: {remedy}")
     return value
 
@@ -65,8 +71,3 @@ def read_bytes(path: AnyPath, remedy: str) -> bytes:
     if seal(data[:-DIGITS]) != data:
         raise DamagedError(f"{path}: damaged or cut off, its content does not fit its {_SEAL}: {remedy}")
     return data
-
-
-def _checksum(value: Mapping[str, Any]) -> str:
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,53 +1,139 @@
-"""Tables on the terminal, which no width breaks."""
+"""Tables on the terminal, which no width breaks, and as Markdown, LaTeX and CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import csv
+import html
+import io
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, takewhile, zip_longest
+from pathlib import Path
+from typing import Any, Literal
 
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
+from epigym.io.files import write_text
+
+ALL = "All"
+"""The first cell of a row that sums up those above it."""
+
 _ANY_WIDTH = 10_000  # columns, more than any terminal has
+_MARKS = re.compile(r"[\\`*|]|\b_|_\b|\](?=\()")  # of Markdown, beside those of HTML
+_TEX = str.maketrans(
+    {
+        **{mark: "\\" + mark for mark in "&%$#_{}"},
+        **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": r"\textbar{}"},
+        **{"<": "$<$", ">": "$>$", "±": r"$\pm$", "–": "--"},
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
-class ScreenTable:
-    """A table for `rich`: where the terminal is too narrow for it, each row is a block with a line for each column.
+class Table:
+    """A table of texts and numbers.
+
+    On a terminal that is too narrow for it, each row is a block with a line for each column.
 
     Attributes:
         caption: what it shows.
         titles: of the columns.
-        rows: the cells, as many as there are titles.
-        texts: positions of the columns that are aligned to the left; the others are aligned to the right.
+        rows: the cells, as many as there are titles; of fractions CSV files have all digits, the other forms three.
+        texts: number of columns, from the first one on, that are aligned to the left; the others are to the right.
+        groups: titles over the columns of numbers, each with the number of columns that it spans.
     """
 
     caption: str
     titles: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    texts: Collection[int] = (0,)
+    rows: Sequence[Sequence[Any]]
+    texts: int = 1
+    groups: Sequence[tuple[str, int]] = ()
+
+    @classmethod
+    def of(cls, caption: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+        """The table of at least one row with equal keys; its first columns of strings are texts."""
+        first = rows[0].values()
+        texts = len(list(takewhile(lambda value: isinstance(value, str), first)))
+        return cls(caption, list(rows[0]), [list(row.values()) for row in rows], texts)
+
+    @property
+    def headings(self) -> list[str]:
+        """One title for each column: the group's and the column's own."""
+        groups = chain([""] * self.texts, *([title] * span for title, span in self.groups))
+        return [f"{group} {title}".strip() for group, title in zip_longest(groups, self.titles, fillvalue="")]
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """The rows as they are shown."""
+        return [[f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row] for row in self.rows]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The table, or its rows as blocks."""
-        table = self._table()
-        needed = console.measure(table, options=options.update(width=_ANY_WIDTH)).maximum
-        if needed <= options.max_width:
+        table = RichTable(title=Text(self.caption, style="bold"), title_justify="left")
+        for number, title in enumerate(self.headings):
+            table.add_column(Text(title), justify="left" if number < self.texts else "right")
+        for row in self.cells:
+            table.add_row(*map(Text, row))
+        if console.measure(table, options=options.update(width=_ANY_WIDTH)).maximum <= options.max_width:
             yield table
         else:
             caption = [Text(self.caption, style="bold")] if self.caption else []
-            yield Text("\n\n").join([*caption, *map(self._block, self.rows)])
-
-    def _table(self) -> Table:
-        table = Table(title=Text(self.caption, style="bold"), title_justify="left")
-        for number, title in enumerate(self.titles):
-            table.add_column(Text(title), justify="left" if number in self.texts else "right")
-        for row in self.rows:
-            table.add_row(*map(Text, row))
-        return table
+            yield Text("\n\n").join([*caption, *map(self._block, self.cells)])
 
     def _block(self, row: Sequence[str]) -> Text:
         """The first cell, and below it all others beside their titles."""
-        size = max(map(len, self.titles[1:]))
-        lines = [f"  {title:<{size}}  {cell}" for title, cell in zip(self.titles[1:], row[1:], strict=True)]
-        return Text("\n").join(map(Text, [row[0], *lines]))
+        titles = self.headings[1:]
+        size = max(map(len, titles))
+        lines = (f"  {title:<{size}}  {cell}" for title, cell in zip(titles, row[1:], strict=True))
+        return Text("\n".join([row[0], *lines]))
+
+    def markdown(self) -> str:
+        """The table as GitHub reads it."""
+        rule = ["---" if number < self.texts else "---:" for number in range(len(self.titles))]
+        lines = [map(_markdown, self.headings), rule, *(map(_markdown, row) for row in self.cells)]
+        return f"**{_markdown(self.caption)}**\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+    def latex(self) -> str:
+        """The table in the layout of the paper's tables, for the package booktabs."""
+        groups = self.groups or [("", len(self.titles) - self.texts)]
+        columns = "l" * self.texts + "|".join("r" * span for _, span in groups)
+        lines = [r"\begin{table*}[!ht]", r"  \centering", rf"  \begin{{tabular}}{{{columns}}}", r"    \toprule"]
+        if any(title for title, _ in groups):
+            spans = (rf" & \multicolumn{{{span}}}{{c}}{{{_tex(title)}}}" for title, span in groups)
+            lines += [f"    {''.join(spans)} \\\\", r"    \midrule"]
+        lines += [_tex_row(self.titles), r"    \midrule"]
+        for row in self.cells:
+            lines += [r"    \midrule"] * (row[0] == ALL) + [_tex_row(row)]
+        lines += [r"    \bottomrule", r"  \end{tabular}", rf"  \caption{{{_tex(self.caption)}}}", r"\end{table*}"]
+        return "\n".join(lines) + "\n"
+
+    def csv(self) -> str:
+        """The table with one line of titles."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([self.headings, *self.rows])
+        return text.getvalue()
+
+    def write(self, stem: Path, *forms: Literal["csv", "latex", "markdown"]) -> Table:
+        """Write some of its forms beside each other, as `.csv`, `.tex` and `.md`, and return it for the terminal."""
+        for form in forms:
+            ending = {"csv": "csv", "latex": "tex", "markdown": "md"}[form]
+            write_text(stem.with_name(f"{stem.name}.{ending}"), getattr(self, form)())
+        return self
+
+
+def _markdown(text: str) -> str:
+    """A text that Markdown shows as it is, on one line."""
+    return _MARKS.sub(r"\\\g<0>", html.escape(" ".join(text.split()), quote=False))
+
+
+def _tex(text: str) -> str:
+    """A text that LaTeX shows as it is, in one paragraph."""
+    return " ".join(text.split()).translate(_TEX)
+
+
+def _tex_row(cells: Sequence[str]) -> str:
+    first, *others = map(_tex, cells)
+    return "    " + " & ".join(["{}" * first.startswith(("[", "*")) + first, *others]) + r" \\"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from epigym.io.tables import ScreenTable
+from epigym.io.tables import Table
 from epigym.space.search_problem import SearchProblem, Source
 from learn.data.dataset import DataSet, cached
 from learn.data.explorers import ExplorerSettings
@@ -41,7 +41,7 @@ def collect(
     return sets
 
 
-def summary(sets: Sequence[DataSet]) -> ScreenTable:
+def summary(sets: Sequence[DataSet]) -> Table:
     """What the data sets hold: a line for each, or for each domain when they are many."""
     groups: dict[str, list[DataSet]] = defaultdict(list)
     for data in sets:
@@ -49,7 +49,7 @@ def summary(sets: Sequence[DataSet]) -> ScreenTable:
         groups[name.partition("/")[0] if len(sets) > _LISTED else name].append(data)
     titles = ("problem", "visited", "samples", "goals", "steps", "depth", "worlds", "sec")
     caption = "rollouts; + means that there are more e-states"
-    return ScreenTable(caption, titles, [_row(name, group) for name, group in groups.items()])
+    return Table(caption, titles, [_row(name, group) for name, group in groups.items()])
 
 
 def _row(name: str, group: Sequence[DataSet]) -> list[str]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any
 
+from epigym.io.sealed import digest
 from epigym.task.formula import Formula
 from epigym.task.task import Action, EState, Task
 
 
 def fingerprint(**parts: Any) -> str:
     """32 hexadecimal digits that depend on the parts (plain values and containers) alone."""
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return digest(parts)[:32]
 
 
 def task_fingerprint(task: Task) -> str:

@@ -22,7 +22,7 @@ from epigym.encoding.relational import Relational, type_ids_of
 from epigym.errors import CheckpointError, EpigymError, LimitError, UsageError
 from epigym.features.types import FeatureTypes
 from epigym.io.sealed import read_sealed
-from epigym.io.tables import ScreenTable
+from epigym.io.tables import Table
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.models.base import Base, BaseHeuristic, correct
@@ -35,7 +35,7 @@ from learn.models.runs import CHECKPOINTS, MODEL_FILE, RUN_FILE
 from learn.training.data_module import LabelledStates, PairRuns, Samples, TrainingData, split_samples
 from learn.training.module import GineModule
 from learn.training.options import LossValidation, PublishedOptions, RankingOptions, SearchValidation, Training
-from learn.training.report.pictures import draw_curves, draw_errors, draw_predictions, draw_search_curves
+from learn.training.report.pictures import draw_curves, draw_predictions, draw_search_curves
 from learn.training.report.report import baselines, write_record
 from learn.training.resuming import History, begin, row_of
 from learn.training.selection import Problems, validate_by_search
@@ -295,14 +295,13 @@ def _report(
     with torch.inference_mode():
         predicted = torch.cat([correct(trained.base, batch.base, trained.network(batch.graphs)) for batch in batches])
     true = torch.cat([batch.distance for batch in batches])
-    draw_predictions(predicted.numpy(), true.numpy(), run_dir / "predictions.png")
-    draw_errors(predicted.numpy(), true.numpy(), run_dir / "errors.png")
+    draw_predictions(predicted.numpy(), true.numpy(), f"{run_dir}/")
     draw_curves(history.rows, row, run_dir / "curves.png")
     counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
     return counts | baselines(data.train, data.validation)
 
 
-def metrics_table(metrics: Mapping[str, float]) -> ScreenTable:
+def metrics_table(metrics: Mapping[str, float]) -> Table:
     """The network of the checkpoint that is kept, beside what it is compared with."""
     if "val/problems" in metrics:
         rows = [
@@ -315,10 +314,10 @@ def metrics_table(metrics: Mapping[str, float]) -> ScreenTable:
             if f"{key}/solved" in metrics
         ]
         title = f"greedy search on {metrics['val/problems']:.0f} validation problems"
-        return ScreenTable(title, ("guidance", "solved", "expanded"), rows)
+        return Table(title, ("guidance", "solved", "expanded"), rows)
     rows = []
     for key, name in (("val", "network"), ("median", "median distance"), ("open_goals", "open goals")):
         mae, rmse, r2, near = (metrics[f"{key}/{metric}"] for metric in ("mae", "rmse", "r2", "within_half"))
         rows.append([name, f"{mae:.3f}", f"{rmse:.3f}", f"{r2:.3f}", f"{near:.1%}"])
     titles = ("predictor", "MAE", "RMSE", "R²", "within half a step")
-    return ScreenTable("errors on the validation samples, in steps", titles, rows)
+    return Table("errors on the validation samples, in steps", titles, rows)

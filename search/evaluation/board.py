@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
-from epigym.io.tables import ScreenTable
+from epigym.io.tables import Table
 from search.agents.result import SearchResult
 from search.evaluation.cell import Cell
 
 _COLUMNS = ("solved", "unsolvable", "limit", "error")
 
 
-class Board:
+class Board(Live):
     """A live table: how the cells of each configuration ended, what runs now, and when all will be done.
 
     Args:
@@ -35,22 +34,15 @@ class Board:
         columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
         self._progress = Progress(*columns, speed_estimate_period=3600)  # seconds: cells differ in length
         self._task = self._progress.add_task("", total=len(cells) - len(known))
-        self._live = Live(get_renderable=self._render, console=console, refresh_per_second=2)
         for number, result in known.items():
             self._count(number, result)
+        super().__init__(console=console, refresh_per_second=2)
 
-    def __enter__(self) -> Board:
-        """Start drawing."""
-        self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def stop(self) -> None:
         """Draw the end."""
-        self._live.stop()
-        if not self._live.console.is_terminal:
-            self._live.console.line()
+        super().stop()
+        if not self.console.is_terminal:
+            self.console.line()
 
     def watch(self, numbers: Iterable[int]) -> Iterator[int]:
         """Positions of cells, each shown as running when it is taken."""
@@ -68,12 +60,13 @@ class Board:
         column = "limit" if result.status.is_limit else str(result.status)
         self._counts[self._cells[number].configuration.label, column] += 1
 
-    def _render(self) -> RenderableType:
+    def get_renderable(self) -> RenderableType:
+        """The table, what runs, and the progress."""
         rows = [
             [label, *(str(self._counts[label, column]) for column in _COLUMNS), str(total)]
             for label, total in self._totals.items()
         ]
-        table = ScreenTable("", ["configuration", *_COLUMNS, "of"], rows)
+        table = Table("", ["configuration", *_COLUMNS, "of"], rows)
         running = [self._cells[number] for number in sorted(self._running)]
         names = [f"{cell.problem.name} {cell.configuration.label} …" for cell in running]
         return Group(table, *map(Text, names), self._progress)

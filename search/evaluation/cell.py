@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import platform
 import re
 from collections.abc import Callable
@@ -11,19 +12,22 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from epigym.errors import EpigymError
+from epigym.errors import DamagedError, EpigymError, MissingError
+from epigym.io.files import slug
 from epigym.io.sealed import read_sealed, write_sealed
 from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.fingerprint import fingerprint
-from search.evaluation.kept import kept
 from search.evaluation.suites import Problem
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan_here
 from search.processes.watched import NOBODY, Watcher
 
+logger = logging.getLogger("search.evaluate")
+
 _INNER_SHARE = 0.95  # of the memory limit: a search that ends by itself knows how far it came
+_SETTINGS = ("limits", "anytime", "consistent_beliefs", "reexecute")
 _SHOWN = 8  # digits of a key in the name of a file
 COLUMNS = (
     "domain", "problem", "configuration", "consistent_beliefs", "status", "plan_length", "first_length", "optimal",
@@ -49,7 +53,7 @@ class Cell:
         anytime: whether to go on after the first plan, for shorter ones.
         consistent_beliefs: whether plans are left out that make an agent believe everything.
         reexecute: whether plans are re-executed by the reference.
-        key: a hash of what the outcome depends on, see `search.evaluation.fingerprint`.
+        key: a hash of what the outcome depended on when the grid was made, see `keyed`.
     """
 
     problem: Problem
@@ -58,12 +62,17 @@ class Cell:
     anytime: bool
     consistent_beliefs: bool
     reexecute: bool
-    key: str
+    key: str = ""
+
+    def keyed(self, content: str) -> Cell:
+        """The cell with a key of what the outcome depends on now; `content` is the digest of the problem."""
+        settings = {name: value for name, value in asdict(self).items() if name in _SETTINGS}
+        return replace(self, key=fingerprint(content, self.problem, self.configuration, settings))
 
     def file(self, folder: Path) -> Path:
         """Where the outcome is kept."""
         parts = self.problem.name.strip("/").replace("..", "_").split("/")
-        return folder.joinpath("cells", *parts, self.configuration.label.replace("/", "+") + self._ending)
+        return folder.joinpath("cells", *parts, slug(self.configuration.label) + self._ending)
 
     @property
     def _ending(self) -> str:
@@ -99,17 +108,7 @@ class Cell:
         Raises:
             EpigymError: when the problem is wrong, or something that the outcome depends on is no longer what it was.
         """
-        content = self.problem.digest()
-        key = fingerprint(
-            content,
-            self.problem,
-            self.configuration,
-            self.limits,
-            self.anytime,
-            self.consistent_beliefs,
-            self.reexecute,
-        )
-        if key != self.key:
+        if self.keyed(self.problem.digest()) != self:
             raise EpigymError(
                 "the problem, a file of the settings or the program has changed since the start: start again"
             )
@@ -152,6 +151,27 @@ class Cell:
         mine = self.file(folder)
         alike = re.compile(re.escape(mine.name.removesuffix(self._ending)) + rf"\.[0-9a-f]{{{_SHOWN}}}\.json")
         return [path for path in mine.parent.glob("*.json") if path != mine and alike.fullmatch(path.name)]
+
+
+def kept(path: Path, consequence: str) -> dict[str, Any]:
+    """The values of a sealed file; none when it does not exist, or is damaged.
+
+    A damaged file is named in one warning, and is kept beside its place with `.damaged` behind its name.
+
+    Args:
+        path: the file.
+        consequence: what happens now that it is damaged, such as "computed again".
+    """
+    aside = path.with_name(f"{path.name}.damaged")
+    try:
+        return read_sealed(path, f"{consequence}, what was there is kept as {aside.name}")
+    except MissingError:
+        return {}
+    except DamagedError as error:
+        with suppress(FileNotFoundError):  # another process was faster
+            path.replace(aside)
+            logger.warning("%s", error)
+        return {}
 
 
 def search_from(

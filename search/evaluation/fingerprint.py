@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import functools
 import glob
-import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from importlib.util import find_spec
 from inspect import getsourcefile
 from pathlib import Path
 from typing import Any
 
 from epigym.config.targets import TARGET, find
-from search.agents.limits import Limits
+from epigym.io.sealed import digest
 from search.evaluation.suites import Problem
 from search.heuristics.gnn import Gnn, good_checkpoints
 from search.heuristics.learned import Learned, shipped_models
@@ -31,43 +28,24 @@ _SOURCES = {
 """What a search may run, by package; the built core counts as well."""
 
 
-def fingerprint(
-    content: str,
-    problem: Problem,
-    configuration: Configuration,
-    limits: Limits,
-    anytime: bool,
-    consistent_beliefs: bool,
-    reexecute: bool,
-) -> str:
+def fingerprint(content: str, problem: Problem, configuration: Configuration, settings: Mapping[str, Any]) -> str:
     """A hash of everything that decides how a search ends, as it is now.
 
-    That is the content of the problem, how it is read, the settings with the content of the files that they name, the
-    limits, and the sources of the program.
-
-    Args:
-        content: `problem.digest()`.
-        problem: what to solve.
-        configuration: what to solve it with.
-        limits: within which limits.
-        anytime: whether to go on after the first plan.
-        consistent_beliefs: whether plans are left out that make an agent believe everything.
-        reexecute: whether plans are re-executed by the reference.
+    That is the content of the problem (`problem.digest()`), how it is read, the configuration with the content of the
+    files that it names, the limits and other settings, and the sources of the program.
     """
     domain = None if problem.is_file else problem.domain  # what a file says about its domain is not looked at
     choices = configuration.choices
-    known = {
-        "problem": content,
-        "reading": [problem.reading.semantics, problem.reading.plank_compat],
-        "choices": [{key: value for key, value in choice.items() if key != "label"} for choice in choices],
-        "files": [_digest(sorted(_files(choice, domain))) for choice in choices],
-        "limits": asdict(limits),
-        "anytime": anytime,
-        "consistent_beliefs": consistent_beliefs,
-        "reexecute": reexecute,
-        "program": _program(),
-    }
-    return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+    return digest(
+        {
+            "problem": content,
+            "reading": [problem.reading.semantics, problem.reading.plank_compat],
+            "choices": [{key: value for key, value in choice.items() if key != "label"} for choice in choices],
+            "files": [_contents(sorted(_files(choice, domain))) for choice in choices],
+            "settings": settings,
+            "program": program(),
+        }
+    )
 
 
 def _files(choice: Mapping[str, Any], domain: str | None) -> Iterator[Path]:
@@ -84,16 +62,17 @@ def _files(choice: Mapping[str, Any], domain: str | None) -> Iterator[Path]:
         yield Path(str(getsourcefile(find(choice[TARGET]))))
 
 
-def _digest(files: Iterable[Path]) -> list[str]:
-    return [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+def _contents(files: Iterable[Path]) -> list[str]:
+    return [digest(path.read_bytes()) for path in files]
 
 
 @functools.cache
-def _program() -> list[str]:
-    return _digest(_program_files())
+def program() -> list[str]:
+    """The digests of the program, which does not change while it runs."""
+    return _contents(program_files())
 
 
-def _program_files() -> list[Path]:
+def program_files() -> list[Path]:
     """The built core and the sources of what a search may run."""
     return [_origin("epigym._core")] + [
         path

@@ -10,7 +10,6 @@ from epigym.errors import UsageError
 from epigym.io.files import write_rows
 from search.agents.limits import Limits
 from search.evaluation.cell import COLUMNS, Cell
-from search.evaluation.fingerprint import fingerprint
 from search.evaluation.suites import Problem
 from search.planning.configuration import Choice, Configuration
 
@@ -30,12 +29,11 @@ def cells_of(
         MissingError: when there is no such problem.
     """
     contents = {problem: problem.digest() for problem in problems}
-
-    def cell(problem: Problem, configuration: Configuration) -> Cell:
-        key = fingerprint(contents[problem], problem, configuration, limits, anytime, consistent_beliefs, reexecute)
-        return Cell(problem, configuration, limits, anytime, consistent_beliefs, reexecute, key)
-
-    return [cell(problem, configuration) for problem in contents for configuration in configurations]
+    return [
+        Cell(problem, configuration, limits, anytime, consistent_beliefs, reexecute).keyed(content)
+        for problem, content in contents.items()
+        for configuration in configurations
+    ]
 
 
 def configurations_of(agents: Sequence[Choice], heuristics: Sequence[Choice]) -> list[Configuration]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import Any
 import domains
 from domains.suites import suite
 from epigym.errors import MissingError, ProblemWarning, UsageError
+from epigym.io.sealed import digest
 from epigym.language import Semantics
 from epigym.names import unknown
 from epigym.problem import Reading, load_problem
@@ -50,7 +50,7 @@ class Problem:
 
     def digest(self) -> str:
         """A hash of all texts that make up the problem; errors as `contents`."""
-        return hashlib.sha256(repr(self.contents()).encode()).hexdigest()
+        return digest(self.contents())
 
     def contents(self) -> list[bytes]:
         """All texts that make up the problem.
@@ -76,7 +76,14 @@ class Problem:
 
 def named_problems(names: Iterable[str], semantics: Semantics) -> list[Problem]:
     """Problems that are named one by one: files or `domain/instance`."""
-    return [_named(name, semantics) for name in names]
+    found = []
+    for name in names:
+        if not name:
+            raise UsageError("problems: a name is empty: name files, or domain/instance")
+        head, path = name.partition("/")[0], Path(name)
+        domain = head if head in domains.DOMAINS and not path.is_file() else path.resolve().parent.name
+        found.append(Problem(name, domain, name, Reading(semantics)))
+    return found
 
 
 def problems_of(
@@ -105,14 +112,6 @@ def problems_of(
         if domain not in by_domain:
             raise UsageError(unknown("domain", domain, by_domain))
     return [problem for domain in only or by_domain for problem in islice(by_domain[domain], per_domain)]
-
-
-def _named(name: str, semantics: Semantics) -> Problem:
-    if not name:
-        raise UsageError("problems: a name is empty: name files, or domain/instance")
-    head = name.partition("/")[0]
-    domain = head if head in domains.DOMAINS and not Path(name).is_file() else Path(name).resolve().parent.name
-    return Problem(name, domain, name, Reading(semantics))
 
 
 def _instances(choice: Mapping[str, Any]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from epigym.io.tables import ScreenTable
+from epigym.io.tables import Table
 from search.agents.result import SearchResult, SearchStatus
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def show_plan(console: Console, result: SearchResult) -> None:
 def _show_rows(console: Console, results: Sequence[SearchResult], rows: Mapping[str, Sequence[str]]) -> None:
     """Print a table with a column for each result, then what the results say."""
     titles = ["", *(result.label for result in results)]
-    console.print(ScreenTable(results[0].problem, titles, [[name, *cells] for name, cells in rows.items()]))
+    console.print(Table(results[0].problem, titles, [[name, *cells] for name, cells in rows.items()]))
     for result in results:
         if result.checkpoint:
             console.print(f"{result.label} uses the checkpoint {result.checkpoint}", soft_wrap=True)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from search.reports.metrics import bootstrap, iqm, iqm_of_samples
+from search.reports.metrics import bootstrap, interquartile_mean, iqm
 from search.reports.outcomes import METRICS, PAPER_METRICS, Outcome, Outcomes, values_of
 
 _DOTS = 150  # per inch, of a PNG
@@ -24,12 +24,15 @@ def coverage(outcomes: Outcomes) -> Figure:
     figure, axes = _figure(1.5 * len(domains) + 2, 4)
     width = _BARS / len(outcomes.configurations)
     for number, name in enumerate(outcomes.configurations):
-        known = [outcomes.known(name, problems) for problems in domains.values()]
-        shares = [len(outcomes.solved(name, problems)) / max(len(problems), 1) for problems in known]
-        axes.bar(np.arange(len(domains)) + number * width, shares, width, label=name, color=_colour(number))
-    axes.set_xticks(np.arange(len(domains)) + (_BARS - width) / 2, [name.replace("_", "\n") for name in domains])
-    axes.set_ylim(0, 1)
-    axes.set_ylabel("solved")
+        numbers = [
+            [len(of(name, problems)) for of in (outcomes.solved, outcomes.found)] for problems in domains.values()
+        ]
+        shares = [solved / max(found, 1) for solved, found in numbers]
+        axes.bar(np.arange(len(domains)) + number * width, shares, width, label=_plain(name), color=_colour(number))
+    axes.set_xticks(
+        np.arange(len(domains)) + (_BARS - width) / 2, [_plain(name).replace("_", "\n") for name in domains]
+    )
+    axes.set(ylim=(0, 1), ylabel="solved")
     axes.yaxis.set_major_formatter("{x:.0%}")
     _legend(figure)
     return figure
@@ -44,7 +47,7 @@ def aggregates(outcomes: Outcomes) -> Figure:
         for number, name in enumerate(outcomes.configurations):
             values = values_of(outcomes.solved(name, shared), METRICS[metric])
             if values:
-                low, high = bootstrap(values, iqm_of_samples)
+                low, high = bootstrap(values, interquartile_mean)
                 axes.plot([low, high], [number, number], color=_colour(number), linewidth=6, alpha=0.35)
                 axes.plot(iqm(values).mean, number, "|", color=_colour(number), markersize=14, markeredgewidth=2)
         axes.set_xlabel(metric)
@@ -54,7 +57,7 @@ def aggregates(outcomes: Outcomes) -> Figure:
             axes.xaxis.set_major_formatter("{x:g}")
             axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(axis="x", alpha=0.3)
-    panels[0].set_yticks(range(len(outcomes.configurations)), outcomes.configurations)
+    panels[0].set_yticks(range(len(outcomes.configurations)), map(_plain, outcomes.configurations))
     panels[0].invert_yaxis()
     figure.suptitle(f"IQM with 95 % interval over the {len(shared)} problems that all solved", fontsize="medium")
     return figure
@@ -66,10 +69,11 @@ def cactus(outcomes: Outcomes, metric: str) -> Figure:
     for number, name in enumerate(outcomes.configurations):
         values = sorted(values_of(outcomes.solved(name, outcomes.problems), METRICS[metric]))
         if values:
-            axes.step([*values, values[-1]], range(len(values) + 1), where="pre", label=name, color=_colour(number))
+            axes.step(
+                [*values, values[-1]], range(len(values) + 1), where="pre", label=_plain(name), color=_colour(number)
+            )
     axes.set_xscale("symlog", linthresh=1)
-    axes.set_xlabel(metric)
-    axes.set_ylabel("problems solved")
+    axes.set(xlabel=metric, ylabel="problems solved")
     axes.grid(alpha=0.3)
     _legend(figure)
     return figure
@@ -87,13 +91,12 @@ def scatter(outcomes: Outcomes, first: str, second: str) -> Figure:
     figure, axes = _figure(7, 5)
     for number, domain in enumerate(outcomes.domains):
         points = [(_nodes(a, border), _nodes(b, border)) for name, a, b in pairs if name == domain and a and b]
-        axes.plot(*np.array(points).reshape(-1, 2).T, "o", alpha=0.6, label=domain, color=_colour(number))
+        axes.plot(*np.array(points).reshape(-1, 2).T, "o", alpha=0.6, label=_plain(domain), color=_colour(number))
     axes.plot([1, border], [1, border], color="grey", linewidth=1)
     for line in (axes.axhline, axes.axvline):
         line(border, color="grey", linewidth=1, linestyle=":")
     axes.set(xscale="log", yscale="log", xlim=(0.7, 1.5 * border), ylim=(0.7, 1.5 * border), aspect="equal")
-    axes.set_xlabel(f"nodes of {first}")
-    axes.set_ylabel(f"nodes of {second}")
+    axes.set(xlabel=f"nodes of {_plain(first)}", ylabel=f"nodes of {_plain(second)}")
     _legend(figure)
     return figure
 
@@ -112,11 +115,11 @@ def ratios(outcomes: Outcomes, baseline: str) -> Figure:
         points = [(length, ratio) for length, found in by_length.items() for ratio in found]
         axes.plot(*np.array(points).reshape(-1, 2).T, "o", alpha=0.3, color=_colour(number))
         lengths = sorted(by_length)
-        axes.plot(lengths, [np.median(by_length[length]) for length in lengths], label=name, color=_colour(number))
+        axes.plot(
+            lengths, [np.median(by_length[length]) for length in lengths], label=_plain(name), color=_colour(number)
+        )
     axes.axhline(1, color="grey", linewidth=1)
-    axes.set_yscale("log")
-    axes.set_xlabel(f"plan length of {baseline}")
-    axes.set_ylabel(f"nodes / nodes of {baseline}")
+    axes.set(xlabel=f"plan length of {_plain(baseline)}", ylabel=f"nodes / nodes of {_plain(baseline)}", yscale="log")
     axes.grid(alpha=0.3)
     _legend(figure)
     return figure
@@ -132,6 +135,11 @@ def write_figure(figure: Figure, folder: Path, name: str) -> None:
 def _figure(width: float, height: float) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots()
+
+
+def _plain(text: str) -> str:
+    """A text that has no formulas."""
+    return text.replace("$", r"\$")
 
 
 def _colour(number: int) -> tuple[float, float, float, float]:

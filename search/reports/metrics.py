@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,47 +31,32 @@ def iqm(values: Sequence[float]) -> Spread:
     if not values:
         raise ValueError("no values to aggregate")
     low, high = np.quantile(values, [0.25, 0.75])
-    [mean] = iqm_of_samples(np.array([values], dtype=np.float64))
-    return Spread(float(mean), float(high - low))
+    return Spread(float(interquartile_mean(np.array(values))), float(high - low))
 
 
-def iqm_of_samples(samples: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64[r]: the interquartile mean of each row of `samples` (float64[r, n])."""
-    low, high = np.quantile(samples, [0.25, 0.75], axis=1, keepdims=True)
+def interquartile_mean(samples: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
+    """The means of the values within the quartiles along an axis."""
+    low, high = np.quantile(samples, [0.25, 0.75], axis=axis, keepdims=True)
     within = (low <= samples) & (samples <= high)
-    within |= ~within.any(axis=1, keepdims=True)
-    means: NDArray[np.float64] = (samples * within).sum(axis=1) / within.sum(axis=1)
+    within |= ~within.any(axis=axis, keepdims=True)
+    means: NDArray[np.float64] = np.mean(samples, axis=axis, where=within)
     return means
 
 
-def mean_of_samples(samples: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64[r]: the mean of each row of `samples` (float64[r, n])."""
-    means: NDArray[np.float64] = samples.mean(axis=1)
-    return means
-
-
-def bootstrap(
-    values: Sequence[float], statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]], seed: int = 0
-) -> tuple[float, float]:
-    """The 95 % percentile bootstrap interval of a statistic, from 2000 resamples.
-
-    Args:
-        values: one for each problem.
-        statistic: from float64[r, n], one sample a row, to float64[r].
-        seed: of the resamples; equal seeds give equal intervals.
-    """
+def bootstrap(values: Sequence[float], statistic: Callable[..., Any]) -> tuple[float, float]:
+    """The 95 % percentile bootstrap interval of a statistic along an axis, from 2000 resamples, the same each time."""
     if len(values) == 1:  # of which SciPy knows no interval
         return values[0], values[0]
     from scipy import stats
 
     found = stats.bootstrap(
         (values,),
-        lambda samples, axis: statistic(samples),
+        statistic,
         vectorized=True,
         method="percentile",
         n_resamples=_RESAMPLES,
         confidence_level=_LEVEL,
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(0),
     )
     low, high = found.confidence_interval
     return float(low), float(high)

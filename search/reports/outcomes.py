@@ -59,6 +59,11 @@ class Outcome:
         """Whether a plan was found."""
         return self.status is SearchStatus.SOLVED
 
+    @property
+    def restriction(self) -> str:
+        """What to add to its status where that holds only of some plans."""
+        return " without collapse" if self.status.is_decided and self.consistent_beliefs else ""
+
 
 Metric = Callable[[Outcome], float | None]
 
@@ -119,29 +124,22 @@ class Outcomes:
         """All problems."""
         return [problem for problems in self.domains.values() for problem in problems]
 
-    def known(self, configuration: str, problems: Iterable[str]) -> list[str]:
-        """Those of some problems on which a configuration has an outcome; published tables may lack some."""
-        return [problem for problem in problems if problem in self.table[configuration]]
+    def found(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
+        """The outcomes of a configuration on some problems; published tables may lack some."""
+        outcomes = self.table[configuration]
+        return [outcomes[problem] for problem in problems if problem in outcomes]
 
     def solved(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
-        """The solved outcomes of a configuration on some problems."""
-        outcomes = self.table[configuration]
-        return [outcomes[problem] for problem in problems if problem in outcomes and outcomes[problem].is_solved]
+        """Those of them that are plans."""
+        return [outcome for outcome in self.found(configuration, problems) if outcome.is_solved]
 
     def answered(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
-        """The outcomes of a configuration on some problems that settle them: a plan, or a proof that there is none."""
-        outcomes = self.table[configuration]
-        return [
-            outcomes[problem] for problem in problems if problem in outcomes and outcomes[problem].status.is_decided
-        ]
+        """Those of them that settle the problem: a plan, or a proof that there is none."""
+        return [outcome for outcome in self.found(configuration, problems) if outcome.status.is_decided]
 
     def common(self, problems: Iterable[str]) -> list[str]:
         """The problems that every configuration solved."""
-        return [
-            problem
-            for problem in problems
-            if all(problem in outcomes and outcomes[problem].is_solved for outcomes in self.table.values())
-        ]
+        return [problem for problem in problems if all(self.solved(name, [problem]) for name in self.table)]
 
     def of(self, configurations: Sequence[str]) -> Outcomes:
         """The outcomes of these configurations only."""
@@ -168,9 +166,16 @@ def read_outcomes(runs: Sequence[str | Path], others: Iterable[Outcome] = ()) ->
     table: dict[str, dict[str, Outcome]] = {}
     left_out: list[LeftOut] = []
     for run in runs:
-        rows = _rows(Path(run))
-        left_out += (entry for entry in map(_left_out, rows) if entry.others or not entry.has_outcome)
-        for outcome in (_outcome(row, Path(run)) for row in rows if row["status"]):
+        file = Path(run, "results.csv")
+        if not file.is_file():
+            raise MissingError(f"{run} holds no results.csv; name a folder that search.evaluate wrote")
+        for row in read_rows(file, _COLUMNS):
+            entry = LeftOut(row["configuration"], row["problem"], bool(row["status"]), int(row["other_outcomes"]))
+            if entry.others or not entry.has_outcome:
+                left_out.append(entry)
+            if not entry.has_outcome:
+                continue
+            outcome = _outcome(row, file)
             known = table.setdefault(outcome.configuration, {})
             if outcome.problem in known:
                 raise EpigymError(f"{outcome.configuration} on {outcome.problem} is in two runs; report them apart")
@@ -184,42 +189,27 @@ def read_outcomes(runs: Sequence[str | Path], others: Iterable[Outcome] = ()) ->
     return Outcomes(table, left_out)
 
 
-def _rows(folder: Path) -> list[dict[str, str]]:
-    file = folder / "results.csv"
-    if not file.is_file():
-        raise MissingError(f"{folder} holds no results.csv; name a folder that search.evaluate wrote")
-    return read_rows(file, _COLUMNS)
-
-
-def _left_out(row: Mapping[str, str]) -> LeftOut:
-    return LeftOut(row["configuration"], row["problem"], bool(row["status"]), int(row["other_outcomes"]))
-
-
-def _outcome(row: Mapping[str, str], folder: Path) -> Outcome:
+def _outcome(row: Mapping[str, str], file: Path) -> Outcome:
     try:
-        return _read(row, folder)
+        return Outcome(
+            domain=row["domain"],
+            problem=row["problem"],
+            configuration=row["configuration"],
+            status=SearchStatus(row["status"]),
+            plan_length=number_of(row["plan_length"]),
+            expanded=number_of(row["expanded"]),
+            search_ms=number_of(row["search_seconds"], 1e3),
+            total_ms=number_of(row["total_seconds"], 1e3),
+            peak_mib=number_of(row["peak_bytes"], 1 / 2**20),
+            actions=number_of(row["actions"]),
+            fluents=number_of(row["fluents"]),
+            initial_worlds=number_of(row["initial_worlds"]),
+            consistent_beliefs=row["consistent_beliefs"] == "true",
+            file=file.parent / row["file"] if row.get("file") else None,
+        )
     except ValueError as error:
-        place = f"{folder / 'results.csv'}, {row['problem']} with {row['configuration']}"
+        place = f"{file}, {row['problem']} with {row['configuration']}"
         raise EpigymError(f"{place}: {error}: start the evaluation again, which makes the table again") from None
-
-
-def _read(row: Mapping[str, str], folder: Path) -> Outcome:
-    return Outcome(
-        domain=row["domain"],
-        problem=row["problem"],
-        configuration=row["configuration"],
-        status=SearchStatus(row["status"]),
-        plan_length=number_of(row["plan_length"]),
-        expanded=number_of(row["expanded"]),
-        search_ms=number_of(row["search_seconds"], 1e3),
-        total_ms=number_of(row["total_seconds"], 1e3),
-        peak_mib=number_of(row["peak_bytes"], 1 / 2**20),
-        actions=number_of(row["actions"]),
-        fluents=number_of(row["fluents"]),
-        initial_worlds=number_of(row["initial_worlds"]),
-        consistent_beliefs=row["consistent_beliefs"] == "true",
-        file=folder / row["file"] if row.get("file") else None,
-    )
 
 
 def number_of(text: str, unit: float = 1.0) -> float | None:

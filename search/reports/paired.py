@@ -6,9 +6,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from search.reports.metrics import bootstrap, mcnemar, mean_of_samples
+import numpy as np
+
+from epigym.io.tables import Table
+from search.reports.metrics import bootstrap, mcnemar
 from search.reports.outcomes import Outcomes
-from search.reports.tables import ReportTable, number
+from search.reports.tables import number
 
 _COUNTS = ("problems", "both", "only first", "only second")
 _NODES = ("nodes first/second", "p (Wilcoxon)")
@@ -79,7 +82,7 @@ class Comparison:
 
 def compare(outcomes: Outcomes, first: str, second: str) -> Comparison | None:
     """Compare two configurations; None when there is no problem with an outcome of both."""
-    problems = outcomes.known(second, outcomes.known(first, outcomes.problems))
+    problems = [name for name in outcomes.problems if all(name in outcomes.table[label] for label in (first, second))]
     if not problems:
         return None
     from scipy import stats
@@ -97,7 +100,7 @@ def compare(outcomes: Outcomes, first: str, second: str) -> Comparison | None:
         only_first=ours,
         only_second=theirs,
         mcnemar=mcnemar(ours, theirs),
-        interval=bootstrap(differences, mean_of_samples),
+        interval=bootstrap(differences, np.mean),
         counted=len(ratios),
         unequal=len(unequal),
         ratio=math.exp(sum(ratios) / len(ratios)) if ratios else None,
@@ -105,18 +108,17 @@ def compare(outcomes: Outcomes, first: str, second: str) -> Comparison | None:
     )
 
 
-def paired(outcomes: Outcomes, pairs: Iterable[tuple[str, str]]) -> ReportTable:
+def paired(outcomes: Outcomes, pairs: Iterable[tuple[str, str]]) -> Table:
     """One line for each pair of configurations that have a problem in common."""
     compared = [found for first, second in pairs if (found := compare(outcomes, first, second)) is not None]
-    return ReportTable(
-        name="paired",
+    return Table(
         caption="Two configurations on the same problems: those that both or only one answered, with the exact McNemar "
         "test; the difference of the shares answered in points, with its 95 % bootstrap interval; and the geometric "
         "mean of the ratio of their nodes where both solved, with the Wilcoxon signed-rank test on its logarithm. "
         "Probabilities p are those of a difference at least as large if there were none, not corrected for the number "
         "of lines.",
-        groups=[("", 10)],
-        header=["first", "second", *_COUNTS, "p (McNemar)", "difference", "both solved", *_NODES],
+        texts=2,
+        titles=["first", "second", *_COUNTS, "p (McNemar)", "difference", "both solved", *_NODES],
         rows=[_row(one) for one in compared],
     )
 

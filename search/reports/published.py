@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from epigym.errors import EpigymError, MissingError, UsageError
+from epigym.errors import EpigymError, UsageError
+from epigym.io.files import read_rows
 from epigym.names import unknown
 from search.agents.result import SearchStatus
 from search.reports.outcomes import Outcome, number_of
@@ -15,6 +15,7 @@ PUBLISHED = "published "
 """How the names of published configurations begin."""
 
 _FILE = Path(__file__).parent / "published.csv"
+"""Results of "Scaling Multi-Agent Epistemic Planning through GNN-Derived Heuristics" (AAMAS 2026), Appendix G."""
 
 Row = Mapping[str, str]
 
@@ -34,8 +35,7 @@ def published(names: Sequence[str]) -> list[Outcome]:
 
 
 def _of_paper(setup: str) -> list[Outcome]:
-    with _FILE.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    rows = read_rows(_FILE, ())
     known = dict.fromkeys(row["setup"] for row in rows)
     if setup not in known:
         raise UsageError(unknown("published experiment", setup, known))
@@ -56,11 +56,7 @@ def _of_paper(setup: str) -> list[Outcome]:
 
 
 def _of_table(name: str) -> list[Outcome]:
-    try:
-        with Path(name).open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except OSError as error:
-        raise MissingError(f"cannot read the published table {name!r}: {error.strerror}") from None
+    rows = read_rows(name, ())
     for read, columns in _LAYOUTS:
         if rows and columns <= rows[0].keys():
             return [read(row) for row in rows]

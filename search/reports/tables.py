@@ -1,19 +1,15 @@
-"""The tables of a report, as Markdown, LaTeX and CSV."""
+"""The tables of a report."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
-from epigym.io.files import write_text
+import numpy as np
+
+from epigym.io.tables import ALL, Table
 from search.agents.result import SearchStatus
-from search.reports.metrics import bootstrap, iqm, iqm_of_samples, mean_of_samples
+from search.reports.metrics import bootstrap, interquartile_mean, iqm
 from search.reports.outcomes import METRICS, PAPER_METRICS, Metric, Outcome, Outcomes, values_of
-
-ALL = "All"
 
 _PER_INSTANCE = ("length", "nodes", "time [ms]", "memory [MiB]")
 _COSTS = ("nodes", "time [ms]")
@@ -22,7 +18,7 @@ _SIZES: dict[str, Metric] = {
     "fluents": lambda outcome: outcome.fluents,
     "worlds": lambda outcome: outcome.initial_worlds,
 }
-_STATUS_TEXT = {
+_ENDINGS = {
     SearchStatus.UNSOLVABLE: "unsolvable",
     SearchStatus.EXPANSION_LIMIT: "NO",
     SearchStatus.TIME_LIMIT: "TO",
@@ -31,64 +27,7 @@ _STATUS_TEXT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ReportTable:
-    """A table of text.
-
-    Attributes:
-        name: of its files.
-        caption: what it shows.
-        groups: titles over the columns after the first one, each with the number of columns that it spans.
-        header: titles of the columns.
-        rows: the cells, as many as the header has.
-    """
-
-    name: str
-    caption: str
-    groups: Sequence[tuple[str, int]]
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-    @property
-    def titles(self) -> list[str]:
-        """One title for each column: the group's and the column's own."""
-        groups = ["", *(title for title, span in self.groups for _ in range(span))]
-        return [f"{group} {title}".strip() for group, title in zip(groups, self.header, strict=True)]
-
-    def markdown(self) -> str:
-        """The table as GitHub reads it."""
-        rule = ["---", *["---:"] * (len(self.header) - 1)]
-        lines = ["| " + " | ".join(cells) + " |" for cells in (self.titles, rule, *self.rows)]
-        return f"**{self.caption}**\n\n" + "\n".join(lines) + "\n"
-
-    def latex(self) -> str:
-        """The table in the layout of the paper's tables, for the package booktabs."""
-        columns = "l" + "|".join("r" * span for _, span in self.groups)
-        top = [""] + [rf"\multicolumn{{{span}}}{{c}}{{{_tex(title)}}}" for title, span in self.groups]
-        lines = [r"\begin{table*}[!ht]", r"  \centering", rf"  \begin{{tabular}}{{{columns}}}", r"    \toprule"]
-        if any(title for title, _ in self.groups):
-            lines += ["    " + " & ".join(top) + r" \\", r"    \midrule"]
-        lines += ["    " + " & ".join(map(_tex, self.header)) + r" \\", r"    \midrule"]
-        for row in self.rows:
-            if row[0] == ALL:
-                lines.append(r"    \midrule")
-            lines.append("    " + " & ".join(map(_tex, row)) + r" \\")
-        lines += [r"    \bottomrule", r"  \end{tabular}", rf"  \caption{{{_tex(self.caption)}}}", r"\end{table*}"]
-        return "\n".join(lines) + "\n"
-
-    def csv(self) -> str:
-        """The table with one line of titles."""
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self.titles, *self.rows])
-        return text.getvalue()
-
-    def write(self, folder: Path) -> None:
-        """Write the three forms into a folder."""
-        for suffix, text in (("md", self.markdown()), ("tex", self.latex()), ("csv", self.csv())):
-            write_text(folder / f"{self.name}.{suffix}", text)
-
-
-def summary(outcomes: Outcomes, *, common: bool) -> ReportTable:
+def summary(outcomes: Outcomes, *, common: bool) -> Table:
     """Coverage of the problems with an outcome, and nodes, time and plan length as IQM ± IQR, by domain.
 
     Args:
@@ -101,97 +40,81 @@ def summary(outcomes: Outcomes, *, common: bool) -> ReportTable:
         shared = outcomes.common(problems)
         for configuration in outcomes.configurations:
             solved = outcomes.solved(configuration, problems)
-            row.append(_coverage(len(solved), len(outcomes.known(configuration, problems))))
             chosen = outcomes.solved(configuration, shared) if common else solved
+            row.append(_coverage(solved, outcomes.found(configuration, problems)))
             row += [_aggregate(chosen, METRICS[metric]) for metric in PAPER_METRICS]
         rows.append(row)
     scope = "the problems that every configuration solved" if common else "the problems that each configuration solved"
-    return ReportTable(
-        name=f"summary_{'common' if common else 'all'}",
+    return Table(
         caption=f"Solved instances, and IQM ± IQR over {scope}.",
         groups=[(configuration, 1 + len(PAPER_METRICS)) for configuration in outcomes.configurations],
-        header=["", *(["solved", *PAPER_METRICS] * len(outcomes.configurations))],
+        titles=["", *(["solved", *PAPER_METRICS] * len(outcomes.configurations))],
         rows=rows,
     )
 
 
-def totals(outcomes: Outcomes) -> ReportTable:
+def totals(outcomes: Outcomes) -> Table:
     """One line for each configuration: coverage with its 95 % interval and all metrics, on common problems."""
-    problems = outcomes.problems
-    shared = outcomes.common(problems)
+    shared = outcomes.common(outcomes.problems)
     rows = []
     for configuration in outcomes.configurations:
-        known = outcomes.known(configuration, problems)
-        solved = outcomes.solved(configuration, known)
-        row = [configuration, _coverage(len(solved), len(known)), _coverage_interval(solved, known)]
+        solved, found = (of(configuration, outcomes.problems) for of in (outcomes.solved, outcomes.found))
         chosen = outcomes.solved(configuration, shared)
-        rows.append(row + [_with_interval(chosen, metric) for metric in METRICS.values()])
-    return ReportTable(
-        name="totals",
+        costs = [_aggregate(chosen, metric, has_interval=True) for metric in METRICS.values()]
+        rows.append([configuration, _coverage(solved, found), _coverage_interval(solved, found), *costs])
+    return Table(
         caption=f"All domains: coverage, and IQM ± IQR [95 % bootstrap interval of the IQM] over the {len(shared)} "
         "problems that every configuration solved.",
-        groups=[("", 2 + len(METRICS))],
-        header=["configuration", "solved", "95 % interval", *METRICS],
+        titles=["configuration", "solved", "95 % interval", *METRICS],
         rows=rows,
     )
 
 
-def overview(outcomes: Outcomes) -> ReportTable:
+def overview(outcomes: Outcomes) -> Table:
     """One short line for each configuration, for a terminal of 80 columns."""
-    problems = outcomes.problems
-    shared = outcomes.common(problems)
+    shared = outcomes.common(outcomes.problems)
     rows = []
     for configuration in outcomes.configurations:
-        known = outcomes.known(configuration, problems)
-        answered = outcomes.answered(configuration, known)
-        unsolvable = [outcome for outcome in answered if not outcome.is_solved]
-        row = [
-            configuration,
-            f"{len(answered)}/{len(known)}",
-            str(len(unsolvable)),
-            _coverage_interval(answered, known),
-        ]
-        chosen = outcomes.solved(configuration, shared)
-        rows.append(row + [_mean(chosen, METRICS[metric]) for metric in _COSTS])
-    return ReportTable(
-        name="overview",
+        answered, found = (of(configuration, outcomes.problems) for of in (outcomes.answered, outcomes.found))
+        unsolvable = len([outcome for outcome in answered if not outcome.is_solved])
+        costs = [values_of(outcomes.solved(configuration, shared), METRICS[metric]) for metric in _COSTS]
+        means = [number(iqm(values).mean) if values else "–" for values in costs]
+        share = f"{len(answered)}/{len(found)}"
+        rows.append([configuration, share, str(unsolvable), _coverage_interval(answered, found), *means])
+    return Table(
         caption="Problems answered, some of them as proved unsolvable, with the 95 % bootstrap interval; IQM over the "
         f"{len(shared)} problems that every configuration solved.",
-        groups=[("", 3 + len(_COSTS))],
-        header=["configuration", "answered", "no plan", "95 %", *_COSTS],
+        titles=["configuration", "answered", "no plan", "95 %", *_COSTS],
         rows=rows,
     )
 
 
-def instances(outcomes: Outcomes) -> ReportTable:
+def instances(outcomes: Outcomes) -> Table:
     """Every problem: its ground size, and what each configuration found at what cost, or how its search ended."""
     rows = []
     for problem in outcomes.problems:
-        row = [problem, *_sizes(outcomes, problem)]
-        for configuration in outcomes.configurations:
-            outcome = outcomes.table[configuration].get(problem)
-            row += _instance_cells(outcome)
-        rows.append(row)
-    return ReportTable(
-        name="instances",
+        by_configuration = [outcomes.table[name].get(problem) for name in outcomes.configurations]
+        known = list(filter(None, by_configuration))
+        sizes = [shown(next(iter(values_of(known, size)), None)) for size in _SIZES.values()]
+        rows.append([problem, *sizes, *(cell for outcome in by_configuration for cell in _instance_cells(outcome))])
+    return Table(
         caption="Every problem: ground size, plan length, expanded nodes, total time and peak memory. TO: time-out, "
         "MO: out of memory, NO: out of nodes, –: not run or not known.",
         groups=[("", 3), *((configuration, 4) for configuration in outcomes.configurations)],
-        header=["problem", *_SIZES, *(_PER_INSTANCE * len(outcomes.configurations))],
+        titles=["problem", *_SIZES, *(_PER_INSTANCE * len(outcomes.configurations))],
         rows=rows,
     )
 
 
-def left_out(outcomes: Outcomes) -> ReportTable:
+def left_out(outcomes: Outcomes) -> Table:
     """What no other table counts: cells without an outcome, and outcomes under other settings, files or programs."""
     missing = sum(not entry.has_outcome for entry in outcomes.left_out)
     others = sum(entry.others for entry in outcomes.left_out)
-    return ReportTable(
-        name="left_out",
+    return Table(
         caption=f"Left out: {missing} searches without an outcome, and {others} outcomes under other settings, limits, "
         "files or versions of the program.",
-        groups=[("", 3)],
-        header=["problem", "configuration", "outcome", "others"],
+        titles=["problem", "configuration", "outcome", "others"],
+        texts=3,
         rows=[
             [entry.problem, entry.configuration, "yes" if entry.has_outcome else "no", str(entry.others)]
             for entry in outcomes.left_out
@@ -204,61 +127,34 @@ def number(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 9.95 or value == int(value) else f"{value:.2g}"
 
 
-def _sizes(outcomes: Outcomes, problem: str) -> list[str]:
-    """The ground size of a problem, as far as any of the outcomes knows it."""
-    known = [found[problem] for found in outcomes.table.values() if problem in found]
-    return [_cell(next(iter(values_of(known, size)), None)) for size in _SIZES.values()]
-
-
 def _instance_cells(outcome: Outcome | None) -> list[str]:
     if outcome is None:
         return ["–"] * len(_PER_INSTANCE)
-    length, *costs = (_cell(METRICS[name](outcome)) for name in _PER_INSTANCE)
-    return [length if outcome.is_solved else _ending(outcome), *costs]
+    length, *costs = (shown(METRICS[name](outcome)) for name in _PER_INSTANCE)
+    return [length if outcome.is_solved else _ENDINGS[outcome.status] + outcome.restriction, *costs]
 
 
-def _ending(outcome: Outcome) -> str:
-    text = _STATUS_TEXT[outcome.status]
-    return f"{text} without collapse" if outcome.status.is_decided and outcome.consistent_beliefs else text
-
-
-def _cell(value: float | None) -> str:
+def shown(value: float | None) -> str:
+    """A number that may be unknown, for a table."""
     return "–" if value is None else number(value)
 
 
-def _coverage(solved: int, known: int) -> str:
-    return f"{solved}/{known} ({100 * solved / known:.2f}%)" if known else "–"
+def _coverage(chosen: Sequence[Outcome], found: Sequence[Outcome]) -> str:
+    return f"{len(chosen)}/{len(found)} ({100 * len(chosen) / len(found):.2f}%)" if found else "–"
 
 
-def _coverage_interval(chosen: Sequence[Outcome], known: Sequence[str]) -> str:
-    """The 95 % interval of the share that some outcomes are of all problems with one."""
+def _coverage_interval(chosen: Sequence[Outcome], found: Sequence[Outcome]) -> str:
+    """The 95 % interval of the share that some outcomes are of all that were found."""
     names = {outcome.problem for outcome in chosen}
-    low, high = bootstrap([float(problem in names) for problem in known], mean_of_samples)
+    low, high = bootstrap([float(outcome.problem in names) for outcome in found], np.mean)
     return f"{100 * low:.0f} to {100 * high:.0f} %"
 
 
-def _mean(outcomes: Sequence[Outcome], metric: Metric) -> str:
-    values = values_of(outcomes, metric)
-    return number(iqm(values).mean) if values else "–"
-
-
-def _aggregate(outcomes: Sequence[Outcome], metric: Metric) -> str:
+def _aggregate(outcomes: Sequence[Outcome], metric: Metric, *, has_interval: bool = False) -> str:
     values = values_of(outcomes, metric)
     if not values:
         return "–"
-    mean, spread = iqm(values)
-    return f"{number(mean)} ± {number(spread)}"
-
-
-def _with_interval(outcomes: Sequence[Outcome], metric: Metric) -> str:
-    values = values_of(outcomes, metric)
-    if not values:
-        return "–"
-    low, high = bootstrap(values, iqm_of_samples)
-    return f"{_aggregate(outcomes, metric)} [{number(low)} to {number(high)}]"
-
-
-def _tex(text: str) -> str:
-    for character in "&%_#":
-        text = text.replace(character, "\\" + character)
-    return text.replace("±", r"$\pm$").replace("<", "$<$").replace("–", "--")
+    text = " ± ".join(map(number, iqm(values)))
+    if has_interval:
+        text += f" [{' to '.join(map(number, bootstrap(values, interquartile_mean)))}]"
+    return text

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from epigym.errors import UsageError
-from epigym.io.files import write_text
+from epigym.io.files import slug, write_text
 from epigym.names import unknown
 from search.reports import figures
 from search.reports.outcomes import Outcomes
@@ -38,9 +38,16 @@ def write_report(
     ours = [name for name in outcomes.configurations if not name.startswith(PUBLISHED)]
     chosen = [_pair(pair, outcomes) for pair in pairs] or [(baseline, name) for name in ours if name != baseline]
     missing = left_out(outcomes)
-    both = (summary(outcomes, common=common) for common in (False, True))
-    for table in (totals(outcomes), *both, paired(outcomes, chosen), instances(outcomes), missing):
-        table.write(folder)
+    tables = {
+        "totals": totals(outcomes),
+        "summary_all": summary(outcomes, common=False),
+        "summary_common": summary(outcomes, common=True),
+        "paired": paired(outcomes, chosen),
+        "instances": instances(outcomes),
+        "left_out": missing,
+    }
+    for name, table in tables.items():
+        table.write(folder / name, "csv", "latex", "markdown")
     drawn = {
         "coverage": figures.coverage(outcomes),
         "aggregates": figures.aggregates(outcomes),
@@ -48,13 +55,16 @@ def write_report(
         "cactus_nodes": figures.cactus(outcomes, "nodes"),
         "ratios": figures.ratios(outcomes, baseline),
     }
-    for first, second in chosen:
-        drawn[f"scatter_{first}_{second}".replace("/", "+")] = figures.scatter(outcomes, first, second)
+    for first, second in dict.fromkeys(chosen):
+        name = slug(f"scatter_{first}_{second}")
+        while name in drawn:
+            name += "_"
+        drawn[name] = figures.scatter(outcomes, first, second)
     for name, figure in drawn.items():
         figures.write_figure(figure, folder, name)
     write_text(folder / "report.html", page(outcomes, chosen, folder))
     if missing.rows:
-        logger.warning("%s See %s", missing.caption, folder / f"{missing.name}.md")
+        logger.warning("%s See %s", missing.caption, folder / "left_out.md")
 
 
 def checked(configurations: Iterable[str], outcomes: Outcomes) -> list[str]:

@@ -23,7 +23,7 @@ from lightning.fabric.utilities import move_data_to_device
 from rich.console import Console
 
 from epigym.encoding.encoder import make_encoding
-from epigym.io.tables import ScreenTable
+from epigym.io.tables import Table
 from learn.data.pairs import Pairs
 from learn.models.gine.network import make_network
 from learn.train import Train
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> None:
         used[name] = train(name, *SAME, *TRAINERS[kind], *others)
     rows = [[name, *describe(name, kind, used[name], own, others)] for kind, name in zip(kinds, used, strict=True)]
     titles = ("run", "trainer", "s to same score", "loader, batches/s", "step, batches/s", "most pairs", "utilisation")
-    console.print(ScreenTable(" ".join(("learn.train", *SAME)), titles, rows))
+    console.print(Table(" ".join(("learn.train", *SAME)), titles, rows))
     minutes, pieces = float(own["minutes"]), int(own["pieces"])
     for piece in range(1, pieces + 1):
         # Lightning counts the time of earlier pieces.

@@ -27,7 +27,7 @@ from rich.console import Console
 
 from domains import DOMAINS
 from epigym.io.files import write_rows
-from epigym.io.tables import ScreenTable
+from epigym.io.tables import Table
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.models.base import BaseHeuristic
@@ -135,7 +135,7 @@ def search(task: Task, guidance: str, model: Path | None) -> dict[str, str]:
     return {"solved": str(int(solved)), "cpu_seconds": f"{time.process_time() - start:.3f}", **counts}
 
 
-def describe(rows: Sequence[Result], wanted: Sequence[str]) -> Iterator[ScreenTable]:
+def describe(rows: Sequence[Result], wanted: Sequence[str]) -> Iterator[Table]:
     """Tables: guidance by domain, and networks compared with the others, the seeds of a kind pooled."""
     of: dict[str, dict[tuple[str, str], Result]] = defaultdict(dict)
     for row in rows:
@@ -143,7 +143,7 @@ def describe(rows: Sequence[Result], wanted: Sequence[str]) -> Iterator[ScreenTa
     labels = [label for label in wanted if of[label]]
     domains = sorted({row["domain"] for row in rows})
     solved = {label: {key: row["solved"] == "1" for key, row in of[label].items()} for label in labels}
-    yield ScreenTable(
+    yield Table(
         f"solved of {PROBLEMS} within {EXPANSIONS} expansions",
         ("domain", *labels),
         [[domain, *(str(sum(is_solved for (of_domain, _), is_solved in solved[label].items() if of_domain == domain))
@@ -155,7 +155,7 @@ def describe(rows: Sequence[Result], wanted: Sequence[str]) -> Iterator[ScreenTa
     kinds: dict[str, list[str]] = defaultdict(list)
     for label in labels:
         kinds[label.rpartition("/")[0] or label].append(label)
-    yield ScreenTable(
+    yield Table(
         "seeds pooled",
         ("first", "second", "only first", "only second", "p (McNemar)", "fewer in", "expansions second/first"),
         [

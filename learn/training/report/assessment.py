@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from torchmetrics.functional import spearman_corrcoef
 
 from epigym.errors import EpigymError
+from epigym.io.files import slug
 from epigym.problem import Reading, load_problem
 from learn.data.explorers import ExplorerSettings, NoGoalError
 from learn.data.pairs import rollout_of
 from learn.models.runs import chosen
 from learn.models.scoring import open_scorer
-from learn.training.report.pictures import draw_errors, draw_predictions
+from learn.training.report.pictures import draw_predictions
 from learn.training.report.report import step_errors
 
 logger = logging.getLogger(__name__)
@@ -66,9 +67,8 @@ def assess(
         scorer = open_scorer(file, states.space)
         predicted = scorer.steps(scorer.score(states.ids)).astype(np.float32)
         true = states.distance.astype(np.float32)
-        name = problem.replace("/", "_")
-        draw_predictions(predicted, true, folder / f"{name}_predictions.png")
-        draw_errors(predicted, true, folder / f"{name}_errors.png")
+        name = slug(problem.replace("/", "_"))
+        draw_predictions(predicted, true, f"{folder}/{name}_")
         holds = states.space.query(states.space.task.goal)(states.ids)
         open_goals = np.count_nonzero(~holds, axis=1).astype(np.float32)
         rows.append({"problem": problem, **_row(predicted, true, open_goals)})

@@ -76,49 +76,38 @@ def draw_search_curves(
     _save(figure, path)
 
 
-def draw_predictions(predicted: NDArray[np.floating], true: NDArray[np.floating], path: Path) -> None:
-    """Predicted against true distances: a box per distance, and the number of samples below it.
+def draw_predictions(predicted: NDArray[np.floating], true: NDArray[np.floating], stem: str) -> None:
+    """Predicted against true distances, with the number of samples; and their mean absolute error and bias.
 
     Args:
         predicted: float[k], in steps.
         true: float[k], in steps.
-        path: the PNG file.
+        stem: how the paths of both PNG files begin, before `predictions.png` and `errors.png`.
     """
+    classes = np.unique(true)
+    groups = [predicted[true == value] for value in classes]
+    largest = max(float(true.max()), float(predicted.max())) + 0.5
     figure = Figure(figsize=(6, 5.5), layout="constrained")
     axes = figure.subplots()
-    classes = np.unique(true)
-    largest = max(float(true.max()), float(predicted.max())) + 0.5
     axes.plot([0, largest], [0, largest], color="0.6", linestyle=":", label="exact")
     below = axes.get_xaxis_transform()
-    groups = [predicted[true == value] for value in classes]
     axes.boxplot(groups, positions=classes, widths=0.6, manage_ticks=False, flierprops={"markersize": 2})
     for value, group in zip(classes, groups, strict=True):
         axes.text(value, 0.01, f"{len(group)}", transform=below, ha="center", size=7, color="0.4")
-    axes.set(
-        xlabel="true distance [steps]", ylabel="predicted distance [steps]", xlim=(-0.7, largest), ylim=(-0.5, largest)
-    )
+    axes.set(xlim=(-0.7, largest), ylim=(-0.5, largest))
+    axes.set(xlabel="true distance [steps]", ylabel="predicted distance [steps]")
     axes.legend(frameon=False, loc="upper left")
-    _save(figure, path)
+    _save(figure, Path(f"{stem}predictions.png"))
 
-
-def draw_errors(predicted: NDArray[np.floating], true: NDArray[np.floating], path: Path) -> None:
-    """Mean absolute error and bias by true distance.
-
-    Args:
-        predicted: float[k], in steps.
-        true: float[k], in steps.
-        path: the PNG file.
-    """
+    errors = [group - value for value, group in zip(classes, groups, strict=True)]
     figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.subplots()
-    classes = np.unique(true)
-    errors = [predicted[true == value] - value for value in classes]
     axes.bar(classes, [np.abs(error).mean() for error in errors], color=_BLUE, label="mean absolute error")
     axes.plot(classes, [error.mean() for error in errors], color=_ORANGE, marker="o", label="mean error")
     axes.axhline(0, color="0.6", linewidth=0.8)
     axes.set(xlabel="true distance [steps]", ylabel="error [steps]")
     axes.legend(frameon=False)
-    _save(figure, path)
+    _save(figure, Path(f"{stem}errors.png"))
 
 
 def draw_rollout(counts: Mapping[str, Any], title: str, path: Path) -> None:
@@ -135,7 +124,7 @@ def draw_rollout(counts: Mapping[str, Any], title: str, path: Path) -> None:
         axes.set(xlabel={"distances": "steps to the nearest goal", "depths": "depth of the e-state"}[name])
         axes.set(ylabel="samples", yscale="log", ylim=(0.8, None))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    figure.suptitle(title)
+    figure.suptitle(title.replace("$", r"\$"))
     _save(figure, path)
 
 

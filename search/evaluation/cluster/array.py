@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import sleep
@@ -13,9 +13,8 @@ from epigym.errors import UsageError
 from epigym.io.sealed import write_sealed
 from search.agents.result import SearchResult
 from search.evaluation.batch import Batch
-from search.evaluation.cell import Cell
+from search.evaluation.cell import Cell, kept
 from search.evaluation.cluster.clusters import Local, Slurm
-from search.evaluation.kept import kept
 
 if TYPE_CHECKING:
     from submitit import Job
@@ -26,15 +25,10 @@ logger = logging.getLogger("search.evaluate")
 def compute(
     batch: Batch, numbers: Iterable[int], cluster: Local | Slurm
 ) -> Generator[tuple[int, SearchResult], None, None]:
-    """Have cells computed by array tasks; every outcome, as its file appears.
+    """Have the cells at some positions computed by array tasks; every outcome, as its file appears.
 
     A file says which task computes what: whoever comes next waits for those that still run, and submits only what none
     of them computes. A task that ends without all of its outcomes is named with its log.
-
-    Args:
-        batch: all cells, with the limits of their processes.
-        numbers: positions of those to compute.
-        cluster: where.
 
     Raises:
         MissingError: when nothing can be submitted from here.
@@ -57,7 +51,7 @@ def _outcomes(
     alive = list(tasks)
     try:
         while waiting and alive:
-            alive = cluster.alive(alive)
+            alive = _alive(alive)
             for number, cell in list(waiting.items()):
                 if result := cell.read(batch.folder):
                     del waiting[number]
@@ -83,7 +77,14 @@ def longest_first(cells: Iterable[Cell], folder: Path) -> list[Cell]:
 def _recorded(place: Path, cluster: Local | Slurm) -> dict[Job[None], list[str]]:
     """The array tasks that were submitted before and have not ended, with the files that they write."""
     files = kept(place / "tasks.json", "what it said to run is submitted again")
-    return {job: files[job.job_id] for job in cluster.alive(cluster.known(place, files))}
+    return {job: files[job.job_id] for job in _alive(cluster.known(place, files))}
+
+
+def _alive(jobs: Sequence[Job[None]]) -> list[Job[None]]:
+    """The array tasks that have not ended."""
+    if jobs:
+        jobs[0].get_info(mode="force")  # SLURM is asked for all of them
+    return [job for job in jobs if not job.done()]
 
 
 def _submitted(batch: Batch, place: Path, cluster: Local | Slurm) -> dict[Job[None], list[str]]:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
-from time import sleep
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
-
-import psutil
 
 from epigym.errors import EpigymError, MissingError, UsageError
 
@@ -50,22 +46,13 @@ class Local:
         return executor
 
     def known(self, folder: Path, names: Iterable[str]) -> list[Job[None]]:
-        """The array tasks of these names, whoever submitted them."""
-        from submitit import LocalJob
-
-        return [LocalJob(folder, name) for name in names]
-
-    def alive(self, jobs: Sequence[Job[None]]) -> list[Job[None]]:
-        """The array tasks that have not ended."""
-        return [job for job in jobs if _controller(job) is not None]
+        """None: what a command left running that was killed is computed again."""
+        return []
 
     def leave(self, jobs: Sequence[Job[None]]) -> None:
         """End the array tasks."""
         for job in jobs:
-            if controller := _controller(job):
-                for process in (controller, *controller.children(recursive=True)):  # each before its children
-                    with suppress(psutil.NoSuchProcess):
-                        process.kill()
+            job.cancel()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,12 +129,6 @@ class Slurm:
                 )
         return jobs
 
-    def alive(self, jobs: Sequence[Job[None]]) -> list[Job[None]]:
-        """The array tasks that have not ended."""
-        if jobs:
-            jobs[0].get_info(mode="force")  # asks for all of them
-        return [job for job in jobs if not job.done()]
-
     def leave(self, jobs: Sequence[Job[None]]) -> None:
         """Let the array tasks go on."""
         arrays = sorted({job.job_id.partition("_")[0] for job in jobs})
@@ -160,21 +141,3 @@ def _dealt(ordered: Sequence[T], hands: int) -> list[list[T]]:
 
 def _minutes(batches: Sequence[Batch]) -> int:
     return ceil((max(batch.seconds for batch in batches) + _SPARE_SECONDS) / 60)
-
-
-def _controller(job: Job[None]) -> psutil.Process | None:
-    """The process of this machine that watches over an array task, unless it has ended."""
-    try:
-        process = psutil.Process(int(job.job_id))
-        return process if {"submitit.local._local", str(job.paths.folder)} <= _words(process) else None
-    except psutil.Error:  # a zombie included
-        return None
-
-
-def _words(process: psutil.Process) -> set[str]:
-    """Those of its command line, which is empty for a moment after a process was started."""
-    for _ in range(100):
-        if words := process.cmdline():
-            return set(words)
-        sleep(0.01)
-    return set()

@@ -1,22 +1,29 @@
-"""Tables on the terminal: whatever its width, no cell is lost or broken."""
+"""Tables: no cell is lost or broken, whatever the width of the terminal, and none is more than text in any form."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
 from io import StringIO
+from pathlib import Path
+from xml.etree.ElementTree import fromstring
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown import markdown
 from rich.console import Console
 
-from epigym.io.tables import ScreenTable
-from learn.training.fitting import metrics_table
+from epigym.io.tables import ALL, Table
 
 NAME = "selective_communication_enriched/10_10_pl_17"
-COLUMNS = ("problem", "encoding", "samples", "steps", "R²", "MAE", "rank", "SUB MAE", "SUB rank")
-ROWS = [[NAME, "bitmask", str(100_000 + number), "17", "-0.123", "0.500", "0.999", "1.250", "nan"] for number in (1, 2)]
+TITLES = ("problem", "encoding", "samples", "R²", "MAE", "rank", "SUB MAE", "SUB rank")
+ROWS = [[NAME, "bitmask", 100_000 + number, -0.1234, 0.5, 0.999, 1.25, float("nan")] for number in (1, 2)]
+SHOWN = [[NAME, "bitmask", str(100_000 + number), "-0.123", "0.500", "0.999", "1.250", "nan"] for number in (1, 2)]
+TABLE = Table.of("errors in steps", [dict(zip(TITLES, row, strict=True)) for row in ROWS])
+GROUPED = Table("times ±", ["", "a", "b", "c"], [["x", "1", "2", "3"], [ALL, "4", "5", "6"]], 1, [("p%", 2), ("q", 1)])
 
 
-def lines(table: ScreenTable, width: int) -> list[str]:
+def lines(table: Table, width: int) -> list[str]:
     console = Console(file=StringIO(), width=width)
     console.print(table)
     return console.file.getvalue().splitlines()
@@ -24,39 +31,63 @@ def lines(table: ScreenTable, width: int) -> list[str]:
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
 def test_a_table_that_is_too_wide_is_a_block_for_each_row(width: int) -> None:
-    printed = lines(ScreenTable("errors in steps", COLUMNS, ROWS, texts=(0, 1)), width)
+    printed = lines(TABLE, width)
     assert max(map(len, printed)) <= width
-    words = " ".join(printed).replace(" ", "") if width < len(NAME) else printed
-    for row in ROWS:
-        assert row[0] in words
-    for title, cell in zip(COLUMNS[1:], ROWS[0][1:], strict=True):
+    assert "".join(printed).count(NAME) == 2
+    for title, cell in zip(TITLES[1:], SHOWN[0][1:], strict=True):
         assert f"  {title:<8}  {cell}" in printed
 
 
 def test_a_table_that_fits_has_a_line_for_each_row() -> None:
-    printed = lines(ScreenTable("errors in steps", COLUMNS, ROWS, texts=(0, 1)), 130)
+    printed = lines(TABLE, 130)
     cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in printed if line.startswith("│")]
-    assert cells == ROWS
+    assert cells == SHOWN
+    assert "│ bitmask  │  100001 │ -0.123 │" in "".join(printed)
 
 
-def compared(count: int) -> ScreenTable:
-    labels = [f"hfs_preferred/divided_goals_{number}" for number in range(count)]
-    rows: Sequence[Sequence[str]] = [["expanded nodes", *["1,234,567"] * count]]
-    return ScreenTable("grapevine/3_pl_4", ["", *labels], rows)
+def test_groups_are_in_front_of_titles() -> None:
+    assert GROUPED.headings == ["", "p% a", "p% b", "q c"]
+    assert GROUPED.csv().splitlines()[0] == ",p% a,p% b,q c"
+    assert GROUPED.markdown().splitlines()[2:4] == ["|  | p% a | p% b | q c |", "| --- | ---: | ---: | ---: |"]
 
 
-def test_six_configurations_beside_each_other_need_more_than_80_columns() -> None:
-    printed = lines(compared(6), 80)
-    assert printed[2:] == [
-        "expanded nodes",
-        *(f"  hfs_preferred/divided_goals_{number}  1,234,567" for number in range(6)),
-    ]
-    assert any(line.startswith("│ expanded nodes") for line in lines(compared(2), 90))
+def test_csv_has_all_digits_and_markdown_those_of_the_terminal(tmp_path: Path) -> None:
+    assert TABLE.write(tmp_path / "a.b", "csv", "markdown") is TABLE
+    assert {path.name for path in tmp_path.iterdir()} == {"a.b.csv", "a.b.md"}
+    titles, *rows = csv.reader((tmp_path / "a.b.csv").read_text().splitlines())
+    assert (titles, rows) == (list(TITLES), [list(map(str, row)) for row in ROWS])
+    caption, _, _, marks, *rows = (tmp_path / "a.b.md").read_text().splitlines()
+    assert (caption, marks) == ("**errors in steps**", "| --- | --- |" + " ---: |" * 6)
+    assert rows[0] == "| " + " | ".join(SHOWN[0]) + " |"
 
 
-def test_the_summary_of_a_training_keeps_its_numbers_whole() -> None:
-    names = ("mae", "rmse", "r2", "within_half")
-    metrics = {f"{key}/{name}": 1234.5678 for key in ("val", "median", "open_goals") for name in names}
-    printed = "\n".join(lines(metrics_table(metrics), 30))
-    assert printed.count("1234.568") == 9
-    assert printed.count("123456.8%") == 3
+@given(st.lists(st.text("ab1 \\`*_[](){}<>&|!#~\"'\n", max_size=12), min_size=2, max_size=2))
+@example(["[a](b)", "![a](b)"])
+def test_markdown_shows_texts_as_they_are(texts: list[str]) -> None:
+    made = Table(texts[0] + "x", ["y", *texts], [["z", *texts]])
+    page = fromstring(f"<body>{markdown(made.markdown(), extensions=['tables'])}</body>")
+    for row in page.iter("tr"):
+        assert all(len(cell) == 0 for cell in row), "markup within a cell"
+        assert [cell.text or "" for cell in row][1:] == [" ".join(text.split()) for text in texts]
+
+
+def test_latex_has_the_layout_of_the_paper() -> None:
+    written = GROUPED.latex()
+    assert r"\begin{tabular}{lrr|r}" in written
+    assert r" & \multicolumn{2}{c}{p\%} & \multicolumn{1}{c}{q} \\" in written
+    assert r"\caption{times $\pm$}" in written
+    assert written.count(r"\midrule") == 3  # under the groups, under the titles, above what sums up
+    assert r"\begin{tabular}{llrrrrrr}" in TABLE.latex()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"\input{/etc/passwd}", r"\textbackslash{}input\{/etc/passwd\}"),
+        ("a_b & 5 % $x$ #1", r"a\_b \& 5 \% \$x\$ \#1"),
+        ("~^|<>–", r"\textasciitilde{}\textasciicircum{}\textbar{}$<$$>$--"),
+        ("[1ex]\n\nx", "{}[1ex] x"),  # else an argument of the line before
+    ],
+)
+def test_latex_shows_texts_as_they_are(text: str, expected: str) -> None:
+    assert f"\n    {expected} & 1 \\\\\n" in Table("", ["", "n"], [[text, 1]]).latex()

@@ -41,9 +41,9 @@ def test_runs_become_rows_by_domain_and_encoding(
     ]
     assert [row["R²"] for row in stored] == ["nan", "0.75", "0.25"]
     assert stored[0].keys() >= {"MAE", "median MAE", "SUB MAE", "epochs", "samples", "waiting"}
-    heading, marks, *lines = (tmp_path / "out" / "comparison.md").read_text().splitlines()
+    _, _, heading, marks, *lines = (tmp_path / "out" / "comparison.md").read_text().splitlines()
     assert heading.startswith("| trained on | encoding | objective | base | seed |")
-    assert marks.startswith("| --- | --- | --- | --- | --: |")
+    assert marks.startswith("| --- | --- | --- | --- | ---: |")
     assert lines[1].startswith("| grapevine | hash | distance | none | 1 | 80 | 20 | 7 | 0.750 | 0.500 |")
 
 

@@ -9,7 +9,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -28,18 +28,15 @@ from search import evaluate
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.evaluate import Evaluate
-from search.evaluation import running
 from search.evaluation.batch import Batch
 from search.evaluation.cluster import array
 from search.evaluation.cluster.clusters import Local, Slurm
-from search.evaluation.grid import cells_of, configurations_of
-from search.evaluation.suites import named_problems
+from search.processes.processes import Ending, Job
+from tests.helpers.cells import batch_of, cell_of, unmeasured
 from tests.helpers.commands import composed
-from tests.helpers.outcomes import unmeasured
 from tests.helpers.tasks import COIN
 
-GIB = 1 << 30
-LIMITS = Limits(None, 60.0, GIB)
+LIMITS = Limits(None, 60.0, 1 << 30)
 
 
 def slurm(*overrides: str) -> Slurm:
@@ -49,17 +46,13 @@ def slurm(*overrides: str) -> Slurm:
 
 
 @pytest.fixture
-def coin(tmp_path: Path) -> str:
-    (tmp_path / "coin.txt").write_text(COIN)
-    return str(tmp_path / "coin.txt")
-
-
-@pytest.fixture
 def batch(coin: str, tmp_path: Path) -> Batch:
     """Five cells of one problem."""
-    chosen = configurations_of([{"name": "bfs", "label": f"bfs_{number}"} for number in range(5)], [])
-    cells = cells_of(named_problems([coin], "default"), chosen, LIMITS)
-    return Batch(cells, tmp_path / "run", parallel=1, wall_limit=60.0, memory_limit=GIB)
+    cells = [cell_of(coin, {"name": "bfs", "label": f"bfs_{number}"}, limits=LIMITS) for number in range(5)]
+    return batch_of(cells, tmp_path / "run")
+
+
+SLURM = slurm()
 
 
 @given(st.integers(1, 300), st.integers(1, 30), st.integers(1, 10), st.integers(1, 50))
@@ -67,7 +60,7 @@ def test_an_array_is_a_partition_whose_first_tasks_start_with_the_first_cells(
     count: int, workers: int, size: int, most: int
 ) -> None:
     ordered = list(range(count))
-    cluster = replace(Slurm(workers=1, cells=1, tasks=1, **OTHERS), workers=workers, cells=size, tasks=most)
+    cluster = replace(SLURM, workers=workers, cells=size, tasks=most)
     batches = cluster.batches(ordered)
     assert sorted(number for batch in batches for number in batch) == ordered
     assert len(batches) == -(-count // max(size, -(-count // most))) <= most
@@ -81,26 +74,21 @@ def test_an_array_is_a_partition_whose_first_tasks_start_with_the_first_cells(
     assert {len(batch) for batch in shares} <= {count // len(shares), -(-count // len(shares))}
 
 
-OTHERS = {
-    "partition": None, "account": None, "timeout_min": None, "cpus_per_task": None, "mem": None, "name": "epigym",
-    "additional_parameters": {},
-}  # fmt: skip
-
-
 def test_what_took_long_before_comes_first_and_what_is_unknown_may_take_all_its_time(
-    batch: Batch, coin: str, tmp_path: Path
+    batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    took = {"bfs_0": 2.0, "bfs_1": 30.0, "bfs_2": 700.0}
-    solved = batch.cells[0].search()
-    for cell in batch.cells[:3]:
-        before = replace(cell, key="0" * 64)  # of another program
-        before.write(batch.folder, replace(solved, search_seconds=took[cell.configuration.label]))
-    [large] = cells_of(named_problems(["grapevine/3_pl_7"], "default"), [cell.configuration], cell.limits)
+    def supervise(jobs: Iterable[Job], **_: object) -> Iterator[Ending]:
+        for job, seconds in zip(jobs, (2.0, 30.0, 700.0), strict=True):
+            yield Ending(job, None, SearchStatus.TIME_LIMIT, seconds=seconds)
+
+    monkeypatch.setattr("search.evaluation.batch.supervise", supervise)
+    before = [replace(cell, key="0" * 64) for cell in batch.cells[:3]]  # of another program
+    assert len(list(replace(batch, cells=before).run(range(3)))) == 3
+    large = cell_of("grapevine/3_pl_7", limits=LIMITS)
     assert len(large.problem.contents()[0]) > len(COIN)
     ordered = array.longest_first([*batch.cells, large], batch.folder)
-    labels = [cell.configuration.label for cell in ordered]
     assert ordered[0] == large
-    assert labels[1:] == ["bfs_2", "bfs_3", "bfs_4", "bfs_1", "bfs_0"]
+    assert [cell.configuration.label for cell in ordered[1:]] == ["bfs_2", "bfs_3", "bfs_4", "bfs_1", "bfs_0"]
 
 
 @pytest.fixture
@@ -127,14 +115,20 @@ def interrupt(_: float) -> None:
 
 
 def test_what_is_submitted(batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
-    threads = configurations_of([{"name": "bfs", "threads": 2}], [])
-    several = replace(batch, parallel=2, cells=[*batch.cells[:4], *cells_of([batch.cells[0].problem], threads, LIMITS)])
+    threads = cell_of(batch.cells[0].problem, {"name": "bfs", "threads": 2}, limits=LIMITS)
+    several = replace(batch, parallel=2, cells=[*batch.cells[:4], threads])
+    given, sbatch = [], mocked.sbatch
+    monkeypatch.setattr(
+        mocked, "sbatch", lambda line: given.append(os.environ.get("SLURM_MEM_PER_NODE")) or sbatch(line)
+    )
+    monkeypatch.setenv("SLURM_MEM_PER_NODE", "100")  # as in a task of SLURM, whose own limits are not for these
     monkeypatch.setattr(array, "sleep", run_tasks(batch.folder, "12_0", "12_1", "12_2"))
     cluster = slurm(
         "cluster.cells=2", "cluster.workers=2", "cluster.partition=cpu", "cluster.account=planning",
         "+cluster.additional_parameters.qos=long",
     )  # fmt: skip
     outcomes = dict(array.compute(several, range(5), cluster))
+    assert given == [None]
     assert {result.status for result in outcomes.values()} == {SearchStatus.SOLVED}
     assert outcomes == {number: cell.read(batch.folder) for number, cell in enumerate(several.cells)}
     script = (batch.folder / "cluster" / "12_submission.sh").read_text()
@@ -157,22 +151,10 @@ def test_what_is_submitted(batch: Batch, mocked: MockedSubprocess, monkeypatch: 
     assert "--cpus-per-task=4 " in command
 
 
-def test_a_task_of_slurm_can_submit(batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-    sbatch = mocked.sbatch
-    monkeypatch.setattr(
-        mocked, "sbatch", lambda command: seen.append(os.environ.get("SLURM_MEM_PER_NODE")) or sbatch(command)
-    )
-    monkeypatch.setenv("SLURM_MEM_PER_NODE", "100")
-    array.compute(batch, range(5), slurm())
-    assert seen == [None]  # what that task was given is not for these
-
-
 def test_whoever_comes_next_waits_for_what_runs_and_submits_the_rest(
     batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     cluster = slurm("cluster.cells=2")
-
     monkeypatch.setattr(array, "sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
         dict(array.compute(batch, range(5), cluster))
@@ -190,25 +172,31 @@ def test_whoever_comes_next_waits_for_what_runs_and_submits_the_rest(
     assert mocked.job_count == 14
 
 
-def test_a_task_that_was_lost_is_named_with_its_log(
-    batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_lost_tasks_are_named_with_their_logs_and_no_success(
+    coin: str,
+    tmp_path: Path,
+    mocked: MockedSubprocess,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(array, "sleep", lambda _: mocked.set_job_state("12", "CANCELLED", array=3))
-    with caplog.at_level(logging.ERROR):
-        assert running.evaluate(batch, cluster=slurm("cluster.cells=2"), retry=False) == []
-    assert [record.message for record in caplog.records] == [
-        f"array task 12_{task} ended without {count} outcomes, see {batch.folder}/cluster/12_{task}_0_log.err"
-        for task, count in enumerate([2, 2, 1])
+    monkeypatch.setattr(array, "sleep", lambda _: mocked.set_job_state("12", "CANCELLED", array=2))
+    chosen = ("agents=[bfs,dfs,hfs]", "cluster=slurm", "cluster.cells=2", f"folder={tmp_path}")
+    assert evaluate.evaluate(composed(Evaluate, "evaluate", f"problems={coin}", *chosen)) is ExitCode.FAILURE
+    assert [record.message for record in caplog.records if record.levelno == logging.ERROR] == [
+        f"array task 12_0 ended without 2 outcomes, see {tmp_path}/cluster/12_0_0_log.err",
+        f"array task 12_1 ended without 1 outcomes, see {tmp_path}/cluster/12_1_0_log.err",
+        "3 cells have no outcome: start the command again to go on",
     ]
 
 
-def test_lost_tasks_are_no_success(
-    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(running, "evaluate", lambda batch, **_: [batch.cells[0].search()])
-    settings = composed(Evaluate, "evaluate", f"problems={coin}", "agents=[bfs,dfs]", f"folder={tmp_path}")
-    assert evaluate.evaluate(settings) is ExitCode.FAILURE
-    assert "1 cells have no outcome: start the command again to go on" in caplog.text
+def test_a_damaged_list_of_tasks_submits_what_is_missing_again(batch: Batch, caplog: pytest.LogCaptureFixture) -> None:
+    listed = batch.folder / "cluster" / "tasks.json"
+    listed.parent.mkdir(parents=True)
+    listed.write_text('{"17": ["cells/x.json"]}')
+    assert sorted(dict(array.compute(batch, range(5), Local(workers=2)))) == list(range(5))
+    [message] = caplog.messages
+    assert message.endswith("what it said to run is submitted again, what was there is kept as tasks.json.damaged")
+    assert listed.with_name("tasks.json.damaged").exists()
 
 
 def test_a_task_that_slurm_does_not_know_is_not_waited_for(
@@ -261,9 +249,8 @@ def waiting(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Batch
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    chosen = configurations_of(["bfs", {"_target_": "foreign_waiting.Waits"}], [])
-    cells = cells_of(named_problems([coin], "default"), chosen, LIMITS)
-    return Batch(cells, tmp_path / "run", parallel=2, wall_limit=60.0, memory_limit=GIB)
+    cells = [cell_of(coin, agent, limits=LIMITS) for agent in ("bfs", {"_target_": "foreign_waiting.Waits"})]
+    return batch_of(cells, tmp_path / "run", parallel=2)
 
 
 def wait_until_started(batch: Batch) -> None:
@@ -286,21 +273,9 @@ def test_a_preempted_task_starts_anew_and_its_cells_have_no_outcome_before(waiti
     [(other, second)] = outcomes
     assert [number, other] == [0, 1]
     assert [result.status for result in (first, second)] == [SearchStatus.SOLVED] * 2
-    assert "Requeued job" in "".join(log.read_text() for log in waiting.folder.glob("cluster/*_log.out"))
-
-
-def test_a_task_that_has_just_started_has_not_ended(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its command line is empty at first, which under load is seen now and then."""
-    whole = psutil.Process.cmdline
-    asked: list[int] = []
-
-    def at_first_empty(process: psutil.Process) -> list[str]:
-        asked.append(process.pid)
-        return whole(process) if asked.count(process.pid) > 3 else []
-
-    monkeypatch.setattr(psutil.Process, "cmdline", at_first_empty)
-    outcomes = dict(array.compute(batch, range(5), Local(workers=2)))
-    assert [result.status for result in outcomes.values()] == [SearchStatus.SOLVED] * 5
+    logs = "".join(log.read_text() for log in waiting.folder.glob("cluster/*_log.out"))
+    assert "Requeued job" in logs
+    assert logs.count(" solved\n") == 2  # what had ended was not computed again
 
 
 def test_whoever_leaves_ends_the_processes_of_this_machine(waiting: Batch) -> None:

@@ -8,11 +8,12 @@ import platform
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -28,28 +29,21 @@ from epigym.space import space
 from learn.models import runs
 from search import evaluate
 from search.agents import best_first
-from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluate import Evaluate
 from search.evaluation import batch, fingerprint, running
 from search.evaluation import cell as cell_module
-from search.evaluation.batch import Batch
 from search.evaluation.board import Board
 from search.evaluation.cell import Cell
-from search.evaluation.grid import cells_of, configurations_of, write_table
-from search.evaluation.suites import Problem, named_problems
+from search.evaluation.grid import configurations_of, write_table
+from search.evaluation.suites import Problem
 from search.heuristics import gnn, learned
 from search.planning import planner
-from search.planning.configuration import Configuration
-from search.planning.single import outcome
 from search.processes.processes import Ending, Job
+from tests.helpers.cells import LIMITS, batch_of, cell_of, read_table, unmeasured
 from tests.helpers.commands import composed
 from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem
-from tests.helpers.outcomes import read_table, unmeasured
 from tests.helpers.tasks import COIN, COUNTER, DELUDED
-
-BFS = Configuration.of("bfs")
-
 
 OWN = """
 import numpy as np
@@ -66,19 +60,6 @@ class Deep(BestFirst):
     def __init__(self):
         super().__init__(lambda space: lambda ids, parents, depths, scores: -depths)
 """
-LIMITS = Limits(None, 60.0, 1 << 33)  # of memory more than what other tests left in this process
-
-
-def cell_of(name: str | Problem, configuration: Configuration = BFS, limits: Limits = LIMITS) -> Cell:
-    """The cell of a problem as it is now."""
-    problem = named_problems([name], "default")[0] if isinstance(name, str) else name
-    return cells_of([problem], [configuration], limits)[0]
-
-
-@pytest.fixture
-def coin(tmp_path: Path) -> str:
-    (tmp_path / "coin.txt").write_text(COIN)
-    return str(tmp_path / "coin.txt")
 
 
 @pytest.fixture
@@ -86,26 +67,33 @@ def cell(coin: str) -> Cell:
     return cell_of(coin)
 
 
+def kept(cell: Cell, folder: Path) -> SearchResult:
+    result = cell.read(folder)
+    assert result is not None
+    return result
+
+
+def evaluate_all(cells: Sequence[Cell], folder: Path) -> list[tuple[str, str]]:
+    """Configuration and status of each row of the table that an evaluation in this process writes."""
+    running.evaluate(batch_of(cells, folder), cluster=None, retry=False)
+    return [(row["configuration"], row["status"]) for row in read_table(folder)]
+
+
 def test_informed_agents_meet_every_heuristic_and_blind_ones_none() -> None:
     found = configurations_of(["bfs", "hfs", {"name": "wa_star", "weight": 5}], ["open_goals", "l_pg"])
     labels = [configuration.label for configuration in found]
     assert labels == ["bfs", "hfs/open_goals", "hfs/l_pg", "wa_star/open_goals", "wa_star/l_pg"]
-    assert found[3].agent == {
-        "name": "wa_star",
-        "weight": 5,
-        "expansions_per_batch": 1,
-        "symmetry": False,
-        "threads": 1,
-    }
+    assert (found[3].agent["name"], found[3].agent["weight"], found[3].agent["symmetry"]) == ("wa_star", 5, False)
 
 
 def test_labels_tell_settings_apart() -> None:
     twice = [{"name": "wa_star", "weight": 2}, {"name": "wa_star", "weight": 5}]
-    with pytest.raises(UsageError, match="two configurations are called 'wa_star/l_pg'; give one of them a label"):
+    with pytest.raises(UsageError, match="'wa_star/l_pg'; give one of them a label"):
         configurations_of(twice, ["l_pg"])
     twice[1]["label"] = "wa5"
-    assert [configuration.label for configuration in configurations_of(twice, ["l_pg"])] == ["wa_star/l_pg", "wa5/l_pg"]
-    assert configurations_of(twice, ["l_pg"])[1].make_agent().name == "wa_star"
+    found = configurations_of(twice, ["l_pg"])
+    assert [configuration.label for configuration in found] == ["wa_star/l_pg", "wa5/l_pg"]
+    assert found[1].make_agent().name == "wa_star"
 
 
 def test_an_outcome_is_kept_for_this_very_cell(cell: Cell, tmp_path: Path) -> None:
@@ -118,26 +106,32 @@ def test_an_outcome_is_kept_for_this_very_cell(cell: Cell, tmp_path: Path) -> No
     data = json.loads(cell.file(tmp_path).read_text())
     assert (data["key"], data["host"]) == (cell.key, platform.node())
     assert replace(cell, key=cell.key[:8] + "0" * 56).read(tmp_path) is None  # the file's own key decides
-    cell.file(tmp_path).write_text(cell.file(tmp_path).read_text()[:100])
-    assert cell.read(tmp_path) is None
 
 
 def test_cells_of_another_key_are_kept_beside_and_counted(coin: str, tmp_path: Path) -> None:
-    kept, folder = [], tmp_path / "run"
-    labelled = Configuration.of({"name": "bfs", "label": "bfs.00000000"})  # whose files look alike
+    made, folder = [], tmp_path / "run"
+    labelled = {"name": "bfs", "label": "bfs.00000000"}  # whose files look alike
     for text, limits in ((COIN, LIMITS), (COUNTER, LIMITS), (COUNTER, replace(LIMITS, time_limit=61.0))):
         Path(coin).write_text(text)
         cell = cell_of(coin, limits=limits)
         assert cell.read(folder) is None
-        assert cell.row(folder)["other_outcomes"] == str(len(kept))
+        assert cell.row(folder)["other_outcomes"] == str(len(made))
         cell.write(folder, cell.search())
-        cell_of(coin, labelled, limits).write(folder, cell.search())
-        kept.append(cell)
-    assert len({cell.file(folder) for cell in kept}) == 3
-    assert [cell.read(folder).plan_length for cell in kept] == [3, 4, 4]
-    write_table(folder, kept[2:])
+        cell_of(coin, labelled, limits=limits).write(folder, cell.search())
+        made.append(cell)
+    assert len({cell.file(folder) for cell in made}) == 3
+    assert [kept(cell, folder).plan_length for cell in made] == [3, 4, 4]
+    write_table(folder, made[2:])
     [row] = read_table(folder)
     assert (row["plan_length"], row["other_outcomes"]) == ("4", "2")
+
+
+@pytest.mark.parametrize("label", ["../../x", "a|<img src=x>", "x" * 300])
+def test_labels_stay_within_the_folder(coin: str, tmp_path: Path, label: str) -> None:
+    file = cell_of(coin, {"name": "bfs", "label": label}).file(tmp_path)
+    assert file.resolve().is_relative_to(tmp_path / "cells")
+    assert len(file.name) < 256
+    assert not set(file.name) & set("|<> ")
 
 
 def write_model(path: Path, content: str) -> str:
@@ -155,46 +149,44 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
     Path("foreign_agent.py").write_text(own + "pass")
     model = write_model(tmp_path / "model.ckpt", "weights")
     of_domain = write_model(tmp_path / "of" / "grapevine.ckpt", "weights")
-    pattern = of_domain.replace("grapevine", "{domain}")
     write_model(tmp_path / "of" / "gossip.ckpt", "weights")
     trained = {"name": "gnn", "checkpoint": model}
-    by_domain = {"name": "gnn", "checkpoint": pattern}
-    interleaved = {"name": "interleaved", "components": [{"agent": "hfs", "heuristic": trained}]}
-    named: dict[str, Cell] = {}
+    by_domain = {"name": "gnn", "checkpoint": of_domain.replace("grapevine", "{domain}")}
+    instance = "grapevine/3_pl_2"
+    described: dict[str, tuple[Any, ...]] = {
+        "file": (coin,),
+        "instance": (instance,),
+        "agent": (coin, "dfs"),
+        "symmetry": (coin, {"name": "bfs", "symmetry": True}),
+        "setting": (coin, "wa_star", "l_pg"),
+        "other setting": (coin, {"name": "wa_star", "weight": 4}, "l_pg"),
+        "heuristic": (coin, "wa_star", "s_pg"),
+        "gnn": (coin, "hfs", trained),
+        "gnn of domain": (instance, "hfs", by_domain),
+        "gnn of file": (coin, "hfs", by_domain),
+        "newest gnn": (instance, "hfs", "gnn"),
+        "interleaved": (coin, {"name": "interleaved", "components": [{"agent": "hfs", "heuristic": trained}]}),
+        "own": (coin, {"_target_": "foreign_agent.Mine"}),
+        "learned": (instance, "hfs", "learned"),
+        **{name: (coin, "bfs", None, replace(LIMITS, **{name: 7})) for name in ("max_expanded", "time_limit")},
+        "memory_limit": (coin, "bfs", None, replace(LIMITS, memory_limit=7)),
+    }
+    options = ({"semantics": "efp"}, {"reexecute": False}, {"consistent_beliefs": True}, {"anytime": True})
 
     def keys() -> dict[str, str]:
-        named["file"] = cell_of(coin)
-        named["instance"] = cell_of("grapevine/3_pl_2")
-        named["efp"] = cells_of(named_problems([coin], "efp"), [BFS], LIMITS)[0]
-        named["agent"] = cell_of(coin, Configuration.of("dfs"))
-        named["symmetry"] = cell_of(coin, Configuration.of({"name": "bfs", "symmetry": True}))
-        named["setting"] = cell_of(coin, Configuration.of("wa_star", "l_pg"))
-        named["other setting"] = cell_of(coin, Configuration.of({"name": "wa_star", "weight": 4}, "l_pg"))
-        named["heuristic"] = cell_of(coin, Configuration.of("wa_star", "s_pg"))
-        named["gnn"] = cell_of(coin, Configuration.of("hfs", trained))
-        named["gnn of domain"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", by_domain))
-        named["gnn of file"] = cell_of(coin, Configuration.of("hfs", by_domain))
-        named["newest gnn"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", "gnn"))
-        named["interleaved"] = cell_of(coin, Configuration.of(interleaved))
-        named["own"] = cell_of(coin, Configuration.of({"_target_": "foreign_agent.Mine"}))
-        named["learned"] = cell_of("grapevine/3_pl_2", Configuration.of("hfs", "learned"))
-        named["not re-executed"] = cells_of(named_problems([coin], "default"), [BFS], LIMITS, reexecute=False)[0]
-        named["without collapse"] = cells_of(named_problems([coin], "default"), [BFS], LIMITS, consistent_beliefs=True)[
-            0
-        ]
-        for name in ("max_expanded", "time_limit", "memory_limit"):
-            named[name] = cell_of(coin, limits=replace(LIMITS, **{name: 7}))
+        named = {name: cell_of(*parts) for name, parts in described.items()}
+        named |= {name: cell_of(coin, **{name: value}) for option in options for name, value in option.items()}
         return {name: cell.key for name, cell in named.items()}
 
-    first = keys()
+    first = before = keys()
     assert len(set(first.values())) == len(first)
     assert keys() == first
-    assert cell_of(coin, Configuration.of({"name": "bfs", "label": "other"})).key == first["file"]
+    assert cell_of(coin, {"name": "bfs", "label": "other"}).key == first["file"]
 
     def changed() -> set[str]:
-        before = getattr(changed, "keys", first)
-        changed.keys = keys()
-        return {name for name in before if before[name] != changed.keys[name]}
+        nonlocal before
+        earlier, before = before, keys()
+        return {name for name, key in before.items() if earlier[name] != key}
 
     write_model(Path(model), "other weights")
     assert changed() == {"gnn", "interleaved"}
@@ -213,35 +205,16 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
     Path("foreign_agent.py").write_text(own + "...")
     assert changed() == {"own"}
     Path(coin).write_text(COUNTER)
-    assert changed() == named.keys() - {"instance", "gnn of domain", "newest gnn", "learned"}
-    monkeypatch.setattr(fingerprint, "_program", lambda: ["another program"])
-    assert changed() == set(named)
+    assert changed() == first.keys() - {"instance", "gnn of domain", "newest gnn", "learned"}
+    monkeypatch.setattr(fingerprint, "program", lambda: ["another program"])
+    assert changed() == set(first)
 
 
 def test_the_program_is_the_core_and_all_that_a_search_runs() -> None:
-    read = set(fingerprint._program_files())
+    read = set(fingerprint.program_files())
     assert {path.name for path in read if path.name.startswith("_core")} == {Path(_core.__file__).name}
     for module in (space, language, gnn, best_first, planner, runs):
         assert Path(module.__file__) in read
-
-
-def test_a_cell_without_collapse_has_an_outcome_and_a_row_of_its_own(
-    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path(coin).write_text(DELUDED)
-    chosen = [
-        composed(Evaluate, "evaluate", f"problems={coin}", f"consistent_beliefs={value}") for value in (False, True)
-    ]
-    both = [cell for settings in chosen for cell in evaluate.cells(settings) if cell.configuration == BFS]
-    for cell in both:
-        cell.write(tmp_path / "run", cell.search())
-    rows = [cell.row(tmp_path / "run") for cell in both]
-    assert [(row["consistent_beliefs"], row["status"]) for row in rows] == [("false", "solved"), ("true", "unsolvable")]
-    assert [cell.read(tmp_path / "run").consistent_beliefs for cell in both] == [False, True]
-    killed = (ended(cell, None, SearchStatus.TIME_LIMIT) for cell in both)
-    monkeypatch.setattr(batch, "supervise", lambda jobs, **_: (replace(next(killed), job=job) for job in jobs))
-    evaluate_all(both, tmp_path / "killed")
-    assert [cell.read(tmp_path / "killed").consistent_beliefs for cell in both] == [False, True]
 
 
 def test_nothing_is_kept_under_a_key_that_no_longer_holds(cell: Cell, coin: str) -> None:
@@ -263,77 +236,92 @@ def test_a_cell_of_epddl_files(epddl_problem: Problem, tmp_path: Path) -> None:
         load_problem(epddl_problem.source, epddl_problem.reading)
     cell = cell_of(epddl_problem)
     result = cell.search()
-    assert (result.status, list(result.plan)) == (SearchStatus.SOLVED, PLANS[0])
-    assert (result.actions, result.fluents, result.initial_worlds) == (6, 2, 2)
-    assert result.load_seconds > 0
+    assert (result.status, list(result.plan or ())) == (SearchStatus.SOLVED, PLANS[0])
     cell.write(tmp_path, result)
-    assert cell.read(tmp_path) == result
     compatible = replace(epddl_problem, reading=replace(epddl_problem.reading, plank_compat=True))
     assert cell_of(compatible).read(tmp_path) is None
     row = cell.row(tmp_path)
     assert (row["domain"], row["problem"]) == ("easy/coin", "easy/coin/coin-1")
     assert (row["actions"], row["fluents"], row["initial_worlds"]) == ("6", "2", "2")
+    assert float(row["load_seconds"]) > 0
 
 
-def test_reading_and_grounding_count_within_the_limits(epddl_problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_and_grounding_count_within_the_limits(
+    epddl_problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = [cell_of(epddl_problem), cell_of(epddl_problem, limits=replace(LIMITS, memory_limit=2**20))]
     times = iter([100.0, 170.0])
     monkeypatch.setattr(cell_module, "perf_counter", lambda: next(times))
-    result = cell_of(epddl_problem).search()
-    assert (result.status, result.expanded, result.load_seconds) == (SearchStatus.TIME_LIMIT, 0, 70.0)
-    assert result.actions == 6
-    tight = cell_of(epddl_problem, limits=replace(LIMITS, memory_limit=2**20))
+    cells[0].write(tmp_path, cells[0].search())
+    row = cells[0].row(tmp_path)
+    assert (row["status"], row["load_seconds"], row["actions"]) == ("time_limit", "70.000000", "6")
     monkeypatch.undo()
-    assert tight.search().status is SearchStatus.MEMORY_LIMIT
+    assert cells[1].search().status is SearchStatus.MEMORY_LIMIT
 
 
-def ended(cell: Cell, value: SearchResult | None, failure: SearchStatus | None = None, peak: int = 1 << 20) -> Ending:
-    return Ending(Job(0, cell.search, ()), value, failure, "it failed", "Traceback …", 3.5, peak, 2.5)
+@pytest.fixture
+def endings(monkeypatch: pytest.MonkeyPatch) -> list[Ending]:
+    """How the processes of the next cells end, in place of any process."""
+    expected: list[Ending] = []
+    monkeypatch.setattr(batch, "supervise", lambda jobs, **_: (replace(expected.pop(0), job=job) for job in jobs))
+    return expected
 
 
-def test_costs_are_those_of_all_processes(cell: Cell, tmp_path: Path) -> None:
+def ending(value: SearchResult | None, failure: SearchStatus | None = None, peak: int = 1 << 20) -> Ending:
+    return Ending(Job(0, int, ()), value, failure, "it failed", "Traceback …", 3.5, peak, 2.5)
+
+
+def test_costs_are_those_of_all_processes(cell: Cell, tmp_path: Path, endings: list[Ending]) -> None:
     result = cell.search()
-    for outside, peak in ((result.peak_bytes * 3, result.peak_bytes * 3), (1, result.peak_bytes)):
-        found = outcome(ended(cell, result, peak=outside), cell.configuration, cell.problem.name)
-        assert found == replace(result, peak_bytes=peak, cpu_seconds=2.5)
-    cell.write(tmp_path, found)
-    row = cell.row(tmp_path)
-    assert (row["cpu_seconds"], row["host"]) == ("2.500000", platform.node())
-    assert tmp_path / row["file"] == cell.file(tmp_path)
-    assert row["processor"]
+    cell.write(tmp_path / "inside", result)
+    inside = int(cell.row(tmp_path / "inside")["peak_bytes"])
+    for number, (outside, peak) in enumerate(((inside * 3, inside * 3), (1, inside))):
+        endings.append(ending(result, peak=outside))
+        evaluate_all([cell], tmp_path / str(number))
+        [row] = read_table(tmp_path / str(number))
+        assert (row["status"], row["peak_bytes"], row["cpu_seconds"]) == ("solved", str(peak), "2.500000")
+        assert (row["host"], bool(row["processor"])) == (platform.node(), True)
+        assert tmp_path / str(number) / row["file"] == cell.file(tmp_path / str(number))
 
 
 @pytest.mark.parametrize("failure", [SearchStatus.ERROR, SearchStatus.TIME_LIMIT, SearchStatus.MEMORY_LIMIT])
-def test_a_process_that_fails_is_a_row(cell: Cell, tmp_path: Path, failure: SearchStatus) -> None:
-    labelled = cell_of(cell.problem, Configuration.of({"name": "hfs", "label": "greedy"}, "l_pg"))
-    result = outcome(ended(labelled, None, failure), labelled.configuration, labelled.problem.name)
-    assert result.label == labelled.configuration.label == "greedy/l_pg"
-    labelled.write(tmp_path, result, "Traceback …")
-    write_table(tmp_path, [labelled])
-    [row] = read_table(tmp_path)
-    assert (row["configuration"], row["status"], row["message"]) == ("greedy/l_pg", str(failure), "it failed")
-    assert (row["search_seconds"], row["peak_bytes"]) == ("3.500000", str(1 << 20))
+def test_a_process_that_fails_is_a_row(coin: str, tmp_path: Path, failure: SearchStatus, endings: list[Ending]) -> None:
+    endings += [ending(None, failure)] * 2
+    labelled = cell_of(coin, {"name": "hfs", "label": "greedy"}, "l_pg", consistent_beliefs=True)
+    assert evaluate_all([labelled, cell_of(coin)], tmp_path) == [("greedy/l_pg", failure), ("bfs", failure)]
+    [row, other] = read_table(tmp_path)
+    assert (row["message"], row["search_seconds"], row["peak_bytes"]) == ("it failed", "3.500000", str(1 << 20))
     assert (row["plan_length"], row["expanded"]) == ("", "")
+    assert (row["consistent_beliefs"], other["consistent_beliefs"]) == ("true", "false")
+    result = kept(labelled, tmp_path)
+    assert (result.label, result.consistent_beliefs) == ("greedy/l_pg", True)
+
+
+def test_a_cell_without_collapse_has_an_outcome_and_a_row_of_its_own(coin: str, tmp_path: Path) -> None:
+    Path(coin).write_text(DELUDED)
+    rows = []
+    for value in ("false", "true"):
+        settings = composed(Evaluate, "evaluate", f"problems={coin}", "agents=bfs", f"consistent_beliefs={value}")
+        [cell] = evaluate.cells(settings)
+        cell.write(tmp_path, cell.search())
+        rows.append(cell.row(tmp_path))
+        assert kept(cell, tmp_path).consistent_beliefs == (value == "true")
+    assert [(row["consistent_beliefs"], row["status"]) for row in rows] == [("false", "solved"), ("true", "unsolvable")]
 
 
 def test_a_plan_that_is_not_valid_is_never_solved(cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = Validation(valid=False, step=2, reason="step 2: no", collapsed=())
     monkeypatch.setattr(planner, "validate", lambda *_, **__: verdict)
     result = cell.search()
-    assert result.status is SearchStatus.ERROR
-    assert result.message == "bfs returned a plan that is not valid: step 2: no"
     assert result.plan is not None
     cell.write(tmp_path, replace(result, history=((5, 0.5),)))  # as after a longer one that is valid
     row = cell.row(tmp_path)
     assert [row[name] for name in ("status", "plan_length", "first_length", "optimal")] == ["error", "", "", ""]
+    assert row["message"] == "bfs returned a plan that is not valid: step 2: no"
 
 
 def test_a_cell_goes_on_for_shorter_plans_where_it_is_asked_to(coin: str, tmp_path: Path) -> None:
-    problems = named_problems([coin], "default")
-    [once], [anytime] = (
-        cells_of(problems, [Configuration.of("hfs", "open_goals")], LIMITS, anytime=anytime)
-        for anytime in (False, True)
-    )
-    assert once.key != anytime.key
+    once, anytime = (cell_of(coin, "hfs", "open_goals", anytime=anytime) for anytime in (False, True))
     for cell, optimal in ((once, False), (anytime, True)):
         result = cell.search()
         assert (result.plan_length, result.optimal) == (3, optimal)
@@ -356,8 +344,16 @@ def test_counts_that_depend_on_the_clock_stay_out_of_the_table(cell: Cell, tmp_p
         assert cell.row(tmp_path)["expanded"] == expanded
 
 
-def evaluate_all(cells: list[Cell], folder: Path) -> None:
-    running.evaluate(Batch(cells, folder, 1, 60.0, 1 << 30), cluster=None, retry=False)
+def test_plans_need_not_be_reexecuted(coin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
+        raise AssertionError("re-executed")
+
+    monkeypatch.setattr(planner, "validate", refuse)
+    assert cell_of(coin, reexecute=False).search().status is SearchStatus.SOLVED
+    with pytest.raises(AssertionError, match="re-executed"):
+        cell_of(coin).search()
+    with pytest.raises(UsageError, match=r"^anytime=true .*: leave out reexecute=false$"):
+        evaluate.cells(composed(Evaluate, "evaluate", "anytime=true", "reexecute=false"))
 
 
 def test_missing_checkpoints_are_named_before_anything_is_done(
@@ -365,18 +361,16 @@ def test_missing_checkpoints_are_named_before_anything_is_done(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     of_domain = {"name": "gnn", "checkpoint": "{domain}.ckpt"}
-    for problem, heuristic, message in (
-        (coin, {"name": "gnn", "checkpoint": "gone.onnx"}, r"there is no checkpoint gone\.onnx"),
-        ("grapevine/3_pl_2", of_domain, r"there is no checkpoint grapevine\.ckpt"),
-        ("grapevine/3_pl_2", "gnn", r"no finished run was trained on 'grapevine'"),
+    for problem, heuristic, missing in (
+        (coin, {"name": "gnn", "checkpoint": "gone.onnx"}, r"gone\.onnx"),
+        ("grapevine/3_pl_2", of_domain, r"grapevine\.ckpt"),
+        ("grapevine/3_pl_2", "gnn", "'grapevine'"),
     ):
-        cells = [cell_of(coin), cell_of(problem, Configuration.of("hfs", heuristic))]
-        with pytest.raises(MissingError, match=message):
-            evaluate_all(cells, tmp_path / "run")
+        with pytest.raises(MissingError, match=missing):
+            evaluate_all([cell_of(coin), cell_of(problem, "hfs", heuristic)], tmp_path / "run")
     assert not (tmp_path / "run").exists()
     # The domain of a file is known when it is read.
-    evaluate_all([cell_of(coin, Configuration.of("hfs", of_domain))], tmp_path / "run")
-    assert [row["status"] for row in read_table(tmp_path / "run")] == ["error"]
+    assert evaluate_all([cell_of(coin, "hfs", of_domain)], tmp_path / "run") == [("hfs/gnn", "error")]
 
 
 def test_classes_of_ones_own_work_in_the_processes_of_cells(
@@ -385,32 +379,8 @@ def test_classes_of_ones_own_work_in_the_processes_of_cells(
     (tmp_path / "foreign_search.py").write_text(OWN)
     monkeypatch.syspath_prepend(str(tmp_path))
     agent = {"_target_": "foreign_search.Deep", "label": "deep"}
-    chosen = configurations_of([agent], [{"_target_": "foreign_search.Mine", "scale": 2}])
-    evaluate_all([cell_of(coin, configuration) for configuration in chosen], tmp_path)
-    assert [(row["configuration"], row["status"]) for row in read_table(tmp_path)] == [("deep/Mine", "solved")]
-
-
-def test_an_interrupted_evaluation_has_a_table_of_what_is_there(
-    cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    closed = []
-
-    def supervise(jobs: Iterable[Job], **_: object) -> Iterator[Ending]:
-        try:
-            job = next(iter(jobs))
-            yield Ending(job, job.call(*job.arguments), None, "", "", 1.0, 0, 0.0)
-            raise KeyboardInterrupt
-        finally:
-            closed.append(True)
-
-    monkeypatch.setattr(batch, "supervise", supervise)
-    cells = [cell, cell_of(cell.problem, Configuration.of("dfs"))]
-    with pytest.raises(
-        KeyboardInterrupt, match=f"is kept in {tmp_path}: start the command again to go on, or see it with"
-    ):
-        evaluate_all(cells, tmp_path)
-    assert closed == [True]
-    assert [(row["configuration"], row["status"]) for row in read_table(tmp_path)] == [("bfs", "solved"), ("dfs", "")]
+    cell = cell_of(coin, agent, {"_target_": "foreign_search.Mine", "scale": 2})
+    assert evaluate_all([cell], tmp_path) == [("deep/Mine", "solved")]
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -440,8 +410,7 @@ def finished(process: subprocess.Popen[str]) -> list[str]:
 
 
 @pytest.fixture
-def problems(tmp_path: Path) -> Path:
-    (tmp_path / "coin.txt").write_text(COIN)
+def problems(coin: str, tmp_path: Path) -> Path:
     (tmp_path / "counter.txt").write_text(COUNTER)
     (tmp_path / "wrong.txt").write_text("fluent p")
     (tmp_path / "hopeless.txt").write_text(COIN.replace("executable shout if B(a, tail)", "executable shout if -tail"))
@@ -461,16 +430,14 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> No
     killed.kill()
     killed.wait()
     killed.stdout.close()
-    kept = {file: file.read_bytes() for file in problems.glob("killed/cells/**/*.json")}
-    assert 3 <= len(kept) < 10
+    there = {file: file.read_bytes() for file in problems.glob("killed/cells/**/*.json")}
+    assert 3 <= len(there) < 10
 
     rest = finished(start(problems, "folder=killed"))
-    assert len(rest) == 10 - len(kept)
+    assert len(rest) == 10 - len(there)
     assert not set(rest) & set(before)
-    assert all(file.read_bytes() == content for file, content in kept.items())
-
-    whole = finished(start(problems, "folder=whole", "parallel=2"))
-    assert len(whole) == 10
+    assert all(file.read_bytes() == content for file, content in there.items())
+    assert len(finished(start(problems, "folder=whole", "parallel=2"))) == 10
     assert unmeasured(problems / "killed") == unmeasured(problems / "whole")
     statuses = {row["problem"]: row["status"] for row in read_table(problems / "whole")}
     assert statuses == {
@@ -515,14 +482,14 @@ def test_an_interrupted_run_says_what_is_kept_and_leaves_no_process_behind(
         "interrupted: what is finished is kept in cut: start the command again to go on, "
         "or see it with `python -m search.report cut`\n"
     )
-    assert "Traceback" not in rest
+    assert [row["status"] for row in read_table(problems / "cut")] == ["solved", ""]
     gone, alive = psutil.wait_procs(children, timeout=30)
     assert (len(gone) > 0, alive) == (True, [])
 
 
 def test_the_board_names_every_configuration_in_full(coin: str) -> None:
     labels = [f"hfs_preferred_with_some_long_name_{number}" for number in (1, 2)]
-    cells = [cell_of(coin, Configuration.of({"name": "bfs", "label": label}, None)) for label in labels]
+    cells = [cell_of(coin, {"name": "bfs", "label": label}) for label in labels]
     console = Console(file=StringIO(), width=60)
     with Board(console, cells, {}):
         pass
@@ -534,57 +501,42 @@ def test_the_board_names_every_configuration_in_full(coin: str) -> None:
     ] * 2 + [["0/2", "0:00:00", "left", "-:--:--"]]  # fmt: skip
 
 
-def test_no_success_when_every_search_ended_with_an_error(problems: Path) -> None:
-    for finished_before in (False, True):
-        failed = start(problems, "folder=wrong", "problems=[wrong.txt]", "agents=[bfs]")
-        output, _ = failed.communicate()
-        assert failed.returncode == ExitCode.FAILURE, output
-        assert "every search ended with an error, the first with: wrong.txt:1:" in output
-        assert (" - finished " in output) is not finished_before
-    assert len(finished(start(problems, "folder=wrong", "problems=[wrong.txt,coin.txt]", "agents=[bfs]"))) == 1
+def test_no_success_when_every_search_ended_with_an_error(problems: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def run(*names: str) -> ExitCode:
+        files = ",".join(str(problems / name) for name in names)
+        chosen = ("agents=[bfs]", f"problems=[{files}]", f"folder={problems / 'run'}")
+        return evaluate.evaluate(composed(Evaluate, "evaluate", *chosen))
+
+    for _ in ("computed", "known from before"):
+        caplog.clear()
+        assert run("wrong.txt") is ExitCode.FAILURE
+        assert "every search ended with an error, the first with: " in caplog.text
+        assert "wrong.txt:1:" in caplog.text
+    assert run("wrong.txt", "coin.txt") is ExitCode.SUCCESS
 
 
-def test_limits_are_rows_too(problems: Path) -> None:
-    finished(start(problems, "folder=m", "memory_limit=30MiB", "problems=[grapevine/5_pl_6]", "agents=[bfs]"))
-    finished(start(problems, "folder=t", "time_limit=0", "problems=[coin.txt]", "agents=[bfs]"))
-    assert [row["status"] for row in read_table(problems / "m")] == ["memory_limit"]
-    assert [row["status"] for row in read_table(problems / "t")] == ["time_limit"]
-    [kept] = (problems / "m/cells/grapevine/5_pl_6").iterdir()
-    assert json.loads(kept.read_text())["cell"]["limits"]["memory_limit"] == 30 * 2**20
+def test_limits_of_the_command_are_those_of_the_processes(coin: str, tmp_path: Path) -> None:
+    for problem, limit, status in (
+        ("grapevine/5_pl_6", "memory_limit=30MiB", "memory_limit"),
+        (coin, "time_limit=0", "time_limit"),
+    ):
+        chosen = ("agents=[bfs]", f"problems=[{problem}]", f"folder={tmp_path / status}", limit)
+        assert evaluate.evaluate(composed(Evaluate, "evaluate", *chosen)) is ExitCode.SUCCESS
+        assert [row["status"] for row in read_table(tmp_path / status)] == [status]
+    [file] = (tmp_path / "memory_limit/cells/grapevine/5_pl_6").iterdir()
+    assert '"memory_limit": 31457280' in file.read_text()
 
 
-def test_a_suite_of_epddl_files(tmp_path: Path) -> None:
+def test_a_suite_of_ones_own(tmp_path: Path) -> None:
     write_problem(tmp_path)
     (tmp_path / "conf" / "suite").mkdir(parents=True)
     (tmp_path / "conf" / "suite" / "coins.yaml").write_text(
         "{name: coins, folder: ., plank_compat: false, domains: "
         "{coin: {problems: coin-*.epddl, domain_file: coin.epddl, libraries: [kinds.epddl]}}}"
     )
-    chosen = ("problems=[]", "suite=coins", "hydra.searchpath=[file://conf]")
-    assert len(finished(start(tmp_path, *chosen))) == 2
+    assert len(finished(start(tmp_path, "problems=[]", "suite=coins", "hydra.searchpath=[file://conf]"))) == 2
     rows = read_table(tmp_path / "outputs" / "evaluate" / "coins")
     assert [(row["configuration"], row["status"], row["plan_length"]) for row in rows] == [
         ("bfs", "solved", "2"),
         ("hfs/open_goals", "solved", "2"),
     ]
-    assert finished(start(tmp_path, *chosen)) == []
-    assert len(finished(start(tmp_path, *chosen, "suite.plank_compat=true"))) == 2
-    assert [row["other_outcomes"] for row in read_table(tmp_path / "outputs" / "evaluate" / "coins")] == ["1", "1"]
-    missing = start(tmp_path, *chosen, "suite.folder=gone")
-    output, _ = missing.communicate()
-    assert missing.returncode == 66
-    assert "suite coins: gone does not exist; set suite.folder" in output
-
-
-def test_plans_need_not_be_reexecuted(coin: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*arguments: object, **options: object) -> None:
-        raise AssertionError("re-executed")
-
-    cell = cells_of(named_problems([coin], "default"), [BFS], LIMITS, reexecute=False)[0]
-    monkeypatch.setattr(planner, "validate", refuse)
-    result = cell.search()
-    assert (result.status, result.validation_seconds) == (SearchStatus.SOLVED, 0)
-    with pytest.raises(AssertionError, match="re-executed"):
-        cells_of(named_problems([coin], "default"), [BFS], LIMITS)[0].search()
-    with pytest.raises(UsageError, match=r"^anytime=true re-executes every plan: leave out reexecute=false$"):
-        evaluate.cells(composed(Evaluate, "evaluate", "anytime=true", "reexecute=false"))

@@ -8,24 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_module
-from omegaconf import OmegaConf
 
 from domains import DOMAINS
 from epigym.errors import MissingError, UsageError
 from epigym.problem import Reading
+from search.evaluate import Evaluate
 from search.evaluation.suites import Problem, named_problems, problems_of
 from tests.helpers.benchmark_files import SHARED
+from tests.helpers.commands import composed
 from tests.helpers.epddl_problem import Files, write_problem
 
 
 def configured(name: str, *overrides: str) -> dict[str, Any]:
     """The suite as the command line chooses it."""
-    with initialize_config_module("conf", version_base=None):
-        config = compose("evaluate", overrides=[f"suite={name}", *overrides])
-    chosen = OmegaConf.to_container(config.suite, resolve=True)
-    assert isinstance(chosen, dict)
-    return chosen
+    return composed(Evaluate, "evaluate", f"suite={name}", *overrides).suite
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -70,12 +66,13 @@ def test_suites_of_the_domains_can_be_cut() -> None:
 
 
 def test_wrong_suites_of_the_domains_are_explained() -> None:
-    with pytest.raises(UsageError, match="standart"):
-        problems_of({"name": "standart", "split": "test"}, None, "default")
-    with pytest.raises(UsageError, match=r"unknown suite\.split 'tests': did you mean 'test'"):
-        problems_of({"name": "standard", "split": "tests"}, None, "default")
-    with pytest.raises(UsageError, match="unknown domain 'grapevines': did you mean 'grapevine'"):
-        problems_of(configured("standard"), None, "default", ["grapevines"])
+    for name, split, domains, message in (
+        ("standart", "test", [], "'standart': did you mean 'standard'"),
+        ("standard", "tests", [], r"suite\.split 'tests': did you mean 'test'"),
+        ("standard", "test", ["grapevines"], "'grapevines': did you mean 'grapevine'"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            problems_of({"name": name, "split": split}, None, "default", domains)
 
 
 def test_epddl_problems_are_named_by_domain_and_file(files: Files, tmp_path: Path) -> None:
@@ -116,44 +113,33 @@ def test_the_digest_of_a_problem_is_that_of_its_contents(files: Files, tmp_path:
 
 
 @pytest.mark.usefixtures("files")
-def test_missing_files_are_one_clear_line(tmp_path: Path) -> None:
-    gone = tmp_path / "gone"
-    for suite, message in (
-        (listed(gone), f"suite coins: {gone} does not exist; set suite.folder to where its files are"),
-        (listed(tmp_path, problems="x*.epddl"), f"suite coins: {tmp_path} holds no x*.epddl; set suite.folder"),
-        (
-            listed(tmp_path, domain_file="x.epddl"),
-            f"suite coins: there is no {tmp_path}/x.epddl, which easy/coin needs",
-        ),
-        (
-            listed(tmp_path, libraries=["y.epddl"]),
-            f"suite coins: there is no {tmp_path}/y.epddl, which easy/coin needs",
-        ),
-    ):
-        with pytest.raises(MissingError, match=re.escape(message)) as caught:
-            problems_of(suite, None, "default")
-        assert "\n" not in str(caught.value)
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"folder": "gone"}, "gone does not exist; set suite.folder to where its files are"),
+        ({"problems": "x*.epddl"}, "holds no x*.epddl; set suite.folder"),
+        ({"domain_file": "x.epddl"}, "x.epddl, which easy/coin needs"),
+        ({"libraries": ["y.epddl"]}, "y.epddl, which easy/coin needs"),
+    ],
+)
+def test_missing_files_are_one_clear_line(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    suite = listed(tmp_path / changes.pop("folder", "."), **changes)
+    with pytest.raises(MissingError, match=f"^suite coins: .*{re.escape(message)}") as caught:
+        problems_of(suite, None, "default")
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.reference
-@pytest.mark.parametrize(("name", "count", "domains"), [("epddl", 19, 10), ("ipc", 100, 11), ("ipc_training", 58, 11)])
-def test_suites_find_the_public_problems(name: str, count: int, domains: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suites_find_the_public_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
-    found = problems_of(configured(name), None, "default")
-    assert len(found) == count
-    assert len({problem.domain for problem in found}) == domains
-    for problem in found:
-        reading = problem.reading
-        assert problem.domain in problem.source
-        assert (len(reading.libraries) == 0) == ("Consecutive-Numbers" in problem.domain)
-        assert all(Path(path).is_file() for path in (problem.source, str(reading.domain_file), *reading.libraries))
-
-
-@pytest.mark.reference
-def test_training_problems_are_no_test_problems(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
-    contents = [
-        {Path(problem.source).read_bytes() for problem in problems_of(configured(name), None, "default")}
-        for name in ("ipc", "ipc_training")
-    ]
-    assert not contents[0] & contents[1]
+    contents = {}
+    for name, count, domains in (("epddl", 19, 10), ("ipc", 100, 11), ("ipc_training", 58, 11)):
+        found = problems_of(configured(name), None, "default")
+        assert (len(found), len({problem.domain for problem in found})) == (count, domains)
+        for problem in found:
+            reading = problem.reading
+            assert problem.domain in problem.source
+            assert (len(reading.libraries) == 0) == ("Consecutive-Numbers" in problem.domain)
+            assert all(Path(path).is_file() for path in (problem.source, str(reading.domain_file), *reading.libraries))
+        contents[name] = {Path(problem.source).read_bytes() for problem in found}
+    assert not contents["ipc"] & contents["ipc_training"]

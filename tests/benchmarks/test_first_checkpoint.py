@@ -15,6 +15,7 @@ import pytest
 from learn.training.drawing import drawn
 from search.agents.limits import Limits
 from search.planning.configuration import Configuration
+from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
 from tests.benchmarks.figures import show
 
@@ -32,7 +33,7 @@ def test_expansions(pytestconfig: pytest.Config) -> None:
     }
     lines = ["", f"{'expanded, + where not solved':30s}" + "".join(f"{name:>12s}" for name in configurations)]
     for task in drawn(["grapevine"], "validation", PROBLEMS, SEED):
-        found = [find_plan(task, one, Limits(max_expanded=NODES)) for one in configurations.values()]
+        found = [find_plan(task, one, SearchOptions(Limits(max_expanded=NODES))) for one in configurations.values()]
         figures = [f"{one.expanded:,}{'' if one.status == 'solved' else '+'}" for one in found]
         lines.append(f"{task.name:30s}" + "".join(f"{figure:>12s}" for figure in figures))
     show(pytestconfig, "\n".join(lines))

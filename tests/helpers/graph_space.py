@@ -14,6 +14,8 @@ from epigym.task.formula import TRUE
 from epigym.task.task import Action, EState, Event, Task
 from search.heuristics.heuristic import Heuristic
 
+Edges = dict[int, list[tuple[str, int]]]
+
 #       0 --a--> 1 --a--> 3 --a--> 5 (goal)
 #       0 --b--> 2 --a--> 3, 2 --b--> 4 --a--> 5, 4 --b--> 6
 DIAMOND = {
@@ -113,7 +115,15 @@ def task_of(names: Sequence[str]) -> Task:
     return Task("graph", (), ("a",), actions, EState((frozenset(),), ((frozenset({0}),),), (0,)), (TRUE,))
 
 
-def shortest(edges: dict[int, list[tuple[str, int]]], goals: list[int]) -> int | None:
+def reaches(edges: Edges, goals: Sequence[int], plan: Sequence[str]) -> bool:
+    """Whether a plan leads to a goal; a state may have several edges of one name."""
+    states = {0}
+    for name in plan:
+        states = {target for state in states for action, target in edges[state] if action == name}
+    return not states.isdisjoint(goals)
+
+
+def shortest(edges: Edges, goals: list[int]) -> int | None:
     """Length of a shortest path to a goal, one state at a time."""
     depth = {0: 0}
     queue = [0]

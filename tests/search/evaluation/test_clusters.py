@@ -94,7 +94,7 @@ def test_what_took_long_before_comes_first_and_what_is_unknown_may_take_all_its_
     solved = batch.cells[0].search()
     for cell in batch.cells[:3]:
         before = replace(cell, key="0" * 64)  # of another program
-        before.write(batch.folder, replace(solved, search_seconds=took[cell.configuration.label]))
+        before.write(batch.folder, solved.spending(search_seconds=took[cell.configuration.label]))
     [large] = cells_of(named_problems(["grapevine/3_pl_7"], "default"), [cell.configuration], cell.limits)
     assert len(large.problem.contents()[0]) > len(COIN)
     ordered = array.longest_first([*batch.cells, large], batch.folder)

@@ -29,7 +29,7 @@ from learn.models import runs
 from search import evaluate
 from search.agents import best_first
 from search.agents.limits import Limits
-from search.agents.result import SearchResult, SearchStatus
+from search.agents.result import SearchResult, SearchStatus, TaskSize
 from search.evaluate import Evaluate
 from search.evaluation import batch, fingerprint, running
 from search.evaluation import cell as cell_module
@@ -41,7 +41,7 @@ from search.evaluation.suites import Problem, named_problems
 from search.heuristics import gnn, learned
 from search.planning import planner
 from search.planning.configuration import Configuration
-from search.planning.single import outcome
+from search.planning.single import completed, failed
 from search.processes.processes import Ending, Job
 from tests.helpers.commands import composed
 from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem
@@ -264,8 +264,8 @@ def test_a_cell_of_epddl_files(epddl_problem: Problem, tmp_path: Path) -> None:
     cell = cell_of(epddl_problem)
     result = cell.search()
     assert (result.status, list(result.plan)) == (SearchStatus.SOLVED, PLANS[0])
-    assert (result.actions, result.fluents, result.initial_worlds) == (6, 2, 2)
-    assert result.load_seconds > 0
+    assert result.size == TaskSize(6, 2, 2)
+    assert result.costs.load_seconds > 0
     cell.write(tmp_path, result)
     assert cell.read(tmp_path) == result
     compatible = replace(epddl_problem, reading=replace(epddl_problem.reading, plank_compat=True))
@@ -279,8 +279,8 @@ def test_reading_and_grounding_count_within_the_limits(epddl_problem: Problem, m
     times = iter([100.0, 170.0])
     monkeypatch.setattr(cell_module, "perf_counter", lambda: next(times))
     result = cell_of(epddl_problem).search()
-    assert (result.status, result.expanded, result.load_seconds) == (SearchStatus.TIME_LIMIT, 0, 70.0)
-    assert result.actions == 6
+    assert (result.status, result.expanded, result.costs.load_seconds) == (SearchStatus.TIME_LIMIT, 0, 70.0)
+    assert result.size.actions == 6
     tight = cell_of(epddl_problem, limits=replace(LIMITS, memory_limit=2**20))
     monkeypatch.undo()
     assert tight.search().status is SearchStatus.MEMORY_LIMIT
@@ -290,11 +290,16 @@ def ended(cell: Cell, value: SearchResult | None, failure: SearchStatus | None =
     return Ending(Job(0, cell.search, ()), value, failure, "it failed", "Traceback …", 3.5, peak, 2.5)
 
 
+def blank(cell: Cell) -> SearchResult:
+    return failed(cell.configuration, cell.problem.name, cell.options)
+
+
 def test_costs_are_those_of_all_processes(cell: Cell, tmp_path: Path) -> None:
     result = cell.search()
-    for outside, peak in ((result.peak_bytes * 3, result.peak_bytes * 3), (1, result.peak_bytes)):
-        found = outcome(ended(cell, result, peak=outside), cell.configuration, cell.problem.name)
-        assert found == replace(result, peak_bytes=peak, cpu_seconds=2.5)
+    inside = result.costs.peak_bytes
+    for outside, peak in ((inside * 3, inside * 3), (1, inside)):
+        found = completed(ended(cell, result, peak=outside), blank(cell))
+        assert found == result.spending(peak_bytes=peak, cpu_seconds=2.5)
     cell.write(tmp_path, found)
     row = cell.row(tmp_path)
     assert (row["cpu_seconds"], row["host"]) == ("2.500000", platform.node())
@@ -305,7 +310,7 @@ def test_costs_are_those_of_all_processes(cell: Cell, tmp_path: Path) -> None:
 @pytest.mark.parametrize("failure", [SearchStatus.ERROR, SearchStatus.TIME_LIMIT, SearchStatus.MEMORY_LIMIT])
 def test_a_process_that_fails_is_a_row(cell: Cell, tmp_path: Path, failure: SearchStatus) -> None:
     labelled = cell_of(cell.problem, Configuration.of({"name": "hfs", "label": "greedy"}, "l_pg"))
-    result = outcome(ended(labelled, None, failure), labelled.configuration, labelled.problem.name)
+    result = completed(ended(labelled, None, failure), blank(labelled))
     assert result.label == labelled.configuration.label == "greedy/l_pg"
     labelled.write(tmp_path, result, "Traceback …")
     write_table(tmp_path, [labelled])
@@ -583,7 +588,7 @@ def test_plans_need_not_be_reexecuted(coin: str, monkeypatch: pytest.MonkeyPatch
     cell = cells_of(named_problems([coin], "default"), [BFS], LIMITS, reexecute=False)[0]
     monkeypatch.setattr(planner, "validate", refuse)
     result = cell.search()
-    assert (result.status, result.validation_seconds) == (SearchStatus.SOLVED, 0)
+    assert (result.status, result.costs.validation_seconds) == (SearchStatus.SOLVED, 0)
     with pytest.raises(AssertionError, match="re-executed"):
         cells_of(named_problems([coin], "default"), [BFS], LIMITS)[0].search()
     with pytest.raises(UsageError, match=r"^anytime=true re-executes every plan: leave out reexecute=false$"):

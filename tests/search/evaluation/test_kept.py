@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from search.agents.limits import Limits
-from search.agents.result import SearchResult, SearchStatus
+from search.agents.result import Costs, SearchResult, SearchStatus
 from search.evaluation.batch import Batch
 from search.evaluation.cell import Cell
 from search.evaluation.cluster import array
@@ -44,7 +44,7 @@ def test_every_flipped_bit_is_noticed(
 ) -> None:
     """Or changes nothing, such as a blank between values. A hundredth of the bits; `--full` flips all of them."""
     cell, folder = batch.cells[0], tmp_path
-    result = SearchResult(SearchStatus.SOLVED, "bfs", "coin", ("peek_a", "läuft"), 7, search_seconds=0.25)
+    result = SearchResult(SearchStatus.SOLVED, "bfs", "coin", ("peek_a", "läuft"), 7, costs=Costs(search_seconds=0.25))
     cell.write(folder, result)
     file = cell.file(folder)
     content = file.read_bytes()
@@ -99,7 +99,7 @@ def test_damage_beside_a_cell_does_not_say_what_it_will_take(batch: Batch, found
     file = cell.file(batch.folder)
     beside = file.with_name(file.name.replace(cell.key[:8], "0" * 8))
     file.replace(beside)
-    assert cell.expected_seconds(batch.folder) == found[0].total_seconds
+    assert cell.expected_seconds(batch.folder) == found[0].costs.total_seconds
     beside.write_bytes(beside.read_bytes()[:-20])
     assert cell.expected_seconds(batch.folder) == 60.0
 

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 from epigym.errors import TaskError
+from epigym.features.relaxation import Relaxed
 from epigym.space.space import StateSpace, Transitions
 from epigym.task.formula import TRUE
 from epigym.task.task import Action, EState, Event, Task
-from search.heuristics.heuristic import Heuristic
+from search.heuristics.heuristic import Evaluation, Heuristic
 
 Edges = dict[int, list[tuple[str, int]]]
 
@@ -105,6 +106,29 @@ class TableHeuristic(Heuristic):
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         self.batches.append(ids.tolist())
         return np.array([self.scores.get(state, 0.0) for state in ids.tolist()], dtype=np.float64)
+
+
+class TablePreferences(TableHeuristic):
+    """The same with preferred actions, as positions among the sorted names of the actions; also as a relaxation."""
+
+    prefers = True
+
+    def __init__(self, scores: Mapping[int, float], liked: Mapping[int, list[int]]) -> None:
+        super().__init__(scores)
+        self.liked = liked
+
+    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
+        rows = [self.liked.get(state, []) for state in ids.tolist()]
+        preferred = np.array([action for row in rows for action in row], dtype=np.int32)
+        return Evaluation(self.score(ids), np.cumsum([0, *map(len, rows)]), preferred)
+
+    def is_blind(self, state: int) -> bool:
+        return False
+
+    def __call__(self, ids: NDArray[np.int32]) -> Relaxed:
+        costs, ptr, helpful = self.evaluate(ids, ids, ids)
+        none = np.zeros(len(costs), dtype=np.int32)
+        return Relaxed(costs, costs, costs, none, none, ptr, helpful)
 
 
 def task_of(names: Sequence[str]) -> Task:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any, get_args
 
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from epigym.errors import UsageError
 from epigym.features.relaxation import Relaxation, Relaxed
@@ -22,10 +22,8 @@ from search.agents.alternation import OpenListName
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics import make_heuristic
-from search.heuristics.heuristic import Evaluation
-from search.heuristics.open_goals import DividedGoals
 from search.planning.configuration import Configuration
-from tests.helpers.graph_space import GraphSpace, TableHeuristic
+from tests.helpers.graph_space import GraphSpace, TableHeuristic, TablePreferences
 from tests.helpers.recorder import Recorder
 from tests.helpers.tasks import COUNTER, hopeless
 
@@ -63,25 +61,6 @@ def test_a_list_alone_is_the_agent_of_its_order(name: str) -> None:
         assert_alike(run("alternation", task, "open_goals", lists=[one]), same)
 
 
-class TableRelaxation:
-    """Additive costs and helpful actions, as positions among the sorted names of the actions, read from tables."""
-
-    def __init__(self, costs: Mapping[int, float], helpful: Mapping[int, list[int]]) -> None:
-        self.costs = costs
-        self.helpful = helpful
-
-    def is_blind(self, state: int) -> bool:
-        return False
-
-    def __call__(self, ids: NDArray[np.int32]) -> Relaxed:
-        costs = np.array([self.costs.get(state, 0.0) for state in ids.tolist()])
-        rows = [self.helpful.get(state, []) for state in ids.tolist()]
-        ptr = np.cumsum([0, *map(len, rows)])
-        none = np.zeros(len(costs), dtype=np.int32)
-        helpful = np.array([*chain(*rows)], dtype=np.int32)
-        return Relaxed(costs, costs, costs, none, none, ptr, helpful)
-
-
 EDGES = {0: [("a", 1), ("b", 2), ("c", 3), ("d", 4)], 4: [("a", 5), ("b", 6)]}
 SCORES = {1: 4.0, 2: 3.0, 3: 2.0, 4: 1.0, 5: 9.0, 6: 8.0}
 COSTS = {1: 1.0, 2: 2.0, 3: 3.0, 4: 4.0, 5: 0.0, 6: 9.0}
@@ -102,9 +81,10 @@ HELPFUL = {0: [1], 4: [0]}  # to 2 and to 5
     ],
 )
 def test_the_lists_have_their_turns(lists: list[str], order: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alternation, "Relaxation", lambda space: TableRelaxation(COSTS, HELPFUL))
+    monkeypatch.setattr(alternation, "Relaxation", lambda space: TablePreferences(COSTS, HELPFUL))
     space = GraphSpace(EDGES, [])
-    result = make_agent("alternation", lists=lists).search(space, TableHeuristic(SCORES))
+    heuristic = TablePreferences(SCORES, {state: [0, 1, 2, 3] for state in range(7)})  # which are not asked for
+    result = make_agent("alternation", lists=lists).search(space, heuristic)
     assert (result.status, space.expanded) == (SearchStatus.UNSOLVABLE, order)
 
 
@@ -121,7 +101,7 @@ def test_the_tree_search_visits_what_it_has_visited_less() -> None:
 @pytest.mark.parametrize("name", ["value", "h_add", "preferred", "explore"])
 def test_infinite_scores_come_last_but_come(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     table = {1: np.inf, 2: 1.0, 3: 2.0, 4: 3.0}
-    monkeypatch.setattr(alternation, "Relaxation", lambda space: TableRelaxation(table, {0: [0, 1, 2, 3]}))
+    monkeypatch.setattr(alternation, "Relaxation", lambda space: TablePreferences(table, {0: [0, 1, 2, 3]}))
     space = GraphSpace(EDGES, [])
     make_agent("alternation", lists=name).search(space, TableHeuristic(table))
     assert [state for state in space.expanded if state <= 4] == [0, 2, 3, 4, 1]
@@ -196,28 +176,10 @@ def test_each_e_state_is_scored_once_and_relaxed_once(monkeypatch: pytest.Monkey
     assert asked == []
 
 
-class Opinionated(DividedGoals):
-    """Prefers every action."""
-
-    prefers = True
-
-    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
-        every = np.arange(60, dtype=np.int32)
-        return Evaluation(self.score(ids), len(every) * np.arange(len(ids) + 1), np.tile(every, len(ids)))
-
-
-def test_what_the_heuristic_prefers_is_not_asked_for() -> None:
-    task = load_problem("coin_in_the_box/pl_5")
-    space = Recorder(task)
-    result = make_agent("alternation").search(space, Opinionated(space))
-    expected = run("alternation", task, "divided_goals", lists=LISTS)  # the default
-    assert_alike((space.expanded, result), expected)
-    assert expected[0] != run("alternation", task, "divided_goals", lists=LISTS[::-1])[0]
-
-
 @pytest.mark.parametrize("name", BLIND)
 def test_where_the_relaxation_is_blind_its_lists_are_left_out(name: str) -> None:
     task = load_problem(name)
+    assert make_agent("alternation").lists == LISTS  # type: ignore[attr-defined]
     assert_alike(
         run("alternation", task, "c_pg"), run("alternation", task, "c_pg", lists=["value", "novelty", "explore"])
     )

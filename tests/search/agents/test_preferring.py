@@ -5,31 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from search.agents import make_agent
 from search.agents.result import SearchStatus
-from search.heuristics.heuristic import Evaluation
-from tests.helpers.graph_space import GraphSpace, TableHeuristic
-
-
-class Preferences(TableHeuristic):
-    """Scores and preferred actions, as positions among the sorted names of the actions, read from tables."""
-
-    prefers = True
-
-    def __init__(self, scores: Mapping[int, float], liked: Mapping[int, list[int]]) -> None:
-        super().__init__(scores)
-        self.liked = liked
-
-    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
-        rows = [self.liked.get(state, []) for state in ids.tolist()]
-        return Evaluation(
-            self.score(ids), np.cumsum([0, *map(len, rows)]), np.array([a for row in rows for a in row], dtype=np.int32)
-        )
-
+from tests.helpers.graph_space import GraphSpace, TablePreferences
 
 # From 0 action a leads to 1, which scores worse than 2 behind b; the goal lies behind 1.
 EDGES = {0: [("a", 1), ("b", 2)], 1: [("a", 3)], 2: [("a", 4), ("b", 5)], 3: [("a", 9)], 4: [("a", 6)], 5: [("a", 7)]}
@@ -49,7 +29,7 @@ SCORES = {1: 5.0, 2: 1.0, 3: 5.0, 4: 1.0, 5: 1.0, 6: 1.0, 7: 1.0}
 )
 def test_the_queues_take_turns(settings: Mapping[str, Any], liked: Mapping[int, list[int]], order: list[int]) -> None:
     space = GraphSpace(EDGES, [9])
-    result = make_agent("hfs_preferred", **settings).search(space, Preferences(SCORES, liked))
+    result = make_agent("hfs_preferred", **settings).search(space, TablePreferences(SCORES, liked))
     assert (result.status, result.plan, space.expanded) == (SearchStatus.SOLVED, ("a", "a", "a"), order)
 
 
@@ -57,7 +37,7 @@ def test_the_boost_gives_turns_after_progress() -> None:
     space = GraphSpace({0: [("a", 1), ("b", 2)], 1: [("a", 3)], 2: [("a", 4)], 3: [("a", 5)], 5: [("a", 9)]}, [9])
     liked = {0: [0], 1: [0], 3: [0], 5: [0]}
     scores = {1: 5.0, 2: 1.0, 3: 5.0, 4: 1.0, 5: 5.0}
-    make_agent("hfs_preferred", boost=10).search(space, Preferences(scores, liked))
+    make_agent("hfs_preferred", boost=10).search(space, TablePreferences(scores, liked))
     assert space.expanded == [0, 1, 3, 5]
 
 
@@ -77,14 +57,14 @@ def test_lazy_builds_an_e_state_when_its_turn_comes(
     settings: Mapping[str, Any], liked: Mapping[int, list[int]], built: list[int]
 ) -> None:
     space = GraphSpace({**EDGES, 8: [("c", 8)]}, [9])
-    result = make_agent("lazy", **settings).search(space, Preferences(SCORES, liked))
+    result = make_agent("lazy", **settings).search(space, TablePreferences(SCORES, liked))
     assert (result.status, result.plan, space.built) == (SearchStatus.SOLVED, ("a", "a", "a"), built)
     assert result.generated == len(built)
 
 
 def test_lazy_counts_what_it_scores_as_expanded_and_builds_nothing_twice() -> None:
     space = GraphSpace({0: [("a", 1), ("b", 2)], 1: [("a", 2), ("b", 0)], 2: [("a", 3)]}, [])
-    heuristic = Preferences({}, {0: [0, 1], 1: [0]})
+    heuristic = TablePreferences({}, {0: [0, 1], 1: [0]})
     result = make_agent("lazy").search(space, heuristic)
     assert (result.status, result.expanded, result.distinct) == (SearchStatus.UNSOLVABLE, 4, 4)
     assert sorted(space.built) == [0, 1, 2, 2, 3]  # every edge once

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from epigym.features.relaxation import Relaxed
 from epigym.problem import load_problem
 from epigym.reference import semantics as reference
 from epigym.reference.semantics import validate
@@ -19,11 +16,11 @@ from epigym.task.task import Task
 from search.agents import AGENTS, alternation, make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
-from search.heuristics.heuristic import Evaluation, Heuristic
 from search.planning.configuration import Configuration
 from search.planning.options import DEFAULTS, SearchOptions
 from search.planning.planner import find_plan
 from search.planning.single import search_alone
+from tests.helpers.graph_space import TablePreferences
 from tests.helpers.recorder import Recorder
 from tests.helpers.tasks import SOLVABLE, hopeless
 from tests.oracles.symmetric import muddy_children, symmetric_task
@@ -117,47 +114,17 @@ def test_a_search_for_shorter_plans_ends_at_the_shortest() -> None:
     assert pruned.generated < plain.generated
 
 
-class LikesTheLast(Heuristic):
-    """Scores all alike and prefers the last action of every e-state."""
-
-    name = "likes_the_last"
-    prefers = True
-
-    def __init__(self, space: StateSpace) -> None:
-        self._last = len(space.task.actions) - 1
-
-    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
-        return np.zeros(len(ids))
-
-    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
-        preferred = np.full(len(ids), self._last, dtype=np.int32)
-        return Evaluation(self.score(ids), np.arange(len(ids) + 1), preferred)
-
-
-class LikesTheLastRelaxed(LikesTheLast):
-    """The same as a relaxation."""
-
-    def is_blind(self, state: int) -> bool:
-        return False
-
-    def __call__(self, ids: NDArray[np.int32]) -> Relaxed:
-        scores, ptr, preferred = self.evaluate(ids, ids, ids)
-        none = np.zeros(len(scores), dtype=np.int32)
-        return Relaxed(scores, scores, scores, none, none, ptr, preferred)
-
-
 def test_what_is_tried_in_place_of_a_preferred_action_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the two muddy and three clean children the last clean one is to be asked; the first one is instead."""
-    space = Recorder(muddy_children(5, 2), symmetry=True)
-    clean = space.expand([0]).target.tolist()[1]
-    space.expanded.clear()
-    make_agent("hfs_preferred").search(space, LikesTheLast(space), Limits(max_expanded=2))
-    assert space.expanded == [0, clean]
-    space = Recorder(muddy_children(5, 2), symmetry=True)
-    monkeypatch.setattr(alternation, "Relaxation", LikesTheLastRelaxed)
-    make_agent("alternation", lists=["value", "preferred"]).search(space, LikesTheLast(space), Limits(max_expanded=2))
-    assert space.expanded == [0, clean]
-    space = Recorder(muddy_children(5, 2), symmetry=True)
-    make_agent("lazy").search(space, LikesTheLast(space), Limits(max_expanded=6))
+    task = muddy_children(5, 2)
+    last = TablePreferences({}, {state: [len(task.actions) - 1] for state in range(100)})
+    clean = StateSpace(task, symmetry=True).expand([0]).target.tolist()[1]
+    monkeypatch.setattr(alternation, "Relaxation", lambda space: last)
+    for agent in (make_agent("hfs_preferred"), make_agent("alternation", lists=["value", "preferred"])):
+        space = Recorder(task, symmetry=True)
+        agent.search(space, last, Limits(max_expanded=2))
+        assert space.expanded == [0, clean]
+    space = Recorder(task, symmetry=True)
+    make_agent("lazy").search(space, last, Limits(max_expanded=6))
     assert space.applied[0] == 2
     assert set(space.applied) <= {0, 2}

@@ -17,6 +17,7 @@ from epigym.problem import load_problem
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import DEFAULT, Configuration
+from search.planning.options import SearchOptions
 from search.planning.planner import GRACE_MEMORY, find_plan_here
 from search.planning.plans import check_plan_file, unverified
 from search.processes.processes import Job, supervise
@@ -79,7 +80,7 @@ def _plan(spec: str, plan_file: str, seconds: float, memory: int) -> tuple[ExitC
     try:
         task = load_problem(spec)
         limits = Limits(time_limit=max(seconds - (perf_counter() - start), 0.0), memory_limit=memory)
-        result = find_plan_here(task, Configuration.of(DEFAULT), limits, plan_file)
+        result = find_plan_here(task, Configuration.of(DEFAULT), SearchOptions(limits), plan_file)
     except (EpigymError, OSError) as error:
         return ExitCode.after(error), f"error: {line(error)}"
     return ExitCode.of(result.status), _summary(result, perf_counter() - start)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -63,6 +63,7 @@ def solve(settings: Solve) -> ExitCode:
     from epigym.problem import load_problem
     from search.agents.limits import Limits
     from search.planning.configuration import Configuration
+    from search.planning.options import SearchOptions
     from search.planning.planner import find_plan
     from search.reports.display import show_policy, show_results
 
@@ -77,15 +78,16 @@ def solve(settings: Solve) -> ExitCode:
     start = perf_counter()
     task = load_problem(settings.problem, settings.reading)
     load_seconds = perf_counter() - start
-    search: Callable[..., SearchResult] = partial(find_plan, anytime=settings.anytime)
+    options = SearchOptions(limits, settings.anytime, settings.consistent_beliefs)
+    search: Callable[..., SearchResult] = find_plan
     show: Callable[..., None] = show_results
     if settings.policy != "none":
         from search.policies.planner import find_policy
 
         search, show = partial(find_policy, kind=settings.policy), show_policy
-    is_consistent, files = settings.consistent_beliefs, (settings.plan_file or settings.policy_file, None)
+    files = (settings.plan_file or settings.policy_file, None)
     results = [
-        replace(search(task, one, limits, file, consistent_beliefs=is_consistent), load_seconds=load_seconds)
+        search(task, one, options, file).spending(load_seconds=load_seconds)
         for one, file in zip(configurations, files, strict=False)
     ]
 

@@ -8,12 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike, NDArray
 from omegaconf import OmegaConf
 
 from epigym.features.relaxation import Relaxation
 from epigym.language import parse_mastar
-from epigym.space.space import StateSpace, Transitions
+from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
 from epigym.task.formula import Formula, believes, fluent, literal, not_
 from epigym.task.task import Task
@@ -25,6 +24,7 @@ from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.epddl_files import Case, competition_cases
+from tests.helpers.recorder import Recorder
 from tests.oracles import relaxation as twin
 
 TEXT = (ROOT / "docs" / "guidance.md").read_text(encoding="utf-8")
@@ -89,22 +89,6 @@ def cost(task: Task, fact: Formula, names: Iterable[str] = ()) -> float:
     """What a fact costs after some actions."""
     space = StateSpace(replace(task, goal=(fact,)))
     return float(Relaxation(space)([after(space, names)]).h_add[0])
-
-
-class Watched(StateSpace):
-    """A space that remembers what is expanded, which of `lazy` is what it asks for applicable actions."""
-
-    def __init__(self, task: Task) -> None:
-        super().__init__(task)
-        self.expanded: list[int] = []
-
-    def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int = 1) -> Transitions:
-        self.expanded += np.asarray(ids).tolist()
-        return super().expand(ids, stop_at_goal=stop_at_goal, threads=threads)
-
-    def applicable(self, ids: ArrayLike) -> NDArray[np.bool_]:
-        self.expanded += np.asarray(ids).tolist()
-        return super().applicable(ids)
 
 
 def search(space: StateSpace, configuration: str) -> SearchResult:
@@ -192,7 +176,7 @@ def test_the_way_shown_is_the_plan_that_is_found() -> None:
 
 @pytest.mark.parametrize("shown", SEARCHES, ids=lambda shown: shown[0])
 def test_searches(shown: list[str], whole: StateSpace, dead: frozenset[int]) -> None:
-    space = Watched(IMPOSTOR)
+    space = Recorder(IMPOSTOR)
     result = search(space, shown[0])
     same = {whole.model(state).state: state for state in range(len(whole))}
     entered = dead & {same[space.model(state).state] for state in space.expanded[: result.expanded]}

@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator
 
+from epigym.errors import UsageError
 from epigym.space.search_problem import SearchProblem, Source
 from epigym.task.reachability import may_reach_goal
 from search.agents.limits import Limits
-from search.agents.result import SearchResult, SearchStatus
+from search.agents.result import Costs, SearchResult, SearchStatus, TaskSize
 from search.agents.run import SearchRun, Tell
 from search.heuristics.heuristic import Heuristic, HeuristicMaker, bind
 
@@ -19,6 +20,8 @@ least one, and returns how it ended."""
 
 class Agent(ABC):
     """A search strategy: it finds a plan for a search problem, within limits.
+
+    A class of one's own defines `start`, see [Agents](../agents.md#a-search-agent-of-your-own).
 
     Attributes:
         name: in messages and, where nothing else is said, in tables.
@@ -31,6 +34,15 @@ class Agent(ABC):
     is_informed: bool = False
     needs_preferences: bool = False
     defers_evaluation: bool = False
+
+    @abstractmethod
+    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
+        """Start a search from the initial e-state, which is no goal: it ends at a goal, or when nothing is left.
+
+        Args:
+            run: expands and counts; `run.goal` is the goal once one was reached.
+            heuristic: made for the same space; None for a blind agent.
+        """
 
     def search(
         self,
@@ -58,9 +70,20 @@ class Agent(ABC):
         """
         space = SearchProblem.of(source).search_space
         asked = bind(heuristic, space) if self.is_informed else None
+        self.check(asked)
         run = SearchRun(space, (limits or Limits()).start(), tell)
         try:
-            status = self._search(run, asked)
+            if run.goal is not None:
+                run.is_shortest, status = True, SearchStatus.SOLVED
+            elif not may_reach_goal(space.task):
+                status = SearchStatus.UNSOLVABLE
+            else:
+                next(steps := self.start(run, asked))
+                while (limit := run.budget.exceeded(run.expanded)) is None:
+                    steps.send(run.budget.batch_size(run.expanded))
+                status = limit
+        except StopIteration as end:
+            status = SearchStatus(end.value)
         except MemoryError:
             status = SearchStatus.MEMORY_LIMIT
         return SearchResult(
@@ -71,34 +94,17 @@ class Agent(ABC):
             expanded=run.expanded,
             generated=run.generated,
             distinct=run.distinct,
-            search_seconds=run.budget.seconds,
             heuristic=asked.name if asked else None,
             checkpoint=asked.checkpoint if asked else "",
             consistent_beliefs=space.consistent_beliefs,
             message=run.message,
             optimal=run.is_shortest and status is SearchStatus.SOLVED,
+            costs=Costs(search_seconds=run.budget.seconds),
+            size=TaskSize.of(space.task),
         )
 
-    def _search(self, run: SearchRun, heuristic: Heuristic | None) -> SearchStatus:
-        if run.goal is not None:
-            run.is_shortest = True
-            return SearchStatus.SOLVED
-        if not may_reach_goal(run.space.task):
-            return SearchStatus.UNSOLVABLE
-        steps = self.start(run, heuristic)
-        try:
-            next(steps)
-            while (limit := run.budget.exceeded(run.expanded)) is None:
-                steps.send(run.budget.batch_size(run.expanded))
-        except StopIteration as end:
-            return SearchStatus(end.value)
-        return limit
-
-    @abstractmethod
-    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
-        """Start a search from the initial e-state, which is no goal: it ends at a goal, or when nothing is left.
-
-        Args:
-            run: expands and counts; `run.goal` is the goal once one was reached.
-            heuristic: made for the same space; None for a blind agent.
-        """
+    def check(self, heuristic: Heuristic | None) -> None:
+        """Refuse a heuristic that is missing, or prefers no actions though the agent needs that."""
+        needed, example = (" that prefers actions", "h_add") if self.needs_preferences else ("", "open_goals")
+        if self.is_informed and (heuristic is None or (self.needs_preferences and not heuristic.prefers)):
+            raise UsageError(f"agent {self.name!r} needs a heuristic{needed}, for example heuristic={example}")

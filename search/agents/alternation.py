@@ -23,7 +23,7 @@ from epigym.errors import UsageError
 from epigym.features.relaxation import Relaxation, Relaxed
 from epigym.space.space import StateSpace
 from search.agents.agent import Agent, Steps
-from search.agents.best_first import given, scored, thousandths
+from search.agents.best_first import scored, thousandths
 from search.agents.novelty import NovelParts
 from search.agents.preferring import by_state, tried_for
 from search.agents.result import SearchStatus
@@ -82,7 +82,8 @@ class Alternation(Agent):
 
     def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
         """Start the search."""
-        estimates = _Estimates(run, given(self.name, heuristic))
+        assert heuristic is not None
+        estimates = _Estimates(run, heuristic)
         lists = self._open_lists(run.space, estimates)
         turns = cycle(lists)
         expanded: set[int] = set()
@@ -92,7 +93,8 @@ class Alternation(Agent):
                 new, ties = _NewStates(estimates, fresh), [self._tie(number) for number in run.numbers(fresh)]
                 for open_list in lists:
                     open_list.add(new, ties)
-            state = _first(islice(turns, len(lists)), expanded)
+            popped = (each.pop(expanded) for each in islice(turns, len(lists)))
+            state = next((state for state in popped if state is not None), None)  # a list without one passes
             if state is None:
                 return SearchStatus.UNSOLVABLE
             yield
@@ -117,12 +119,7 @@ class Alternation(Agent):
 
 
 class _Estimates:
-    """What open lists can ask for, made when one first asks.
-
-    Args:
-        run: the search.
-        heuristic: the one given.
-    """
+    """What open lists can ask for in a search, made when one first asks."""
 
     def __init__(self, run: SearchRun, heuristic: Heuristic) -> None:
         self.run = run
@@ -191,11 +188,7 @@ _Order = Callable[[_NewStates], Iterable[Rank | None]]
 
 
 class _OpenList:
-    """E-states by rank and tie-breaker, lowest first.
-
-    Args:
-        order: what ranks them.
-    """
+    """E-states by rank and tie-breaker, lowest first."""
 
     def __init__(self, order: _Order) -> None:
         self._order = order
@@ -295,11 +288,6 @@ def _descend(node: _Node) -> _Node:
         return min((child.value - least) / spread, 1.0) - _BONUS * sqrt(log(node.visits) / child.visits)
 
     return min(node.children, key=rank)
-
-
-def _first(lists: Iterator[_OpenList | _Tree], expanded: Collection[int]) -> int | None:
-    """What the first list has that does not pass, the others left untouched; None where all do."""
-    return next((state for each in lists if (state := each.pop(expanded)) is not None), None)
 
 
 def _order(name: str, with_rest: bool) -> _Order:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.config.values import AtLeast, Count
-from epigym.errors import EpigymError, UsageError
+from epigym.errors import EpigymError
 from epigym.space.space import StateSpace
 from search.agents.agent import Agent, Steps
 from search.agents.novelty import NovelParts, Novelty, Progress
@@ -48,7 +48,7 @@ class BestFirst(Agent):
 
     def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
         """Start the search."""
-        heuristic = given(self.name, heuristic)
+        assert heuristic is not None
         order = self.order(run.space)
         frontier: list[tuple[float, float, int, int, int]] = []  # priority, score, number, e-state, depth
         fresh, depth_of = run.root, {-1: -1}
@@ -113,13 +113,6 @@ def _novel_first(by: str, space: StateSpace) -> Order:
         return lambda ids, parents, depths, scores: novelty(ids, np.rint(scores / STEP).tolist())
     progress = Progress(space)
     return lambda ids, parents, depths, scores: novelty(ids, progress(ids, parents))
-
-
-def given(agent: str, heuristic: Heuristic | None) -> Heuristic:
-    """The heuristic that an agent was given; an error where it was given none."""
-    if heuristic is None:
-        raise UsageError(f"agent {agent!r} needs a heuristic, for example heuristic=open_goals")
-    return heuristic
 
 
 def scored(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Generator
 
 import numpy as np
@@ -42,11 +41,11 @@ class IterativeDeepening(Agent):
     def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
         """Start the search."""
         run.is_shortest = True
-        for most in itertools.count(1):
+        most, end = 0, None
+        while end is None:
+            most += 1
             end = yield from self._search_to(most, run)
-            if end is not None:
-                return end
-        raise AssertionError("unreachable")
+        return end
 
     @staticmethod
     def _search_to(most: int, run: SearchRun) -> Generator[None, int, SearchStatus | None]:
@@ -57,8 +56,6 @@ class IterativeDeepening(Agent):
         while stack:
             yield
             state, depth = stack.pop()
-            if depth > depths[state]:
-                continue  # a shorter way was found since this entry was made
             if depth == most:
                 was_cut = True
                 continue

@@ -78,7 +78,10 @@ class Interleaved(Agent):
                     failures.append(error)
                     searching.remove(component)
                     continue
-                _count(run, components)
+                run.expanded = sum(each.run.expanded for each in components)
+                run.generated = sum(each.run.generated for each in components)
+                run.distinct = max(each.run.distinct for each in components)  # at least
+                run.report()
                 if end is not None:
                     run.adopt(component.run)
                     run.message = f"decided by {component.label}"
@@ -91,11 +94,7 @@ class Interleaved(Agent):
 
 
 class _Work:
-    """What a search costs, counted; about in microseconds.
-
-    Args:
-        space: what is searched.
-    """
+    """What a search of a space costs, counted; about in microseconds."""
 
     def __init__(self, space: StateSpace) -> None:
         self._space = space
@@ -118,13 +117,7 @@ class _Work:
 
 
 class _Component:
-    """One of the searches.
-
-    Args:
-        recipe: what it searches with.
-        run: of all components.
-        work: that of all components.
-    """
+    """One of the searches, with its recipe; run and work are those of all components."""
 
     def __init__(self, recipe: _Recipe, run: SearchRun, work: _Work) -> None:
         self.label = recipe.label
@@ -165,6 +158,7 @@ class _Component:
     def _start(self) -> Steps:
         make = self._recipe.heuristic
         heuristic = None if make is None else make(self.run.space)
+        self._recipe.agent.check(heuristic)
         self.is_uninformative = heuristic is not None and heuristic.is_uninformative
         return self._recipe.agent.start(self.run, heuristic)
 
@@ -195,11 +189,3 @@ def _recipe(
         raise UsageError(f"agent {name!r} takes no heuristic: leave it out")
     make = heuristic_for(made, name, choice) if made.is_informed else None
     return _Recipe(joined_label(name, None if choice is None else label_of(choice)), share, made, make)
-
-
-def _count(run: SearchRun, components: Sequence[_Component]) -> None:
-    """Count for all what each did."""
-    run.expanded = sum(component.run.expanded for component in components)
-    run.generated = sum(component.run.generated for component in components)
-    run.distinct = max(component.run.distinct for component in components)  # at least
-    run.report()

@@ -89,7 +89,7 @@ class Budget:
             return SearchStatus.TIME_LIMIT
         if now >= self._next_memory_check:
             self._next_memory_check = now + _MEMORY_CHECK_SECONDS
-            self._out_of_memory = self._check_memory()
+            self._out_of_memory = self._process.memory_info().rss >= self._most_memory
         return SearchStatus.MEMORY_LIMIT if self._out_of_memory else None
 
     def expansions_left(self, expanded: int) -> int:
@@ -103,9 +103,6 @@ class Budget:
         """
         affordable = int(expanded * _BATCH_SECONDS / max(self.seconds, 1e-9))
         return min(max(affordable, 1), self.expansions_left(expanded))
-
-    def _check_memory(self) -> bool:
-        return bool(self._process.memory_info().rss >= self._most_memory)
 
     @cached_property
     def _process(self) -> psutil.Process:

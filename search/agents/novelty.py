@@ -18,12 +18,8 @@ from search.heuristics.open_goals import DividedGoals
 _MANY = 2.0**32  # more parts than a goal has
 
 
-def atoms(task: Task) -> tuple[Formula, ...]:
-    """What an e-state can show: every fluent, every agent's beliefs about it, and the parts of the goal."""
-    return tuple(dict.fromkeys(_atoms(task)))
-
-
-def _atoms(task: Task) -> Iterator[Formula]:
+def atoms(task: Task) -> Iterator[Formula]:
+    """What an e-state can show: every fluent, every agent's beliefs about it, and the parts of the goal; some twice."""
     for name in task.fluents:
         yield literal(name, True)
     for agent in task.agents:
@@ -47,7 +43,7 @@ class Novelty:
     """
 
     def __init__(self, space: StateSpace) -> None:
-        shown = atoms(space.task)
+        shown = list(dict.fromkeys(atoms(space.task)))
         self._truth = space.query(shown)
         self._seen = defaultdict[Hashable, NDArray[np.bool_]](lambda: np.zeros(len(shown), dtype=np.bool_))
 

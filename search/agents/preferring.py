@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym.config.values import AtLeast
-from epigym.errors import UsageError
 from epigym.space.space import StateSpace
 from search.agents.agent import Agent, Steps
 from search.agents.best_first import thousandths
@@ -87,7 +86,7 @@ class Preferring(_TwoQueues):
 
     def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
         """Start the search."""
-        heuristic = _preferring(self.name, heuristic)
+        assert heuristic is not None
         queues: tuple[list[_Entry], list[_Entry]] = ([], [])
         turns = _Turns(self.boost, self.descent)
         preferred = dict(_evaluated(run, heuristic, run.root)[1])
@@ -129,7 +128,7 @@ class Lazy(_TwoQueues):
 
     def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
         """Start the search."""
-        heuristic = _preferring(self.name, heuristic)
+        assert heuristic is not None
         queues: tuple[list[_Branch], list[_Branch]] = ([], [])
         turns = _Turns(self.boost, self.descent)
         built: set[tuple[int, int]] = set()
@@ -173,12 +172,6 @@ def _pop(queue: list[_Branch]) -> tuple[int, int]:
     if not branch.actions:
         heapq.heappop(queue)
     return branch.state, action
-
-
-def _preferring(agent: str, heuristic: Heuristic | None) -> Heuristic:
-    if heuristic is None or not heuristic.prefers:
-        raise UsageError(f"agent {agent!r} needs a heuristic that prefers actions, for example heuristic=h_add")
-    return heuristic
 
 
 def _evaluated(

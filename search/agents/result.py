@@ -1,11 +1,13 @@
-"""What a search reports: its status, the plan, the counts and the costs."""
+"""What a search reports: its status, the plan, the counts, the costs and the size of the task."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
+
+from epigym.task.task import Task
 
 
 class SearchStatus(enum.StrEnum):
@@ -30,6 +32,46 @@ class SearchStatus(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Costs:
+    """What a search took; it differs from run to run.
+
+    Attributes:
+        load_seconds: to read and ground the problem.
+        build_seconds: to build the state space and to load the heuristic.
+        search_seconds: from the built state space to the end of the search.
+        validation_seconds: to re-execute the plan with the reference, or to look again that there is none.
+        cpu_seconds: of the process and its children, where it was watched from outside.
+        peak_bytes: peak resident memory of the process, its children's included where it was watched from outside.
+    """
+
+    load_seconds: float = 0.0
+    build_seconds: float = 0.0
+    search_seconds: float = 0.0
+    validation_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_bytes: int = 0
+
+    @property
+    def total_seconds(self) -> float:
+        """Seconds spent on loading, building, searching and re-executing the plan."""
+        return self.load_seconds + self.build_seconds + self.search_seconds + self.validation_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSize:
+    """Ground actions and fluents of a task, and worlds of its initial e-state before contraction; 0 when not read."""
+
+    actions: int = 0
+    fluents: int = 0
+    initial_worlds: int = 0
+
+    @classmethod
+    def of(cls, task: Task) -> TaskSize:
+        """The size of a task."""
+        return cls(len(task.actions), len(task.fluents), len(task.initial.valuations))
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """The outcome of one agent on one problem; counts are those of the specification, section 7.
 
@@ -41,26 +83,19 @@ class SearchResult:
         expanded: nodes popped and expanded; one whose expansion was cut at a goal counts.
         generated: successors generated, up to and including the one that reached the goal.
         distinct: e-states that this agent saw, the initial one included.
-        search_seconds: from the built state space to the end of the search.
         heuristic: label or name of the heuristic, or None for a blind agent.
         checkpoint: file of a learned heuristic, empty for any other.
-        load_seconds: to read and ground the problem.
-        build_seconds: to build the state space and to load the heuristic.
-        validation_seconds: to re-execute the plan with the reference, or to look again that there is none.
-        peak_bytes: peak resident memory of the process, its children's included where it was watched from outside.
-        cpu_seconds: of the process and its children, where it was watched from outside.
         collapsed_agents: agents that believe everything in the plan's final e-state.
         consistent_beliefs: whether plans were left out that make an agent believe everything; `unsolvable` then means
             that there is no other.
         message: why, when the status is `error`; else which component of `interleaved` decided, and why the check that
             there is no plan stopped at a single successor.
-        actions: ground actions of the task; 0 when it was never read.
-        fluents: fluents of the task.
-        initial_worlds: worlds of the task's initial e-state, before contraction.
         optimal: whether it is proved that no plan is shorter, of those that were not left out.
         proof: how much the reference checked again when there is no plan, `confirmed: all n e-states` or
             `checked m of n e-states`; empty when it did not.
         history: of each plan that was re-executed, the length and the seconds from the start of the first search on.
+        costs: time and memory.
+        size: of the task.
     """
 
     status: SearchStatus
@@ -70,23 +105,16 @@ class SearchResult:
     expanded: int = 0
     generated: int = 0
     distinct: int = 0
-    search_seconds: float = 0.0
     heuristic: str | None = None
     checkpoint: str = ""
-    load_seconds: float = 0.0
-    build_seconds: float = 0.0
-    validation_seconds: float = 0.0
-    peak_bytes: int = 0
-    cpu_seconds: float = 0.0
     collapsed_agents: tuple[str, ...] = ()
     consistent_beliefs: bool = False
     message: str = ""
-    actions: int = 0
-    fluents: int = 0
-    initial_worlds: int = 0
     optimal: bool = False
     proof: str = ""
     history: tuple[tuple[int, float], ...] = ()
+    costs: Costs = Costs()
+    size: TaskSize = TaskSize()
 
     @property
     def label(self) -> str:
@@ -103,10 +131,9 @@ class SearchResult:
         """Number of actions of the plan; None when there is none, or it is not valid."""
         return len(self.plan) if self.plan is not None and self.status is SearchStatus.SOLVED else None
 
-    @property
-    def total_seconds(self) -> float:
-        """Seconds spent on loading, building, searching and re-executing the plan."""
-        return self.load_seconds + self.build_seconds + self.search_seconds + self.validation_seconds
+    def spending(self, **costs: Any) -> Self:
+        """The result with other costs, by their names."""
+        return replace(self, costs=replace(self.costs, **costs))
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes and the plan length, as JSON knows them."""
@@ -115,11 +142,12 @@ class SearchResult:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SearchResult:
         """The result that `to_dict` was called on."""
-        values = {field.name: data[field.name] for field in fields(cls)}
+        values = {name: value for name, value in data.items() if name != "plan_length"}
         values["status"] = SearchStatus(values["status"])
         values["plan"] = None if values["plan"] is None else tuple(values["plan"])
         values["collapsed_agents"] = tuple(values["collapsed_agents"])
         values["history"] = tuple((length, seconds) for length, seconds in values["history"])
+        values["costs"], values["size"] = Costs(**values["costs"]), TaskSize(**values["size"])
         return cls(**values)
 
 

@@ -35,11 +35,6 @@ class SearchRun:
 
     The space may hold e-states that others have met: what counts here is what this agent has seen.
 
-    Args:
-        space: where to search.
-        budget: the limits, with a running clock.
-        tell: is told ten times a second how far the search came, before it expands.
-
     Attributes:
         space: where to search.
         budget: the limits, with a running clock.
@@ -52,6 +47,7 @@ class SearchRun:
     """
 
     def __init__(self, space: StateSpace, budget: Budget, tell: Tell | None = None) -> None:
+        """Begin; `tell` receives the counts ten times a second, before e-states are expanded."""
         self.space = space
         self.budget = budget
         self.is_shortest = False
@@ -96,7 +92,11 @@ class SearchRun:
         is_alone = len(self.space) == self.distinct  # then what is new to the space is new to this agent
         source, action, target, is_new = self.generate(ids)
         via = self._room_for(len(self.space))
-        first = is_new if is_alone else self._first_visits(target)
+        first = is_new
+        if not is_alone:
+            first = np.zeros(len(target), dtype=np.bool_)
+            first[np.unique(target, return_index=True)[1]] = True  # not those further to the right
+            first &= via[target] == _UNSEEN
         fresh: NDArray[np.int32] = target[first]
         via[fresh] = source[first] * np.int64(self._n_actions) + action[first]
         self.distinct += len(fresh)
@@ -133,13 +133,6 @@ class SearchRun:
         if self._tell is not None and (now := self.budget.seconds) >= self._next_report:
             self._next_report = now + REPORT_SECONDS
             self._tell(Counts(self.expanded, self.generated, self.distinct))
-
-    def _first_visits(self, target: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """bool[m]: which of `target` (int32[m]) are unseen and do not occur further to the left."""
-        first = np.zeros(len(target), dtype=np.bool_)
-        first[np.unique(target, return_index=True)[1]] = True
-        first &= self._via[target] == _UNSEEN
-        return first
 
     def adopt(self, other: SearchRun) -> None:
         """Take over the way that another run in the same space found to a goal, and what it says of it."""

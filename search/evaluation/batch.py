@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from search.agents.result import SearchResult
 from search.evaluation.cell import Cell
-from search.planning.single import outcome
+from search.planning.single import completed, failed
 from search.processes.processes import Job, supervise
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Batch:
         with closing(running) as endings:
             for ending in endings:
                 cell = self.cells[ending.job.key]
-                result = outcome(ending, cell.configuration, cell.problem.name, cell.consistent_beliefs)
+                result = completed(ending, failed(cell.configuration, cell.problem.name, cell.options))
                 cell.write(self.folder, result, ending.detail)
                 logger.debug("finished %s with %s: %s", cell.problem.name, cell.configuration.label, result.status)
                 yield ending.job.key, result

@@ -21,6 +21,7 @@ from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.fingerprint import fingerprint
 from search.evaluation.suites import Problem
 from search.planning.configuration import Configuration
+from search.planning.options import SearchOptions
 from search.planning.planner import find_plan_here
 from search.processes.watched import NOBODY, Watcher
 
@@ -99,7 +100,7 @@ class Cell:
         with suppress(OSError, ValueError, KeyError, EpigymError):  # none, gone by now, damaged or older
             newest = max(self._others(folder), key=lambda path: path.stat().st_mtime)
             result = SearchResult.from_dict(read_sealed(newest, "computed again when it is asked for")["result"])
-            return min(result.total_seconds, most)
+            return min(result.costs.total_seconds, most)
         return most
 
     def search(self, *, watcher: Watcher = NOBODY) -> SearchResult:
@@ -112,15 +113,12 @@ class Cell:
             raise EpigymError(
                 "the problem, a file of the settings or the program has changed since the start: start again"
             )
-        return search_from(
-            self.problem.load,
-            self.configuration,
-            self.limits,
-            anytime=self.anytime,
-            consistent_beliefs=self.consistent_beliefs,
-            reexecute=self.reexecute,
-            watcher=watcher,
-        )
+        return search_from(self.problem.load, self.configuration, self.options, watcher)
+
+    @property
+    def options(self) -> SearchOptions:
+        """The options of the search."""
+        return SearchOptions(self.limits, self.anytime, self.consistent_beliefs, self.reexecute)
 
     def row(self, folder: Path) -> dict[str, str]:
         """The outcome as a row of the table, by `COLUMNS`; without an outcome its status is empty.
@@ -177,11 +175,7 @@ def kept(path: Path, consequence: str) -> dict[str, Any]:
 def search_from(
     load: Callable[[], Task],
     configuration: Configuration,
-    limits: Limits,
-    *,
-    anytime: bool = False,
-    consistent_beliefs: bool = False,
-    reexecute: bool = True,
+    options: SearchOptions,
     watcher: Watcher = NOBODY,
 ) -> SearchResult:
     """Load a problem and search, within limits of time for both and of memory for this process.
@@ -191,17 +185,10 @@ def search_from(
     start = perf_counter()
     task = load()
     load_seconds = perf_counter() - start
+    limits = options.limits or Limits()
     inner = replace(limits, memory_limit=int(_INNER_SHARE * memory_bytes(limits.memory_limit)))
-    result = find_plan_here(
-        task,
-        configuration,
-        inner.after(load_seconds),
-        anytime=anytime,
-        consistent_beliefs=consistent_beliefs,
-        reexecute=reexecute,
-        watcher=watcher,
-    )
-    return replace(result, load_seconds=load_seconds)
+    result = find_plan_here(task, configuration, replace(options, limits=inner.after(load_seconds)), watcher=watcher)
+    return result.spending(load_seconds=load_seconds)
 
 
 def _entries(result: SearchResult, anytime: bool) -> dict[str, str]:
@@ -210,7 +197,7 @@ def _entries(result: SearchResult, anytime: bool) -> dict[str, str]:
     is_counted = not was_cut and (result.status.is_decided or result.status is SearchStatus.EXPANSION_LIMIT)
     counts = {name: str(getattr(result, name)) for name in ("expanded", "generated", "distinct") if is_counted}
     history = result.history if result.status is SearchStatus.SOLVED else ()
-    sizes = {name: str(getattr(result, name) or "") for name in ("actions", "fluents", "initial_worlds")}
+    sizes = {name: str(value or "") for name, value in asdict(result.size).items()}
     seconds = ("load_seconds", "search_seconds", "total_seconds", "cpu_seconds")
     return {
         "status": str(result.status),
@@ -219,8 +206,8 @@ def _entries(result: SearchResult, anytime: bool) -> dict[str, str]:
         "optimal": str(result.optimal).lower() if history else "",
         **counts,
         **sizes,
-        **{name: f"{getattr(result, name):.6f}" for name in seconds},
-        "peak_bytes": str(result.peak_bytes),
+        **{name: f"{getattr(result.costs, name):.6f}" for name in seconds},
+        "peak_bytes": str(result.costs.peak_bytes),
         "collapsed_agents": " ".join(result.collapsed_agents),
         "checkpoint": result.checkpoint,
         "message": result.message,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing
-from functools import partial
 
 from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
+from search.planning.options import SearchOptions
 from search.planning.planner import GRACE_MEMORY, find_plan_here
-from search.planning.single import outcome
+from search.planning.single import completed, failed
 from search.processes.processes import Ending, Job, watch
 
 
@@ -22,13 +22,13 @@ def searched(
 
     Closing the iterator kills the search.
     """
-    call = partial(find_plan_here, consistent_beliefs=consistent_beliefs)
-    job = Job(task.name, call, (task, configuration, limits), tells=True, time_limit=limits.time_limit)
+    options = SearchOptions(limits, consistent_beliefs=consistent_beliefs)
+    job = Job(task.name, find_plan_here, (task, configuration, options), tells=True, time_limit=limits.time_limit)
     memory = int(GRACE_MEMORY * memory_bytes(limits.memory_limit))
     with closing(watch([job], parallel=1, memory_limit=memory, preload=[__name__])) as heard:
         for each in heard:
             if isinstance(each, Ending):
-                yield outcome(each, configuration, task.name, consistent_beliefs)
+                yield completed(each, failed(configuration, task.name, options))
             else:
                 yield None
 
@@ -40,7 +40,7 @@ def verdict(result: SearchResult, limits: Limits) -> str:
             return "the goal is reached here"
         case SearchStatus.SOLVED:
             length = "1 action" if result.plan_length == 1 else f"{result.plan_length} actions"
-            return f"a plan of {length}, found by {result.label} in {result.search_seconds:.2g} s"
+            return f"a plan of {length}, found by {result.label} in {result.costs.search_seconds:.2g} s"
         case SearchStatus.UNSOLVABLE:
             return f"{result.verdict}: no plan leads from here to the goal, says {result.label}"
         case SearchStatus.TIME_LIMIT:

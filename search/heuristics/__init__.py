@@ -17,9 +17,9 @@ _OTHERS = {"learned": ((".ckpt", ".onnx"), "gnn"), "gnn": ((".json",), "learned"
 HEURISTICS: Mapping[str, str] = {
     "open_goals": "search.heuristics.open_goals.OpenGoals",
     "divided_goals": "search.heuristics.open_goals.DividedGoals",
-    "c_pg": "search.heuristics.relaxed.EntailedLevels",
-    "l_pg": "search.heuristics.relaxed.GraphLength",
-    "s_pg": "search.heuristics.relaxed.GoalLevels",
+    "c_pg": "search.heuristics.planning_graph.EntailedLevels",
+    "l_pg": "search.heuristics.planning_graph.GraphLength",
+    "s_pg": "search.heuristics.planning_graph.GoalLevels",
     "h_add": "search.heuristics.belief_relaxation.AdditiveCost",
     "h_ff": "search.heuristics.belief_relaxation.RelaxedPlan",
     "landmarks": "search.heuristics.landmarks.LandmarkCount",

@@ -50,7 +50,7 @@ class Learned(Heuristic):
             FusedScorer(model, space) if isinstance(model, NetworkModel) else LinearScorer(space, model, types)
         )
         self._scorer: LinearScorer | FusedScorer | RelaxedPlan = scorer
-        if least_known and scorer.known(_first_successors(space)) < least_known:
+        if least_known and scorer.known(np.unique(space.expand([space.initial]).target)[:_FIRST]) < least_known:
             self.checkpoint, self._scorer = "", RelaxedPlan(space)
         self.relaxation = self._scorer.relaxation
         self.prefers = self._scorer is not scorer or self.relaxation is not None
@@ -62,11 +62,6 @@ class Learned(Heuristic):
     def steps(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """float64[k]: the steps that values, float64[k], mean."""
         return self._scorer.steps(scores)
-
-
-def _first_successors(space: StateSpace) -> NDArray[np.int32]:
-    found: NDArray[np.int32] = np.unique(space.expand([space.initial]).target)[:_FIRST]
-    return found
 
 
 def shipped_models() -> list[Path]:

@@ -41,7 +41,9 @@ def improved(
     Returns:
         The result with the best plan and what it took in all; its status is `error` when a plan is not valid.
     """
-    budget = _rest(limits, first).start()
+    nodes, spent = limits.max_expanded, first.costs.build_seconds + first.costs.search_seconds
+    left = None if nodes is None else max(nodes - first.expanded, 0)
+    budget = replace(limits.after(spent), max_expanded=left).start()
     watcher.limit(budget.left)
     search = ShorterPlans(space, heuristic or RelaxedPlan(space), budget)
     best, end = first, SearchStatus.SOLVED
@@ -61,24 +63,16 @@ def improved(
         end = SearchStatus.MEMORY_LIMIT
     except EpigymError as error:
         end, best = SearchStatus.ERROR, replace(best, message=f"no search for shorter plans beyond this: {error}")
-    return replace(
+    best = replace(
         best,
         optimal=end is SearchStatus.UNSOLVABLE,
         expanded=first.expanded + search.run.expanded,
         generated=first.generated + search.run.generated,
         distinct=max(first.distinct, search.run.distinct),
-        search_seconds=first.search_seconds + budget.seconds,
-        peak_bytes=max(first.peak_bytes, peak_bytes()),
     )
+    return best.spending(search_seconds=first.costs.search_seconds + budget.seconds, peak_bytes=peak_bytes())
 
 
 def _plan(found: tuple[str, ...] | None) -> tuple[str, ...]:
     assert found is not None
     return found
-
-
-def _rest(limits: Limits, used: SearchResult) -> Limits:
-    """What a search has left of its limits."""
-    nodes = limits.max_expanded
-    left = None if nodes is None else max(nodes - used.expanded, 0)
-    return replace(limits.after(used.build_seconds + used.search_seconds), max_expanded=left)

@@ -15,27 +15,25 @@ from epigym.io.files import write_json
 from epigym.reference.semantics import refuse_collapse, validate
 from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
-from search.agents.result import SearchResult, SearchStatus
+from search.agents.result import SearchResult, SearchStatus, TaskSize
 from search.planning.configuration import Configuration
+from search.planning.options import DEFAULTS, SearchOptions
 from search.planning.plans import remove_plans, unverified
 from search.planning.proofs import SLOW_SECONDS, RefutedError, confirm_unsolvable
-from search.planning.single import Result, outcome, search_alone
+from search.planning.single import Result, completed, failed, search_alone
 from search.processes.processes import Ending, Job, watch
 from search.processes.watched import NOBODY, Told, Watcher, may_be_copied
 
 GRACE_MEMORY = 1.02
 """The share of the memory limit at which a search is ended that does not do so by itself."""
+File = str | os.PathLike[str]
 
 
 def find_plan(
     task: Task,
     configuration: Configuration,
-    limits: Limits | None = None,
-    plan_file: str | os.PathLike[str] | None = None,
-    *,
-    anytime: bool = False,
-    consistent_beliefs: bool = False,
-    reexecute: bool = True,
+    options: SearchOptions = DEFAULTS,
+    plan_file: File | None = None,
 ) -> SearchResult:
     """Search for a plan of `task` and re-execute it independently before it is reported.
 
@@ -48,14 +46,11 @@ def find_plan(
     Args:
         task: the planning task.
         configuration: agent and heuristic.
-        limits: when to give up. Without them this process searches, until 600 s or 80 % of the free memory are used as
-            agents see them, between expansions.
+        options: the limits, and what else to do; without `verify` the first plan is reported as it was found, and not
+            written.
         plan_file: where to write the plan; until it has been re-executed, and for good when that fails, it is beside
             that file, see `search.planning.plans.unverified`. A plan that is in either is removed before the search.
-        anytime: whether to go on for shorter plans, see `search.planning.improving`; each takes the place of the one
-            before as soon as it has been re-executed.
-        consistent_beliefs: whether plans are left out that make an agent believe everything, see `StateSpace`.
-        reexecute: without it the first plan is reported as it was found, and not written, and so is that there is none.
+            With `anytime` each plan takes the place of the one before as soon as it has been re-executed.
 
     Returns:
         The result; its status is `error` when a plan that was found is not valid, or the reference contradicts that
@@ -71,39 +66,23 @@ def find_plan(
     """
     if not isinstance(configuration, Configuration):
         raise UsageError(f"expected a Configuration, such as Configuration.of('bfs'), got {configuration!r}")
-    _prepare(task, plan_file, consistent_beliefs)
-    search = partial(
-        find_plan_here,
-        task,
-        configuration,
-        plan_file=plan_file,
-        anytime=anytime,
-        consistent_beliefs=consistent_beliefs,
-        reexecute=reexecute,
-    )
-    if limits is None:
-        return search(Limits())
-    ending = run_watched(search, task, limits, plan_file)
-    return with_sizes(outcome(ending, configuration, task.name, consistent_beliefs), task)
+    _prepare(task, options, plan_file)
+    blank = replace(failed(configuration, task.name, options), size=TaskSize.of(task))
+    return run_search(partial(find_plan_here, task, configuration, plan_file=plan_file), options, plan_file, blank)
 
 
 def find_plan_here(
     task: Task,
     configuration: Configuration,
-    limits: Limits,
-    plan_file: str | os.PathLike[str] | None = None,
-    *,
-    anytime: bool = False,
-    consistent_beliefs: bool = False,
-    reexecute: bool = True,
+    options: SearchOptions,
+    plan_file: File | None = None,
     watcher: Watcher = NOBODY,
 ) -> SearchResult:
     """The same in this process; who watches it is told whatever is known, and sees to it that limits hold."""
-    start = perf_counter()
-    _prepare(task, plan_file, consistent_beliefs)
-    found, space, heuristic = search_alone(task, configuration, limits, consistent_beliefs, watcher)
-    result = with_sizes(found, task)
-    if not reexecute:
+    start, limits = perf_counter(), options.limits or Limits()
+    _prepare(task, options, plan_file)
+    result, space, heuristic = search_alone(task, configuration, options, watcher)
+    if not options.verify:
         return result
     if result.status is SearchStatus.UNSOLVABLE:
         return _confirmed(task, result, limits.after(perf_counter() - start))
@@ -111,7 +90,7 @@ def find_plan_here(
         return result
     verified = partial(_verified, task, plan_file, start, watcher)
     result = verified(result)
-    if result.status is not SearchStatus.SOLVED or result.optimal or not anytime:
+    if result.status is not SearchStatus.SOLVED or result.optimal or not options.anytime:
         return result
     assert space is not None
     from search.planning.improving import improved  # with the searches that it needs
@@ -122,27 +101,34 @@ def find_plan_here(
         raise _interrupted(plan_file) from None
 
 
-def _prepare(task: Task, plan_file: str | os.PathLike[str] | None, consistent_beliefs: bool) -> None:
+def _prepare(task: Task, options: SearchOptions, plan_file: File | None) -> None:
     """The last checks; then what an earlier search left is removed, so that no limit can end this one before."""
-    if consistent_beliefs:
+    if options.consistent_beliefs:
         refuse_collapse(task, task.initial, "in the initial e-state")
     if plan_file is not None:
         remove_plans(plan_file)
 
 
-def run_watched(
-    search: Callable[..., SearchResult], task: Task, limits: Limits, file: str | os.PathLike[str] | None
-) -> Ending:
-    """How a search with these limits ended in a process of its own.
+def run_search(search: Callable[..., Result], options: SearchOptions, file: File | None, blank: Result) -> Result:
+    """The result of a search with options: without limits from this process, else from a process of its own.
+
+    Args:
+        search: takes `options` and `watcher`.
+        options: the limits among them.
+        file: where it writes what it finds.
+        blank: what is known of the result where the process fails.
 
     Raises:
         EpigymError: the error that ended the search.
         KeyboardInterrupt: when it was interrupted; the message says whether what was found is in `file`.
     """
+    if options.limits is None:
+        return search(options=options)
     told: object = None
-    limits = replace(limits, memory_limit=memory_bytes(limits.memory_limit))
-    job = Job(task.name, search, (limits,), tells=True, time_limit=limits.time_limit)
-    memory = int(GRACE_MEMORY * memory_bytes(limits.memory_limit))
+    memory = memory_bytes(options.limits.memory_limit)
+    call = partial(search, options=replace(options, limits=replace(options.limits, memory_limit=memory)))
+    job = Job("search", call, (), tells=True, time_limit=options.limits.time_limit)
+    memory = int(GRACE_MEMORY * memory)
     running = watch([job], parallel=1, memory_limit=memory, preload=[__name__], copies=may_be_copied())
     try:
         with closing(running) as heard:
@@ -159,24 +145,15 @@ def run_watched(
         error = ending.error or EpigymError(ending.message)
         error.add_note(ending.detail)
         raise error
-    return ending
+    return completed(ending, blank)
 
 
-def _interrupted(plan_file: str | os.PathLike[str] | None) -> KeyboardInterrupt:
+def _interrupted(plan_file: File | None) -> KeyboardInterrupt:
     kept = "is lost: name a file to keep it" if plan_file is None else f"is in {plan_file}"
     return KeyboardInterrupt(f"the best plan until now {kept}")
 
 
-def with_sizes(result: Result, task: Task) -> Result:
-    """The result with the size of its task."""
-    return replace(
-        result, actions=len(task.actions), fluents=len(task.fluents), initial_worlds=len(task.initial.valuations)
-    )
-
-
-def _verified(
-    task: Task, plan_file: str | os.PathLike[str] | None, start: float, watcher: Watcher, result: SearchResult
-) -> SearchResult:
+def _verified(task: Task, plan_file: File | None, start: float, watcher: Watcher, result: SearchResult) -> SearchResult:
     """The result after its plan was re-executed and, if it is valid, written; `start` is when the search began."""
     plan = result.plan
     assert plan is not None
@@ -185,11 +162,8 @@ def _verified(
     before = perf_counter()
     validation = validate(task, plan, consistent_beliefs=result.consistent_beliefs)
     now = perf_counter()
-    result = replace(
-        result,
-        validation_seconds=result.validation_seconds + now - before,
-        collapsed_agents=validation.collapsed,
-    )
+    result = result.spending(validation_seconds=result.costs.validation_seconds + now - before)
+    result = replace(result, collapsed_agents=validation.collapsed)
     if not validation.valid:
         kept = "" if plan_file is None else f" (see {unverified(plan_file)})"
         message = f"{result.label} returned a plan that is not valid{kept}: {validation.reason}"
@@ -210,11 +184,10 @@ def _confirmed(task: Task, result: SearchResult, limits: Limits) -> SearchResult
             task, result.generated, result.distinct, seconds, consistent_beliefs=result.consistent_beliefs
         )
     except RefutedError as error:
-        result = replace(
-            result, status=SearchStatus.ERROR, message=f"{result.label} says that there is no plan, but {error}"
-        )
+        message = f"{result.label} says that there is no plan, but {error}"
+        result = replace(result, status=SearchStatus.ERROR, message=message)
     else:
         cut = f"the check stopped at a successor of more than {SLOW_SECONDS:g} s" if confirmation.is_cut else ""
         message = "; ".join(filter(None, (result.message, cut)))
         result = replace(result, proof=str(confirmation), message=message)
-    return replace(result, validation_seconds=perf_counter() - start)
+    return result.spending(validation_seconds=perf_counter() - start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from epigym.errors import EpigymError, UsageError
@@ -21,9 +22,14 @@ def check_plan_file(file: str | os.PathLike[str]) -> None:
         UsageError: when there is something that is not a plan.
     """
     for path in (Path(file), unverified(file)):
-        if path.exists() and not _holds_plan(path):
-            remedy = "name another file, or remove it"
-            raise UsageError(f"{path} exists and is not a plan, which is a JSON array of action names: {remedy}")
+        if not path.exists():
+            continue
+        with suppress(EpigymError):
+            if is_file(path):
+                read_plan(path)
+                continue
+        remedy = "name another file, or remove it"
+        raise UsageError(f"{path} exists and is not a plan, which is a JSON array of action names: {remedy}")
 
 
 def remove_plans(file: str | os.PathLike[str]) -> None:
@@ -31,13 +37,3 @@ def remove_plans(file: str | os.PathLike[str]) -> None:
     check_plan_file(file)
     for path in (Path(file), unverified(file)):
         path.unlink(missing_ok=True)
-
-
-def _holds_plan(path: Path) -> bool:
-    if not is_file(path):
-        return False
-    try:
-        read_plan(path)
-    except EpigymError:
-        return False
-    return True

@@ -86,11 +86,7 @@ class _SpentError(Exception):
 
 
 class _Budget:
-    """Successors and time that are left.
-
-    Attributes:
-        is_cut: whether a single successor was too much.
-    """
+    """Successors and time that are left; `is_cut` says whether a single successor was too much."""
 
     def __init__(self, successors: int, deadline: float) -> None:
         self.is_cut = False

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from epigym.errors import TaskError
 from epigym.space.space import StateSpace
 from search.agents.limits import Budget
@@ -44,15 +42,11 @@ def _executed(space: StateSpace, state: int, actions: Iterable[int]) -> list[tup
     """Those of `actions` that can be executed in their turn, each with the e-state it reaches; None without a goal."""
     steps = []
     for action in actions:
-        if _is_goal(space, state):
+        if space.is_goal([state])[0]:
             break
         try:
             state = space.successor(state, action)
         except TaskError:
             continue
         steps.append((action, state))
-    return steps if _is_goal(space, state) else None
-
-
-def _is_goal(space: StateSpace, state: int) -> bool:
-    return bool(space.is_goal(np.array([state], dtype=np.int32))[0])
+    return steps if space.is_goal([state])[0] else None

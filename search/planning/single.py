@@ -9,10 +9,11 @@ from typing import NamedTuple, TypeVar
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.agents.limits import Limits, peak_bytes
-from search.agents.result import SearchResult, SearchStatus
+from search.agents.result import SearchResult, SearchStatus, TaskSize
 from search.agents.run import Counts
 from search.heuristics.heuristic import Heuristic
 from search.planning.configuration import Configuration
+from search.planning.options import DEFAULTS, SearchOptions
 from search.processes.processes import Ending
 from search.processes.watched import NOBODY, Watcher
 
@@ -28,11 +29,7 @@ class Searched(NamedTuple):
 
 
 def search_alone(
-    task: Task,
-    configuration: Configuration,
-    limits: Limits | None = None,
-    consistent_beliefs: bool = False,
-    watcher: Watcher = NOBODY,
+    task: Task, configuration: Configuration, options: SearchOptions = DEFAULTS, watcher: Watcher = NOBODY
 ) -> Searched:
     """Search for a plan of `task` in this process; nobody has re-executed the plan.
 
@@ -41,20 +38,16 @@ def search_alone(
     agent, (agent_name, heuristic_name) = configuration.make_agent(), configuration.names
     start = perf_counter()
     try:
-        space = configuration.make_space(task, consistent_beliefs=consistent_beliefs)
+        space = configuration.make_space(task, consistent_beliefs=options.consistent_beliefs)
         heuristic = configuration.make_heuristic(space)
     except MemoryError:
-        return Searched(_failed(configuration, task.name, SearchStatus.MEMORY_LIMIT, "", consistent_beliefs))
+        result = failed(configuration, task.name, options, SearchStatus.MEMORY_LIMIT)
+        return Searched(replace(result, size=TaskSize.of(task)))
     build_seconds = perf_counter() - start
     tell = None if watcher is NOBODY else watcher.tell
-    result = agent.search(space, heuristic, (limits or Limits()).after(build_seconds), tell)
-    result = replace(
-        result,
-        agent=agent_name,
-        heuristic=heuristic_name,
-        build_seconds=build_seconds,
-        peak_bytes=max(result.peak_bytes, peak_bytes()),
-    )
+    result = agent.search(space, heuristic, (options.limits or Limits()).after(build_seconds), tell)
+    result = replace(result, agent=agent_name, heuristic=heuristic_name)
+    result = result.spending(build_seconds=build_seconds, peak_bytes=peak_bytes())
     if result.plan is None:
         watcher.tell(result)  # now: to free the space may take seconds
     else:
@@ -62,39 +55,26 @@ def search_alone(
     return Searched(result, space, heuristic)
 
 
-def outcome(
-    ending: Ending, configuration: Configuration, problem: str, consistent_beliefs: bool = False
+def failed(
+    configuration: Configuration, problem: str, options: SearchOptions, status: SearchStatus = SearchStatus.ERROR
 ) -> SearchResult:
-    """The result of a search that a process made, or one that says how the process failed."""
-    return completed(ending, _failed(configuration, problem, SearchStatus.ERROR, "", consistent_beliefs))
+    """What is known of a search that reports nothing."""
+    agent, heuristic = configuration.names
+    return SearchResult(status, agent, problem, heuristic=heuristic, consistent_beliefs=options.consistent_beliefs)
 
 
 def completed(ending: Ending, blank: Result) -> Result:
-    """The same, where `blank` has what is known of a process that failed."""
+    """The result of a search that a process made, or one that says how the process failed.
+
+    Args:
+        ending: of the process.
+        blank: what is known where it failed, such as `failed(…)`.
+    """
     result: Result = ending.value
     if not isinstance(result, SearchResult):
         assert ending.failure is not None
         counts = result if isinstance(result, Counts) else Counts(0, 0, 0)
-        result = replace(
-            blank,
-            status=ending.failure,
-            message=ending.message or blank.message,
-            search_seconds=ending.seconds,
-            **asdict(counts),
-        )
-    peak = max(result.peak_bytes, ending.peak_bytes)
-    return replace(result, peak_bytes=peak, cpu_seconds=ending.cpu_seconds)
-
-
-def _failed(
-    configuration: Configuration, problem: str, status: SearchStatus, message: str, consistent_beliefs: bool
-) -> SearchResult:
-    agent, heuristic = configuration.names
-    return SearchResult(
-        status=status,
-        agent=agent,
-        problem=problem,
-        heuristic=heuristic,
-        consistent_beliefs=consistent_beliefs,
-        message=message,
-    )
+        message = ending.message or blank.message
+        result = replace(blank, status=ending.failure, message=message, **asdict(counts))
+        result = result.spending(search_seconds=ending.seconds)
+    return result.spending(peak_bytes=max(result.costs.peak_bytes, ending.peak_bytes), cpu_seconds=ending.cpu_seconds)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -21,11 +20,12 @@ from epigym.space.space import StateSpace
 from epigym.task.reachability import may_reach_goal
 from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes, peak_bytes
-from search.agents.result import SearchResult, SearchStatus
+from search.agents.result import SearchResult, SearchStatus, TaskSize
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.planning.configuration import DEFAULT, Choice, Configuration
-from search.planning.planner import find_plan, run_watched, with_sizes
-from search.planning.single import completed, search_alone
+from search.planning.options import SearchOptions
+from search.planning.planner import File, find_plan, run_search
+from search.planning.single import search_alone
 from search.policies.policy import Policy, check_policy_file
 from search.policies.searching import LimitError, PolicySearch
 from search.processes.watched import NOBODY, Watcher
@@ -124,21 +124,18 @@ def plan(
     problem = SearchProblem.of(source)
     consistent_beliefs = consistent_beliefs or problem.space.consistent_beliefs
     configuration, load_seconds = configuration.within(problem.space), perf_counter() - start
-    search: Callable[..., SearchResult] = partial(find_plan, anytime=anytime)
-    if policy != "none":
-        search = partial(find_policy, kind=policy)
-    result = search(problem.task, configuration, limits, consistent_beliefs=consistent_beliefs)
-    return replace(result, load_seconds=load_seconds)
+    search: Callable[..., SearchResult] = find_plan if policy == "none" else partial(find_policy, kind=policy)
+    result = search(problem.task, configuration, SearchOptions(limits, anytime, consistent_beliefs))
+    return result.spending(load_seconds=load_seconds)
 
 
 def find_policy(
     task: Task,
     configuration: Configuration,
-    limits: Limits,
-    policy_file: str | os.PathLike[str] | None = None,
+    options: SearchOptions,
+    policy_file: File | None = None,
     *,
     kind: Kind = "strong",
-    consistent_beliefs: bool = True,
 ) -> PolicyResult:
     """Search for a policy in a process of its own; the reference executes every branch before it is reported.
 
@@ -149,10 +146,10 @@ def find_policy(
     Args:
         task: the planning task.
         configuration: agent and heuristic for the linear plan.
-        limits: when to give up.
+        options: the limits, without which this process searches, and whether e-states are left out in which an agent's
+            beliefs are inconsistent.
         policy_file: where to write the policy once it was executed, see `Policy.write`; what is there is removed first.
         kind: `strong`, `shortest` or `cyclic`, as `policy` of `plan`.
-        consistent_beliefs: whether e-states are left out in which an agent's beliefs are inconsistent.
 
     Returns:
         The result; `unsolvable` is a proof, what it rests on is `proof`. Its status is `error` when a policy that was
@@ -164,36 +161,47 @@ def find_policy(
         OSError: when the policy cannot be written.
         KeyboardInterrupt: as `find_plan`.
     """
-    if consistent_beliefs:
+    if options.consistent_beliefs:
         refuse_collapse(task, task.initial, "in the initial e-state")
     if policy_file is not None:
         check_policy_file(policy_file)
         if kind == "cyclic" and str(policy_file).endswith(".tree.json"):
             raise UsageError(f"{policy_file}: a cyclic policy is no tree: leave .tree out of the name")
         Path(policy_file).unlink(missing_ok=True)
-    blank = PolicyResult(SearchStatus.UNSOLVABLE, "policy", task.name, heuristic=kind)
-    message = "" if consistent_beliefs else _UNCERTAIN
-    blank = replace(with_sizes(blank, task), consistent_beliefs=consistent_beliefs, message=message)
-    search = partial(_find_policy_here, task, configuration, policy_file, blank)
-    return completed(run_watched(search, task, limits, policy_file), blank)
+    search = partial(find_policy_here, task, configuration, policy_file=policy_file, kind=kind)
+    return run_search(search, options, policy_file, _blank(task, options, kind))
 
 
-def _find_policy_here(
+def _blank(task: Task, options: SearchOptions, kind: Kind) -> PolicyResult:
+    return PolicyResult(
+        SearchStatus.UNSOLVABLE,
+        "policy",
+        task.name,
+        heuristic=kind,
+        consistent_beliefs=options.consistent_beliefs,
+        message="" if options.consistent_beliefs else _UNCERTAIN,
+        size=TaskSize.of(task),
+    )
+
+
+def find_policy_here(
     task: Task,
     configuration: Configuration,
-    policy_file: str | os.PathLike[str] | None,
-    result: PolicyResult,
-    limits: Limits,
+    options: SearchOptions,
+    policy_file: File | None = None,
+    kind: Kind = "strong",
     watcher: Watcher = NOBODY,
 ) -> PolicyResult:
-    """The search in this process, which completes a result; the watcher receives whatever is known and holds limits."""
-    budget = limits.start()
+    """The search in this process; the watcher receives whatever is known and holds limits."""
+    result = _blank(task, options, kind)
+    budget = (options.limits or Limits()).start()
     if not may_reach_goal(task):
-        return replace(result, proof="no outcomes make the literals of the goal true", search_seconds=budget.seconds)
+        result = replace(result, proof="no outcomes make the literals of the goal true")
+        return result.spending(search_seconds=budget.seconds)
 
     def reported(status: SearchStatus) -> PolicyResult:
         """The result until now: the policy, executed and written unless one of its depth was, else the status."""
-        known = replace(result, status=status, search_seconds=budget.seconds, peak_bytes=peak_bytes())
+        known = replace(result, status=status).spending(search_seconds=budget.seconds, peak_bytes=peak_bytes())
         if search is None:
             return known
         known = replace(known, **asdict(search.counts()), optimal=search.is_optimal)
@@ -214,7 +222,7 @@ def _find_policy_here(
     try:
         space = StateSpace(task, consistent_beliefs=result.consistent_beliefs)
         search = PolicySearch(space, RelaxedPlan(space), budget, None if watcher is NOBODY else watcher.tell)
-        search.follow(_linear_plan(task, configuration, limits, result.consistent_beliefs))
+        search.follow(_linear_plan(task, configuration, options))
         space.use_symmetries()
         search.strong_cyclic() if result.heuristic == "cyclic" else search.strong()
         result = reported(SearchStatus.UNSOLVABLE)
@@ -229,22 +237,25 @@ def _find_policy_here(
         return reported(SearchStatus.MEMORY_LIMIT)
 
 
-def _linear_plan(task: Task, configuration: Configuration, limits: Limits, consistent_beliefs: bool) -> list[int]:
+def _linear_plan(task: Task, configuration: Configuration, options: SearchOptions) -> list[int]:
     """The actions of a linear plan; none where none is found in its share of the time."""
+    limits = options.limits or Limits()
     seconds = LINEAR_SECONDS if limits.time_limit is None else min(LINEAR_SHARE * limits.time_limit, LINEAR_SECONDS)
     with suppress(TaskError):  # designated worlds disagree about an observer
-        found = search_alone(task, configuration, replace(limits, time_limit=seconds), consistent_beliefs).result
+        options = replace(options, limits=replace(limits, time_limit=seconds))
+        found = search_alone(task, configuration, options).result
         number = {action.name: k for k, action in enumerate(task.actions)}
         return [number[name] for name in found.plan or ()]
     return []
 
 
-def _verified(result: PolicyResult, policy: Policy, policy_file: str | os.PathLike[str] | None) -> PolicyResult:
+def _verified(result: PolicyResult, policy: Policy, policy_file: File | None) -> PolicyResult:
     """The result with the policy that was found, after the reference has executed it; it is written if it is valid."""
     start = perf_counter()
     validation = policy.validate(result.consistent_beliefs)
-    seconds = result.validation_seconds + perf_counter() - start
-    result = replace(result, policy=policy, collapsed_agents=validation.collapsed, validation_seconds=seconds)
+    seconds = result.costs.validation_seconds + perf_counter() - start
+    result = replace(result, policy=policy, collapsed_agents=validation.collapsed)
+    result = result.spending(validation_seconds=seconds)
     if not validation.valid:
         message = f"the policy is not valid: {validation.reason}"
         return replace(result, status=SearchStatus.ERROR, message=message, optimal=False)

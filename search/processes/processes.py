@@ -18,13 +18,14 @@ from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, ForkServerContext
 from time import monotonic
-from typing import Any
+from typing import Any, ParamSpec
 
 from epigym.errors import EpigymError
 from search.agents.result import SearchStatus
 from search.processes.tree import ProcessTree
 from search.processes.watched import Deadline, Ended, Told, Work, enter
 
+P = ParamSpec("P")
 START_SECONDS = 60.0
 """For a process to start and to import what its call needs, which takes nothing of the call's time limit."""
 GRACE_SECONDS = 0.2
@@ -85,31 +86,6 @@ class Ending:
     error: Exception | None = None
 
 
-def supervise(
-    jobs: Iterable[Job],
-    *,
-    parallel: int,
-    wall_limit: float | None = None,
-    memory_limit: int | None = None,
-    preload: Sequence[str] = (),
-    copies: bool = False,
-) -> Generator[Ending, None, None]:
-    """Run jobs, `parallel` at a time, and yield each as it ends; arguments as `watch`.
-
-    Closing the iterator kills the jobs that are still running; so does the death of this process.
-    """
-    watched = watch(
-        jobs,
-        parallel=parallel,
-        wall_limit=wall_limit,
-        memory_limit=memory_limit,
-        preload=preload,
-        copies=copies,
-    )
-    with closing(watched) as endings:
-        yield from (ending for ending in endings if isinstance(ending, Ending))
-
-
 def watch(
     jobs: Iterable[Job],
     *,
@@ -119,9 +95,11 @@ def watch(
     preload: Sequence[str] = (),
     copies: bool = False,
 ) -> Generator[Ending | Told | None, None, None]:
-    """The same, and what the jobs tell; at least each tenth of a second None: time to see whether anybody waits still.
+    """Run jobs, `parallel` at a time, and yield each ending and what the jobs tell as it comes.
 
-    The time limit of a job holds from the moment on that its call begins; the process has `START_SECONDS` until then.
+    At least each tenth of a second it yields None: time to see whether anybody waits still. Closing the iterator kills
+    the jobs that are still running; so does the death of this process. The time limit of a job holds from the moment on
+    that its call begins; the process has `START_SECONDS` until then.
 
     Args:
         jobs: what to run; the next one is taken when a place is free.
@@ -162,6 +140,20 @@ def watch(
     finally:
         for process in running.values():
             process.kill()
+
+
+def _only_endings(
+    watch: Callable[P, Generator[Ending | Told | None, None, None]],
+) -> Callable[P, Generator[Ending, None, None]]:
+    def endings(*args: P.args, **kwargs: P.kwargs) -> Generator[Ending, None, None]:
+        with closing(watch(*args, **kwargs)) as found:
+            yield from (each for each in found if isinstance(each, Ending))
+
+    return endings
+
+
+supervise = _only_endings(watch)
+"""As `watch`, the endings only."""
 
 
 def _start_server(preload: Sequence[str]) -> Iterator[None]:
@@ -267,7 +259,6 @@ class _Process:
         self._wall_limit = inf if wall_limit is None else wall_limit
         self._memory_limit = inf if memory_limit is None else memory_limit
         self._peak = 0
-        self._cpu_seconds: float | None = None  # as it said at its end
         self._told: Any = None
         self._deadline: float | None = None  # None until the call begins
         work: Work = (job.call, job.arguments)
@@ -307,9 +298,8 @@ class _Process:
                 match self.connection.recv():
                     case Ended() as end:
                         self._process.join()
-                        self._cpu_seconds = end.cpu_seconds
                         failure = SearchStatus.ERROR if end.message else None
-                        return told, self._ending(failure, end.message, end.detail, end.value, end.error)
+                        return told, self._ending(failure, end.message, end.value, end)
                     case Told(value) as news:
                         told.append(news)
                         self._told = value
@@ -327,12 +317,12 @@ class _Process:
         self._tree.look()
         self._peak = max(self._peak, self._tree.memory)
         if self._peak >= self._memory_limit:
-            return self.stop(SearchStatus.MEMORY_LIMIT)
+            return self._stop(SearchStatus.MEMORY_LIMIT)
         if monotonic() >= self._end:
             if self._deadline is None and self._wall_limit > START_SECONDS:
                 self.kill()
                 return self._ending(SearchStatus.ERROR, _not_started("the process"))
-            return self.stop(SearchStatus.TIME_LIMIT)
+            return self._stop(SearchStatus.TIME_LIMIT)
         return None
 
     def kill(self) -> None:
@@ -342,20 +332,14 @@ class _Process:
             self._process.join()
         self.connection.close()
 
-    def stop(self, limit: SearchStatus) -> Ending:
-        """The ending of a process that is killed at a limit."""
+    def _stop(self, limit: SearchStatus) -> Ending:
         self.kill()
-        return self._ending(limit, f"killed from outside at the {limit.replace('_', ' ')}", value=self._told)
+        return self._ending(limit, f"killed from outside at the {limit.replace('_', ' ')}", self._told)
 
     def _ending(
-        self,
-        failure: SearchStatus | None,
-        message: str,
-        detail: str = "",
-        value: Any = None,
-        error: Exception | None = None,
+        self, failure: SearchStatus | None, message: str, value: Any = None, end: Ended | None = None
     ) -> Ending:
         self.connection.close()
-        seconds = monotonic() - self._begin
-        cpu_seconds = self._tree.cpu_seconds(self._cpu_seconds)
+        detail, error, own_seconds = (end.detail, end.error, end.cpu_seconds) if end else ("", None, None)
+        seconds, cpu_seconds = monotonic() - self._begin, self._tree.cpu_seconds(own_seconds)
         return Ending(self._job, value, failure, message, detail, seconds, self._peak, cpu_seconds, error)

@@ -65,16 +65,20 @@ class Watcher:
 
     def tell(self, value: Any) -> None:
         """Say what is known until now, which is what the job comes to when a limit ends it."""
-        self._send(Told(value))
+        self.send(Told(value))
 
     def limit(self, seconds: float | None) -> None:
         """Limit what comes now to so many seconds from now, in place of what was said before; None for no limit."""
         now = monotonic()
-        self._send(Deadline(now, inf if seconds is None else now + seconds))
+        self.send(Deadline(now, inf if seconds is None else now + seconds))
 
-    def _send(self, message: Deadline | Told) -> None:
-        if self._connection is not None:
-            _send(self._connection, message)
+    def send(self, message: Deadline | Told | Ended) -> None:
+        """Send a message; where nobody waits any more this process ends."""
+        try:
+            if self._connection is not None:
+                self._connection.send(message)
+        except BrokenPipeError:
+            os._exit(1)
 
 
 NOBODY = Watcher()
@@ -101,20 +105,13 @@ def enter(sender: Connection, work: Work, tells: bool, time_limit: float | None)
         is_ours = isinstance(error, EpigymError)
         message = str(error).partition("\n")[0] if is_ours else f"{type(error).__name__}: {error}"
         detail, raised = traceback.format_exc(), _portable(error)
-    _send(sender, Ended(value, message, detail, raised, process_time()))
+    watcher.send(Ended(value, message, detail, raised, process_time()))
 
 
 def may_be_copied() -> bool:
     """Whether a copy of this process can work: locks that threads hold, torch's among them, stay locked in copies."""
     others = {thread.name for thread in threading.enumerate()} - {threading.current_thread().name, _GUARD}
     return not others and "torch" not in sys.modules
-
-
-def _send(connection: Connection, message: Deadline | Told | Ended) -> None:
-    try:
-        connection.send(message)
-    except BrokenPipeError:  # nobody waits any more
-        os._exit(1)
 
 
 def _portable(error: Exception) -> Exception | None:

@@ -28,8 +28,8 @@ def show_results(console: Console, results: Sequence[SearchResult]) -> None:
         "expanded nodes": [_count(result.expanded) for result in results],
         "generated nodes": [_count(result.generated) for result in results],
         "distinct e-states": [_count(result.distinct) for result in results],
-        "search time": [duration(result.search_seconds) for result in results],
-        "total time": [duration(result.total_seconds) for result in results],
+        "search time": [duration(result.costs.search_seconds) for result in results],
+        "total time": [duration(result.costs.total_seconds) for result in results],
     }
     if all(len(result.history) < 2 for result in results):
         del rows["first plan"], rows["best plan"]
@@ -51,8 +51,8 @@ def show_policy(console: Console, results: Sequence[PolicyResult]) -> None:
         "expanded e-states": _count(result.expanded),
         "outcomes": _count(result.generated),
         "distinct e-states": _count(result.distinct),
-        "search time": duration(result.search_seconds),
-        "total time": duration(result.total_seconds),
+        "search time": duration(result.costs.search_seconds),
+        "total time": duration(result.costs.total_seconds),
     }
     _show_rows(console, results, {name: [cell] for name, cell in rows.items()})
     if policy is not None:

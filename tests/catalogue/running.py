@@ -42,6 +42,7 @@ from epigym.space.space import StateSpace
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import EState, Task
 from learn.models.linear.model import read_model
+from search.planning.options import SearchOptions
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.heuristics.open_goals import OpenGoals

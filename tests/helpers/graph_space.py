@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 from epigym.errors import TaskError
+from epigym.features.relaxation import Relaxed
 from epigym.space.space import StateSpace, Transitions
 from epigym.task.formula import TRUE
 from epigym.task.task import Action, EState, Event, Task
-from search.heuristics.heuristic import Heuristic
+from search.heuristics.heuristic import Evaluation, Heuristic
+
+Edges = dict[int, list[tuple[str, int]]]
 
 #       0 --a--> 1 --a--> 3 --a--> 5 (goal)
 #       0 --b--> 2 --a--> 3, 2 --b--> 4 --a--> 5, 4 --b--> 6
@@ -105,6 +108,29 @@ class TableHeuristic(Heuristic):
         return np.array([self.scores.get(state, 0.0) for state in ids.tolist()], dtype=np.float64)
 
 
+class TablePreferences(TableHeuristic):
+    """The same with preferred actions, as positions among the sorted names of the actions; also as a relaxation."""
+
+    prefers = True
+
+    def __init__(self, scores: Mapping[int, float], liked: Mapping[int, list[int]]) -> None:
+        super().__init__(scores)
+        self.liked = liked
+
+    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
+        rows = [self.liked.get(state, []) for state in ids.tolist()]
+        preferred = np.array([action for row in rows for action in row], dtype=np.int32)
+        return Evaluation(self.score(ids), np.cumsum([0, *map(len, rows)]), preferred)
+
+    def is_blind(self, state: int) -> bool:
+        return False
+
+    def __call__(self, ids: NDArray[np.int32]) -> Relaxed:
+        costs, ptr, helpful = self.evaluate(ids, ids, ids)
+        none = np.zeros(len(costs), dtype=np.int32)
+        return Relaxed(costs, costs, costs, none, none, ptr, helpful)
+
+
 def task_of(names: Sequence[str]) -> Task:
     """A task of one agent and one world whose actions have these names and do nothing."""
     actions = tuple(
@@ -113,7 +139,15 @@ def task_of(names: Sequence[str]) -> Task:
     return Task("graph", (), ("a",), actions, EState((frozenset(),), ((frozenset({0}),),), (0,)), (TRUE,))
 
 
-def shortest(edges: dict[int, list[tuple[str, int]]], goals: list[int]) -> int | None:
+def reaches(edges: Edges, goals: Sequence[int], plan: Sequence[str]) -> bool:
+    """Whether a plan leads to a goal; a state may have several edges of one name."""
+    states = {0}
+    for name in plan:
+        states = {target for state in states for action, target in edges[state] if action == name}
+    return not states.isdisjoint(goals)
+
+
+def shortest(edges: Edges, goals: list[int]) -> int | None:
     """Length of a shortest path to a goal, one state at a time."""
     depth = {0: 0}
     queue = [0]

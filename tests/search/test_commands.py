@@ -74,7 +74,7 @@ def test_solve_prints_and_writes_both_results_and_the_plan(solved: Call) -> None
     result, other = solved.result(), solved.result("compare")
     assert (result.status, result.label, result.plan_length) == (SearchStatus.SOLVED, "hfs_star/open_goals", 3)
     assert (other.status, other.label, other.plan_length) == (SearchStatus.SOLVED, "bfs", 3)
-    assert result.peak_bytes > 0
+    assert result.costs.peak_bytes > 0
 
 
 def test_an_empty_plan_is_said_in_words(folder: Path) -> None:

@@ -27,6 +27,7 @@ from search.agents import AGENTS
 from search.agents.limits import Limits, memory_bytes
 from search.heuristics import HEURISTICS
 from search.planning.configuration import Configuration
+from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
 from search.processes.processes import Job, supervise
 from tests.helpers.epddl_files import competition_cases
@@ -80,7 +81,7 @@ def configurations(checkpoint: str) -> Iterator[Configuration]:
 def measured(task: Task, configuration: Configuration, limits: Limits) -> Overrun:
     """Search, in a process that does nothing else."""
     start = monotonic()
-    result = find_plan(task, configuration, limits)
+    result = find_plan(task, configuration, SearchOptions(limits))
     seconds = monotonic() - start
     largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
     assert limits.time_limit is not None
@@ -91,7 +92,7 @@ def measured(task: Task, configuration: Configuration, limits: Limits) -> Overru
         str(result.status),
         result.message.startswith("killed"),
         seconds,
-        max(largest, result.peak_bytes),
+        max(largest, result.costs.peak_bytes),
     )
 
 

@@ -78,7 +78,7 @@ def _measure(problem: Problem, agent: Sequence[str], time_limit: float) -> dict[
         "status": str(result.status),
         "length": "" if result.plan_length is None else result.plan_length,
         "expanded": result.expanded,
-        "cpu_seconds": round(result.cpu_seconds, 1),
+        "cpu_seconds": round(result.costs.cpu_seconds, 1),
     }
 
 

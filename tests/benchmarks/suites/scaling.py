@@ -186,7 +186,7 @@ def measure(rungs: Sequence[Rung], limits: Limits) -> list[Rung]:
         "expanded": result.expanded,
         "generated": result.generated,
         "distinct": result.distinct,
-        "seconds": round(result.search_seconds, 2),
+        "seconds": round(result.costs.search_seconds, 2),
         "memory_mib": psutil.Process().memory_info().rss >> 20,
         "time_limit_s": limits.time_limit,
         "memory_limit": limits.memory_limit,

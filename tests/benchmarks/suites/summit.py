@@ -35,7 +35,8 @@ from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.cell import search_from
 from search.planning.configuration import Choice, Configuration
-from search.planning.single import outcome
+from search.planning.options import SearchOptions
+from search.planning.single import completed, failed
 from search.processes.processes import Job, supervise
 from tests.benchmarks.suites.summit_sizes import LINES
 from tests.benchmarks.suites.tables import Source, store, stored
@@ -75,7 +76,7 @@ class Outcome:
     @classmethod
     def of(cls, result: SearchResult) -> Outcome:
         """The outcome that a result tells."""
-        return cls(result.status.value, str(result.expanded or ""), f"{result.total_seconds:.2f}")
+        return cls(result.status.value, str(result.expanded or ""), f"{result.costs.total_seconds:.2f}")
 
     @property
     def is_solved(self) -> bool:
@@ -316,8 +317,9 @@ def _measured(drawn: Rung, lower: Sequence[Rung], limits: Limits, search: Search
 def run_searches(rung: Rung, labels: Iterable[str], limits: Limits, parallel: int = 1) -> dict[str, Outcome]:
     """The outcome of searches on a rung, each alone in a process of its own."""
     chosen = {label: one for label, one in searches().items() if label in set(labels)}
+    options = SearchOptions(limits)
     jobs = [
-        Job(label, search_from, (rung.task, one, limits), tells=True, time_limit=limits.time_limit)
+        Job(label, search_from, (rung.task, one, options), tells=True, time_limit=limits.time_limit)
         for label, one in chosen.items()
     ]
     running = supervise(
@@ -328,7 +330,10 @@ def run_searches(rung: Rung, labels: Iterable[str], limits: Limits, parallel: in
         preload=[__name__],
     )
     with closing(running) as endings:
-        return {ending.job.key: Outcome.of(outcome(ending, chosen[ending.job.key], rung.domain)) for ending in endings}
+        return {
+            ending.job.key: Outcome.of(completed(ending, failed(chosen[ending.job.key], rung.domain, options)))
+            for ending in endings
+        }
 
 
 def _control(domain: str, rungs: Iterable[Rung], known: Iterable[Rung], sample: Sampler) -> Iterator[Rung]:

@@ -1,11 +1,15 @@
-"""Every agent with every heuristic on real tasks; the plans are replayed by the reference."""
+"""Every agent with every heuristic on real tasks and on graphs; the plans are replayed."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from epigym.cli.codes import ExitCode
@@ -14,46 +18,59 @@ from epigym.language import load, parse_mastar
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
-from search.agents import AGENTS, make_agent
+from search.agents import AGENTS, Agent, make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics import HEURISTICS, make_heuristic
 from search.heuristics.heuristic import Evaluation, Heuristic
 from search.planning.configuration import Configuration
+from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
 from tests.helpers.benchmark_files import mastar_files, table
+from tests.helpers.graph_space import GRAPHS, Edges, GraphSpace, TableHeuristic, reaches, shortest
 from tests.helpers.tasks import SOLVABLE, coin, counter, deluded, hopeless
 
+MADE = {name: Configuration.of(name, "h_add").make_agent() for name in sorted(AGENTS)}
+INFORMED = [name for name, agent in MADE.items() if agent.is_informed]
 UNTRAINED = sorted(HEURISTICS.keys() - {"gnn"})
 PREFERRING = ("h_add", "h_ff", "landmarks")
 PAIRS = [
-    (agent, heuristic)
-    for agent in sorted(AGENTS)
-    for heuristic in UNTRAINED
-    if heuristic in PREFERRING or not make_agent(**Configuration.of(agent, "h_add").agent).needs_preferences
+    (name, heuristic)
+    for name, agent in MADE.items()
+    for heuristic in (UNTRAINED if agent.is_informed else ["open_goals"])
+    if heuristic in PREFERRING or not agent.needs_preferences
 ]
+every_pair = pytest.mark.parametrize(("agent", "heuristic"), PAIRS)
 
 
 @pytest.mark.parametrize("task", sorted(SOLVABLE))
-@pytest.mark.parametrize(("agent", "heuristic"), PAIRS)
+@every_pair
 def test_every_agent_with_every_heuristic_finds_a_valid_plan(agent: str, heuristic: str, task: str) -> None:
     problem = SOLVABLE[task]()
     result = find_plan(problem, Configuration.of(agent, heuristic))
     assert result.status is SearchStatus.SOLVED
     assert validate(problem, result.plan).valid
-    assert result.heuristic == (
-        heuristic if make_agent(**Configuration.of(agent, heuristic).agent).is_informed else None
-    )
+    assert result.heuristic == (heuristic if agent in INFORMED else None)
     assert result.generated >= result.expanded
     assert result.distinct <= result.generated + 1
 
 
-@pytest.mark.parametrize(("agent", "heuristic"), PAIRS)
+@every_pair
 def test_every_agent_with_every_heuristic_exhausts_a_hopeless_task(agent: str, heuristic: str) -> None:
     result = find_plan(hopeless(), Configuration.of(agent, heuristic))
     assert (result.status, result.plan) == (SearchStatus.UNSOLVABLE, None)
     # lid down; lid up; lid up and a knows: look and lift lead nowhere else.
     assert result.distinct == 3
+    assert result.proof == "confirmed: all 3 e-states"
+
+
+@pytest.mark.parametrize("agent", sorted(AGENTS))
+@pytest.mark.parametrize("most", [0, 1, 3])
+def test_the_expansion_limit_is_exact(agent: str, most: int) -> None:
+    space = StateSpace(load_problem("coin_in_the_box/pl_5"))
+    heuristic = make_heuristic("h_add", space)
+    result = MADE[agent].search(space, heuristic, Limits(max_expanded=most))
+    assert (result.status, result.plan, result.expanded) == (SearchStatus.EXPANSION_LIMIT, None, most)
 
 
 SWITCHES = [f"s{number}" for number in range(40)]
@@ -71,41 +88,59 @@ goal B(a, open);
 """
 
 
-@pytest.mark.parametrize(("agent", "heuristic"), PAIRS)
-def test_no_agent_searches_where_the_goal_is_out_of_reach_for_certain(agent: str, heuristic: str) -> None:
+@pytest.mark.parametrize("agent", sorted(AGENTS))
+def test_no_agent_searches_where_the_goal_is_out_of_reach_for_certain(agent: str) -> None:
     task = parse_mastar(LOCKED)  # 2 ** 40 e-states and more
-    result = find_plan(task, Configuration.of(agent, heuristic), reexecute=False)
+    result = find_plan(task, Configuration.of(agent, "h_add"), SearchOptions(verify=False))
     assert (result.status, result.expanded, result.distinct) == (SearchStatus.UNSOLVABLE, 0, 1)
 
 
-@pytest.mark.parametrize(("agent", "heuristic"), PAIRS)
+@every_pair
 def test_every_agent_finds_the_only_plan_and_without_collapse_proves_that_there_is_none(
     agent: str, heuristic: str
 ) -> None:
     free = find_plan(deluded(), Configuration.of(agent, heuristic))
     assert (free.plan, free.collapsed_agents) == (("flip", "shout"), ("b",))
     assert (free.consistent_beliefs, free.verdict) == (False, "solved")
-    result = find_plan(deluded(), Configuration.of(agent, heuristic), consistent_beliefs=True)
+    result = find_plan(deluded(), Configuration.of(agent, heuristic), SearchOptions(consistent_beliefs=True))
     assert (result.status, result.plan, result.consistent_beliefs) == (SearchStatus.UNSOLVABLE, None, True)
     assert result.verdict == "unsolvable (without collapse)"
     assert result.distinct == 2  # before and after the flip
 
 
-@pytest.mark.parametrize("agent", ["bfs", "interleaved"])
-def test_a_collapsed_start_is_refused_by_the_one_question_only(agent: str) -> None:
+def test_a_collapsed_start_is_refused_by_the_one_question_only(tmp_path: Path) -> None:
+    """And an old plan stays where a search does not begin."""
     initial = deluded().initial
     successors = (initial.successors[0], (frozenset(),) * len(initial.valuations))
-    task = replace(deluded(), initial=replace(initial, successors=successors))
-    assert find_plan(task, Configuration.of(agent)).status is SearchStatus.SOLVED
+    task, file = replace(deluded(), initial=replace(initial, successors=successors)), tmp_path / "plan.json"
+    assert find_plan(task, Configuration.of("bfs")).status is SearchStatus.SOLVED
+    file.write_text('["old"]')
     with pytest.raises(CollapseError, match="'b' believes everything in the initial e-state") as caught:
-        find_plan(task, Configuration.of(agent), consistent_beliefs=True)
+        find_plan(task, Configuration.of("bfs"), SearchOptions(consistent_beliefs=True), file)
     assert ExitCode.after(caught.value) is ExitCode.BAD_INPUT
+    assert file.read_text() == '["old"]'
 
 
-def test_breadth_first_finds_the_only_shortest_plans() -> None:
-    bfs = make_agent("bfs")
-    assert bfs.search(StateSpace(coin())).plan == ("lift", "look", "shout")
-    assert bfs.search(StateSpace(counter())).plan == ("first", "second", "third", "undo")
+@pytest.mark.parametrize("agent", ["bfs", "idfs"])
+def test_uninformed_search_level_by_level_finds_the_only_shortest_plans(agent: str) -> None:
+    assert MADE[agent].search(coin()).plan == ("lift", "look", "shout")
+    assert MADE[agent].search(counter()).plan == ("first", "second", "third", "undo")
+
+
+@given(GRAPHS, st.lists(st.integers(0, 29), max_size=2), st.integers(1, 4))
+def test_agents_find_real_plans_and_those_of_level_by_level_are_shortest(
+    edges: Edges, goals: list[int], per_batch: int
+) -> None:
+    best = shortest(edges, goals)
+    scores = dict(enumerate(np.random.default_rng(0).uniform(0, 5, 30).tolist()))
+    agents: list[Agent] = [MADE[name] for name in ("bfs", "dfs", "idfs", "hfs_star")]
+    for agent in (*agents, make_agent("hfs", expansions_per_batch=per_batch)):
+        result = agent.search(GraphSpace(edges, goals), TableHeuristic(scores))
+        assert (result.status is SearchStatus.UNSOLVABLE) == (best is None) == (result.plan is None)
+        if result.plan is not None and best is not None:
+            assert len(result.plan) >= best
+            assert len(result.plan) == best or agent.name not in ("bfs", "idfs")
+            assert reaches(edges, goals, result.plan)
 
 
 class Recorder(Heuristic):
@@ -126,15 +161,11 @@ class Recorder(Heuristic):
         return Evaluation(self.score(ids), ptr, np.tile(np.arange(self.n_actions, dtype=np.int32), len(ids)))
 
 
-INFORMED = [name for name in sorted(AGENTS) if make_agent(**Configuration.of(name, "h_add").agent).is_informed]
-
-
 @pytest.mark.parametrize("agent", INFORMED)
 def test_heuristics_are_told_how_each_e_state_was_reached(agent: str) -> None:
     task = load_problem("coin_in_the_box/pl_3")
     space, heuristic = StateSpace(task), Recorder(len(task.actions))
-    made = make_agent(**Configuration.of(agent, "h_add").agent)
-    result = made.search(space, heuristic, Limits(max_expanded=30))
+    result = MADE[agent].search(space, heuristic, Limits(max_expanded=30))
     assert len(heuristic.ways) >= result.expanded
     assert heuristic.ways[0] == (space.initial, -1, -1)
     evaluated = {space.initial}
@@ -145,24 +176,15 @@ def test_heuristics_are_told_how_each_e_state_was_reached(agent: str) -> None:
     assert len(evaluated) == len(heuristic.ways)  # each once
 
 
-def test_open_goals_counts_what_is_missing() -> None:
-    space = StateSpace(counter())
-    heuristic = make_heuristic("open_goals", space)
-    states = [space.initial]
-    for action in (0, 1, 2, 3):
-        states.append(space.successor(states[-1], action))
-    assert heuristic.score(states).tolist() == [1, 2, 2, 1, 0]
-
-
 EXPECTED = {row["instance"]: row for row in table("expected_mastar")}
 
 
 @pytest.mark.reference
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("file", mastar_files(), ids=lambda file: file.stem)
-def test_breadth_first_counts_what_two_independent_programs_counted(file: object) -> None:
+def test_breadth_first_counts_what_two_independent_programs_counted(file: Any) -> None:
     expected = EXPECTED[file.stem]
-    result = make_agent("bfs").search(StateSpace(load(file)))
+    result = MADE["bfs"].search(StateSpace(load(file)))
     found = {
         "status": "exhausted" if result.status is SearchStatus.UNSOLVABLE else str(result.status),
         "plan_length": "" if result.plan is None else str(result.plan_length),

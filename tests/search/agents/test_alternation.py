@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any, get_args
 
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from epigym.errors import UsageError
 from epigym.features.relaxation import Relaxation, Relaxed
@@ -22,10 +22,8 @@ from search.agents.alternation import OpenListName
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics import make_heuristic
-from search.heuristics.heuristic import Evaluation
-from search.heuristics.open_goals import DividedGoals
 from search.planning.configuration import Configuration
-from tests.helpers.graph_space import GraphSpace, TableHeuristic
+from tests.helpers.graph_space import GraphSpace, TableHeuristic, TablePreferences
 from tests.helpers.recorder import Recorder
 from tests.helpers.tasks import COUNTER, hopeless
 
@@ -42,59 +40,25 @@ def run(agent: str, task: Task, heuristic: str, **settings: Any) -> tuple[list[i
     return space.expanded, result
 
 
-def check_alike(one: tuple[list[int], SearchResult], other: tuple[list[int], SearchResult]) -> None:
+def assert_alike(one: tuple[list[int], SearchResult], other: tuple[list[int], SearchResult]) -> None:
     """The same expansions in the same order, the same counts and the same plan."""
     assert one[0] == other[0]
     names = ("status", "plan", "expanded", "generated", "distinct")
     assert [getattr(one[1], name) for name in names] == [getattr(other[1], name) for name in names]
 
 
-@pytest.mark.parametrize("heuristic", ["open_goals", "landmarks", "h_ff"])
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_the_list_of_scores_alone_is_greedy_search(name: str, heuristic: str) -> None:
+def test_a_list_alone_is_the_agent_of_its_order(name: str) -> None:
+    """`h_add` where the relaxation is blind, too: then both count open parts of the goal."""
     task = load_problem(name)
-    check_alike(run("alternation", task, heuristic, lists=["value"]), run("hfs", task, heuristic))
-
-
-@pytest.mark.parametrize("name", PROBLEMS)
-def test_the_list_of_additive_costs_alone_is_greedy_search_with_h_add(name: str) -> None:
-    """Where the relaxation is blind too: then both count open parts of the goal."""
-    task = load_problem(name)
-    check_alike(run("alternation", task, "open_goals", lists=["h_add"]), run("hfs", task, "h_add"))
-
-
-@pytest.mark.parametrize("heuristic", ["open_goals", "landmarks", "h_ff"])
-@pytest.mark.parametrize("name", PROBLEMS)
-def test_the_list_of_what_is_new_alone_is_width_search_by_parts(name: str, heuristic: str) -> None:
-    task = load_problem(name)
-    check_alike(run("alternation", task, heuristic, lists=["novelty"]), run("bfws", task, heuristic, by="parts"))
-
-
-@pytest.mark.parametrize("name", [name for name in PROBLEMS if name not in BLIND])
-def test_the_lists_of_additive_costs_are_those_of_values_with_h_add(name: str) -> None:
-    task = load_problem(name)
-    for one, other in (("h_add", "value"), ("preferred_h_add", "preferred"), ("novelty_h_add", "novelty")):
+    for heuristic in ("open_goals", "landmarks", "h_ff"):
+        assert_alike(run("alternation", task, heuristic, lists=["value"]), run("hfs", task, heuristic))
+        same = run("bfws", task, heuristic, by="parts")
+        assert_alike(run("alternation", task, heuristic, lists=["novelty"]), same)
+    assert_alike(run("alternation", task, "open_goals", lists=["h_add"]), run("hfs", task, "h_add"))
+    for one, other in (("preferred_h_add", "preferred"), ("novelty_h_add", "novelty")) if name not in BLIND else ():
         same = run("alternation", task, "h_add", lists=[other])
-        check_alike(run("alternation", task, "open_goals", lists=[one]), same)
-
-
-class TableRelaxation:
-    """Additive costs and helpful actions, as positions among the sorted names of the actions, read from tables."""
-
-    def __init__(self, costs: Mapping[int, float], helpful: Mapping[int, list[int]]) -> None:
-        self.costs = costs
-        self.helpful = helpful
-
-    def is_blind(self, state: int) -> bool:
-        return False
-
-    def __call__(self, ids: NDArray[np.int32]) -> Relaxed:
-        costs = np.array([self.costs.get(state, 0.0) for state in ids.tolist()])
-        rows = [self.helpful.get(state, []) for state in ids.tolist()]
-        ptr = np.cumsum([0, *map(len, rows)])
-        none = np.zeros(len(costs), dtype=np.int32)
-        helpful = np.array([*chain(*rows)], dtype=np.int32)
-        return Relaxed(costs, costs, costs, none, none, ptr, helpful)
+        assert_alike(run("alternation", task, "open_goals", lists=[one]), same)
 
 
 EDGES = {0: [("a", 1), ("b", 2), ("c", 3), ("d", 4)], 4: [("a", 5), ("b", 6)]}
@@ -117,9 +81,10 @@ HELPFUL = {0: [1], 4: [0]}  # to 2 and to 5
     ],
 )
 def test_the_lists_have_their_turns(lists: list[str], order: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alternation, "Relaxation", lambda space: TableRelaxation(COSTS, HELPFUL))
+    monkeypatch.setattr(alternation, "Relaxation", lambda space: TablePreferences(COSTS, HELPFUL))
     space = GraphSpace(EDGES, [])
-    result = make_agent("alternation", lists=lists).search(space, TableHeuristic(SCORES))
+    heuristic = TablePreferences(SCORES, {state: [0, 1, 2, 3] for state in range(7)})  # which are not asked for
+    result = make_agent("alternation", lists=lists).search(space, heuristic)
     assert (result.status, space.expanded) == (SearchStatus.UNSOLVABLE, order)
 
 
@@ -136,7 +101,7 @@ def test_the_tree_search_visits_what_it_has_visited_less() -> None:
 @pytest.mark.parametrize("name", ["value", "h_add", "preferred", "explore"])
 def test_infinite_scores_come_last_but_come(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     table = {1: np.inf, 2: 1.0, 3: 2.0, 4: 3.0}
-    monkeypatch.setattr(alternation, "Relaxation", lambda space: TableRelaxation(table, {0: [0, 1, 2, 3]}))
+    monkeypatch.setattr(alternation, "Relaxation", lambda space: TablePreferences(table, {0: [0, 1, 2, 3]}))
     space = GraphSpace(EDGES, [])
     make_agent("alternation", lists=name).search(space, TableHeuristic(table))
     assert [state for state in space.expanded if state <= 4] == [0, 2, 3, 4, 1]
@@ -145,11 +110,6 @@ def test_infinite_scores_come_last_but_come(name: str, monkeypatch: pytest.Monke
 def trap() -> Task:
     """The counter without a way back: relaxed, p need not be true at the end; the relaxation is not blind."""
     return parse_mastar(COUNTER.replace(", undo;", ";").replace("undo causes -p;", "").replace("a observes undo;", ""))
-
-
-def test_one_of_the_tasks_without_a_plan_is_one_for_which_the_relaxation_is_blind() -> None:
-    """So that the next test is about something."""
-    assert [Relaxation(StateSpace(task)).is_blind(0) for task in (hopeless(), trap())] == [True, False]
 
 
 @pytest.mark.parametrize("lists", CHOICES, ids=",".join)
@@ -172,53 +132,27 @@ def test_any_choice_of_lists_finds_a_valid_plan_and_expands_no_e_state_twice(nam
     assert len(expanded) == len(set(expanded)) == result.expanded
 
 
-def test_the_expansion_limit_is_exact() -> None:
-    for most in (0, 1, 3):
-        space = GraphSpace(EDGES, [])
-        agent = make_agent("alternation", lists=["value"])
-        result = agent.search(space, TableHeuristic(SCORES), Limits(max_expanded=most))
-        assert (result.status, result.expanded, len(space.expanded)) == (SearchStatus.EXPANSION_LIMIT, most, most)
-
-
 FAN = {0: [(name, state) for state, name in enumerate("abcdefgh", 1)]}
+RISING = {state: float(-state) for state in range(1, 9)}
 
 
-def order_of(seed: int, scores: Mapping[int, float]) -> list[int]:
+@pytest.mark.parametrize(
+    ("seed", "scores", "order"),
+    [
+        (0, {}, [0, 1, 2, 3, 4, 5, 6, 7, 8]),
+        (1, {}, [0, 4, 8, 7, 3, 1, 2, 5, 6]),
+        (2, {}, [0, 8, 5, 7, 3, 1, 4, 2, 6]),
+        (0, RISING, [0, 8, 7, 6, 5, 4, 3, 2, 1]),
+        (1, RISING, [0, 8, 7, 6, 5, 4, 3, 2, 1]),
+        (1, dict.fromkeys([5, 6, 7, 8], 1.0), [0, 4, 3, 1, 2, 8, 7, 5, 6]),
+    ],
+)
+def test_a_seed_decides_between_equals_only_and_the_same_everywhere(
+    seed: int, scores: Mapping[int, float], order: list[int]
+) -> None:
     space = GraphSpace(FAN, [])
     make_agent("alternation", lists=["value"], seed=seed).search(space, TableHeuristic(scores))
-    return space.expanded
-
-
-def test_a_seed_decides_between_equals_only_and_the_same_everywhere() -> None:
-    assert order_of(0, {}) == [0, 1, 2, 3, 4, 5, 6, 7, 8]
-    assert order_of(1, {}) == [0, 4, 8, 7, 3, 1, 2, 5, 6]
-    assert order_of(2, {}) == [0, 8, 5, 7, 3, 1, 4, 2, 6]
-    scores = {state: float(-state) for state in range(1, 9)}
-    assert order_of(1, scores) == order_of(0, scores) == [0, 8, 7, 6, 5, 4, 3, 2, 1]
-    halves = [sorted(half) for half in np.split(np.array(order_of(1, dict.fromkeys([5, 6, 7, 8], 1.0))[1:]), 2)]
-    assert halves == [[1, 2, 3, 4], [5, 6, 7, 8]]
-
-
-def test_seeds_are_other_searches_and_each_is_always_the_same() -> None:
-    task = load_problem("coin_in_the_box/pl_6")
-    found = [run("alternation", task, "divided_goals", seed=seed) for seed in range(4)]
-    assert all(validate(task, result.plan).valid for _, result in found)
-    assert len({result.expanded for _, result in found}) > 1
-    for seed, once in enumerate(found):
-        check_alike(once, run("alternation", task, "divided_goals", seed=seed))
-    check_alike(found[0], run("alternation", task, "divided_goals"))
-
-
-def test_without_its_lists_no_relaxation_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(space: StateSpace) -> Relaxation:
-        raise AssertionError("made")
-
-    monkeypatch.setattr(alternation, "Relaxation", refuse)
-    task = load_problem("grapevine/3_pl_3")
-    assert run("alternation", task, "open_goals", lists=["value", "novelty"])[1].status is SearchStatus.SOLVED
-    for name in ("h_add", "preferred"):
-        with pytest.raises(AssertionError, match="made"):
-            run("alternation", task, "open_goals", lists=["value", name])
+    assert space.expanded == order
 
 
 def test_each_e_state_is_scored_once_and_relaxed_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,42 +171,20 @@ def test_each_e_state_is_scored_once_and_relaxed_once(monkeypatch: pytest.Monkey
     assert len(set(asked)) == len(asked) - 1 > result.expanded
     make_agent("alternation", lists=["h_add"]).search(space, unasked := TableHeuristic({}))
     assert unasked.batches == []
-
-
-class Opinionated(DividedGoals):
-    """Prefers every action."""
-
-    prefers = True
-
-    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
-        every = np.arange(60, dtype=np.int32)
-        return Evaluation(self.score(ids), len(every) * np.arange(len(ids) + 1), np.tile(every, len(ids)))
-
-
-def test_what_the_heuristic_prefers_is_not_asked_for() -> None:
-    task = load_problem("coin_in_the_box/pl_5")
-    space = Recorder(task)
-    result = make_agent("alternation").search(space, Opinionated(space))
-    check_alike((space.expanded, result), run("alternation", task, "divided_goals"))
+    asked.clear()
+    make_agent("alternation", lists=["value", "novelty"]).search(space, heuristic)
+    assert asked == []
 
 
 @pytest.mark.parametrize("name", BLIND)
 def test_where_the_relaxation_is_blind_its_lists_are_left_out(name: str) -> None:
     task = load_problem(name)
-    check_alike(
+    assert make_agent("alternation").lists == LISTS  # type: ignore[attr-defined]
+    assert_alike(
         run("alternation", task, "c_pg"), run("alternation", task, "c_pg", lists=["value", "novelty", "explore"])
     )
     for lists in (["h_add"], ["preferred"], ["preferred", "h_add"]):
-        check_alike(run("alternation", task, "c_pg", lists=lists), run("hfs", task, "divided_goals"))
-
-
-def test_all_lists_are_the_default_in_their_order() -> None:
-    task = load_problem("coin_in_the_box/pl_5")
-    check_alike(run("alternation", task, "open_goals"), run("alternation", task, "open_goals", lists=LISTS))
-    assert (
-        run("alternation", task, "open_goals")[0]
-        != run("alternation", task, "open_goals", lists=list(reversed(LISTS)))[0]
-    )
+        assert_alike(run("alternation", task, "c_pg", lists=lists), run("hfs", task, "divided_goals"))
 
 
 @pytest.mark.parametrize(
@@ -296,13 +208,3 @@ def test_what_is_no_choice_of_lists_is_refused(lists: Sequence[str], message: st
     with pytest.raises(UsageError) as caught:
         Configuration.of({"name": "alternation", "lists": lists}, "open_goals")
     assert str(caught.value) == message
-
-
-def test_it_asks_for_its_heuristic_and_for_a_whole_number() -> None:
-    with pytest.raises(UsageError, match="agent 'alternation' needs a heuristic"):
-        make_agent("alternation").search(GraphSpace(EDGES, []))
-    with pytest.raises(UsageError, match="agent 'alternation': seed=much: expected a whole number"):
-        make_agent("alternation", seed="much")
-    assert (
-        Configuration.of({"name": "alternation", "lists": "novelty"}, "open_goals").make_agent().name == "alternation"
-    )

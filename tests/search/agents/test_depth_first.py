@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import given
-
 from search.agents import make_agent
-from search.agents.limits import Limits
-from search.agents.result import SearchStatus
-from tests.helpers.graph_space import DIAMOND, GRAPHS, GraphSpace, shortest
+from tests.helpers.graph_space import DIAMOND, GraphSpace
 
 # The long way round to 4 comes first: 0 1 2 3 4; the short way is 0 4. The goal 6 lies two steps behind 4.
 DETOUR = {0: [("a", 1), ("b", 4)], 1: [("a", 2)], 2: [("a", 3)], 3: [("a", 4)], 4: [("a", 5)], 5: [("a", 6)]}
@@ -43,25 +38,3 @@ def test_iterative_deepening_expands_again_what_a_shorter_way_reaches() -> None:
     # With limit 3 the long way through 1 and 2 meets 3 first, where it is cut; the short way leads through 4.
     edges = {0: [("a", 1), ("b", 4)], 1: [("a", 2)], 2: [("a", 3)], 4: [("a", 3)], 3: [("a", 5)]}
     assert make_agent("idfs").search(GraphSpace(edges, goals=[5])).plan == ("b", "a", "a")
-
-
-@pytest.mark.parametrize("name", ["dfs", "idfs"])
-def test_limits_and_exhaustion(name: str) -> None:
-    stopped = make_agent(name).search(GraphSpace(DIAMOND, goals=[]), limits=Limits(max_expanded=2))
-    assert (stopped.status, stopped.expanded) == (SearchStatus.EXPANSION_LIMIT, 2)
-    exhausted = make_agent(name).search(GraphSpace(DIAMOND, goals=[]))
-    assert (exhausted.status, exhausted.distinct) == (SearchStatus.UNSOLVABLE, 7)
-
-
-@given(GRAPHS)
-def test_deepening_finds_shortest_plans_and_depth_first_any(edges: dict[int, list[tuple[str, int]]]) -> None:
-    goals = [len(edges) - 1]
-    best = shortest(edges, goals)
-    deep, deepening = (make_agent(name).search(GraphSpace(edges, goals)) for name in ("dfs", "idfs"))
-    assert deepening.plan_length == best
-    assert (deep.plan is None) == (best is None)
-    for result in (deep, deepening):
-        states = {0}
-        for name in result.plan or ():
-            states = {target for state in states for action, target in edges[state] if action == name}
-        assert result.plan is None or states & set(goals)

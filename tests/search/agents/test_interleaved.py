@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 from epigym.errors import TaskError, UsageError
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
+from epigym.task.formula import believes, fluent
 from epigym.task.task import Task
-from search.agents import interleaved, make_agent
+from search.agents import make_agent
 from search.agents.agent import Agent, Steps
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
@@ -21,15 +23,12 @@ from search.heuristics.heuristic import Heuristic
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from tests.helpers.graph_space import GraphSpace
-from tests.helpers.tasks import coin, deluded, done, hopeless
+from tests.helpers.tasks import coin
+from tests.oracles.symmetric import muddy_children
 
 HERE = __name__
 BLIND = "active_muddy_child/g_amc_05_03_muddy_s1517"
 EASY = ["coin_in_the_box/pl_5", "grapevine/3_pl_3", "gossip", "collaboration_communication", BLIND]
-
-
-def of(*components: dict[str, Any], **more: Any) -> Configuration:
-    return Configuration.of({"name": "interleaved", "components": components, **more})
 
 
 def search(task: Task, *components: dict[str, Any], **limits: Any) -> SearchResult:
@@ -99,22 +98,6 @@ def searched(edges: dict[int, list[tuple[str, int]]], goals: list[int], *compone
     return make_agent("interleaved", components=components).search(GraphSpace(edges, goals))
 
 
-def test_the_default_solves_and_the_plan_is_checked() -> None:
-    result = find_plan(coin(), Configuration.of("interleaved"))
-    assert (result.status, result.plan) == (SearchStatus.SOLVED, ("lift", "look", "shout"))
-    assert (result.label, result.actions) == ("interleaved", 3)
-    assert result.message.startswith("decided by ")
-
-
-@pytest.mark.parametrize("name", EASY)
-def test_equal_searches_give_equal_results(name: str) -> None:
-    task = load_problem(name)
-    agent = Configuration.of("interleaved").make_agent()
-    one, other = (agent.search(StateSpace(task)) for _ in range(2))
-    assert one.status is SearchStatus.SOLVED
-    assert counts(one) == counts(other)
-
-
 @pytest.mark.parametrize("name", EASY)
 @pytest.mark.parametrize(
     ("agent", "heuristic"),
@@ -134,12 +117,13 @@ def test_a_component_alone_is_the_agent(name: str, agent: str, heuristic: str | 
 
 @pytest.mark.parametrize("name", EASY)
 def test_the_winner_finds_what_it_finds_alone(name: str) -> None:
-    """Whatever the others have expanded before, and so which ids its e-states have."""
+    """Whatever the others have expanded before, and so which ids its e-states have; and so equal searches end alike."""
     task = load_problem(name)
     components = Configuration.of("interleaved").agent["components"]
     result = search(task, *components)
     winners = [one for one in components if label(one) == result.message]
     assert [search(task, one).plan for one in winners] == [result.plan]
+    assert counts(search(task, *components)) == counts(result)
 
 
 def label(component: dict[str, Any]) -> str:
@@ -152,10 +136,8 @@ def test_turns_are_in_proportion_to_the_shares(turns: list[str]) -> None:
     searched(CHAIN, [], recording("one", 3), recording("two", 1), recording("three", 2))
     first = turns[:36]
     assert turns[0] == "one"  # of equals the first
-    shares = {label: first.count(label) for label in ("one", "two", "three")}
-    assert abs(shares["one"] - 18) <= 1
-    assert abs(shares["three"] - 12) <= 1
-    assert abs(shares["two"] - 6) <= 1
+    for label, share in (("one", 18), ("three", 12), ("two", 6)):
+        assert abs(first.count(label) - share) <= 1
 
 
 def test_what_one_has_expanded_costs_the_others_nothing() -> None:
@@ -189,30 +171,6 @@ def test_counts_are_those_of_all_components() -> None:
     assert told[-1].expanded <= final.expanded
 
 
-def test_a_component_that_has_seen_everything_shows_that_there_is_no_plan() -> None:
-    result = find_plan(hopeless(), of({"agent": "lazy", "heuristic": "h_ff"}, {"agent": "bfs"}))
-    assert (result.status, result.plan, result.distinct) == (SearchStatus.UNSOLVABLE, None, 3)
-    assert result.proof == "confirmed: all 3 e-states"
-
-
-def test_plans_of_breadth_first_search_are_shortest_there_too() -> None:
-    result = find_plan(coin(), of({"agent": "bfs"}))
-    assert (result.status, result.optimal) == (SearchStatus.SOLVED, True)
-    assert not find_plan(coin(), of({"agent": "dfs"})).optimal
-
-
-def test_plans_without_collapse() -> None:
-    configuration = of({"agent": "bfs"}, {"agent": "hfs", "heuristic": "open_goals"})
-    assert find_plan(deluded(), configuration).status is SearchStatus.SOLVED
-    result = find_plan(deluded(), configuration, consistent_beliefs=True)
-    assert (result.verdict, result.distinct) == ("unsolvable (without collapse)", 2)
-
-
-def test_a_goal_at_the_start() -> None:
-    result = find_plan(done(), Configuration.of("interleaved"))
-    assert (result.status, result.plan, result.expanded) == (SearchStatus.SOLVED, (), 0)
-
-
 def test_a_component_that_fails_leaves_the_others_searching(turns: list[str]) -> None:
     result = searched(CHAIN, [30], recording("fails", 5, "Refusing"), recording("works", 1))
     assert (result.status, result.message) == (SearchStatus.SOLVED, "decided by works")
@@ -233,29 +191,22 @@ def test_a_heuristic_that_is_infinite_at_the_start_takes_no_part_while_others_do
 
 def test_components_have_labels() -> None:
     hfs = {"agent": {"name": "hfs", "label": "greedy"}, "heuristic": {"name": "l_pg", "label": "graph"}}
-    configuration = of(hfs, label="crowd")
+    configuration = Configuration.of({"name": "interleaved", "components": [hfs], "label": "crowd"})
     result = find_plan(coin(), configuration)
     assert (result.label, configuration.label) == ("crowd", "crowd")
     assert result.message == "decided by greedy/graph"
 
 
-def test_symmetries_hold_for_all_components() -> None:
-    task = load_problem("gossip")
-    plain, reduced = (find_plan(task, of({"agent": "bfs"}, symmetry=on)) for on in (False, True))
-    assert reduced.status is SearchStatus.SOLVED
-    assert reduced.generated < plain.generated
-
-
-def test_a_search_that_lasts_uses_symmetries(monkeypatch: pytest.MonkeyPatch) -> None:
-    task = load_problem("gossip")
-    early, late = StateSpace(task), StateSpace(task)
-    make_agent("interleaved", components=[{"agent": "bfs"}]).search(early)
-    assert not early.symmetry
-    monkeypatch.setattr(interleaved, "_SYMMETRIES", 1.0)
-    result = make_agent("interleaved", components=[{"agent": "bfs"}]).search(late)
-    assert (result.status, bool(late.symmetries)) == (SearchStatus.SOLVED, True)
-    assert len(result.plan or ()) == len(make_agent("bfs").search(task).plan or ())
-    assert late.generated[0] < early.generated[0]
+def test_a_search_that_lasts_uses_symmetries() -> None:
+    task = muddy_children(7, 5)
+    task = replace(task, goal=(believes(task.agents[0], fluent(task.fluents[0])),))
+    short, long = StateSpace(load_problem("gossip")), StateSpace(task)
+    agent = make_agent("interleaved", components=[{"agent": "bfs"}])
+    agent.search(short)
+    result, plain = agent.search(long), make_agent("bfs").search(task)
+    assert (short.symmetry, long.symmetry, bool(long.symmetries)) == (False, True, True)
+    assert (result.status, result.plan_length) == (SearchStatus.SOLVED, plain.plan_length)
+    assert result.generated < plain.generated
 
 
 @pytest.mark.parametrize(

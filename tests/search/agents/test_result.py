@@ -4,76 +4,44 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from epigym.cli.codes import ExitCode
-from epigym.io.files import write_json
-from search.agents.result import SearchResult, SearchStatus
+from search.agents.result import Costs, SearchResult, SearchStatus, TaskSize
 
 SOLVED = SearchResult(
-    status=SearchStatus.SOLVED,
+    SearchStatus.SOLVED,
     agent="hfs",
     problem="coin_in_the_box/pl_2",
     plan=("open_a", "peek_a"),
     expanded=2,
-    generated=5,
-    distinct=5,
-    search_seconds=0.25,
     heuristic="open_goals",
-    load_seconds=0.0625,
-    build_seconds=0.5,
-    validation_seconds=0.125,
-    peak_bytes=1 << 20,
     collapsed_agents=("b",),
-    optimal=True,
     history=((4, 0.75), (2, 1.5)),
     consistent_beliefs=True,
+    costs=Costs(0.0625, 0.5, 0.25, 0.125, 3.0, 1 << 20),
+    size=TaskSize(3, 2, 1),
 )
 UNSOLVED = replace(SOLVED, status=SearchStatus.TIME_LIMIT, agent="bfs", plan=None, heuristic=None, collapsed_agents=())
 
 
-@pytest.mark.parametrize("result", [SOLVED, UNSOLVED])
-def test_round_trip(result: SearchResult, tmp_path: Path) -> None:
-    file = tmp_path / "run" / "result.json"
-    write_json(file, result.to_dict())
-    assert SearchResult.from_dict(json.loads(file.read_text())) == result
-    assert [path.name for path in file.parent.iterdir()] == ["result.json"]
+@pytest.mark.parametrize(("result", "label", "length"), [(SOLVED, "hfs/open_goals", 2), (UNSOLVED, "bfs", None)])
+def test_round_trip(result: SearchResult, label: str, length: int | None) -> None:
+    data = json.loads(json.dumps(result.to_dict()))
+    assert SearchResult.from_dict(data) == result
+    assert (data["status"], data["plan_length"], result.label) == (str(result.status), length, label)
+    assert (data["costs"]["peak_bytes"], data["size"]["fluents"]) == (1 << 20, 2)
 
 
-def test_the_file_names_what_users_look_for() -> None:
-    data = SOLVED.to_dict()
-    assert data["status"] == "solved"
-    assert data["plan_length"] == 2
-    assert UNSOLVED.to_dict()["plan_length"] is None
-    assert replace(SOLVED, status=SearchStatus.ERROR).to_dict()["plan_length"] is None
-    assert (SOLVED.label, UNSOLVED.label) == ("hfs/open_goals", "bfs")
-    assert SOLVED.total_seconds == 0.9375
+def test_a_plan_that_is_not_valid_has_no_length() -> None:
+    assert replace(SOLVED, status=SearchStatus.ERROR).plan_length is None
+    assert SOLVED.costs.total_seconds == 0.9375
 
 
-def test_the_verdict_says_which_question_was_answered() -> None:
-    without = [replace(SOLVED, status=status).verdict for status in SearchStatus]
-    assert without == [
-        "solved (without collapse)",
-        "unsolvable (without collapse)",
-        "expansion_limit",
-        "time_limit",
-        "memory_limit",
-        "error",
-    ]
-    assert [replace(SOLVED, status=status, consistent_beliefs=False).verdict for status in SearchStatus] == [
-        *SearchStatus
-    ]
-
-
-def test_exit_codes_say_how_a_search_ended() -> None:
-    codes = {status: int(ExitCode.of(status)) for status in SearchStatus}
-    assert codes == {
-        "solved": 0,
-        "unsolvable": 11,
-        "expansion_limit": 12,
-        "time_limit": 12,
-        "memory_limit": 12,
-        "error": 70,
-    }
+@pytest.mark.parametrize(("status", "code"), list(zip(SearchStatus, (0, 11, 12, 12, 12, 70), strict=True)), ids=str)
+def test_the_verdict_says_which_question_was_answered_and_the_exit_code_how(status: SearchStatus, code: int) -> None:
+    assert int(ExitCode.of(status)) == code
+    assert replace(SOLVED, status=status, consistent_beliefs=False).verdict == str(status)
+    question = " (without collapse)" if code in (0, 11) else ""
+    assert replace(SOLVED, status=status).verdict == f"{status}{question}"

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from epigym.errors import UsageError
-from epigym.features.relaxation import Relaxed
 from epigym.problem import load_problem
 from epigym.reference import semantics as reference
 from epigym.reference.semantics import validate
@@ -21,10 +16,11 @@ from epigym.task.task import Task
 from search.agents import AGENTS, alternation, make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
-from search.heuristics.heuristic import Evaluation, Heuristic
-from search.planning.configuration import DEFAULT, Configuration
+from search.planning.configuration import Configuration
+from search.planning.options import DEFAULTS, SearchOptions
 from search.planning.planner import find_plan
 from search.planning.single import search_alone
+from tests.helpers.graph_space import TablePreferences
 from tests.helpers.recorder import Recorder
 from tests.helpers.tasks import SOLVABLE, hopeless
 from tests.oracles.symmetric import muddy_children, symmetric_task
@@ -32,51 +28,34 @@ from tests.oracles.symmetric import muddy_children, symmetric_task
 GOSSIP = "epistemic_gossip"
 
 
-def both(task: Task, agent: str = "bfs", limits: Limits | None = None) -> tuple[SearchResult, SearchResult]:
+def both(task: Task, agent: str = "bfs", options: SearchOptions = DEFAULTS) -> tuple[SearchResult, SearchResult]:
     """What an agent finds without and with symmetries."""
-    found = [
-        search_alone(task, Configuration.of({"name": agent, "symmetry": symmetry}, "h_add"), limits).result
+    plain, pruned = (
+        search_alone(task, Configuration.of({"name": agent, "symmetry": symmetry}, "h_add"), options).result
         for symmetry in (False, True)
-    ]
-    return found[0], found[1]
+    )
+    return plain, pruned
 
 
-def check_same(task: Task, plain: SearchResult, pruned: SearchResult) -> None:
+def assert_same(task: Task, plain: SearchResult, pruned: SearchResult) -> None:
     """The same verdict, and plans of the same length."""
     assert (pruned.status, pruned.plan_length) == (plain.status, plain.plan_length)
-    assert pruned.plan is None or validate(task, pruned.plan).valid
+    assert pruned.plan is None or validate(task, pruned.plan, pruned.consistent_beliefs).valid
 
 
-@given(st.integers(0, 2**32))
-def test_shortest_plans_of_random_tasks_are_as_short_as_without(seed: int) -> None:
-    task = symmetric_task(seed)
-    plain = search_alone(task, Configuration.of("bfs"), Limits(max_expanded=100)).result
-    if plain.status.is_decided:
-        check_same(task, plain, search_alone(task, Configuration.of({"name": "bfs", "symmetry": True})).result)
-
-
-@given(st.integers(0, 2**32))
-def test_shortest_plans_without_collapse_are_as_short_as_without_symmetries(seed: int) -> None:
-    task = symmetric_task(seed)
-    if any(reference.collapsed(task.initial)):
-        return
-    limits = Limits(max_expanded=100)
-    plain = search_alone(task, Configuration.of("bfs"), limits, consistent_beliefs=True).result
-    if plain.status.is_decided:
-        pruned = search_alone(task, Configuration.of({"name": "bfs", "symmetry": True}), consistent_beliefs=True).result
-        check_same(task, plain, pruned)
-        assert pruned.plan is None or validate(task, pruned.plan, consistent_beliefs=True).valid
-
-
-def test_random_tasks_are_decided_both_ways_and_symmetries_save_work() -> None:
-    """So that the test above is about something."""
-    found = []
+@pytest.mark.parametrize("consistent_beliefs", [False, True])
+def test_shortest_plans_of_random_tasks_are_as_short_as_without(consistent_beliefs: bool) -> None:
+    saved = Counter[SearchStatus]()
     for seed in range(150):
-        plain, pruned = both(symmetric_task(seed), limits=Limits(max_expanded=100))
-        if plain.status.is_decided and plain.plan_length != 0:
-            found.append((plain.status, pruned.generated < plain.generated))
-    for status in (SearchStatus.SOLVED, SearchStatus.UNSOLVABLE):
-        assert found.count((status, True)) > 10
+        task = symmetric_task(seed)
+        if consistent_beliefs and any(reference.collapsed(task.initial)):
+            continue
+        options = SearchOptions(Limits(max_expanded=100), consistent_beliefs=consistent_beliefs)
+        plain, pruned = both(task, options=options)
+        if plain.status.is_decided:
+            assert_same(task, plain, pruned)
+            saved[plain.status] += pruned.generated < plain.generated
+    assert min(saved[status] for status in (SearchStatus.SOLVED, SearchStatus.UNSOLVABLE)) > 10
 
 
 @pytest.mark.parametrize("agent", ["bfs", "idfs"])
@@ -85,7 +64,7 @@ def test_random_tasks_are_decided_both_ways_and_symmetries_save_work() -> None:
 )
 def test_shortest_plans_of_problems_are_as_short_as_without(problem: str, agent: str) -> None:
     task = load_problem(problem)
-    check_same(task, *both(task, agent))
+    assert_same(task, *both(task, agent))
 
 
 @pytest.mark.parametrize(("children", "muddy"), [(5, 3), (5, 4), (6, 3)])
@@ -93,12 +72,12 @@ def test_of_muddy_children_one_of_each_kind_is_asked(children: int, muddy: int) 
     """The first child knows after all other muddy ones have said that they do not; they cannot all find out."""
     task = muddy_children(children, muddy)
     plain, pruned = both(task)
-    check_same(task, plain, pruned)
+    assert_same(task, plain, pruned)
     assert pruned.status is SearchStatus.UNSOLVABLE
     assert pruned.generated < plain.generated / 2
     first = replace(task, goal=(believes(task.agents[0], fluent(task.fluents[0])),))
     plain, pruned = both(first)
-    check_same(first, plain, pruned)
+    assert_same(first, plain, pruned)
     assert pruned.plan_length == muddy - 1
     assert pruned.generated < plain.generated
 
@@ -126,7 +105,7 @@ def test_a_search_for_shorter_plans_ends_at_the_shortest() -> None:
     task = load_problem(GOSSIP)
     shortest = both(task)[0].plan_length
     plain, pruned = (
-        find_plan(task, Configuration.of({"name": "dfs", "symmetry": symmetry}), anytime=True)
+        find_plan(task, Configuration.of({"name": "dfs", "symmetry": symmetry}), SearchOptions(anytime=True))
         for symmetry in (False, True)
     )
     assert plain.optimal
@@ -135,56 +114,17 @@ def test_a_search_for_shorter_plans_ends_at_the_shortest() -> None:
     assert pruned.generated < plain.generated
 
 
-class LikesTheLast(Heuristic):
-    """Scores all alike and prefers the last action of every e-state."""
-
-    name = "likes_the_last"
-    prefers = True
-
-    def __init__(self, space: StateSpace) -> None:
-        self._last = len(space.task.actions) - 1
-
-    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
-        return np.zeros(len(ids))
-
-    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
-        preferred = np.full(len(ids), self._last, dtype=np.int32)
-        return Evaluation(self.score(ids), np.arange(len(ids) + 1), preferred)
-
-
-class LikesTheLastRelaxed(LikesTheLast):
-    """The same as a relaxation."""
-
-    def is_blind(self, state: int) -> bool:
-        return False
-
-    def __call__(self, ids: NDArray[np.int32]) -> Relaxed:
-        scores, ptr, preferred = self.evaluate(ids, ids, ids)
-        none = np.zeros(len(scores), dtype=np.int32)
-        return Relaxed(scores, scores, scores, none, none, ptr, preferred)
-
-
 def test_what_is_tried_in_place_of_a_preferred_action_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the two muddy and three clean children the last clean one is to be asked; the first one is instead."""
-    space = Recorder(muddy_children(5, 2), symmetry=True)
-    clean = space.expand([0]).target.tolist()[1]
-    space.expanded.clear()
-    make_agent("hfs_preferred").search(space, LikesTheLast(space), Limits(max_expanded=2))
-    assert space.expanded == [0, clean]
-    space = Recorder(muddy_children(5, 2), symmetry=True)
-    monkeypatch.setattr(alternation, "Relaxation", LikesTheLastRelaxed)
-    make_agent("alternation", lists=["value", "preferred"]).search(space, LikesTheLast(space), Limits(max_expanded=2))
-    assert space.expanded == [0, clean]
-    space = Recorder(muddy_children(5, 2), symmetry=True)
-    make_agent("lazy").search(space, LikesTheLast(space), Limits(max_expanded=6))
+    task = muddy_children(5, 2)
+    last = TablePreferences({}, {state: [len(task.actions) - 1] for state in range(100)})
+    clean = StateSpace(task, symmetry=True).expand([0]).target.tolist()[1]
+    monkeypatch.setattr(alternation, "Relaxation", lambda space: last)
+    for agent in (make_agent("hfs_preferred"), make_agent("alternation", lists=["value", "preferred"])):
+        space = Recorder(task, symmetry=True)
+        agent.search(space, last, Limits(max_expanded=2))
+        assert space.expanded == [0, clean]
+    space = Recorder(task, symmetry=True)
+    make_agent("lazy").search(space, last, Limits(max_expanded=6))
     assert space.applied[0] == 2
     assert set(space.applied) <= {0, 2}
-
-
-def test_the_option_is_one_of_every_agent() -> None:
-    assert not Configuration.of("bfs").symmetry
-    assert Configuration.of({"name": "hfs", "symmetry": True}, "open_goals").symmetry
-    assert Configuration.of({"_target_": "search.agents.breadth_first.BreadthFirst", "symmetry": True}).symmetry
-    for name in ("bfs", DEFAULT):
-        with pytest.raises(UsageError, match=f"agent '{name}': symmetry=much: expected true or false"):
-            Configuration.of({"name": name, "symmetry": "much"})

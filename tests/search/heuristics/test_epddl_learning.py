@@ -36,4 +36,4 @@ def test_a_network_of_one_epddl_problem_guides_the_search_on_another(
     larger = load_problem(str(write_problem(tmp_path / "larger", LARGER).spec))
     gnn = {"name": "gnn", "checkpoint": str(tmp_path / "run" / "checkpoints" / "best.ckpt")}
     result = find_plan(larger, Configuration.of("hfs_star", gnn))
-    assert (result.status, result.heuristic, result.actions) == (SearchStatus.SOLVED, "gnn", 12)
+    assert (result.status, result.heuristic, result.size.actions) == (SearchStatus.SOLVED, "gnn", 12)

@@ -10,10 +10,9 @@ from typing import cast
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from epigym.encoding.relational import Relational, type_ids_of
-from epigym.errors import EpigymError, MissingError, UsageError
+from epigym.errors import MissingError, UsageError
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
 from epigym.io.sealed import write_sealed
@@ -25,8 +24,8 @@ from learn.models.checkpoints import load, write
 from learn.models.gine.network import GineNetwork
 from learn.models.scoring import open_scorer
 from search.agents import make_agent
-from search.agents.result import SearchResult, SearchStatus
-from search.heuristics import Heuristic, make_heuristic
+from search.agents.result import SearchStatus
+from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from tests.helpers.tasks import SOLVABLE, hopeless
@@ -48,11 +47,7 @@ def test_plans_found_with_the_regressor_are_valid(agent: str, task: str, checkpo
     assert result.status is SearchStatus.SOLVED
     assert validate(problem, result.plan).valid
     assert (result.heuristic, result.checkpoint) == ("gnn", checkpoint)
-
-
-def test_the_regressor_never_gives_up_on_a_task_by_itself(checkpoint: str) -> None:
-    result = find_plan(hopeless(), Configuration.of("hfs", {"name": "gnn", "checkpoint": checkpoint}))
-    assert (result.status, result.distinct) == (SearchStatus.UNSOLVABLE, 3)
+    assert find_plan(hopeless(), Configuration.of(agent, {"name": "gnn", "checkpoint": checkpoint})).distinct == 3
 
 
 def test_scores_are_those_of_the_scorer_in_steps(checkpoint: str) -> None:
@@ -64,39 +59,11 @@ def test_scores_are_those_of_the_scorer_in_steps(checkpoint: str) -> None:
     assert scores.tolist() == pytest.approx(open_scorer(checkpoint, space).score(ids).tolist())
     assert (scores >= 0).all()
     assert (scores <= 50).all()
+    alone = make_heuristic("gnn", space, checkpoint=checkpoint)  # one by one: the order of a search is the same
+    assert np.rint(1000 * scores).tolist() == [np.rint(1000 * alone.score(ids[k : k + 1]))[0] for k in range(len(ids))]
 
 
-class OneByOne(Heuristic):
-    """Scores every e-state in a batch of its own."""
-
-    name = "one by one"
-
-    def __init__(self, heuristic: Heuristic) -> None:
-        self.heuristic = heuristic
-
-    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
-        return np.concatenate([self.heuristic.score(ids[row : row + 1]) for row in range(len(ids))])
-
-
-@pytest.mark.parametrize("agent", ["hfs", "hfs_star"])
-def test_the_search_does_not_depend_on_batches(agent: str, checkpoint: str) -> None:
-    found = []
-    for wrap in (lambda heuristic: heuristic, OneByOne):
-        space = StateSpace(load_problem("coin_in_the_box/pl_5"))
-        result = make_agent(agent).search(space, wrap(make_heuristic("gnn", space, checkpoint=checkpoint)))
-        found.append((result.plan, result.expanded, result.generated, result.distinct))
-    assert found[0] == found[1]
-    assert found[0][0]
-
-
-def test_the_domain_of_the_task_chooses_the_checkpoint(tmp_path: Path) -> None:
-    path = write_checkpoint(tmp_path / "coin_in_the_box" / "best.ckpt")
-    heuristic = {"name": "gnn", "checkpoint": str(tmp_path / "{domain}" / "best.ckpt")}
-    task = replace(load_problem(PROBLEM), name="grapevine/of people")
-    assert find_plan(task, Configuration.of("hfs", heuristic)).checkpoint == str(path)
-
-
-def test_without_a_name_the_newest_good_run_of_the_domain_is_taken(
+def test_the_domain_of_the_task_chooses_the_newest_good_run_or_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -108,25 +75,12 @@ def test_without_a_name_the_newest_good_run_of_the_domain_is_taken(
         write_sealed(Path("outputs/train", run, "run.json"), record)
     result = find_plan(load_problem(PROBLEM), Configuration.of("hfs_star", "gnn"))
     assert (result.status, result.checkpoint) == (SearchStatus.SOLVED, "outputs/train/b/best.ckpt")
-
-
-def test_a_missing_checkpoint_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(
-        MissingError, match=r"trained on 'coin_in_the_box': run `python -m learn\.train domain=coin_in_the"
-    ):
-        find_plan(load_problem(PROBLEM), Configuration.of("hfs", "gnn"))
+    write_checkpoint(Path(coin, "best.ckpt"))
+    renamed = replace(load_problem(PROBLEM), name="grapevine/of people")
+    found = find_plan(renamed, Configuration.of("hfs", {"name": "gnn", "checkpoint": "{domain}/best.ckpt"}))
+    assert found.checkpoint == f"{coin}/best.ckpt"
     with pytest.raises(MissingError, match=r"gone\.onnx"):
-        find_plan(load_problem(PROBLEM), Configuration.of("hfs", {"name": "gnn", "checkpoint": "gone.onnx"}))
-
-
-def test_runs_that_are_all_worse_than_the_median_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_checkpoint(Path("outputs/train/a/best.ckpt"))
-    record = {"finished": "2026-01-01", "checkpoint": "best.ckpt", "domains": ["coin_in_the_box"], "is_good": False}
-    write_sealed(Path("outputs/train/a/run.json"), record)
-    with pytest.raises(MissingError, match=r"none of the 1 finished runs on 'coin_in_the_box' predicts better than"):
-        find_plan(load_problem(PROBLEM), Configuration.of("hfs", "gnn"))
+        find_plan(renamed, Configuration.of("hfs", {"name": "gnn", "checkpoint": "gone.onnx"}))
 
 
 def written(path: Path, encoding: str = "relational", base: Base = "none", *, is_random: bool = True) -> str:
@@ -167,18 +121,9 @@ def test_a_network_corrects_its_base_and_prefers_its_helpful_actions(base: Base,
     relaxed = Relaxation(space)(ids)
     assert found.preferred_ptr.tolist() == relaxed.helpful_ptr.tolist()
     assert found.preferred.tolist() == relaxed.helpful.tolist() != []
-
-
-def test_agents_that_need_preferences_take_a_network_with_a_base_only(tmp_path: Path) -> None:
-    task = load_problem("coin_in_the_box/pl_6")
-
-    def search(base: Base) -> SearchResult:
-        file = written(tmp_path / f"{base}.ckpt", base=base)
-        return find_plan(task, Configuration.of("lazy", {"name": "gnn", "checkpoint": file}))
-
-    assert search("h_ff").status is SearchStatus.SOLVED
+    assert make_agent("lazy").search(space, corrected).status is SearchStatus.SOLVED
     with pytest.raises(UsageError, match="needs a heuristic that prefers actions"):
-        search("none")
+        make_agent("lazy").search(space, alone)
 
 
 @pytest.fixture(scope="module", params=["paper", "relational"])
@@ -222,12 +167,6 @@ def test_scores_of_an_export_agree_to_what_decides_the_order(exported: tuple[str
     assert np.ptp(scores) > 0.01
     is_near_a_step = np.abs(expected * 1000 % 1 - 0.5) < 0.1
     assert (scores.round(3) == expected.round(3))[~is_near_a_step].all()
-
-
-def test_a_missing_package_is_one_clear_error(exported: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(EpigymError, match=r"pip install 'epigym\[export\]'"):
-        find_plan(load_problem(PROBLEM), Configuration.of("hfs", {"name": "gnn", "checkpoint": exported[1]}))
 
 
 def test_an_exported_network_needs_no_torch(exported: tuple[str, str]) -> None:

@@ -117,16 +117,27 @@ def test_a_batch_is_its_e_states_one_by_one_with_the_helpful_actions() -> None:
     assert found.preferred_ptr.tolist() == helpful.preferred_ptr.tolist()
 
 
-def test_where_the_relaxation_is_blind_it_counts_the_goals() -> None:
+@pytest.mark.parametrize("name", ["h_add", "h_ff", "landmarks"])
+def test_where_the_relaxation_is_blind_the_open_parts_of_the_goal_are_counted(name: str) -> None:
     space = StateSpace(hopeless())
-    ids = np.unique(np.append(space.expand([0]).target, 0))
-    heuristic = make_heuristic("landmarks", space)
-    found = heuristic.evaluate(ids, np.full(len(ids), -1), np.full(len(ids), -1))
-    assert found.scores.tolist() == [2.0] * len(ids)
+    ids = np.array([space.initial, *space.expand([space.initial]).target], dtype=np.int32)
+    ways = np.full(len(ids), -1)
+    heuristic, counted = make_heuristic(name, space), make_heuristic("divided_goals", space)
+    found = heuristic.evaluate(ids, ways, ways)
+    assert found.scores.tolist() == heuristic.score(ids).tolist() == counted.score(ids).tolist()
     assert len(found.preferred) == 0
+    assert heuristic.is_uninformative
 
 
-@pytest.mark.parametrize(("problem", "nodes", "length"), [("grapevine/3_pl_4", 4, 4), ("coin_in_the_box/pl_7", 16, 8)])
-def test_known_counts(problem: str, nodes: int, length: int) -> None:
-    result = find_plan(load_problem(problem), Configuration.of("hfs", "landmarks"))
+@pytest.mark.parametrize(
+    ("problem", "configuration", "nodes", "length"),
+    [
+        ("grapevine/3_pl_4", "hfs/landmarks", 4, 4),
+        ("coin_in_the_box/pl_7", "hfs/landmarks", 16, 8),
+        ("grapevine/3_pl_4", "hfs_preferred/h_add", 4, 4),
+        ("coin_in_the_box/pl_7", "hfs_preferred/h_add", 14, 7),
+    ],
+)
+def test_known_counts(problem: str, configuration: str, nodes: int, length: int) -> None:
+    result = find_plan(load_problem(problem), Configuration.parse(configuration))
     assert (result.expanded, result.plan_length) == (nodes, length)

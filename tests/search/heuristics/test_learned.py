@@ -67,37 +67,21 @@ def test_scores_are_those_of_the_model(base: Base, tmp_path: Path) -> None:
     expected = LinearScorer(space, model).score(ids)
     assert heuristic.score(ids).dtype == np.float64
     assert heuristic.score(ids).tolist() == expected.tolist()
-    ways = np.full(len(ids), -1)
-    assert heuristic.evaluate(ids, ways, ways).scores.tolist() == expected.tolist()
     assert len(set(expected.tolist())) > 5
-
-
-def test_what_corrects_the_relaxation_prefers_its_helpful_actions(base: Base, tmp_path: Path) -> None:
-    written(tmp_path / "model.json", base)
-    space = StateSpace(load_problem(PROBLEM))
-    ids = near(space)
-    heuristic = make_heuristic("learned", space, checkpoint=str(tmp_path / "model.json"))
     ways = np.full(len(ids), -1)
     found = heuristic.evaluate(ids, ways, ways)
-    if base == "none":
-        assert not heuristic.prefers
-        assert (found.preferred_ptr.tolist(), found.preferred.tolist()) == ([0] * (len(ids) + 1), [])
-    else:
-        relaxed = Relaxation(space)(ids)
-        assert heuristic.prefers
-        assert found.preferred_ptr.tolist() == relaxed.helpful_ptr.tolist()
-        assert found.preferred.tolist() == relaxed.helpful.tolist() != []
-
-
-@pytest.mark.parametrize("agent", ["hfs_preferred", "lazy"])
-def test_agents_that_ask_for_preferences_take_what_has_them(agent: str, base: Base, tmp_path: Path) -> None:
-    written(tmp_path / "model.json", base)
-    configuration = Configuration.of(agent, {"name": "learned", "checkpoint": str(tmp_path / "model.json")})
-    if base == "none":
-        with pytest.raises(UsageError, match="needs a heuristic that prefers actions"):
-            find_plan(load_problem(PROBLEM), configuration)
-    else:
-        assert find_plan(load_problem(PROBLEM), configuration).status is SearchStatus.SOLVED
+    assert found.scores.tolist() == expected.tolist()
+    # What corrects the relaxation prefers its helpful actions.
+    relaxed = Relaxation(space)(ids)
+    helpful = ([0] * (len(ids) + 1), []) if base == "none" else (relaxed.helpful_ptr.tolist(), relaxed.helpful.tolist())
+    assert (found.preferred_ptr.tolist(), found.preferred.tolist()) == helpful
+    assert heuristic.prefers == bool(helpful[1])
+    for agent in ("hfs_preferred", "lazy"):
+        if heuristic.prefers:
+            assert make_agent(agent).search(space, heuristic).status is SearchStatus.SOLVED
+        else:
+            with pytest.raises(UsageError, match="needs a heuristic that prefers actions"):
+                make_agent(agent).search(space, heuristic)
 
 
 @pytest.mark.parametrize("agent", ["hfs", "alternation"])
@@ -111,13 +95,8 @@ def test_plans_are_valid(agent: str, name: str, base: Base, tmp_path: Path) -> N
     assert result.plan is not None
     assert validate(task, result.plan).valid
     assert (result.heuristic, result.checkpoint) == ("learned", file)
-
-
-def test_a_task_without_a_plan_is_exhausted(base: Base, tmp_path: Path) -> None:
-    written(tmp_path / "model.json", base)
-    heuristic = {"name": "learned", "checkpoint": str(tmp_path / "model.json")}
-    for agent in ("hfs", "alternation"):
-        assert find_plan(hopeless(), Configuration.of(agent, heuristic)).status is SearchStatus.UNSOLVABLE
+    hopeless_one = find_plan(hopeless(), Configuration.of(agent, {"name": "learned", "checkpoint": file}))
+    assert hopeless_one.status is SearchStatus.UNSOLVABLE
 
 
 def test_weights_decide_what_is_expanded(tmp_path: Path) -> None:

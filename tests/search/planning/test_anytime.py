@@ -23,14 +23,15 @@ from epigym.task.task import Task
 from search.agents import Agent, limits
 from search.agents.agent import Steps
 from search.agents.limits import Budget, Limits
-from search.agents.result import SearchResult, SearchStatus
-from search.agents.run import SearchRun, Tell
+from search.agents.result import Costs, SearchResult, SearchStatus
+from search.agents.run import SearchRun
 from search.agents.shorter import ShorterPlans
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.heuristics.heuristic import Heuristic
 from search.heuristics.open_goals import OpenGoals
 from search.planning import improving, planner
 from search.planning.configuration import Configuration
+from search.planning.options import SearchOptions
 from search.planning.planner import find_plan, find_plan_here
 from search.planning.plans import unverified
 from search.processes.watched import Watcher
@@ -39,6 +40,7 @@ from tests.helpers.strategies import telling_task
 from tests.helpers.tasks import coin, counter, done, hopeless
 
 SHORTEST = ("lift", "look", "shout")
+ANYTIME = SearchOptions(anytime=True)
 
 
 class Wordy(Agent):
@@ -46,13 +48,7 @@ class Wordy(Agent):
 
     looks = 4
 
-    def search(
-        self,
-        space: StateSpace,
-        heuristic: Heuristic | None = None,
-        limits: Limits | None = None,
-        tell: Tell | None = None,
-    ) -> SearchResult:
+    def search(self, *_: object) -> SearchResult:  # type: ignore[override]
         plan = ("lift", *["look"] * self.looks, "shout")
         return SearchResult(SearchStatus.SOLVED, "wordy", "coin", plan, expanded=10, generated=20, distinct=2)
 
@@ -94,32 +90,27 @@ def failing(kind: type[BaseException], *message: str) -> Callable[..., SearchSta
 
 
 def test_weights_fall_and_plans_get_shorter(slow: type[Slow]) -> None:
-    result = find_plan(coin(), WORDY, anytime=True)
+    result = find_plan(coin(), WORDY, ANYTIME)
     assert slow.calls == [(5.0, 9), (3.0, 8), (2.0, 7), (1.0, 6), (1.0, 5), (1.0, 4), (1.0, 3)]
     assert (result.status, result.plan, result.optimal) == (SearchStatus.SOLVED, SHORTEST, True)
     lengths, seconds = zip(*result.history, strict=True)
     assert lengths == (9, 8, 7, 6, 5, 4, 3)
     assert seconds[0] > 0
     assert list(seconds) == sorted(seconds)
-    assert result.validation_seconds <= seconds[-1]
+    assert result.costs.validation_seconds <= seconds[-1]
 
 
 def test_redundant_actions_are_left_out_and_counts_are_those_of_both_searches() -> None:
-    result = find_plan(coin(), WORDY, anytime=True)
-    assert (result.plan, result.optimal) == (SHORTEST, True)
+    result = find_plan(coin(), WORDY, ANYTIME)
+    assert (result.plan, result.optimal, result.heuristic) == (SHORTEST, True, None)
     assert [length for length, _ in result.history] == [6, 3]
     alone = ShorterPlans(space := StateSpace(coin()), RelaxedPlan(space), Limits().start())
     assert alone.next(5.0, 3) is SearchStatus.UNSOLVABLE
     assert (result.expanded, result.generated) == (10 + alone.run.expanded, 20 + alone.run.generated)
     assert result.distinct == max(2, alone.run.distinct)
-    assert result.heuristic is None
-    assert result.build_seconds > 0
-
-
-def test_without_it_the_first_plan_is_the_result() -> None:
-    result = find_plan(coin(), WORDY)
-    assert (result.plan_length, [length for length, _ in result.history]) == (6, [6])
-    assert not result.optimal
+    assert result.costs.build_seconds > 0
+    once = find_plan(coin(), WORDY)
+    assert (once.plan_length, [length for length, _ in once.history], once.optimal) == (6, [6], False)
 
 
 @pytest.mark.parametrize(
@@ -129,40 +120,21 @@ def test_what_ends_the_search_for_shorter_plans_leaves_the_best_one(
     end: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ShorterPlans, "next", failing(end, "no"))
-    result = find_plan(coin(), WORDY, anytime=True)
+    result = find_plan(coin(), WORDY, ANYTIME)
     assert (result.status, result.plan, result.optimal) == (SearchStatus.SOLVED, SHORTEST, False)
     assert result.message == message
 
 
 def test_limits_are_for_both_searches_together() -> None:
     greedy = Configuration.of("hfs", "open_goals")
-    first = find_plan(counter(), greedy)
-    assert not first.optimal
-    enough = find_plan(counter(), greedy, anytime=True)
-    assert enough.optimal
-    for nodes in range(first.expanded, enough.expanded + 1):
-        result = find_plan(counter(), greedy, Limits(max_expanded=nodes), anytime=True)
-        assert (result.status, result.expanded) == (SearchStatus.SOLVED, nodes)
+    first, enough = find_plan(counter(), greedy), find_plan(counter(), greedy, ANYTIME)
+    assert (first.optimal, enough.optimal) == (False, True)
+    for nodes in range(first.expanded - 1, enough.expanded + 1):
+        result = find_plan_here(counter(), greedy, SearchOptions(Limits(nodes), anytime=True))
+        is_found = nodes >= first.expanded
+        status = SearchStatus.SOLVED if is_found else SearchStatus.EXPANSION_LIMIT
+        assert (result.status, result.expanded, bool(result.history)) == (status, nodes, is_found)
         assert result.optimal == (nodes == enough.expanded)
-    result = find_plan(counter(), greedy, Limits(max_expanded=first.expanded - 1), anytime=True)
-    assert (result.status, result.plan, result.history) == (SearchStatus.EXPANSION_LIMIT, None, ())
-
-
-@pytest.mark.parametrize("spent", [3.0, 7.0])
-def test_the_first_search_takes_its_time_from_the_limit(spent: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = []
-
-    def start(self: Limits) -> None:
-        given.append(self)
-        raise StopIteration
-
-    monkeypatch.setattr(Limits, "start", start)
-    first = SearchResult(
-        SearchStatus.SOLVED, "wordy", "coin", SHORTEST, expanded=5, build_seconds=1.0, search_seconds=spent - 1.0
-    )
-    with pytest.raises(StopIteration):
-        improving.improved(StateSpace(coin()), None, Limits(20, 5.0, 1 << 30), first, lambda result: result)
-    assert given == [Limits(15, max(5.0 - spent, 0.0), 1 << 30)]
 
 
 def test_the_time_limit_holds_while_shorter_plans_are_searched_and_not_while_one_is_executed(slow: type[Slow]) -> None:
@@ -174,15 +146,13 @@ def test_the_time_limit_holds_while_shorter_plans_are_searched_and_not_while_one
 
     def verified(result: SearchResult) -> SearchResult:
         assert said[-1] is None
-        executed.append(len(said))
         return result
 
-    executed: list[int] = []
     plan = ("lift", "look", "look", "look", "shout")
-    first = SearchResult(SearchStatus.SOLVED, "wordy", "coin", plan, search_seconds=7.0)
+    spent = Costs(build_seconds=1.0, search_seconds=6.0)
+    first = SearchResult(SearchStatus.SOLVED, "wordy", "coin", plan, costs=spent)
     improving.improved(StateSpace(coin()), None, Limits(time_limit=10.0), first, verified, Recorder())
     assert [seconds is None for seconds in said] == [False, True, False, True, False]
-    assert executed == [2, 4]
     left = [seconds for seconds in said if seconds is not None]
     assert 3.0 >= left[0] > left[1] > left[2]
 
@@ -198,30 +168,22 @@ def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.
     monkeypatch.setattr(planner, "validate", validate)
     for module in (planner, limits):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
-    result = find_plan_here(coin(), WORDY, Limits(time_limit=50.0), anytime=True)
+    result = find_plan_here(coin(), WORDY, SearchOptions(Limits(time_limit=50.0), anytime=True))
     assert (result.optimal, result.history) == (True, ((6, 100.0), (3, 200.0)))
-    assert (result.search_seconds, result.validation_seconds) == (0.0, 200.0)
+    assert (result.costs.search_seconds, result.costs.validation_seconds) == (0.0, 200.0)
 
 
-def test_no_plan_is_not_improved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(improving, "improved", failing(AssertionError))
-    result = find_plan(hopeless(), Configuration.of("hfs", "open_goals"), anytime=True)
-    assert (result.status, result.history, result.optimal) == (SearchStatus.UNSOLVABLE, (), False)
-
-
-@pytest.mark.parametrize("agent", ["bfs", "idfs"])
-@pytest.mark.parametrize("anytime", [False, True])
-def test_plans_of_blind_search_level_by_level_are_shortest(
-    agent: str, anytime: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("task", "configuration", "length"),
+    [(hopeless, "hfs/open_goals", None), (done, "hfs/open_goals", 0), (counter, "bfs", 4), (counter, "idfs", 4)],
+)
+def test_what_cannot_be_improved_is_not(
+    task: Callable[[], Task], configuration: str, length: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(improving, "improved", failing(AssertionError))
-    result = find_plan(counter(), Configuration.of(agent), anytime=anytime)
-    assert (result.plan_length, result.optimal, len(result.history)) == (4, True, 1)
-
-
-def test_the_empty_plan_is_shortest() -> None:
-    result = find_plan(done(), Configuration.of("hfs", "open_goals"), anytime=True)
-    assert (result.plan, result.optimal, len(result.history)) == ((), True, 1)
+    result = find_plan(task(), Configuration.parse(configuration), ANYTIME)
+    is_found = length is not None
+    assert (result.plan_length, result.optimal, len(result.history)) == (length, is_found, int(is_found))
 
 
 def test_it_goes_on_in_the_same_space_with_the_same_heuristic(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,9 +203,8 @@ def test_it_goes_on_in_the_same_space_with_the_same_heuristic(monkeypatch: pytes
     monkeypatch.setattr(improving, "ShorterPlans", Watched)
     monkeypatch.setattr(Configuration, "make_space", make_space)
     dfs: dict[str, Any] = {"name": "interleaved", "components": [{"agent": "dfs"}]}
-    own = ((dfs, None, RelaxedPlan), ("dfs", None, RelaxedPlan), ("hfs", "open_goals", OpenGoals))
-    for agent, heuristic, kind in own:
-        result = find_plan(coin(), Configuration.of(agent, heuristic), anytime=True)
+    for agent, heuristic, kind in ((dfs, None, RelaxedPlan), ("hfs", "open_goals", OpenGoals)):
+        result = find_plan(coin(), Configuration.of(agent, heuristic), ANYTIME)
         assert (result.plan, result.optimal, asked.pop()) == (SHORTEST, True, (made.pop(), kind))
     assert not made
 
@@ -252,38 +213,25 @@ class Stopped(BaseException):
     """In place of a signal."""
 
 
+@pytest.mark.parametrize("stop", [1, 2, 7])
 def test_the_plan_file_holds_a_verified_plan_whenever_it_is_stopped(
-    slow: type[Slow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stop: int, slow: type[Slow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / "plan.json"
-    for stop in range(1, 8):
-        slow.calls.clear()
-        executed = []
+    file, executed = tmp_path / "plan.json", list[int]()
 
-        def validate(
-            task: Task,
-            plan: tuple[str, ...],
-            *,
-            consistent_beliefs: bool,
-            stop: int = stop,
-            executed: list[int] = executed,
-        ) -> Validation:
-            executed.append(len(plan))
-            if len(executed) == stop:
-                raise Stopped
-            return reference.validate(task, plan)
+    def validate(task: Task, plan: tuple[str, ...], *, consistent_beliefs: bool) -> Validation:
+        executed.append(len(plan))
+        if len(executed) == stop:
+            raise Stopped
+        return reference.validate(task, plan)
 
-        file.unlink(missing_ok=True)
-        monkeypatch.setattr(planner, "validate", validate)
-        with pytest.raises(Stopped):
-            find_plan(coin(), WORDY, plan_file=file, anytime=True)
-        assert executed == list(range(9, 9 - stop, -1))
-        # What was being executed is beside the file, and the one before is in it.
-        assert len(read_plan(unverified(file))) == executed[-1]
-        assert file.exists() == (stop > 1)
-        if stop > 1:
-            assert len(read_plan(file)) == executed[-2]
-            assert reference.validate(coin(), read_plan(file)).valid
+    monkeypatch.setattr(planner, "validate", validate)
+    with pytest.raises(Stopped):
+        find_plan(coin(), WORDY, ANYTIME, file)
+    assert executed == list(range(9, 9 - stop, -1))
+    # What was being executed is beside the file, and the one before is in it.
+    assert len(read_plan(unverified(file))) == executed[-1]
+    assert [len(read_plan(file))] == executed[-2:-1] if stop > 1 else not file.exists()
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
@@ -294,7 +242,7 @@ def test_an_interruption_says_where_the_best_plan_is(
     monkeypatch.setattr(ShorterPlans, "next", failing(KeyboardInterrupt))
     kept = rf"is in {file}$" if is_kept else "is lost: name a file to keep it$"
     with pytest.raises(KeyboardInterrupt, match=f"^the best plan until now {kept}"):
-        find_plan(coin(), WORDY, plan_file=file, anytime=True)
+        find_plan(coin(), WORDY, ANYTIME, file)
     assert file is None or read_plan(file) == list(SHORTEST)
 
 
@@ -302,37 +250,22 @@ def test_a_shorter_plan_that_is_not_valid_is_an_error_and_leaves_the_file(
     slow: type[Slow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def validate(task: Task, plan: tuple[str, ...], *, consistent_beliefs: bool) -> Validation:
-        return Validation(valid=len(plan) > 7, step=2, reason="step 2: no", collapsed=())
+        return Validation(valid=len(plan) > 7, step=2, reason="step 2: no", collapsed=(str(len(plan)),))
 
     monkeypatch.setattr(planner, "validate", validate)
     file = tmp_path / "plan.json"
-    result = find_plan(coin(), WORDY, plan_file=file, anytime=True)
-    assert (result.status, result.optimal) == (SearchStatus.ERROR, False)
+    result = find_plan(coin(), WORDY, ANYTIME, file)
+    assert (result.status, result.optimal, result.collapsed_agents) == (SearchStatus.ERROR, False, ("7",))
     assert result.message == f"Wordy returned a plan that is not valid (see {file}.unverified): step 2: no"
     assert [length for length, _ in result.history] == [9, 8]
     assert (len(read_plan(file)), len(read_plan(unverified(file)))) == (8, 7)
     assert slow.calls == [(5.0, 9), (3.0, 8)]
 
 
-def test_collapse_is_told_of_the_plan_that_is_reported(slow: type[Slow], monkeypatch: pytest.MonkeyPatch) -> None:
-    def validate(task: Task, plan: tuple[str, ...], *, consistent_beliefs: bool) -> Validation:
-        return Validation(valid=True, step=None, reason="", collapsed=("a",) if len(plan) == 3 else ("b",))
-
-    monkeypatch.setattr(planner, "validate", validate)
-    assert find_plan(coin(), WORDY, anytime=True).collapsed_agents == ("a",)
-    assert find_plan(coin(), WORDY).collapsed_agents == ("b",)
-
-
 class Lost(Agent):
     """Walks about until it happens to be at a goal; gives up after a while."""
 
-    def search(
-        self,
-        space: StateSpace,
-        heuristic: Heuristic | None = None,
-        limits: Limits | None = None,
-        tell: Tell | None = None,
-    ) -> SearchResult:
+    def search(self, space: StateSpace, *_: object) -> SearchResult:  # type: ignore[override]
         rng = random.Random(len(space.task.actions))
         state, plan = space.initial, list[str]()
         while len(plan) < 40 and not space.is_goal([state])[0]:
@@ -352,8 +285,8 @@ def test_on_small_tasks_the_best_plan_is_as_short_as_breadth_first_search_finds_
     for seed in range(150):
         task = telling_task(random.Random(seed))
         try:
-            result = find_plan_here(task, lost, Limits(max_expanded=300), anytime=True)
-            best = find_plan_here(task, Configuration.of("bfs"), Limits(max_expanded=300)).plan_length
+            result = find_plan_here(task, lost, SearchOptions(Limits(max_expanded=300), anytime=True))
+            best = find_plan_here(task, Configuration.of("bfs"), SearchOptions(Limits(max_expanded=300))).plan_length
         except (TaskError, IndexError):  # an observer that designated worlds disagree about; a dead end
             continue
         if result.plan is None or best is None:
@@ -374,40 +307,40 @@ def test_on_small_tasks_the_best_plan_is_as_short_as_breadth_first_search_finds_
 def test_shorter_plans_keep_from_collapse_too() -> None:
     """In this reading 3 actions are enough when an agent may come to believe everything, else 5."""
     task = load_problem("coin_in_the_box/pl_5", Reading("update_model"))
-    wordy = Configuration.of("dfs")
-    free = find_plan(task, wordy, anytime=True)
+    free = find_plan(task, Configuration.of("dfs"), ANYTIME)
     assert (free.plan_length, free.optimal, bool(free.collapsed_agents)) == (3, True, True)
-    result = find_plan(task, wordy, anytime=True, consistent_beliefs=True)
+    result = find_plan(task, Configuration.of("dfs"), SearchOptions(anytime=True, consistent_beliefs=True))
     assert (result.plan_length, result.optimal, result.collapsed_agents) == (5, True, ())
     assert result.history[0][0] > 5
     assert reference.validate(task, result.plan, consistent_beliefs=True).valid
 
 
+def shown(*results: SearchResult, width: int = 100) -> list[str]:
+    console = Console(file=StringIO(), width=width)
+    show_results(console, results)
+    return console.file.getvalue().splitlines()
+
+
 def test_what_is_shown() -> None:
-    def shown(*results: SearchResult) -> dict[str, list[str]]:
-        console = Console(file=StringIO(), width=100)
-        show_results(console, results)
-        lines = [line.strip("│").split("│") for line in console.file.getvalue().splitlines() if line.startswith("│")]
+    def rows(*results: SearchResult) -> dict[str, list[str]]:
+        lines = [line.strip("│").split("│") for line in shown(*results) if line.startswith("│")]
         return {name.strip(): [cell.strip() for cell in cells] for name, *cells in lines}
 
     solved = partial(SearchResult, SearchStatus.SOLVED, "dfs", "coin")
     better = solved(SHORTEST, optimal=True, history=((6, 0.25), (4, 0.5), (3, 2.0)))
     first = solved(("lift",) * 6, history=((6, 0.25),))
     none = SearchResult(SearchStatus.UNSOLVABLE, "bfs", "coin")
-    rows = shown(better, first, none)
-    assert rows["plan length"] == ["3", "6", "–"]
-    assert rows["shortest"] == ["proved", "not proved", "–"]
-    assert rows["first plan"] == ["6 after 250 ms", "6 after 250 ms", "–"]
-    assert rows["best plan"] == ["3 after 2 s", "6 after 250 ms", "–"]
-    assert {"first plan", "best plan"}.isdisjoint(shown(first, none))
+    found = rows(better, first, none)
+    assert found["plan length"] == ["3", "6", "–"]
+    assert found["shortest"] == ["proved", "not proved", "–"]
+    assert found["first plan"] == ["6 after 250 ms", "6 after 250 ms", "–"]
+    assert found["best plan"] == ["3 after 2 s", "6 after 250 ms", "–"]
+    assert {"first plan", "best plan"}.isdisjoint(rows(first, none))
 
 
 def test_results_side_by_side_fit_into_80_columns_and_say_whose_they_are() -> None:
     labels = [f"hfs_preferred/divided_goals_{number}" for number in range(5)]
-    results = [SearchResult(SearchStatus.UNSOLVABLE, label, "coin") for label in labels]
-    console = Console(file=StringIO(), width=80)
-    show_results(console, results)
-    lines = console.file.getvalue().splitlines()
+    lines = shown(*(SearchResult(SearchStatus.UNSOLVABLE, label, "coin") for label in labels), width=80)
     assert max(map(len, lines)) <= 80
     block = lines[lines.index("status") + 1 :][:5]
     assert [line.split() for line in block] == [[label, "unsolvable"] for label in labels]

@@ -19,6 +19,7 @@ from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.planning import proofs
 from search.planning.configuration import Configuration
+from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
 from search.planning.proofs import Confirmation, RefutedError, confirm_unsolvable
 from tests.helpers.tasks import COIN, coin, deluded, hopeless
@@ -168,7 +169,7 @@ def test_a_core_that_misses_goals_is_refuted(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_result_says_what_was_checked() -> None:
     result = find_plan(hopeless(), Configuration.of("bfs"))
     assert (result.status, result.proof) == (SearchStatus.UNSOLVABLE, "confirmed: all 3 e-states")
-    assert result.validation_seconds > 0
-    assert not find_plan(hopeless(), Configuration.of("bfs"), reexecute=False).proof
+    assert result.costs.validation_seconds > 0
+    assert not find_plan(hopeless(), Configuration.of("bfs"), SearchOptions(verify=False)).proof
     assert not find_plan(coin(), Configuration.of("bfs")).proof
-    assert not find_plan(coin(), Configuration.of("bfs"), Limits(max_expanded=1)).proof
+    assert not find_plan(coin(), Configuration.of("bfs"), SearchOptions(Limits(max_expanded=1))).proof

@@ -64,6 +64,9 @@ def test_plans_from_environments_reach_their_goal(settings: dict[str, str], seed
     heuristic = partial(make_heuristic, settings["heuristic"]) if "heuristic" in settings else None
     alone = make_agent(settings["agent"]).search(env, heuristic)
     result = search.plan(env, **settings)
+    made = StateSpace(problem.task)  # as the task that has that start and goal
+    theirs = make_agent(settings["agent"]).search(made, heuristic)
+    assert (alone.expanded, alone.generated, alone.plan) == (theirs.expanded, theirs.generated, theirs.plan)
     assert alone.plan is not None
     assert len(alone.plan) == len(result.plan)
     for found in (alone.plan, result.plan):
@@ -93,18 +96,6 @@ def test_all_sources_of_a_problem_give_the_same_plan(settings: dict[str, str]) -
     for result in results:
         assert result.plan == expected.plan
         assert (result.problem, result.expanded) == (NAME, expected.expanded)
-
-
-@pytest.mark.parametrize("settings", CONFIGURATIONS, ids=lambda settings: settings["agent"])
-def test_agents_search_other_starts_and_goals_as_the_task_that_has_them(settings: dict[str, str]) -> None:
-    env = random_env(1, steps=4)
-    problem = env.unwrapped.search_problem()
-    made = StateSpace(problem.task)
-    agent, name = make_agent(settings["agent"]), settings.get("heuristic")
-    ours = agent.search(problem, name and make_heuristic(name, problem))
-    theirs = agent.search(made, name and make_heuristic(name, made))
-    assert ours.plan
-    assert (ours.plan, ours.expanded, ours.generated) == (theirs.plan, theirs.expanded, theirs.generated)
 
 
 def test_what_the_source_forbids_is_not_planned() -> None:
@@ -195,7 +186,6 @@ def test_a_class_of_the_main_script_is_refused() -> None:
         ({"agent": "bsf"}, "unknown agent 'bsf': did you mean 'bfs'"),
         ({"agent": "hfs", "heuristic": "open_goal"}, "unknown heuristic 'open_goal': did you mean 'open_goals'"),
         ({"agnet": "bfs"}, "unknown argument of search.plan 'agnet': did you mean 'agent'"),
-        ({"timelimit": 3}, "unknown argument of search.plan 'timelimit': did you mean 'time_limit'"),
         ({"agent": {"name": "lazy", "bost": 3}, "heuristic": "h_add"}, "did you mean 'boost'"),
         ({"agent": "hfs"}, "agent 'hfs' needs a heuristic"),
         ({"agent": "bfs", "heuristic": "h_add"}, "agent 'bfs' takes no heuristic: leave it out, or choose agent='hfs'"),
@@ -204,7 +194,6 @@ def test_a_class_of_the_main_script_is_refused() -> None:
         ({"agent": int}, "is no class that derives from search.agents.agent.Agent"),
         ({"time_limit": -1}, "time_limit=-1.0: expected at least 0"),
         ({"time_limit": "soon"}, "time_limit=soon: expected a number"),
-        ({"anytime": "yes"}, "anytime=yes: expected true or false"),
         ({"consistent_beliefs": 1}, "consistent_beliefs=1: expected true or false"),
     ],
 )
@@ -223,11 +212,6 @@ def test_wrong_sources_and_limits_are_answered() -> None:
         search.plan(None)
     with pytest.raises(UsageError, match=r"choose env\.unwrapped\.search_problem\(i\)"):
         make_agent("bfs").search(gymnasium.make_vec("epi/Grapevine-v0", num_envs=2))
-
-
-def test_limits_hold() -> None:
-    result = search.plan("assembly_line/scaling_10", agent="bfs", time_limit=0.0)
-    assert (result.status, result.plan) == (SearchStatus.TIME_LIMIT, None)
 
 
 def test_anytime_goes_on_for_shorter_plans() -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,11 +17,11 @@ from epigym.task.task import Task
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.planning.configuration import Configuration
-from search.policies import planner
-from search.policies.planner import PolicyResult, find_policy
+from search.planning.options import SearchOptions
+from search.policies.planner import PolicyResult, find_policy, find_policy_here
 from search.policies.policy import Policy
 from search.policies.validation import PolicyValidation
-from search.processes.watched import Told, Watcher
+from search.processes.watched import Watcher
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import scouts
@@ -81,31 +79,30 @@ def test_linear_plans_and_goals_at_the_start_are_policies() -> None:
     )
 
 
+BFS = Configuration.of("bfs")
+CONSISTENT = SearchOptions(consistent_beliefs=True)
+
+
 def test_limits() -> None:
-    configuration = Configuration.of("bfs")
-    result = find_policy(muddy_robots(4), configuration, Limits(max_expanded=5), kind="strong")
+    result = find_policy(muddy_robots(4), BFS, replace(CONSISTENT, limits=Limits(max_expanded=5)))
     assert (result.status, result.policy) == (SearchStatus.EXPANSION_LIMIT, None)
     assert result.expanded >= 5
-    late = find_policy(muddy_robots(4), configuration, Limits(time_limit=0.0), consistent_beliefs=False)
-    assert (late.status, late.label, late.initial_worlds) == (SearchStatus.TIME_LIMIT, "policy/strong", 16)
+    late = find_policy(muddy_robots(4), BFS, SearchOptions(Limits(time_limit=0.0)))
+    assert (late.status, late.label, late.size.initial_worlds) == (SearchStatus.TIME_LIMIT, "policy/strong", 16)
     assert late.message.startswith("consistent_beliefs=false")
 
 
 def test_a_limit_that_ends_the_improvement_leaves_the_best_policy() -> None:
-    configuration = Configuration.of("bfs")
-    strong = find_policy(muddy_robots(4), configuration, Limits(), kind="strong")
-    result = find_policy(muddy_robots(4), configuration, Limits(max_expanded=strong.expanded + 1), kind="shortest")
+    strong = find_policy(muddy_robots(4), BFS, CONSISTENT)
+    limits = Limits(max_expanded=strong.expanded + 1)
+    result = find_policy(muddy_robots(4), BFS, replace(CONSISTENT, limits=limits), kind="shortest")
     assert (result.status, result.depth, result.optimal) == (SearchStatus.SOLVED, strong.depth, False)
-
-
-def blank(kind: str) -> PolicyResult:
-    return PolicyResult(SearchStatus.UNSOLVABLE, "policy", "any", heuristic=kind, consistent_beliefs=True)
 
 
 def test_an_invalid_policy_is_an_error_and_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Policy, "validate", lambda *_: PolicyValidation(False, "step 1: wrong"))
     file = tmp_path / "policy.json"
-    result = planner._find_policy_here(dice(), Configuration.of("bfs"), file, blank("cyclic"), Limits())
+    result = find_policy(dice(), BFS, CONSISTENT, file, kind="cyclic")
     assert (result.status, result.message) == (SearchStatus.ERROR, "the policy is not valid: step 1: wrong")
     assert not file.exists()
 
@@ -118,26 +115,12 @@ def test_counts_do_not_replace_a_policy_that_the_watcher_knows() -> None:
         def tell(self, value: object) -> None:
             sent.append(value)
 
-    result = planner._find_policy_here(
-        muddy_robots(4), Configuration.of("bfs"), None, blank("shortest"), Limits(), watcher=Recorder()
-    )
+    result = find_policy_here(muddy_robots(4), BFS, CONSISTENT, kind="shortest", watcher=Recorder())
     assert result.optimal
     kinds = [isinstance(value, PolicyResult) for value in sent]
     assert kinds == sorted(kinds)
     assert not kinds[0]
     assert kinds.count(True) == 2
-
-
-def test_an_interrupt_says_where_the_policy_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def watch(*_: object, **__: object) -> Iterator[Told]:
-        yield Told(replace(blank("shortest"), status=SearchStatus.SOLVED))
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("search.planning.planner.watch", watch)
-    file = tmp_path / "policy.json"
-    for path, place in ((file, f"is in {file}"), (None, "is lost: name a file to keep it")):
-        with pytest.raises(KeyboardInterrupt, match=re.escape(f"the best plan until now {place}")):
-            find_policy(dice(), Configuration.of("bfs"), Limits(), path, kind="shortest")
 
 
 def test_arguments_that_do_not_fit() -> None:
@@ -191,20 +174,20 @@ def test_commands_refuse(tmp_path: Path, module: str, words: tuple[str, ...], me
 def test_a_page_is_written_and_replaced_but_no_other_page(tmp_path: Path) -> None:
     page = tmp_path / "policy.html"
     for _ in range(2):
-        find_policy(muddy_robots(2), Configuration.of("bfs"), Limits(time_limit=60), page, kind="strong")
+        find_policy(muddy_robots(2), BFS, CONSISTENT, page)
         assert "bell: yes" in page.read_text()
     page.write_text("<!DOCTYPE html>\n<p>mine</p>")
     with pytest.raises(UsageError, match=r"policy\.html exists and is not a policy"):
-        find_policy(muddy_robots(2), Configuration.of("bfs"), Limits(time_limit=60), page, kind="strong")
+        find_policy(muddy_robots(2), BFS, CONSISTENT, page)
     assert "mine" in page.read_text()
 
 
 def test_a_policy_that_is_no_tree_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file, limits = tmp_path / "policy.tree.json", Limits(time_limit=60)
+    file = tmp_path / "policy.tree.json"
     with pytest.raises(UsageError, match=r"a cyclic policy is no tree: leave \.tree out of the name"):
-        find_policy(muddy_robots(2), Configuration.of("bfs"), limits, file, kind="cyclic")
+        find_policy(muddy_robots(2), BFS, CONSISTENT, file, kind="cyclic")
     monkeypatch.setattr("search.policies.policy.MOST_TREE_DEPTH", 3)
-    result = find_policy(muddy_robots(2), Configuration.of("bfs"), limits, file, kind="strong")
+    result = find_policy(muddy_robots(2), BFS, CONSISTENT, file)
     assert result.status is SearchStatus.SOLVED
     assert result.policy is not None
     assert "policy.tree.json is not written: as a tree the policy has 4 levels, more than 3" in result.message

@@ -121,11 +121,8 @@ BAD: list[tuple[Any, str]] = [
     ({"action": "x", "branches": [{"event": 0, "subtree": 3}]}, "p.json: subtree 1: expected {"),
     ({"nodes": []}, "p.json: nodes: expected one node or more"),
     ({"policy": "stong", "nodes": [{}]}, "unknown p.json: policy 'stong': did you mean 'strong'"),
-    ({"nodes": [7]}, "p.json: nodes[0]=7: expected a mapping"),
     ({"nodes": [{"acton": "x"}]}, "unknown setting 'p.json: nodes[0].acton': did you mean 'p.json: nodes[0].action'"),
-    ({"nodes": [{"action": ["x"]}]}, "p.json: nodes[0].action=['x']: expected text"),
     ({"nodes": [{"action": "x"}]}, "p.json: nodes[0]: a goal has no branches, any other node one or more"),
-    ({"nodes": [{"action": "x", "branches": [{"event": 0}]}]}, "p.json: nodes[0].branches[0].next is not given"),
     (
         {"nodes": [{"action": "x", "branches": [{"event": -1, "next": 0}]}]},
         "p.json: nodes[0].branches[0].event=-1: expected at least 0",
@@ -133,10 +130,6 @@ BAD: list[tuple[Any, str]] = [
     (
         {"nodes": [{"action": "x", "branches": [{"event": 0, "next": 1}]}]},
         "p.json: nodes[0]: expected nodes 0 to 0 as next, got 1",
-    ),
-    (
-        {"nodes": [{"action": "x", "branches": [{"event": 0, "next": 0, "types": ["a"]}]}]},
-        "p.json: nodes[0].branches[0].types=['a']: expected a mapping",
     ),
     (
         {"nodes": [{"action": "x", "branches": [{"event": 0, "next": 0, "types": {"a": None}}]}]},

@@ -177,7 +177,8 @@ def test_any_graph_expanded_in_any_order_is_searched_to_the_end() -> None:
                 graph: AndOrGraph = found.graph, goals: set[int] = space.goals, rng: random.Random = rng
             ) -> None:
                 for _ in range(rng.randint(0, 60)):
-                    graph.expand([rng.choice(sorted(graph._seen - goals))])
+                    reached = (each for found in graph.options.values() for each in found.values())
+                    graph.expand([rng.choice(sorted({0}.union(*reached) - goals))])
                 if rng.random() < 0.5:
                     graph.find_dead()
 

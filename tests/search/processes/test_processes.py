@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from search.agents.result import SearchStatus
-from search.processes.processes import Job, supervise, watch
+from search.processes.processes import Job, supervise
 from tests.helpers import jobs
 from tests.helpers.benchmark_files import ROOT
 
@@ -80,17 +80,6 @@ def test_the_cpu_time_of_children_counts() -> None:
     [ending] = supervise([job], parallel=1, memory_limit=1 << 28)
     assert ending.failure is SearchStatus.MEMORY_LIMIT
     assert ending.cpu_seconds >= 0.3
-
-
-def test_who_watches_may_stop_while_nothing_has_ended(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "started")
-    with closing(watch([Job("waits", jobs.wait_forever, (str(tmp_path / "started"),))], parallel=1)) as endings:
-        found: list[int] = []
-        reader = threading.Thread(target=lambda: found.append(int((tmp_path / "started").read_text())))
-        reader.start()
-        assert next(endings) is None
-        reader.join()
-    assert not psutil.pid_exists(found[0])
 
 
 def test_closing_kills_what_still_runs(tmp_path: Path) -> None:

@@ -93,6 +93,7 @@ SEARCHES = """
 import multiprocessing, sys, threading
 from search.agents.limits import Limits
 from search.planning.configuration import Configuration
+from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
 from search.processes.processes import Job, supervise
 from tests.helpers.tasks import coin
@@ -104,7 +105,7 @@ def statuses():
         sys.modules["torch"] = threading
     deaf = {{"_target_": "tests.helpers.stuck.Deaf", "started": "started"}}
     return [
-        str(find_plan(coin(), Configuration.of(agent), limits).status)
+        str(find_plan(coin(), Configuration.of(agent), SearchOptions(limits)).status)
         for agent, limits in (
             ("bfs", Limits(time_limit=60.0)),
             (deaf, Limits(time_limit=0.1)),

@@ -20,14 +20,15 @@ from epigym.reference import semantics
 from epigym.reference.semantics import Validation
 from epigym.task.task import Task
 from search.agents.limits import Limits
-from search.agents.result import SearchResult, SearchStatus
+from search.agents.result import Costs, SearchResult, SearchStatus, TaskSize
 from search.evaluation.batch import Batch
 from search.evaluation.grid import cells_of
 from search.evaluation.suites import named_problems
 from search.exploring.searching import searched
 from search.planning import planner
 from search.planning.configuration import Configuration
-from search.planning.planner import GRACE_MEMORY, find_plan
+from search.planning.options import SearchOptions
+from search.planning.planner import find_plan
 from search.processes.processes import GRACE_SECONDS, Job, supervise
 from search.processes.watched import Told, may_be_copied
 from tests.helpers import jobs
@@ -35,11 +36,13 @@ from tests.helpers.stuck import BLOCK
 from tests.helpers.tasks import COIN, coin, done
 from tests.tools import overruns
 
+BFS = Configuration.of("bfs")
 PLACES: dict[str, dict[str, Any]] = {
     "building": {"at": 0},
     "the first evaluation": {"at": 1},
     "a later evaluation": {"at": 2},
 }
+PATIENT = SearchOptions(Limits(time_limit=1000.0))
 
 
 def stuck(started: Path, **more: Any) -> Configuration:
@@ -50,10 +53,36 @@ def deaf(started: Path, **more: Any) -> Configuration:
     return Configuration.of({"_target_": "tests.helpers.stuck.Deaf", "started": str(started), **more})
 
 
-def until_started(started: Path, search: Callable[[float], SearchResult]) -> SearchResult:
+def failing(what: str) -> Configuration:
+    return Configuration.of("hfs", {"_target_": "tests.helpers.stuck.Failing", "what": what})
+
+
+def planned(configuration: Configuration, limits: Limits, folder: Path) -> SearchResult:
+    return find_plan(coin(), configuration, SearchOptions(limits))
+
+
+def evaluated(configuration: Configuration, limits: Limits, folder: Path) -> SearchResult:
+    (folder / "coin.txt").write_text(COIN)
+    problems = named_problems([str(folder / "coin.txt")], "default")
+    cells = cells_of(problems, [configuration], replace(limits, memory_limit=1 << 33))
+    [(_, result)] = Batch(cells, folder, parallel=1, wall_limit=1e6, memory_limit=1 << 33).run([0])
+    return result
+
+
+def explored(configuration: Configuration, limits: Limits, folder: Path) -> SearchResult:
+    *_, result = searched(coin(), configuration, limits, False)
+    assert result is not None
+    return result
+
+
+Search = Callable[[Configuration, Limits, Path], SearchResult]
+
+
+def until_started(search: Search, configuration: Configuration, folder: Path) -> SearchResult:
     """The result within a time limit that leaves time to come to where it is stuck."""
+    started = folder / "started"
     for limit in (0.1 * 4**power for power in itertools.count()):
-        result = search(limit)
+        result = search(configuration, Limits(time_limit=limit), folder)
         assert result.status is SearchStatus.TIME_LIMIT
         if started.exists() and started.read_text():
             break
@@ -69,37 +98,38 @@ def memory_and_blocks_beyond() -> tuple[int, int]:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_heuristic_that_takes_too_long_is_ended(place: str, tmp_path: Path) -> None:
-    configuration = stuck(tmp_path / "started", **PLACES[place])
-    result = until_started(
-        tmp_path / "started", lambda limit: find_plan(coin(), configuration, Limits(time_limit=limit))
-    )
-    assert (result.label, result.plan, result.actions) == ("hfs/Stuck", None, 3)
+    result = until_started(planned, stuck(tmp_path / "started", **PLACES[place]), tmp_path)
+    assert (result.label, result.plan, result.size.actions) == ("hfs/Stuck", None, 3)
     assert result.message == "killed from outside at the time limit"
     assert result.distinct == (place == "a later evaluation")  # what was told before it was stuck
+
+
+@pytest.mark.parametrize("search", [evaluated, explored])
+def test_so_is_one_of_an_evaluation_or_of_the_page(search: Search, tmp_path: Path) -> None:
+    until_started(search, stuck(tmp_path / "started"), tmp_path)
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_heuristic_that_takes_too_much_memory_is_ended(place: str, tmp_path: Path) -> None:
     most, blocks = memory_and_blocks_beyond()
     configuration = stuck(tmp_path / "started", fills=blocks, **PLACES[place])
-    result = find_plan(coin(), configuration, Limits(time_limit=None, memory_limit=most))
+    result = planned(configuration, Limits(time_limit=None, memory_limit=most), tmp_path)
     assert (result.status, result.plan) == (SearchStatus.MEMORY_LIMIT, None)
-    assert result.peak_bytes >= most
+    assert result.costs.peak_bytes >= most
 
 
 def test_so_is_an_agent_that_looks_at_no_limits(tmp_path: Path) -> None:
-    started = tmp_path / "started"
-    until_started(started, lambda limit: find_plan(coin(), deaf(started), Limits(time_limit=limit)))
+    until_started(planned, deaf(tmp_path / "started"), tmp_path)
     most, blocks = memory_and_blocks_beyond()
     limits = Limits(time_limit=None, memory_limit=most)
-    assert find_plan(coin(), deaf(started, fills=blocks), limits).status is SearchStatus.MEMORY_LIMIT
+    assert planned(deaf(tmp_path / "started", fills=blocks), limits, tmp_path).status is SearchStatus.MEMORY_LIMIT
 
 
 def test_the_best_plan_stays_when_the_search_for_shorter_ones_is_ended(tmp_path: Path) -> None:
     started, file = tmp_path / "started", tmp_path / "plan.json"
     for limit in (0.5 * 4**power for power in itertools.count()):
-        limits = Limits(time_limit=limit)
-        result = find_plan(coin(), stuck(started, at=4), limits, file, anytime=True)
+        options = SearchOptions(Limits(time_limit=limit), anytime=True)
+        result = find_plan(coin(), stuck(started, at=4), options, file)
         if started.exists():
             break
     assert (result.status, result.plan) == (SearchStatus.SOLVED, ("lift", "look", "shout"))
@@ -107,59 +137,39 @@ def test_the_best_plan_stays_when_the_search_for_shorter_ones_is_ended(tmp_path:
     assert not psutil.pid_exists(int(started.read_text()))
 
 
-def test_cells_of_an_evaluation_are_ended_at_their_time_limit(tmp_path: Path) -> None:
-    (tmp_path / "coin.txt").write_text(COIN)
-    started = tmp_path / "started"
-
-    def search(limit: float) -> SearchResult:
-        problems = named_problems([str(tmp_path / "coin.txt")], "default")
-        cells = cells_of(problems, [stuck(started)], Limits(time_limit=limit, memory_limit=1 << 33))
-        batch = Batch(cells, tmp_path, parallel=1, wall_limit=1e6, memory_limit=1 << 33)
-        [(_, result)] = batch.run([0])
-        return result
-
-    until_started(started, search)
-
-
-def test_searches_of_the_page_are_ended_too(tmp_path: Path) -> None:
-    started = tmp_path / "started"
-
-    def search(limit: float) -> SearchResult:
-        *_, result = searched(coin(), stuck(started), Limits(time_limit=limit), False)
-        assert result is not None
-        return result
-
-    until_started(started, search)
-
-
 @pytest.mark.parametrize(
-    ("what", "error", "message"),
-    [("value", ValueError, "three"), ("unportable", EpigymError, "UnportableError: 1 and 2")],
+    ("configuration", "error", "message", "place"),
+    [
+        (failing("value"), ValueError, "three", "in __init__"),
+        (failing("unportable"), EpigymError, "UnportableError: 1 and 2", "in __init__"),
+        (
+            Configuration.of("hfs", {"name": "gnn", "checkpoint": "gone.ckpt"}),
+            CheckpointError,
+            "there is no checkpoint gone.ckpt",
+            "in chosen",
+        ),
+    ],
 )
-def test_what_goes_wrong_is_raised_as_without_limits(what: str, error: type[Exception], message: str) -> None:
-    heuristic = {"_target_": "tests.helpers.stuck.Failing", "what": what}
+def test_what_goes_wrong_is_raised_as_without_limits(
+    configuration: Configuration, error: type[Exception], message: str, place: str
+) -> None:
     with pytest.raises(error) as caught:
-        find_plan(coin(), Configuration.of("hfs", heuristic), Limits(time_limit=100.0))
-    assert str(caught.value) == message
-    assert "in __init__" in caught.value.__notes__[0]  # where it happened
+        find_plan(coin(), configuration, PATIENT)
+    assert str(caught.value).startswith(message)
+    assert place in caught.value.__notes__[0]  # where it happened
 
 
-def test_a_checkpoint_that_is_missing_is_an_error_with_limits_too() -> None:
-    with pytest.raises(CheckpointError, match=r"there is no checkpoint gone\.ckpt"):
-        find_plan(coin(), Configuration.of("hfs", {"name": "gnn", "checkpoint": "gone.ckpt"}), Limits(time_limit=100.0))
-
-
-@pytest.mark.parametrize("limits", [None, Limits(time_limit=100.0)])
-def test_a_heuristic_that_cannot_get_memory_ends_at_the_memory_limit(limits: Limits | None) -> None:
-    configuration = Configuration.of("hfs", {"_target_": "tests.helpers.stuck.Failing", "what": "memory"})
-    assert find_plan(coin(), configuration, limits).status is SearchStatus.MEMORY_LIMIT
+@pytest.mark.parametrize("options", [SearchOptions(), PATIENT])
+def test_a_heuristic_that_cannot_get_memory_ends_at_the_memory_limit(options: SearchOptions) -> None:
+    result = find_plan(coin(), failing("memory"), options)
+    assert (result.status, result.size) == (SearchStatus.MEMORY_LIMIT, TaskSize.of(coin()))
 
 
 def test_without_limits_there_is_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(planner, "watch")
-    assert find_plan(coin(), Configuration.of("bfs")).status is SearchStatus.SOLVED
+    assert find_plan(coin(), BFS).status is SearchStatus.SOLVED
     with pytest.raises(NameError):
-        find_plan(coin(), Configuration.of("bfs"), Limits())
+        find_plan(coin(), BFS, PATIENT)
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -174,21 +184,17 @@ def test_an_interruption_says_where_the_best_plan_is(
 
     monkeypatch.setattr(planner, "watch", interrupted)
     with pytest.raises(KeyboardInterrupt) as caught:
-        find_plan(coin(), Configuration.of("bfs"), Limits(), tmp_path / "plan.json", anytime=True)
+        find_plan(coin(), BFS, PATIENT, tmp_path / "plan.json")
     assert str(caught.value) == (f"the best plan until now is in {tmp_path / 'plan.json'}" if kept else "")
 
 
-def test_who_ends_by_himself_is_not_ended(tmp_path: Path) -> None:
+def test_who_ends_by_himself_is_not_ended() -> None:
     """A goal at the start beats every limit; a result is what the search says it is."""
-    assert GRACE_SECONDS > 0
-    assert GRACE_MEMORY > 1
-    limited = find_plan(coin(), Configuration.of("bfs"), Limits(1, 1000.0))
-    assert replace(limited, search_seconds=0, build_seconds=0, peak_bytes=0, cpu_seconds=0) == replace(
-        find_plan(coin(), Configuration.of("bfs"), None), status=SearchStatus.EXPANSION_LIMIT, plan=None,
-        expanded=1, generated=1, distinct=2, history=(), optimal=False, search_seconds=0, build_seconds=0,
-        peak_bytes=0, cpu_seconds=0, validation_seconds=0,
-    )  # fmt: skip
-    assert find_plan(done(), Configuration.of("bfs"), Limits(time_limit=1000.0, memory_limit=1 << 36)).plan == ()
+    limited = find_plan(coin(), BFS, SearchOptions(Limits(1, 1000.0)))
+    assert replace(limited, costs=Costs()) == SearchResult(
+        SearchStatus.EXPANSION_LIMIT, "bfs", coin().name, None, 1, 1, 2, size=TaskSize.of(coin())
+    )
+    assert find_plan(done(), BFS, SearchOptions(Limits(0, 1000.0, 1 << 36))).plan == ()
 
 
 def test_a_job_may_change_its_time_limit(tmp_path: Path) -> None:
@@ -215,9 +221,9 @@ def test_no_time_limit_ends_the_reference(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(planner, "validate", validate)
     monkeypatch.setattr(planner, "may_be_copied", lambda: True)  # the process has this function then
-    result = find_plan(coin(), Configuration.of("bfs"), Limits(time_limit=limit))
+    result = find_plan(coin(), BFS, SearchOptions(Limits(time_limit=limit)))
     assert result.status is SearchStatus.SOLVED
-    assert result.validation_seconds > limit
+    assert result.costs.validation_seconds > limit
 
 
 @pytest.mark.reference

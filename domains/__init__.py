@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 from domains.checks import DomainError
-from domains.domain import Domain, Parameters, Scene, read_parameters, resolve
+from domains.domain import Domain, Parameters, Scene, resolve
 from domains.registry import DOMAINS
+from domains.words import read_parameters
 
 __all__ = ["DOMAINS", "Domain", "DomainError", "Parameters", "Scene", "find", "read_parameters", "text"]
 

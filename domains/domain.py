@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal
@@ -119,29 +118,3 @@ def resolve(name: str, domains: Mapping[str, Domain]) -> tuple[Domain, Parameter
     domain_name, slash, instance = name.partition("/")
     domain = domains[known("domain", domain_name, domains)]
     return domain, domain.instance(instance) if slash else {}
-
-
-def read_parameters(words: Iterable[str]) -> dict[str, Any]:
-    """Parameters from words of a command line, such as `agents=3` or `learn=abc`.
-
-    A value that is a Python literal is taken as such, anything else as a string.
-
-    Raises:
-        DomainError: when a word is not of the form `name=value`.
-    """
-    found: dict[str, Any] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals or not name.isidentifier():
-            raise DomainError(f"a parameter is given as name=value, got {word!r}")
-        found[name] = _literal(value)
-    return found
-
-
-def _literal(value: str) -> Any:
-    try:
-        found = ast.literal_eval(value)
-    except (SyntaxError, ValueError):
-        return value
-    is_name = isinstance(found, int) and "_" in value  # such as 3_3_1, which names an instance
-    return value if is_name else found

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import logging
 import shutil
 import signal
+import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -53,9 +56,18 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(autouse=True)
-def unfrozen() -> Iterator[None]:
-    """Commands that a test calls in this process exempt its objects from garbage collection."""
+def restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What commands that a test calls in this process change there is as it was."""
+    for owner, name in ((sys, "argv"), (sys, "path"), (logging.root, "handlers")):
+        monkeypatch.setattr(owner, name, getattr(owner, name)[:])
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "")
+    signals = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    level = logging.root.level
     yield
+    logging.root.setLevel(level)
+    for number, handler in signals.items():
+        signal.signal(number, handler)
     gc.unfreeze()
 
 

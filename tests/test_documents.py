@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 from urllib.request import urlopen
@@ -17,8 +16,10 @@ from urllib.request import urlopen
 import pytest
 from hydra import compose, initialize_config_dir
 
+from epigym.cli.words import hydra_words
 from epigym.config.packages import PLACE
 from tests.helpers.benchmark_files import ROOT, SHARED
+from tests.helpers.commands import settings_of
 
 KINDS = (
     "-m",
@@ -314,12 +315,14 @@ def test_commands_on_public_files_run(document: str, tmp_path: Path, serve: Serv
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_examples_of_the_configuration_compose(example: str) -> None:
     command = Command.of(example)
-    import_module(command.module)  # declares what its configuration builds on
-    values = [value for value in command.arguments if "=" in value and not value.startswith("hydra")]
+    is_own = command.module == "epigym"  # of show and convert
+    door = f"epigym.cli.{command.arguments[0]}" if is_own else command.module
+    words = [word for word in command.arguments[is_own:] if not word.startswith(("-m", "hydra"))]
+    values = hydra_words(words, settings_of(door), is_sweep="-m" in command.arguments)
     if "-m" in command.arguments:  # its first job
         values = [value if "[" in value else value.split(",")[0] for value in values]
     with initialize_config_dir(str(PLACE / "conf"), version_base="1.3"):
-        assert compose(command.module.partition(".")[2], values)  # refuses what it does not know
+        assert compose(door.rpartition(".")[2], values)  # refuses what it does not know
 
 
 def test_no_command_is_left_out() -> None:

@@ -21,7 +21,12 @@ _CONF = PLACE / "conf"
 def doors(room: str) -> dict[str, str]:
     """The commands of `learn` or `search` by module, such as `search.solve`, with a line about each."""
     names = [f"{room}.{module.name}" for module in iter_modules([str(PLACE / room)]) if not module.ispkg]
-    return {name: _docstring(name).partition("\n")[0] for name in names if not name.endswith("__main__")}
+    return {name: summary(name) for name in names if not name.endswith("__main__")}
+
+
+def summary(module: str) -> str:
+    """The first line of a module's docstring."""
+    return _docstring(module).partition("\n")[0]
 
 
 def listing(commands: dict[str, str], prefix: str) -> str:
@@ -32,7 +37,7 @@ def listing(commands: dict[str, str], prefix: str) -> str:
 
 def page(door: str) -> str:
     """The help of a command: what it does, examples, its values with their comments, its groups, the exit codes."""
-    name = door.partition(".")[2]
+    name = door.rpartition(".")[2]
     defaults = list(_defaults(name))
     files = [name, *reversed([entry for entry in defaults if isinstance(entry, str)])]
     values = [line for file in files for line in _read(file)[1]]

@@ -224,7 +224,7 @@ def test_the_reading_of_the_text_is_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message", "code"),
     [
-        ([], "out is not given: add out=FILE.json or out=FILE.txt", ExitCode.USAGE),
+        ([], "out is not given: add out=…", ExitCode.USAGE),
         (
             ["out=a.js"],
             "a.js: tasks are written as JSON or mA*: name a file that ends in .json or .txt",

@@ -30,7 +30,7 @@ from epigym.task.task import Action, EState, Event, Task
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.explore import Explore, explore
-from search.exploring.app import POLICY, app_of
+from search.exploring.app import MAX_STEPS, POLICY, app_of
 from search.exploring.exploration import Exploration
 from search.exploring.searching import verdict
 from search.exploring.serving import address, serving
@@ -185,10 +185,37 @@ def test_a_name_that_was_chosen_is_served() -> None:
     assert named.get("/", headers={"Host": "lab.example:8765"}).status_code == 200
 
 
-def test_pages_of_others_cannot_start_a_search(coin: FlaskClient) -> None:
-    assert coin.post("/solve", data={"a": "b"}).status_code == 415
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "http://localhost:1"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+    ids=str,
+)
+def test_pages_of_others_are_refused(coin: FlaskClient, headers: dict[str, str]) -> None:
+    for url in ("/", "/actions", "/beliefs?action=open_a", "/perspective?as=b"):
+        answer = coin.get(url, headers=headers)
+        assert (answer.status_code, "coin" in answer.text) == (403, False)
+    assert coin.post("/solve", json={}, headers=headers).status_code == 403
+
+
+def test_its_own_page_is_answered_but_no_form(coin: FlaskClient) -> None:
+    own = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
+    assert coin.get("/actions", headers=own).status_code == 200
+    assert coin.get("/", headers={"Sec-Fetch-Site": "none"}).status_code == 200  # the address that was typed
     assert coin.post("/solve", data="{}", content_type="text/plain").status_code == 415
     assert "Access-Control-Allow-Origin" not in coin.options("/solve").headers
+
+
+def test_the_work_for_a_request_is_bounded(coin: FlaskClient) -> None:
+    path = ",".join(["open_a"] * (MAX_STEPS + 1))
+    for url in (f"/?after={path}", f"/actions?after={path}", f"/perspective?as={path}", f"/beliefs?after={path}"):
+        assert error(coin.get(url).text).count(f"{MAX_STEPS + 1} names: at most {MAX_STEPS} are followed") == 1
+    assert coin.get(f"/actions?after={path.partition(',')[2]}").status_code == 200
 
 
 def test_a_label_cannot_end_the_page_early() -> None:
@@ -203,7 +230,7 @@ def test_any_name_fits_an_address() -> None:
     relations = {"k": (frozenset({0}),)}
     action = Action(name, fluent("p"), (Event("e"),), (0,), relations, (((and_(), "k"),),))
     strange = client(Task(name, ("p",), ("a",), (action,), estate, (fluent("p"),)))
-    path = f"{quote(quote(name, safe=''))},{quote(quote(name, safe=''))}"
+    path = quote(f"'{name}','{name}'")
     found = Page(strange.get(f"/?after={path}").text)
     assert [step["action"] for step in found.content["steps"]] == [None, name, name]
     assert not any(one["tag"] == "b" for one in found.attributes)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests.helpers.benchmark_files import BENCHMARKS, SHARED
 
@@ -25,6 +25,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile(
     "ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("first", settings.get_profile("ci"), phases=(Phase.explicit, Phase.generate))  # not shrunk
 settings.load_profile("ci")
 
 

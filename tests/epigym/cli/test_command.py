@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import errno
 import logging
 import re
@@ -191,21 +190,12 @@ def test_commands_answer_without_torch(tmp_path: Path) -> None:
     assert done.stdout == "64\n\n"
 
 
-@pytest.mark.parametrize("room", ["learn", "search"])
-def test_a_room_lists_its_commands(room: str) -> None:
-    listed = subprocess.run([sys.executable, "-m", room], capture_output=True, text=True, check=True).stdout
-    names = {path.stem for path in (PLACE / room).glob("*.py")} - {"__init__", "__main__"}
-    assert len(listed.splitlines()) == len(names)
-    for name in names:
-        summary = ast.get_docstring(ast.parse((PLACE / room / f"{name}.py").read_text())).partition("\n")[0]
-        assert any(line.split("  ")[1] == f"python -m {room}.{name}" for line in listed.splitlines())
-        assert summary in listed
-
-
 def test_one_command_has_all_the_others(call: Call) -> None:
     names = {line.split()[1] for line in call("--help")[1].splitlines()}
     assert names == {door.rpartition(".")[2] for door in DOORS} | {"competition", "domains"}
     assert "grapevine" in call("domains", "list")[1]
+    listed = subprocess.run([sys.executable, "-m", "search"], capture_output=True, text=True, check=True).stdout
+    assert {line.split()[2] for line in listed.splitlines()} == {*doors("search")}
     code, output, _ = call("validate", "coin.txt", "plan=lift,look")
     assert (code, output.startswith("not valid: ")) == (ExitCode.INVALID_PLAN, True)
     Path("beside.py").write_text("from search.agents.breadth_first import BreadthFirst as Mine")

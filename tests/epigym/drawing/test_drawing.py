@@ -19,9 +19,7 @@ from epigym import drawing
 from epigym.drawing.fonts import without_font_warnings
 from epigym.drawing.steps import Change
 from epigym.errors import EpigymError
-from epigym.problem import load_problem
 from epigym.space.kripke_model import KripkeModel
-from epigym.space.space import StateSpace
 from epigym.task.task import EState
 
 EMPTY: frozenset[str] = frozenset()
@@ -183,12 +181,6 @@ def test_the_svg_has_the_worlds_and_lines() -> None:
     assert MODEL._repr_svg_() == drawing.svg(MODEL)
 
 
-def test_pictures_are_deterministic() -> None:
-    model = StateSpace(load_problem("grapevine")).model(0)
-    assert drawing.svg(model) == drawing.svg(model)
-    assert drawing.png(model) == drawing.png(model)
-
-
 @pytest.mark.parametrize("worlds", [1, 5, 60])
 def test_pixels_fill_a_canvas_of_fixed_size(worlds: int) -> None:
     pixels = drawing.rgb(clique(worlds), width=320, height=240)
@@ -222,9 +214,8 @@ def test_font_warnings_alone_are_left_out(capfd: pytest.CaptureFixture[str]) -> 
     assert capfd.readouterr().err.startswith("Fontconfig warning")
 
 
-@pytest.mark.parametrize("closed", [False, True])
-def test_drawing_says_nothing(closed: bool) -> None:
+def test_drawing_needs_no_standard_error() -> None:
     code = "from epigym import load_problem, StateSpace; StateSpace(load_problem('gossip')).model(0)._repr_svg_()"
-    code = f"import os; os.close(2); {code}" if closed else code
+    code = f"import os; os.close(2); {code}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stderr == b""

@@ -199,11 +199,3 @@ def test_branches_of_a_policy_are_chosen(visit: Any, size: dict[str, int]) -> No
     page.click("#last")
     assert page.locator("#goal .done").count() == 3
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
-
-
-def test_a_policy_that_comes_back_ends_where_it_does(visit: Any) -> None:
-    page = visit("toss")
-    page.get_by_role("button", name="1. toss: tails").click()
-    assert page.inner_text("#count") == "1 / 2"
-    page.click("#last")
-    assert page.inner_text("#happened") == "Step 2: toss: heads"

@@ -28,11 +28,9 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import and_, fluent
 from epigym.task.task import Action, EState, Event, Task
 from search.agents.limits import Limits
-from search.agents.result import SearchResult, SearchStatus
 from search.explore import Explore, explore
 from search.exploring.app import MAX_STEPS, POLICY, app_of
 from search.exploring.exploration import Exploration
-from search.exploring.searching import verdict
 from search.exploring.serving import address, serving
 from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
@@ -133,11 +131,6 @@ def test_a_plan_is_what_the_problem_allows() -> None:
     assert answer["told"] == "unsolvable (without collapse): no plan leads from here to the goal, says bfs"
 
 
-def test_a_search_that_fails_is_one_line() -> None:
-    result = SearchResult(SearchStatus.ERROR, "bfs", "coin", message="too many events")
-    assert verdict(result, Limits()) == "the search failed: too many events"
-
-
 @pytest.mark.parametrize(
     ("url", "code", "line"),
     [
@@ -166,23 +159,20 @@ def test_an_error_of_the_program_is_one_line(coin: FlaskClient, monkeypatch: pyt
     assert "an error of the program, which the terminal shows" in error(answer.text)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:8765", "localhost:1", "[::1]:80", "192.168.0.7"])
-def test_who_comes_by_an_address_or_as_localhost_is_served(coin: FlaskClient, host: str) -> None:
-    assert coin.get("/", headers={"Host": host}).status_code == 200
-
-
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:8765", "127.0.0.1.evil.example", "localhost.evil", "["])
-@pytest.mark.parametrize("url", ["/", "/actions", "/nowhere"])
-def test_other_names_are_refused(coin: FlaskClient, host: str, url: str) -> None:
-    environ = create_environ(url, headers={"Host": host})
-    parts, status, _ = run_wsgi_app(coin.application, environ)  # clients of tests cannot read every host
-    assert status == "400 BAD REQUEST"
-    assert b"coin" not in b"".join(parts)
-
-
-def test_a_name_that_was_chosen_is_served() -> None:
-    named = client(parse_mastar(COIN), host="lab.example")
-    assert named.get("/", headers={"Host": "lab.example:8765"}).status_code == 200
+@pytest.mark.parametrize(
+    ("host", "is_served"),
+    [
+        *((name, True) for name in ("127.0.0.1:8765", "localhost:1", "[::1]:80", "192.168.0.7", "lab.example:8765")),
+        *((name, False) for name in ("evil.example", "127.0.0.1.evil.example:1", "localhost.evil", "[")),
+    ],
+)
+def test_it_is_served_under_addresses_and_its_own_name_only(host: str, is_served: bool) -> None:
+    application = client(parse_mastar(COIN), host="lab.example").application
+    for url, code in (("/", 200), ("/actions", 200), ("/nowhere", 404)):
+        # clients of tests cannot read every host
+        parts, status, _ = run_wsgi_app(application, create_environ(url, headers={"Host": host}))
+        assert status.startswith(str(code if is_served else 400))
+        assert is_served or b"lift" not in b"".join(parts)
 
 
 @pytest.mark.parametrize(
@@ -218,18 +208,13 @@ def test_the_work_for_a_request_is_bounded(coin: FlaskClient) -> None:
     assert coin.get(f"/actions?after={path.partition(',')[2]}").status_code == 200
 
 
-def test_a_label_cannot_end_the_page_early() -> None:
-    searcher = Configuration.of({"name": "bfs", "label": "</script><b>"})
-    text = app_of(exploration(parse_mastar(COIN)), searcher, Limits()).test_client().get("/").text
-    assert not any(one["tag"] == "b" for one in Page(text).attributes)
-
-
 def test_any_name_fits_an_address() -> None:
     name = "</script>,<b>&%2C+ä é"
     estate = EState((frozenset({"p"}),), ((frozenset({0}),),), (0,))
     relations = {"k": (frozenset({0}),)}
     action = Action(name, fluent("p"), (Event("e"),), (0,), relations, (((and_(), "k"),),))
-    strange = client(Task(name, ("p",), ("a",), (action,), estate, (fluent("p"),)))
+    task = Task(name, ("p",), ("a",), (action,), estate, (fluent("p"),))
+    strange = app_of(exploration(task), Configuration.of({"name": "bfs", "label": name}), Limits()).test_client()
     path = quote(f"'{name}','{name}'")
     found = Page(strange.get(f"/?after={path}").text)
     assert [step["action"] for step in found.content["steps"]] == [None, name, name]

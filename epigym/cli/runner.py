@@ -28,8 +28,8 @@ from epigym.cli.codes import ExitCode, fail, warning
 from epigym.cli.help import page
 from epigym.cli.settings import Settings, read
 from epigym.cli.words import hydra_words
-from epigym.config.packages import EXTRAS, PLACE, check_place, extras, needs
-from epigym.errors import MissingError, UsageError
+from epigym.config.packages import PLACE, check_place, extras, missing
+from epigym.errors import UsageError
 from epigym.names import unknown
 
 S = TypeVar("S", bound=Settings)
@@ -130,8 +130,8 @@ def _explained(error: BaseException, settings: type[Any]) -> BaseException:
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, option = error.missing_cfg_file.rpartition("/")
         package = f"hydra_{option.partition('_')[0]}_launcher"
-        if group == "hydra/launcher" and package in EXTRAS:
-            return MissingError(needs(package))
+        if group == "hydra/launcher" and (lacking := missing(package)):
+            return lacking
         if error.options:
             return UsageError(unknown(group, option, error.options))
     if isinstance(error, OverrideParseException):

@@ -6,8 +6,8 @@ Requests change nothing; those that pages of others make are refused, and paths 
 
 from __future__ import annotations
 
-import ipaddress
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
@@ -15,7 +15,6 @@ from html import escape
 from importlib.resources import files
 from threading import Lock
 from typing import Any
-from urllib.parse import urlsplit
 
 from flask import Flask, Response, abort, jsonify, request
 from werkzeug.exceptions import HTTPException
@@ -55,13 +54,12 @@ def app_of(exploration: Exploration, configuration: Configuration, limits: Limit
             without our doing may belong to a page that wants to look over the user's shoulder.
     """
     app = Flask(__name__, static_folder=None)
-    turn = Lock()
+    turn, own = Lock(), re.compile(rf"({re.escape(host)}|localhost|[\d.]+|\[[\da-fA-F:]+\])(:\d+)?")
 
     @app.before_request
     def refuse_strangers() -> None:
-        name = _name_in(request.host) or "nothing"
-        if name not in (host, "localhost") and not _is_address(name):
-            abort(400, f"served as {host}, not as {name}: open the address that the command printed")
+        if not own.fullmatch(request.host):
+            abort(400, f"served as {host}, not as {request.host}: open the address that the command printed")
         origin = request.headers.get("Origin", request.host_url.rstrip("/"))
         site = request.headers.get("Sec-Fetch-Site", "none")
         if origin.partition("://")[2] != request.host or site not in ("none", "same-origin"):
@@ -144,22 +142,6 @@ def _names(parameter: str) -> list[str]:
     if len(found) > MAX_STEPS:
         abort(400, f"{parameter}: {len(found)} names: at most {MAX_STEPS} are followed")
     return found
-
-
-def _name_in(host: str) -> str | None:
-    """The name or address in a Host header, if it is well-formed."""
-    try:
-        return urlsplit(f"//{host}").hostname
-    except ValueError:
-        return None
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _told(line: str, code: int) -> tuple[str | Response, int]:

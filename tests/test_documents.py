@@ -369,8 +369,16 @@ def test_a_tutorial_explains_the_commands_of_the_demo() -> None:
     assert {*DEMO} <= {*commands("docs/tutorials/train_and_use.md")}
 
 
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+@pytest.mark.parametrize("document", ["README.md", "docs/architecture.md"])
+def test_it_can_be_read_at_a_sitting(document: str) -> None:
+    assert len((ROOT / document).read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_the_files_that_the_architecture_names_exist() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    names = [name for name in re.findall(r"`(\w+/[\w/.<>]*)`", text) if name != "domain/instance"]
+    # A file that is yet to be written stands in a folder that is there.
+    assert [name for name in names if not (ROOT / name.partition("<")[0]).exists()] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

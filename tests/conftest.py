@@ -56,6 +56,29 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Any]:
+    """Opens addresses; in the end no page has complained about anything, or asked another server than its own."""
+    complaints: list[str] = []
+    opened: list[Any] = []
+
+    def start(address: str, **options: Any) -> Any:
+        own = ("data:", "file:", address.partition("?")[0])
+        page = browser.new_page(**options)
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: complaints.extend([] if request.url.startswith(own) else [request.url]))
+        page.goto(address)
+        opened.append(page)
+        return page
+
+    yield start
+    for page in opened:
+        page.close()
+    assert complaints == []
+
+
 @pytest.fixture(autouse=True)
 def restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What commands that a test calls in this process change there is as it was."""

@@ -46,13 +46,14 @@ def show(settings: Show) -> None:
         scene = _scene(settings.problem)
         after = [*scene.plan] if settings.after is None else settings.after
         settings = replace(settings, parameters={**scene.parameters, **settings.parameters}, after=after)
-    if settings.after and settings.plan is not None:
-        raise UsageError("after and plan both name actions: give one of them")
-    source, plan = (
-        (settings.plan, read_plan(settings.plan))
-        if isinstance(settings.plan, str)
-        else (("after", settings.after or []) if settings.plan is None else ("plan", settings.plan))
-    )
+    source, plan = "after", settings.after or []
+    if settings.plan is not None:
+        if plan:
+            raise UsageError("after and plan both name actions: give one of them")
+        if isinstance(settings.plan, list):
+            source, plan = "plan", settings.plan
+        else:
+            source, plan = settings.plan, read_plan(settings.plan)
     space = StateSpace(settings.load(), consistent_beliefs=settings.consistent_beliefs)
     try:
         state = walk(space, plan)[-1]

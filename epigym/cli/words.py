@@ -14,7 +14,7 @@ from epigym.config.values import hints_of
 from epigym.errors import UsageError
 
 _PLAIN = re.compile(r"[A-Za-z0-9_/\-+.$%*@?|:\s]*")  # what needs no quotes
-_NAME_OF_DIGITS = re.compile(r"\d+(_\d+)+")  # such as 3_3_1, a number to Hydra
+_NUMBER = re.compile(r"[\d_.eE+-]+")  # to Hydra, such as 3_3_1
 _SWEPT = re.compile(r"(choice|range|glob|interval|shuffle|sort|tag)\(.*\)")
 _BARE = ("problem", "problems", "runs")
 
@@ -43,11 +43,11 @@ def hydra_words(words: Sequence[str], settings: type[Settings], *, is_sweep: boo
     return found
 
 
-def hydra_value(element: str) -> str:
-    """A value, quoted where Hydra would read the characters of a name as something else."""
+def hydra_value(element: str, *, is_text: bool = False) -> str:
+    """A value, quoted where Hydra would read the characters of a name, or a text, as something else."""
     if is_list(element):
         return f"[{','.join(map(hydra_value, split(element[1:-1])))}]"
-    is_plain = _PLAIN.fullmatch(element) and not _NAME_OF_DIGITS.fullmatch(element)
+    is_plain = _PLAIN.fullmatch(element) and not (is_text and _NUMBER.fullmatch(element))
     if is_plain or "${" in element or re.fullmatch(r"\{.*\}|'.*'|\".*\"", element):
         return element
     return "'{}'".format(element.replace("'", "\\'"))
@@ -68,7 +68,8 @@ def _rewritten(word: str, hints: dict[str, Any], is_sweep: bool) -> str:
     if "parameters" in hints and key not in hints:
         name = f"+parameters.{key}"
     elements = split(value)
-    text = ",".join(map(hydra_value, elements))
+    is_text = hints.get(key) in (str, str | None)
+    text = ",".join(hydra_value(element, is_text=is_text) for element in elements)
     takes_list = _takes_list(hints[key]) if key in hints else not (PLACE / "conf" / key).is_dir()
     is_bare_list = len(elements) > 1 and not is_sweep
     if takes_list and (is_bare_list or (not elements and key in hints)):

@@ -32,6 +32,7 @@ def read(words: list[str], settings: type[Settings], *, is_sweep: bool = False) 
     ("settings", "words", "expected"),
     [
         (Solve, ["agent=bfs", "coin.txt", "time_limit=5"], {"problem": "coin.txt", "agent": "bfs", "time_limit": 5}),
+        (Solve, ["problem=1e3", "max_expanded=1_000"], {"problem": "1e3", "max_expanded": 1000}),
         (Solve, ["größe(1).txt"], {"problem": "größe(1).txt"}),
         (Solve, ["problem=a=b.txt", "~heuristic"], {"problem": "a=b.txt", "heuristic": None}),
         (Validate, ["plan=go(ann,2),wait"], {"plan": ["go(ann,2)", "wait"]}),

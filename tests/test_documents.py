@@ -64,23 +64,6 @@ SHORT = {
 STRIDES = {"search.evaluate": 30}
 """Of an evaluation with many cells only every so many are computed."""
 
-PROMISED = {
-    "learn.assess": "outputs/assess/*/assessment.csv",
-    "learn.compare": "outputs/compare/*/comparison.md",
-    "learn.draw": "outputs/draw/*/problems.csv",
-    "learn.export": "outputs/train/**/best.onnx",
-    "learn.graph_ppo": "outputs/graph_ppo/*/policy_0.pt",
-    "learn.rollouts": "outputs/explored/*/*.png",
-    "learn.train": "outputs/**/checkpoints/best.ckpt",
-    "learn.train model=linear": "outputs/train/*/model.json",
-    "learn.train -m model=linear": "outputs/models/*/*.json",
-    "search.competition": "plan.json",
-    "search.evaluate": "outputs/evaluate/*/results.csv",
-    "search.report": "outputs/report/*/*.md",
-    "tests.benchmarks.networks": "outputs/networks/*/*.csv",
-    "tests.benchmarks.suites": "outputs/suites/*.csv",
-}
-"""What a command writes, beside the files that its arguments name."""
 
 SERVED = "search.explore"  # ends when it is told to
 SCRIPTS = {"epigym": "epigym", "epigym-plan": "search.competition"}
@@ -194,18 +177,6 @@ class Command(NamedTuple):
         is_demo = self.arguments in [shlex.split(command)[3:] for command in DEMO]
         return [*shown, *shlex.split("" if is_demo else SHORT.get(self.kind, ""))]
 
-    @property
-    def promised(self) -> list[str]:
-        named = [
-            argument.split("=", 1)[1] for argument in self.arguments if argument.startswith(("out=", "plan_file="))
-        ]
-        promise = PROMISED.get(self.kind, PROMISED.get(self.module))
-        return named + ([promise] if promise else [])
-
-
-def stamps(folder: Path, pattern: str) -> set[tuple[Path, int]]:
-    return {(path, path.stat().st_mtime_ns) for path in folder.glob(pattern)}
-
 
 Serve = Callable[[Command, Path, Path], int]
 """Runs a command in a folder, with its output in a file, and tells its exit code."""
@@ -253,7 +224,7 @@ def visit(command: Command, folder: Path, log: Path) -> int:
 
 
 def run_all(shown: list[str], tmp_path: Path, serve: Serve, answers: Mapping[str, list[str]] | None = None) -> None:
-    """Run commands one after the other in a folder like a checkout; each succeeds, and says and writes what is shown.
+    """Run commands one after the other in a folder like a checkout; each succeeds, and says what is shown.
 
     Args:
         shown: the commands.
@@ -269,15 +240,10 @@ def run_all(shown: list[str], tmp_path: Path, serve: Serve, answers: Mapping[str
     (tmp_path / "shared").symlink_to(SHARED)
     for text in dict.fromkeys(shown):
         command = Command.of(text)
-        before = [stamps(folder, pattern) for pattern in command.promised]
         code = (visit if command.module == SERVED else serve)(command, folder, log)
         said = log.read_text(encoding="utf-8")
         assert (code, bool(said)) == (0, True), f"{text}\n{said[-2000:]}"
         assert [line for line in answers.get(text, []) if line not in lines_of(said)] == [], f"{text}\n{said[-2000:]}"
-        missing = [
-            pattern for pattern, old in zip(command.promised, before, strict=True) if stamps(folder, pattern) <= old
-        ]
-        assert missing == [], f"{text}\n{said[-2000:]}"
         tables = [table.read_text(encoding="utf-8") for table in folder.glob("outputs/evaluate/*/results.csv")]
         assert [row for table in tables for row in table.splitlines() if ",error," in row] == []
 

@@ -65,7 +65,7 @@ def _rewritten(word: str, hints: dict[str, Any], is_sweep: bool) -> str:
     key = name.lstrip("+~")
     if key.startswith("hydra") or not equals or (is_sweep and _SWEPT.fullmatch(value)):
         return word
-    if "parameters" in hints and key not in hints:
+    if "parameters" in hints and key not in hints and key.isidentifier():
         name = f"+parameters.{key}"
     elements = split(value)
     is_text = hints.get(key) in (str, str | None)

@@ -60,7 +60,7 @@ def app_of(exploration: Exploration, configuration: Configuration, limits: Limit
     def refuse_strangers() -> None:
         if not own.fullmatch(request.host):
             abort(400, f"served as {host}, not as {request.host}: open the address that the command printed")
-        origin = request.headers.get("Origin", request.host_url.rstrip("/"))
+        origin = request.headers.get("Origin", f"http://{request.host}")
         site = request.headers.get("Sec-Fetch-Site", "none")
         if origin.partition("://")[2] != request.host or site not in ("none", "same-origin"):
             abort(403, "another page asks: open the address that the command printed")
@@ -83,13 +83,13 @@ def app_of(exploration: Exploration, configuration: Configuration, limits: Limit
     @app.get("/")
     def page() -> str:
         task, following = exploration.space.task, exploration.steps(_names("after"))
-        steps = list[dict[str, Any]]()
-        while True:  # others take their turns between the steps, as each may have to be drawn
+
+        def take() -> dict[str, Any] | None:
+            """The next step; others take their turns between the steps, as each may have to be drawn."""
             with turn:
-                step = next(following, None)
-            if step is None:
-                break
-            steps.append(step)
+                return next(following, None)
+
+        steps = [step for step in iter(take, None) if step]
         told = {
             "actions": len(task.actions),
             "heuristic": exploration.heuristic.name,

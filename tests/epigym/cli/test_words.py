@@ -52,6 +52,11 @@ def test_words_are_what_they_say(settings: type[Settings], words: list[str], exp
     assert read(words, settings) == expected
 
 
+def test_what_is_in_the_grammar_of_hydra_stays() -> None:
+    words = hydra_words(["gossip", "agents=3", "instance=3_3_1", "after=go(a,1),wait"], Show, is_sweep=False)
+    assert hydra_words(words, Show, is_sweep=False) == words
+
+
 def test_in_a_sweep_commas_separate_runs() -> None:
     words = ["agent=bfs,hfs", "after=[go(a,1),wait],[]", "seed=range(1,4)", "problem=go(1),b.txt"]
     assert hydra_words(words, Show, is_sweep=True) == [

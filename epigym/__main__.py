@@ -9,7 +9,7 @@ from pathlib import Path
 
 import epigym
 from epigym.cli.codes import ExitCode, fail
-from epigym.cli.help import doors, listing, summary
+from epigym.cli.help import doors, listing
 from epigym.config.packages import check_place
 from epigym.errors import EpigymError, UsageError
 from epigym.names import unknown
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"epigym {epigym.__version__}")
         return ExitCode.SUCCESS
     if name in _HELP:
-        print(listing({name: summary(door) for name, door in commands.items()}, "epigym "))
+        print(listing(commands))
         return ExitCode.SUCCESS
     try:
         if name not in commands:

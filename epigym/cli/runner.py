@@ -136,9 +136,6 @@ def _explained(error: BaseException, settings: type[Any]) -> BaseException:
             return UsageError(unknown(group, option, error.options))
     if isinstance(error, OverrideParseException):
         return UsageError(f"{error.override!r} cannot be read as name=value: check brackets, blanks and quotes")
-    if isinstance(error, HydraException) and (quoted := re.match(r"Ambiguous value for argument '(.+)'", str(error))):
-        name, _, value = quoted[1].partition("=")
-        return UsageError(f"{name}={value}: expected one value; -m runs the command for each")
     cause = error.__cause__ if isinstance(error, HydraException) else None
     if isinstance(cause, ConfigTypeError):
         return UsageError(f"{cause.full_key}: a list is replaced by a list only, such as [first,second]")

@@ -29,7 +29,7 @@ def hydra_words(words: Sequence[str], settings: type[Settings], *, is_sweep: boo
         is_sweep: whether the command runs once for each of `name=value,value`, where a list needs its brackets.
 
     Raises:
-        UsageError: for a word without `=` that has no meaning.
+        UsageError: for a word without `=` that has no meaning, or several values for one.
     """
     hints = hints_of(cast(Any, settings))
     bare = [word for word in words if "=" not in word and not word.startswith("~")]
@@ -70,11 +70,11 @@ def _rewritten(word: str, hints: dict[str, Any], is_sweep: bool) -> str:
     elements = split(value)
     is_text = hints.get(key) in (str, str | None)
     text = ",".join(hydra_value(element, is_text=is_text) for element in elements)
-    takes_list = _takes_list(hints[key]) if key in hints else not (PLACE / "conf" / key).is_dir()
-    is_bare_list = len(elements) > 1 and not is_sweep
-    if takes_list and (is_bare_list or (not elements and key in hints)):
-        text = f"[{text}]"
-    return f"{name}={text}"
+    is_several = len(elements) > 1 and not is_sweep
+    takes_list = _takes_list(hints[key]) if key in hints else is_several and not (PLACE / "conf" / key).is_dir()
+    if is_several and not takes_list:
+        raise UsageError(f"{word}: expected one value; -m runs the command for each")
+    return f"{name}=[{text}]" if takes_list and (is_several or not elements) else f"{name}={text}"
 
 
 def _takes_list(hint: Any) -> bool:

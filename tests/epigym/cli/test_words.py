@@ -62,7 +62,8 @@ def test_in_a_sweep_commas_separate_runs() -> None:
     assert hydra_words(words, Show, is_sweep=True) == [
         "+parameters.agent=bfs,hfs", "after=['go(a,1)',wait],[]", "seed=range(1,4)", "problem='go(1)',b.txt"
     ]  # fmt: skip
-    assert hydra_words(["agent=bfs,hfs"], Solve, is_sweep=False) == ["agent=bfs,hfs"]  # which Hydra refuses
+    with pytest.raises(UsageError, match=r"^agent=bfs,hfs: expected one value"):
+        hydra_words(["agent=bfs,hfs"], Solve, is_sweep=False)
 
 
 @pytest.mark.parametrize(

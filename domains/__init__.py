@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from domains.checks import DomainError, known
-from domains.domain import Domain, Scene, read_parameters
+from domains.checks import DomainError
+from domains.domain import Domain, Scene, resolve
 from domains.instances import Parameters
 from domains.registry import DOMAINS
+from domains.words import read_parameters
 
 __all__ = ["DOMAINS", "Domain", "DomainError", "Parameters", "Scene", "find", "read_parameters", "text"]
 
@@ -25,11 +26,7 @@ def find(name: str) -> tuple[Domain, Parameters]:
     Raises:
         DomainError: when there is none of that name; the message suggests a close one.
     """
-    if not isinstance(name, str):
-        raise DomainError(f"a problem is named domain or domain/instance, got {name!r}")
-    domain_name, slash, instance = name.partition("/")
-    domain = DOMAINS[known("domain", domain_name, DOMAINS)]
-    return domain, domain.instance(instance) if slash else {}
+    return resolve(name, DOMAINS)
 
 
 def text(name: str, **parameters: Any) -> str:

@@ -1,4 +1,4 @@
-"""`python -m domains`: list domains, parameters and suites, and write the text of a problem."""
+"""List domains, their parameters and suites, and write the text of a problem."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -158,27 +157,14 @@ class Domain:
             raise DomainError(unknown(f"instance of {self.name}", name, self.instances)) from None
 
 
-def read_parameters(words: Iterable[str]) -> dict[str, Any]:
-    """Parameters from words of a command line, such as `agents=3` or `learn=abc`.
-
-    A value that is a Python literal is taken as such, anything else as a string.
+def resolve(name: str, domains: Mapping[str, Domain]) -> tuple[Domain, Parameters]:
+    """The domain and the parameters that `domain` or `domain/instance` names.
 
     Raises:
-        DomainError: when a word is not of the form `name=value`.
+        DomainError: when there is no such domain or instance.
     """
-    found: dict[str, Any] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals or not name.isidentifier():
-            raise DomainError(f"a parameter is given as name=value, got {word!r}")
-        found[name] = _literal(value)
-    return found
-
-
-def _literal(value: str) -> Any:
-    try:
-        found = ast.literal_eval(value)
-    except (SyntaxError, ValueError):
-        return value
-    is_name = isinstance(found, int) and "_" in value  # such as 3_3_1, which names an instance
-    return value if is_name else found
+    if not isinstance(name, str):
+        raise DomainError(f"a problem is named domain or domain/instance, got {name!r}")
+    domain_name, slash, instance = name.partition("/")
+    domain = domains[known("domain", domain_name, domains)]
+    return domain, domain.instance(instance) if slash else {}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
+from glob import escape, glob, has_magic
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -10,13 +13,15 @@ from typing import Any
 import domains
 from epigym import language
 from epigym.errors import MissingError, UsageError
-from epigym.io.files import is_file
+from epigym.io.files import is_file, read
 from epigym.language import Semantics
+from epigym.names import unknown
 from epigym.task.formula import Formula
 from epigym.task.structure import Structure, actors, from_words
 from epigym.task.task import Task
 
 _EXAMPLE = "coin_in_the_box/pl_5"
+_MARKS = {".txt": "", ".epddl": r"\(\s*problem\b", ".json": '"(?:action-type-libraries|planning-task-info)"'}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ class Reading:
         object.__setattr__(self, "libraries", libraries)
 
 
-def load_problem(problem: str, reading: Reading = Reading()) -> Task:
+def load_problem(problem: str, reading: Reading = Reading(), **parameters: Any) -> Task:
     """The task behind a problem's name.
 
     Args:
@@ -49,16 +54,19 @@ def load_problem(problem: str, reading: Reading = Reading()) -> Task:
             problem, or a ground EPDDL task), else `domain/instance` such as `coin_in_the_box/pl_5`, or `domain` for
             the problem with the domain's default parameters.
         reading: how to read a file.
+        **parameters: override the parameters of the instance, or the defaults of the domain.
 
     Raises:
         ParseError: when the file is wrong, naming the place.
         MissingError: when there is neither such a file nor such an instance (close names are suggested).
-        UsageError: when it is a folder, or the reading does not apply to the problem.
+        UsageError: when it is a folder, or the reading or a parameter does not apply to the problem.
     """
     if not isinstance(problem, str | PathLike) or not fspath(problem):
         raise UsageError(f"expected a problem file, or domain/instance such as {_EXAMPLE}, got {problem!r}")
     path = Path(problem)
     if is_file(path):
+        for name in parameters:
+            raise UsageError(f"{path} is a file: {unknown('setting', name, asdict(reading))}")
         return language.load(path, **asdict(reading))
     folder = UsageError(f"{path} is a folder: name a problem file in it")
     if path.suffix or path.is_absolute() or len(path.parts) > 2:
@@ -73,7 +81,35 @@ def load_problem(problem: str, reading: Reading = Reading()) -> Task:
         raise UsageError(
             f"{problem} is the problem of a domain: domain_file, libraries and plank_compat do not apply to it"
         )
-    return domain_problem(problem, reading.semantics)
+    return domain_problem(problem, reading.semantics, **parameters)
+
+
+def find_problems(names: Iterable[str]) -> list[str]:
+    """Problems by name, each once, where files replace the folder that they are in, or the pattern that they match.
+
+    Args:
+        names: files, instances as `domain/instance`, folders of files, or patterns with `*`, `?`, `[…]` or `**`.
+
+    Returns:
+        Names for `load_problem`, in the order given, the files of a folder or pattern sorted by name.
+
+    Raises:
+        MissingError: naming a folder without problems, or a pattern that matches no file.
+    """
+    found: list[str] = []
+    for name in names:
+        is_folder = not is_file(name) and name not in domains.DOMAINS and Path(name).is_dir()
+        if is_folder:
+            files = sorted(filter(_is_problem, glob(f"{escape(name)}/*")))
+        elif has_magic(name) and not is_file(name):
+            files = sorted(filter(is_file, glob(name, recursive=True)))
+        else:
+            files = [name]
+        if not files:
+            where = f"{name}/*" if is_folder else name
+            raise MissingError(f"no file matches {where!r}: check the folder and the ending of its files")
+        found += files
+    return list(dict.fromkeys(found))
 
 
 def domain_problem(name: str, semantics: Semantics = "default", **parameters: Any) -> Task:
@@ -102,6 +138,12 @@ def domain_problem(name: str, semantics: Semantics = "default", **parameters: An
     domain, _, instance = name.partition("/")
     structure = _structure(task, known, {**named, **parameters})
     return replace(task, name=name, domain=domain, instance=instance, structure=structure)
+
+
+def _is_problem(path: str) -> bool:
+    """Whether a file is a problem by its ending and, beside EPDDL domains and JSON plans, its content."""
+    mark = _MARKS.get(Path(path).suffix)
+    return mark is not None and is_file(path) and bool(re.search(mark, read(path)))
 
 
 def _structure(task: Task, domain: domains.Domain, parameters: domains.Parameters) -> Structure | None:

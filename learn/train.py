@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from epigym.cli.runner import run
-from epigym.cli.settings import ProblemSettings, write_override
+from epigym.cli.settings import ProblemSettings
+from epigym.cli.words import write_override
 from epigym.errors import UsageError
 from epigym.names import unknown
 from learn.models.runs import CHECKPOINTS, MODEL_FILE

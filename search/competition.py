@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 
-from epigym.cli.codes import ExitCode, line
+from epigym.cli.codes import ExitCode, fail, line
 from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.io.files import check_writable
 from epigym.problem import load_problem
@@ -50,8 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         draft = unverified(options.plan)
         draft.unlink(missing_ok=True)  # of an earlier search
     except (UsageError, OSError) as error:
-        print(f"error: {line(error)}", file=sys.stderr)
-        sys.exit(ExitCode.after(error))
+        sys.exit(fail(error))
     gc.freeze()  # nothing imported is garbage: no collection, here or in a copy, looks through it
     before = _written(options.plan)
     job = Job("plan", _plan, (options.spec, options.plan, seconds, memory))
@@ -60,8 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             [job], parallel=1, wall_limit=seconds, memory_limit=int(GRACE_MEMORY * memory), copies=True
         )
     except KeyboardInterrupt as error:
-        print(f"error: {line(error)}", file=sys.stderr)
-        sys.exit(ExitCode.INTERRUPTED)
+        sys.exit(fail(error))
     code, message = ending.value or (
         ExitCode.FAILURE if ending.failure is SearchStatus.ERROR else ExitCode.LIMIT,
         ending.message,

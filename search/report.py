@@ -6,12 +6,10 @@ and of two configurations against each other.
 
 from __future__ import annotations
 
-import itertools
 import logging
-import sys
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from epigym.cli.runner import run
 from epigym.cli.settings import RunSettings
@@ -52,14 +50,7 @@ def report(settings: Report) -> None:
     logger.info("tables, figures and report.html: %s", settings.folder)
 
 
-def main() -> NoReturn:
-    """Run the command."""
-    runs = list(
-        itertools.takewhile(lambda argument: "=" not in argument and not argument.startswith("-"), sys.argv[1:])
-    )
-    if runs:
-        sys.argv[1 : 1 + len(runs)] = [f"runs=[{','.join(runs)}]"]
-    run(report, Report, "search.report")
+main = partial(run, report, Report, "search.report")
 
 
 if __name__ == "__main__":

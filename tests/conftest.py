@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gc
+import logging
 import shutil
 import signal
+import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests.helpers.benchmark_files import BENCHMARKS, SHARED
 
@@ -22,6 +25,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile(
     "ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("first", settings.get_profile("ci"), phases=(Phase.explicit, Phase.generate))  # not shrunk
 settings.load_profile("ci")
 
 
@@ -52,10 +56,42 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Any]:
+    """Opens addresses; in the end no page has complained about anything, or asked another server than its own."""
+    complaints: list[str] = []
+    opened: list[Any] = []
+
+    def start(address: str, **options: Any) -> Any:
+        own = ("data:", "file:", address.partition("?")[0])
+        page = browser.new_page(**options)
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: complaints.extend([] if request.url.startswith(own) else [request.url]))
+        page.goto(address)
+        opened.append(page)
+        return page
+
+    yield start
+    for page in opened:
+        page.close()
+    assert complaints == []
+
+
 @pytest.fixture(autouse=True)
-def unfrozen() -> Iterator[None]:
-    """Commands that a test calls in this process exempt its objects from garbage collection."""
+def restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What commands that a test calls in this process change there is as it was."""
+    for owner, name in ((sys, "argv"), (sys, "path"), (logging.root, "handlers")):
+        monkeypatch.setattr(owner, name, getattr(owner, name)[:])
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "")
+    signals = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    level = logging.root.level
     yield
+    logging.root.setLevel(level)
+    for number, handler in signals.items():
+        signal.signal(number, handler)
     gc.unfreeze()
 
 

@@ -23,7 +23,7 @@ from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from tests.helpers.benchmark_files import ROOT
-from tests.helpers.epddl_files import Case, competition_cases
+from tests.helpers.epddl_files import competition_cases
 from tests.helpers.recorder import Recorder
 from tests.oracles import relaxation as twin
 
@@ -33,21 +33,7 @@ PROBLEMS = re.findall(r"```text\n(.*?)```", TEXT, flags=re.DOTALL)
 FILES = re.findall(r"`(docs/mastar/\w+\.txt)`", TEXT)
 IMPOSTOR, BOXES = map(parse_mastar, PROBLEMS)
 S = fluent("s")
-BLIND = ("1-basic/active-muddy-child/", "1-basic/consecutive-numbers/")
 CASES = [case for case in competition_cases() if "generated" not in case.name]
-
-COLLAPSE = """
-fluent tail, prize;
-action turn, shout;
-agent a, b;
-turn causes tail;
-shout announces tail;
-a observes turn;
-a observes shout; b observes shout;
-initially -tail, -prize;
-initially C([a,b], -tail), C([a,b], -prize);
-goal B(b, prize);
-"""
 
 
 def tables() -> list[list[list[str]]]:
@@ -222,21 +208,6 @@ def test_boxes() -> None:
     assert "score as `divided_goals` does (1 here) and prefer no action" in WORDS
     assert found.scores.tolist() == make_heuristic("divided_goals", space).score(initial).tolist() == [1]
     assert len(found.preferred) == 0
-
-
-def test_plans_that_make_an_agent_believe_everything_are_not_seen() -> None:
-    space = StateSpace(parse_mastar(COLLAPSE))
-    assert np.isinf(Relaxation(space)([space.initial]).h_add[0])
-    assert search(space, "bfs").plan == ("turn", "shout")
-
-
-@pytest.mark.reference
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if case.name.startswith(BLIND)], ids=lambda case: str(case.name)
-)
-def test_where_knowledge_comes_by_elimination_the_cost_is_infinite(case: Case) -> None:
-    space = StateSpace(case.ground().task)
-    assert np.isinf(Relaxation(space)([space.initial]).h_add[0])
 
 
 def test_the_agents_are_there() -> None:

@@ -55,11 +55,6 @@ def test_requirements_are_an_oldest_version_that_the_tested_one_exceeds(requirem
     assert TESTED[needed.name] in needed.specifier
 
 
-def test_pytest_is_required_once() -> None:
-    [required] = [one for one in REQUIRED if one.startswith("pytest>")]
-    assert required == f"pytest>={SETTINGS['tool']['pytest']['ini_options']['minversion']}"
-
-
 def test_hosted_checks_run_with_the_oldest_python() -> None:
     workflow = yaml.load(text(".github/workflows/ci.yml"), yaml.BaseLoader)
     assert workflow["on"] == ["push", "pull_request"]

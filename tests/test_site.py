@@ -72,25 +72,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[there](nowhere.md)", "contains a link 'nowhere.md'"),
-        ("[there](other.md#nowhere)", "does not contain an anchor '#nowhere'"),
-        ("all is well", 'not included in the "nav" configuration:\n  - other.md'),
-    ],
-)
-def test_what_leads_nowhere_fails(tmp_path: Path, text: str, said: str) -> None:
-    config = {"INHERIT": str(ROOT / "mkdocs.yml"), "nav": ["index.md"], "hooks": [], "plugins": [], "extra_css": []}
-    (tmp_path / "mkdocs.yml").write_text(yaml.safe_dump(config | {"site_dir": str(tmp_path / "site")}))
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "index.md").write_text(text)
-    (tmp_path / "docs" / "other.md").write_text("# Other")
-    built = build("--config-file", str(tmp_path / "mkdocs.yml"))
-    assert built.returncode == 1
-    assert said in built.stderr
-
-
 def test_the_navigation_names_every_document_once() -> None:
     nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
     documents = [str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import sys
 
 from epigym.errors import EpigymError, MissingError, UsageError
 
@@ -64,6 +65,12 @@ def line(error: BaseException) -> str:
         return str(error)
     first = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {first} (add debug=true for the traceback)"
+
+
+def fail(error: BaseException) -> ExitCode:
+    """Say on standard error what ended a command; the exit code."""
+    print(f"error: {line(error)}", file=sys.stderr)
+    return ExitCode.after(error)
 
 
 def warning(message: Warning | str, *_: object, **__: object) -> str:

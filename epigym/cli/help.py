@@ -18,21 +18,25 @@ from epigym.config.packages import PLACE
 _CONF = PLACE / "conf"
 
 
-def doors(room: str) -> dict[str, str]:
-    """The commands of `learn` or `search` by module, such as `search.solve`, with a line about each."""
-    names = [f"{room}.{module.name}" for module in iter_modules([str(PLACE / room)]) if not module.ispkg]
-    return {name: _docstring(name).partition("\n")[0] for name in names if not name.endswith("__main__")}
+def doors(room: str) -> list[str]:
+    """The modules of the commands of `learn` or `search`, such as `search.solve`."""
+    return [f"{room}.{module.name}" for module in iter_modules([str(PLACE / room)]) if not module.ispkg]
 
 
-def listing(commands: dict[str, str], prefix: str) -> str:
-    """The commands below each other, each with its line, as `prefix` starts them."""
+def summary(module: str) -> str:
+    """The first line of a module's docstring."""
+    return _docstring(module).partition("\n")[0]
+
+
+def listing(commands: dict[str, str]) -> str:
+    """The commands below each other, by name and module, each with a line about it."""
     width = max(map(len, commands))
-    return "\n".join(f"  {prefix}{name:<{width}}  {line}" for name, line in commands.items())
+    return "\n".join(f"  epigym {name:<{width}}  {summary(module)}" for name, module in commands.items())
 
 
 def page(door: str) -> str:
     """The help of a command: what it does, examples, its values with their comments, its groups, the exit codes."""
-    name = door.partition(".")[2]
+    name = door.rpartition(".")[2]
     defaults = list(_defaults(name))
     files = [name, *reversed([entry for entry in defaults if isinstance(entry, str)])]
     values = [line for file in files for line in _read(file)[1]]

@@ -24,11 +24,12 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigTypeError, OmegaConfBaseException
 
-from epigym.cli.codes import ExitCode, line, warning
+from epigym.cli.codes import ExitCode, fail, warning
 from epigym.cli.help import page
 from epigym.cli.settings import Settings, read
-from epigym.config.packages import EXTRAS, PLACE, check_place, extras, needs
-from epigym.errors import MissingError, UsageError
+from epigym.cli.words import hydra_words
+from epigym.config.packages import PLACE, check_place, extras, missing
+from epigym.errors import UsageError
 from epigym.names import unknown
 
 S = TypeVar("S", bound=Settings)
@@ -65,33 +66,33 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> N
     os.environ["HYDRA_FULL_ERROR"] = "1"  # errors reach this function
     try:
         check_place("learn", "search")
-        _check_options(arguments)
+        sys.argv[1:] = _read(arguments, settings)
         with extras():
             gc.freeze()  # nothing imported is garbage: no collection, not even the last one, looks through it
             code = _composed(task, settings, door)
     except (Exception, KeyboardInterrupt) as error:
         if "debug=true" in arguments:
             raise
-        known = _explained(error, settings)
-        print(f"error: {line(known)}", file=sys.stderr)
-        code = ExitCode.after(known)
+        code = fail(_explained(error, settings))
         if is_terminated and code is ExitCode.INTERRUPTED:
             code = ExitCode.TERMINATED
     sys.exit(code)
 
 
-def _check_options(arguments: list[str]) -> None:
-    """Refuse options that Hydra would refuse with a page of its own."""
+def _read(arguments: list[str], settings: type[Any]) -> list[str]:
+    """The options, and the settings as Hydra reads them; refuses options that Hydra answers with a page of its own."""
     parser = get_args_parser()
     parser.exit_on_error = False
     try:
-        _, others = parser.parse_known_args(arguments)
+        known, others = parser.parse_known_intermixed_args(arguments)
     except ArgumentError as error:
         raise UsageError(str(error)) from None
     if others:
         raise UsageError(unknown("option", others[0], parser._option_string_actions))
     if SLURM in arguments and _has_plugin("submitit") and shutil.which("sbatch") is None:
         raise UsageError(f"{SLURM}: there is no sbatch: start it on a machine that can submit, or give {LOCAL}")
+    options = [one for one in arguments if all(one is not word for word in known.overrides)]
+    return options + hydra_words(known.overrides, settings, is_sweep=known.multirun)
 
 
 def _has_plugin(launcher: str) -> bool:
@@ -118,7 +119,7 @@ def _composed(task: Callable[[S], ExitCode | None], settings: type[S], door: str
         return None
 
     job.__module__ = door  # names the job after the door
-    hydra.main(version_base="1.3", config_path=str(PLACE / "conf"), config_name=door.partition(".")[2])(job)()
+    hydra.main(version_base="1.3", config_path=str(PLACE / "conf"), config_name=door.rpartition(".")[2])(job)()
     if failure is not None:
         raise failure
     return code or ExitCode.SUCCESS
@@ -129,15 +130,12 @@ def _explained(error: BaseException, settings: type[Any]) -> BaseException:
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, option = error.missing_cfg_file.rpartition("/")
         package = f"hydra_{option.partition('_')[0]}_launcher"
-        if group == "hydra/launcher" and package in EXTRAS:
-            return MissingError(needs(package))
+        if group == "hydra/launcher" and (lacking := missing(package)):
+            return lacking
         if error.options:
             return UsageError(unknown(group, option, error.options))
     if isinstance(error, OverrideParseException):
         return UsageError(f"{error.override!r} cannot be read as name=value: check brackets, blanks and quotes")
-    if isinstance(error, HydraException) and (quoted := re.match(r"Ambiguous value for argument '(.+)'", str(error))):
-        name, _, value = quoted[1].partition("=")
-        return UsageError(f"{name}={value}: write a list as {name}=[{value}]; -m runs the command for each")
     cause = error.__cause__ if isinstance(error, HydraException) else None
     if isinstance(cause, ConfigTypeError):
         return UsageError(f"{cause.full_key}: a list is replaced by a list only, such as [first,second]")

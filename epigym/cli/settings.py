@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +14,10 @@ from omegaconf.errors import OmegaConfBaseException
 
 from epigym.config.values import make
 from epigym.errors import UsageError
+from epigym.io.files import is_file
 from epigym.language import Semantics
-from epigym.problem import Reading
+from epigym.problem import Reading, load_problem
+from epigym.task.task import Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +56,23 @@ class ReadingSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TaskSettings(ReadingSettings):
+    """A problem that may be a domain with parameters, see `conf/show.yaml`."""
+
+    problem: str
+    instance: str | None
+    parameters: dict[str, Any]
+
+    def load(self) -> Task:
+        """The task; errors as `load_problem`."""
+        if self.instance is None:
+            return load_problem(self.problem, self.reading, **self.parameters)
+        if "/" in self.problem or is_file(self.problem):
+            raise UsageError(f"{self.problem} names a problem already: leave instance= out")
+        return load_problem(f"{self.problem}/{self.instance}", self.reading, **self.parameters)
+
+
+@dataclass(frozen=True, kw_only=True)
 class ProblemSettings(ReadingSettings, RunSettings):
     """Both: a command that reads problems and writes into a folder of its own."""
 
@@ -68,16 +86,6 @@ def _job_folder(alone: str | None) -> str | None:
 
 OmegaConf.register_new_resolver("job_folder", _job_folder, replace=True)
 OmegaConf.register_new_resolver("is_given", lambda value: value not in (None, "none"), replace=True)
-
-
-def write_override(name: str, value: Any) -> str:
-    """A setting as a command line gives it, `name=value`, before the quotes of a shell."""
-
-    def quoted(one: Any) -> str:
-        text = str(one).lower() if isinstance(one, bool) else str(one)
-        return text if re.fullmatch(r"[\w/.+-]+", text) else "'{}'".format(text.replace("'", "\\'"))
-
-    return f"{name}=[{','.join(map(quoted, value))}]" if isinstance(value, list) else f"{name}={quoted(value)}"
 
 
 S = TypeVar("S", bound=Settings)

@@ -1,7 +1,8 @@
-"""Where the project lies, whether its packages are the ones that are imported, and what its extras install."""
+"""Where the project lies, whether its packages are the ones that are imported, and which extra installs a package."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -11,32 +12,6 @@ from epigym.errors import EpigymError, MissingError
 
 PLACE = Path(__file__).resolve().parents[2]
 """The folder of `epigym`, beside which `conf`, `domains`, `learn` and `search` lie."""
-
-EXTRAS = {
-    "pettingzoo": "agents",
-    "matplotlib": "draw",
-    "pygraphviz": "draw",
-    "onnx": "export",
-    "onnxruntime": "export",
-    "onnxscript": "export",
-    "jinja2": "learn",
-    "lightning": "learn",
-    "safetensors": "learn",
-    "scipy": "learn",
-    "tensorboard": "learn",
-    "torch": "learn",
-    "torch_geometric": "learn",
-    "torchmetrics": "learn",
-    "minari": "offline",
-    "sb3_contrib": "rl",
-    "stable_baselines3": "rl",
-    "hydra_joblib_launcher": "sweep",
-    "hydra_submitit_launcher": "sweep",
-    "submitit": "sweep",
-    "flask": "web",
-    "werkzeug": "web",
-}
-"""Packages that are not needed everywhere, with the extra of `pyproject.toml` that installs each."""
 
 
 def check_place(*names: str) -> None:
@@ -67,12 +42,17 @@ def extras() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in EXTRAS:
+        explained = missing((error.name or "").partition(".")[0])
+        if explained is None:
             raise
-        raise MissingError(needs(package)) from None
+        raise explained from None
 
 
-def needs(package: str) -> str:
-    """What is said when a package of `EXTRAS` is not installed."""
-    return f"needs {package.replace('_', '-')}: pip install 'epigym[{EXTRAS[package]}]'"
+def missing(package: str) -> MissingError | None:
+    """The error for a package that is not installed, by the name of its module; None where no extra installs it."""
+    from importlib.metadata import requires  # takes longer to import than this package
+
+    name = package.replace("_", "-")
+    found = (re.fullmatch(rf"{re.escape(name)}\W.*extra == \"(\w+)\"", one) for one in requires("epigym") or ())
+    extra = next((one[1] for one in found if one), None)
+    return MissingError(f"needs {name}: pip install 'epigym[{extra}]'") if extra else None

@@ -64,7 +64,7 @@ def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
     for name in values:
         if name not in known:
             raise UsageError(unknown("setting", prefix + str(name), [prefix + one for one in known]))
-    hints, made = _hints(cast(Any, kind)), {}
+    hints, made = hints_of(cast(Any, kind)), {}
     for name, entry in known.items():
         place, value = prefix + name, values.get(name, UNSET)
         if isinstance(value, str) and value == UNSET:
@@ -81,7 +81,8 @@ def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
 
 
 @cache
-def _hints(kind: type[Any]) -> dict[str, Any]:
+def hints_of(kind: type[Any]) -> dict[str, Any]:
+    """The annotations of a class."""
     return get_type_hints(kind, include_extras=True)
 
 

@@ -84,6 +84,7 @@ def write(model: KripkeModel, path: Path) -> None:
             f"cannot draw an e-state to {path}: the name must end in {', '.join(pictures)}; a page of a plan in .html"
         )
     picture = pictures[path.suffix]()
+    path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_bytes(picture)
 

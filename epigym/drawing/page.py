@@ -16,7 +16,7 @@ from typing import Any
 from epigym.drawing import FULL_LABELS, UNCHANGED, svg
 from epigym.drawing.beliefs import view
 from epigym.drawing.steps import Change, change, take_step, walk, witnesses
-from epigym.io.files import replacing
+from epigym.io.files import write_text
 from epigym.space.branching import outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
@@ -30,9 +30,7 @@ SMALLEST = 0.65  # scale below which a picture is not shrunk to fit
 
 def write_page(space: StateSpace, plan: Sequence[str], path: Path) -> None:
     """Write the page of `plan` to `path`, with errors as `page`."""
-    text = page(space, plan)
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(path, page(space, plan))
 
 
 def page(space: StateSpace, plan: Sequence[str]) -> str:

@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from epigym.errors import UsageError
-from epigym.problem import Reading, load_problem
+from epigym.problem import Reading, find_problems, load_problem
 from epigym.task.task import Task
 from learn.data.distribution import check_domains, draw
 from learn.data.files import sample_files
 from learn.data.pairs import Pairs, rollout_of
-from learn.data.problems import expand_patterns, named
+from learn.data.problems import named
 from learn.data.progress import visits
 from learn.training.drawing import all_pairs, drawn
 from learn.training.options import DistanceOptions, PublishedOptions, SampledOptions, SearchValidation, Training
@@ -48,7 +48,7 @@ class Source:
     def names(self) -> list[str]:
         """Of the problems that are read; empty where they are sampled from domains."""
         if self.problems or isinstance(self.settings.data, SampledOptions):
-            return expand_patterns(self.problems)
+            return find_problems(self.problems)
         return named("train", self.domains, [])
 
     @cached_property

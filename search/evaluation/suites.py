@@ -17,7 +17,7 @@ from epigym.errors import MissingError, ProblemWarning, UsageError
 from epigym.io.sealed import digest
 from epigym.language import Semantics
 from epigym.names import unknown
-from epigym.problem import Reading, load_problem
+from epigym.problem import Reading, find_problems, load_problem
 from epigym.task.task import Task
 
 
@@ -75,15 +75,8 @@ class Problem:
 
 
 def named_problems(names: Iterable[str], semantics: Semantics) -> list[Problem]:
-    """Problems that are named one by one: files or `domain/instance`."""
-    found = []
-    for name in names:
-        if not name:
-            raise UsageError("problems: a name is empty: name files, or domain/instance")
-        head, path = name.partition("/")[0], Path(name)
-        domain = head if head in domains.DOMAINS and not path.is_file() else path.resolve().parent.name
-        found.append(Problem(name, domain, name, Reading(semantics)))
-    return found
+    """Problems that are named: files, folders or patterns of files, or `domain/instance`."""
+    return [_named(name, semantics) for name in find_problems(names)]
 
 
 def problems_of(
@@ -106,12 +99,18 @@ def problems_of(
         by_domain = {domain: _epddl_domain(choice, domain) for domain in choice["domains"]}
     else:
         by_domain = {}
-        for problem in named_problems(_instances(choice), semantics):
+        for problem in (_named(name, semantics) for name in _instances(choice)):
             by_domain.setdefault(problem.domain, []).append(problem)
     for domain in only:
         if domain not in by_domain:
             raise UsageError(unknown("domain", domain, by_domain))
     return [problem for domain in only or by_domain for problem in islice(by_domain[domain], per_domain)]
+
+
+def _named(name: str, semantics: Semantics) -> Problem:
+    head = name.partition("/")[0]
+    domain = head if head in domains.DOMAINS and not Path(name).is_file() else Path(name).resolve().parent.name
+    return Problem(name, domain, name, Reading(semantics))
 
 
 def _instances(choice: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,23 +1,25 @@
 """The page to look around in a problem, served: what stands in its address is all that it knows.
 
-An address such as `/?after=open_a,peek_a` names the actions that lead to an e-state. Whoever asks changes nothing.
+An address such as `/?after=open_a,peek_a` names the actions that lead to an e-state, in the grammar of command lines.
+Requests change nothing; those that pages of others make are refused, and paths are bounded.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
 from html import escape
 from importlib.resources import files
 from threading import Lock
-from urllib.parse import unquote, urlsplit
+from typing import Any
 
 from flask import Flask, Response, abort, jsonify, request
 from werkzeug.exceptions import HTTPException
 
+from domains.words import names
 from epigym.drawing.page import shown, written
 from epigym.errors import EpigymError
 from search.agents.limits import Limits
@@ -30,6 +32,8 @@ POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """What the page may ask of whom: nothing of strangers."""
+MAX_STEPS = 500
+"""The longest path that a request may name, which takes less than a second to follow."""
 
 _ERROR = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -50,13 +54,16 @@ def app_of(exploration: Exploration, configuration: Configuration, limits: Limit
             without our doing may belong to a page that wants to look over the user's shoulder.
     """
     app = Flask(__name__, static_folder=None)
-    turn = Lock()
+    turn, own = Lock(), re.compile(rf"({re.escape(host)}|localhost|[\d.]+|\[[\da-fA-F:]+\])(:\d+)?")
 
     @app.before_request
     def refuse_strangers() -> None:
-        name = _name_in(request.host) or "nothing"
-        if name not in (host, "localhost") and not _is_address(name):
-            abort(400, f"served as {host}, not as {name}: open the address that the command printed")
+        if not own.fullmatch(request.host):
+            abort(400, f"served as {host}, not as {request.host}: open the address that the command printed")
+        origin = request.headers.get("Origin", f"http://{request.host}")
+        site = request.headers.get("Sec-Fetch-Site", "none")
+        if origin.partition("://")[2] != request.host or site not in ("none", "same-origin"):
+            abort(403, "another page asks: open the address that the command printed")
 
     @app.after_request
     def restrict(response: Response) -> Response:
@@ -75,9 +82,14 @@ def app_of(exploration: Exploration, configuration: Configuration, limits: Limit
 
     @app.get("/")
     def page() -> str:
-        with turn:
-            steps = exploration.steps(_names("after"))
-        task = exploration.space.task
+        task, following = exploration.space.task, exploration.steps(_names("after"))
+
+        def take() -> dict[str, Any] | None:
+            """The next step; others take their turns between the steps, as each may have to be drawn."""
+            with turn:
+                return next(following, None)
+
+        steps = [step for step in iter(take, None) if step]
         told = {
             "actions": len(task.actions),
             "heuristic": exploration.heuristic.name,
@@ -125,24 +137,11 @@ def app_of(exploration: Exploration, configuration: Configuration, limits: Limit
 
 
 def _names(parameter: str) -> list[str]:
-    """The names in a parameter of the address, between commas; a name has its own as `%2C`."""
-    return [unquote(name) for name in request.args.get(parameter, "").split(",") if name]
-
-
-def _name_in(host: str) -> str | None:
-    """The name or address in a Host header, if it is well-formed."""
-    try:
-        return urlsplit(f"//{host}").hostname
-    except ValueError:
-        return None
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
+    """The names in a parameter of the address."""
+    found = names(request.args.get(parameter, ""))
+    if len(found) > MAX_STEPS:
+        abort(400, f"{parameter}: {len(found)} names: at most {MAX_STEPS} are followed")
+    return found
 
 
 def _told(line: str, code: int) -> tuple[str | Response, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -91,10 +91,11 @@ class Exploration:
         self._start = start(space)
         self._step = lru_cache(_KEPT_STEPS)(partial(step_to, space))
 
-    def steps(self, path: Sequence[str]) -> list[dict[str, Any]]:
+    def steps(self, path: Sequence[str]) -> Iterator[dict[str, Any]]:
         """The initial e-state and what each action of a path led to, as the page that steps through a plan has them."""
         states = walk(self.space, path)
-        return [self._start, *map(self._step, states, path, states[1:])]
+        yield self._start
+        yield from map(self._step, states, path, states[1:])
 
     def choices(self, path: Sequence[str]) -> list[Choice]:
         """The steps that can be taken after a path, actions in declared order, without those that are left out.

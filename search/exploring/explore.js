@@ -13,9 +13,11 @@ const eyes = [[], ...data.agents.map((_, agent) => [agent])].map(agents =>
 at("size").before(make("nav", { id: "eyes", "aria-label": "as seen by whom" }, ...eyes.map(([, eye]) => eye)));
 eyes[0][1].after(make("span", { class: "note" }, "or as seen by"));
 
-/* Names for an address, in which they are read twice. */
+/* Names for an address, in the grammar of command lines: quoted unless they read as one name. */
 function listed(names) {
-  return names.map(name => encodeURIComponent(encodeURIComponent(name))).join(",");
+  const isPlain = name => /^[^\s,'"()[\]{}]([^,'"()[\]{}]*[^\s,'"()[\]{}])?\s*(\([^'"()[\]{}]*\))?$/.test(name);
+  const written = names.map(name => isPlain(name) ? name : "'" + name.replace(/['\\]/g, "\\$&") + "'");
+  return encodeURIComponent(written.join(",")).replaceAll("%2C", ",");
 }
 
 function address(path, number = path.length) {

@@ -1,4 +1,4 @@
-"""The page of the catalogue: `python -m tests.catalogue.page` writes docs/catalogue.md anew."""
+"""The page of the catalogue, whose inputs are read there: `python -m tests.catalogue.page` writes the answers anew."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from itertools import groupby
 
 from epigym.cli.codes import ExitCode
 from tests.catalogue.files import FILES
-from tests.catalogue.running import Outcome
+from tests.catalogue.running import PAGE, Outcome
 from tests.helpers.benchmark_files import ROOT
 
-PAGE = ROOT / "docs" / "catalogue.md"
 _HEAD = """# What epigym answers to wrong input
 
 Every line below is run by `pytest tests/catalogue --full` and its answer held against this page; without `--full` it is

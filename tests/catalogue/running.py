@@ -18,10 +18,11 @@ from pathlib import Path
 from domains import DomainError
 from epigym.cli.codes import ExitCode
 from epigym.errors import EpigymError
-from tests.catalogue.entries import CALLS, COMMANDS
 from tests.catalogue.files import FILES
+from tests.helpers.benchmark_files import ROOT
 from tests.tools.command_server import execute
 
+PAGE = ROOT / "docs" / "catalogue.md"
 _HEAVY = ("epigym.__main__", "domains.__main__", "search.planning.planner", "search.evaluation.running", "learn.train")
 """What many commands import, imported once."""
 _MODULES = {"epigym-plan": ["search.competition"]}
@@ -88,14 +89,20 @@ def outcomes(folder: Path, stride: int) -> Iterator[Outcome]:
     os.chdir(folder / "work")
     for name in _HEAVY:
         importlib.import_module(name)
-    for group, calls in CALLS.items():
-        names: dict[str, object] = {}
-        exec(_PREAMBLE, names)
-        for call in calls:
-            yield _called(group, call, names)
-    for group, lines in COMMANDS.items():
-        for line in lines[:: stride if "." in group else 1]:
-            yield _commanded(group, line, folder)
+    for group, inputs in entries().items():
+        if group[0].isupper():
+            names: dict[str, object] = {}
+            exec(_PREAMBLE, names)
+            yield from (_called(group, call, names) for call in inputs)
+        else:
+            yield from (_commanded(group, line, folder) for line in inputs[:: stride if "." in group else 1])
+
+
+def entries() -> dict[str, list[str]]:
+    """The inputs on the page: command lines by what starts the command, and Python by what it is about."""
+    sections = PAGE.read_text(encoding="utf-8").partition("\n## Files\n")[0].split("\n## ")[1:]
+    cells = {part.partition("\n")[0]: re.findall(r"^\|(.*?)(?<!\\)\|", part, re.MULTILINE)[2:] for part in sections}
+    return {group: [cell.strip(" `").replace("\\|", "|") for cell in found] for group, found in cells.items()}
 
 
 def _called(group: str, call: str, names: dict[str, object]) -> Outcome:

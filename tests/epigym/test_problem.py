@@ -14,9 +14,8 @@ import epigym
 from epigym.__main__ import main
 from epigym.cli.codes import ExitCode
 from epigym.drawing import dot
-from epigym.errors import EpigymError, UsageError
-from epigym.io.files import read_plan
-from epigym.problem import Reading, domain_problem, load_problem
+from epigym.errors import EpigymError, MissingError, UsageError
+from epigym.problem import Reading, domain_problem, find_problems, load_problem
 from epigym.space.space import StateSpace
 from tests.helpers.epddl_problem import write_problem
 from tests.helpers.tasks import COIN
@@ -120,6 +119,35 @@ def test_an_instance_can_be_a_parameter_as_in_an_environment(
     assert "9_pl_9" in capsys.readouterr().err
 
 
+def test_action_names_with_commas_and_parentheses_are_in_lists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("coin.txt").write_text(COIN.replace("lift", "lift(a,1)").replace("look", "look(at,coin)"))
+    lists = ("lift(a,1),look(at,coin)", "[lift(a,1), look(at,coin)]", "'lift(a,1)',\"look(at,coin)\"")
+    for number, after in enumerate(lists):
+        assert main(["show", "coin.txt", f"after={after}", f"out={number}.dot"]) == 0
+    assert "applicable  2: look(at,coin), shout\n" in capsys.readouterr().out
+    assert len({Path(f"{number}.dot").read_text() for number in range(len(lists))}) == 1
+    assert main(["validate", "coin.txt", "plan=lift(a,1),look(at,coin),shout"]) == 0
+    assert main(["explain", "coin.txt", "after=lift(a,1)", "top=1"]) == 0
+
+
+def test_problems_are_found_in_folders_and_by_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_problem(tmp_path)
+    for name in ("b.txt", "a.txt", "a/x[1].txt"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(COIN)
+    Path("plan.json").write_text("[]")
+    files = find_problems(["."])
+    assert files == [f"./{name}" for name in ("a.txt", "b.txt", "coin-1.epddl", "coin-1.json")]
+    assert find_problems(["b.txt", "?.txt", "gossip", "a/x[1].txt", "a"]) == ["b.txt", "a.txt", "gossip", "a/x[1].txt"]
+    for wrong in ("*.gone", "a/*.json"):
+        with pytest.raises(MissingError, match=r"^no file matches '"):
+            find_problems([wrong])
+
+
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"epigym {epigym.__version__}\n"
@@ -132,22 +160,6 @@ def test_show_says_a_warning_in_one_line(tmp_path: Path) -> None:
     assert re.fullmatch(r"warning: coin\.txt:\d+:\d+: .*\n", errors)
 
 
-def test_an_empty_name_and_a_second_instance_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for words, message in (
-        (["show", ""], "expected a problem file, or domain/instance such as coin_in_the_box/pl_5, got ''"),
-        (["show", "grapevine", "out="], "out is empty: name a file"),
-        (["convert", "grapevine", "out="], "out is empty: name a file"),
-        (["show", "grapevine/3_pl_4", "instance=3_pl_4"], "grapevine/3_pl_4 is an instance already: leave instance="),
-    ):
-        assert main(words) == ExitCode.USAGE
-        assert message in capsys.readouterr().err
-    with pytest.raises(EpigymError, match="the name of the file is empty"):
-        read_plan("")
-
-
 def test_a_folder_is_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("coins", "coins.txt", "grapevine"):
@@ -158,10 +170,7 @@ def test_a_folder_is_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert load_problem("grapevine").domain == "grapevine"  # a domain, whatever folders there are
 
 
-LIBRARIES = ["kinds.epddl", "[kinds.epddl]", "['kinds.epddl']", "[kinds.epddl, more.epddl]"]
-
-
-@pytest.mark.parametrize("libraries", LIBRARIES)
+@pytest.mark.parametrize("libraries", ["kinds.epddl", "[kinds.epddl, more.epddl]", "'kinds.epddl',more.epddl"])
 def test_show_reads_the_files_of_an_epddl_problem(
     libraries: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -173,54 +182,6 @@ def test_show_reads_the_files_of_an_epddl_problem(
     assert "agents      2: Ann, Bob\n" in capsys.readouterr().out
     assert main(["show", "coin-1.epddl", "out=coin.dot"]) == ExitCode.USAGE
     assert "needs its domain: give domain_file" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "message", "code"),
-    [
-        (["grapvine"], "did you mean 'grapevine'", ExitCode.NO_INPUT),
-        (["grapevine", "agent=3"], "did you mean 'agents'", ExitCode.USAGE),
-        (["grapevine", "3"], "a parameter is given as name=value, got '3'", ExitCode.USAGE),
-        (["grapevine", "after=right_a,left_x"], "after, step 2: unknown action 'left_x': did you", ExitCode.USAGE),
-        (
-            ["gossip", "after=tell_a_b,tell_a_b"],
-            "error: after, step 2: action 'tell_a_b' is not applicable: ",
-            ExitCode.USAGE,
-        ),
-        (["grapevine", "scene=yes"], "scene must be true or false, got 'yes'", ExitCode.USAGE),
-        (["grapevine/3_pl_4", "scene=true"], "grapevine/3_pl_4 is an instance: scene=true draws", ExitCode.USAGE),
-        (["grapevine", "domain_file=x.epddl"], "domain_file, libraries and plank_compat do not apply", ExitCode.USAGE),
-        (["gone.epddl", "domain_file=x.epddl"], "no such problem file: gone.epddl", ExitCode.NO_INPUT),
-        ([__file__, "domain_fil=x.epddl"], "is a file: unknown parameter 'domain_fil': did you", ExitCode.USAGE),
-        (["grapvine", "scene=true"], "did you mean 'grapevine'", ExitCode.USAGE),
-        (["grapevine", "out=picture.jpg"], "must end in .svg, .png, .dot", ExitCode.USAGE),
-        (
-            ["grapevine", "out=missing/picture.png"],
-            "cannot write missing/picture.png: No such file",
-            ExitCode.CANNOT_WRITE,
-        ),
-    ],
-)
-def test_show_explains_bad_input(
-    words: list[str],
-    message: str,
-    code: ExitCode,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["show", *words]) == code
-    errors = capsys.readouterr().err
-    assert message in errors
-    assert errors.count("\n") == 1
-    assert not list(tmp_path.iterdir())
-
-
-def test_importing_the_package_needs_neither_torch_nor_the_front_ends() -> None:
-    code = "import sys, epigym; print(*{'torch', 'lark', 'pygraphviz', 'matplotlib', 'networkx'} & set(sys.modules))"
-    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    assert printed.strip() == ""
 
 
 def test_acting_in_an_environment_needs_no_torch() -> None:

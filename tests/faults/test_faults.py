@@ -35,9 +35,9 @@ def core(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) 
 def outcome(core: Path, number: int, test: str) -> tuple[int, str]:
     """How a test of those that `make test` runs ends with a fault, by its number."""
     environment = {**os.environ, "EPI_CORE": str(core), "EPI_FAULT": str(number), "OMP_NUM_THREADS": "1"}
-    plugins = ("tests.tools.other_core", "tests.faults.first_example", "no:cacheprovider")
+    plugins = ("tests.tools.other_core", "no:cacheprovider")
     options = [option for plugin in plugins for option in ("-p", plugin)]
-    command = [sys.executable, "-m", "pytest", "-qx", "-m", "not slow", *options, test]
+    command = [sys.executable, "-m", "pytest", "-qx", "-m", "not slow", "--hypothesis-profile=first", *options, test]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
 

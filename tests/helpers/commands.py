@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from importlib import import_module
 from typing import TypeVar
 
 from hydra import compose, initialize_config_dir
@@ -11,6 +12,13 @@ from epigym.cli.settings import Settings, read
 from epigym.config.packages import PLACE
 
 S = TypeVar("S", bound=Settings)
+
+
+def settings_of(door: str) -> type[Settings]:
+    """The settings of a command by its module."""
+    kinds = [kind for kind in vars(import_module(door)).values() if isinstance(kind, type)]
+    [found] = [kind for kind in kinds if issubclass(kind, Settings) and kind.__module__ == door]
+    return found
 
 
 def composed(kind: type[S], name: str, *overrides: str) -> S:

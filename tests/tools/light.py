@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 import sys
 from collections.abc import Sequence
+from importlib.metadata import requires
 
-from epigym.config.packages import EXTRAS
+import epigym  # noqa: F401
 
+EXTRAS = {
+    name.replace("-", "_") for name in re.findall(r"(\S+)>\S+; extra == .(?!dev)", "\n".join(requires("epigym") or ()))
+}
 PLUGINS = "hydra_plugins"  # the package in which Hydra finds the launchers of the extra `sweep`
 
 
@@ -20,7 +25,7 @@ class Without:
 
 
 def main() -> None:
-    assert EXTRAS.keys().isdisjoint(sys.modules), "importing epigym needs an extra"
+    assert EXTRAS.isdisjoint(sys.modules), "importing epigym needs an extra"
     sys.meta_path.insert(0, Without())
     sys.path[0] = ""  # as for `python -m`
     del sys.argv[0]

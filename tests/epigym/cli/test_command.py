@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import errno
 import logging
+import re
+import shlex
 import signal
 import subprocess
 import sys
 import tomllib
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -26,54 +26,28 @@ from epigym.cli.runner import run
 from epigym.cli.settings import Settings
 from epigym.config.packages import PLACE, check_place
 from epigym.errors import EpigymError, MissingError
-from epigym.problem import Reading
-from search.evaluate import Evaluate
 from search.solve import Solve
-from tests.helpers.commands import composed
+from tests.helpers.commands import settings_of
 from tests.helpers.tasks import COIN
 
 DOORS = [door for room in ("learn", "search") for door in doors(room) if door != "search.competition"]
+DOORS += ["epigym.cli.show", "epigym.cli.convert"]
 Outcome = tuple[int, str, str]
 Call = Callable[..., Outcome]
 
 
 @pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Call]:
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
     """Runs a command in this process and in a folder of its own: its exit code, output and errors."""
     (tmp_path / "coin.txt").write_text(COIN)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HYDRA_FULL_ERROR", "")
-    monkeypatch.setattr(sys, "path", sys.path[:])
-    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
-    handlers, level = logging.root.handlers[:], logging.root.level
-    signals = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
-    def start(door: str, *arguments: str, command: Callable[[], object] | None = None) -> Outcome:
-        monkeypatch.setattr(sys, "argv", [door, *arguments])
-        with pytest.raises(SystemExit) as stop:
-            (command or import_module(door).main)()
+    def start(name: str, *arguments: str) -> Outcome:
+        code = main([name, *arguments])
         output, errors = capfd.readouterr()
-        return int(stop.value.code or 0), output, errors
+        return code, output, errors
 
-    yield start
-    logging.root.handlers[:] = handlers
-    logging.root.setLevel(level)
-    for number, handler in signals.items():
-        signal.signal(number, handler)
-
-
-def test_what_stands_alone_is_a_list_of_one() -> None:
-    settings = composed(Evaluate, "evaluate", "agents=bfs", "heuristics=l_pg", "problems=ok.txt")
-    assert (settings.agents, settings.heuristics, settings.problems) == (["bfs"], ["l_pg"], ["ok.txt"])
-    reading = composed(Solve, "solve", "problem=x", "libraries=kinds.epddl").reading
-    assert reading == Reading(libraries=("kinds.epddl",)) == Reading(libraries="kinds.epddl")  # type: ignore[arg-type]
-
-
-def test_numbers_are_of_the_type_that_is_asked_for() -> None:
-    settings = composed(Solve, "solve", "problem=7", "time_limit=5", "memory_limit=1024", "max_expanded=null")
-    assert (settings.problem, settings.max_expanded) == ("7", None)
-    assert (settings.time_limit, type(settings.time_limit)) == (5, float)
-    assert (settings.memory_limit, type(settings.memory_limit)) == (1024, int)
+    return start
 
 
 def test_a_full_disk_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,65 +55,72 @@ def test_a_full_disk_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch) ->
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
     monkeypatch.setattr(Path, "write_text", full)
-    code, _, errors = call("search.solve", "problem=coin.txt", "agent=bfs", "run_dir=out")
+    code, _, errors = call("solve", "problem=coin.txt", "agent=bfs", "run_dir=out")
     assert (code, errors.count("\n")) == (ExitCode.CANNOT_WRITE, 1)
     assert errors.startswith("error: cannot write out/")
     assert "No space left on device" in errors
 
 
-@pytest.mark.parametrize(
-    ("door", "arguments", "message"),
-    [
-        (
-            "search.validate",
-            ("problem=coin.txt", "plan=lift,look"),
-            "plan=lift,look: write a list as plan=[lift,look]; -m",
-        ),
-        ("search.solve", ("problem=coin.txt", "plan_file="), "cannot write '': the name of the file is empty"),
-        ("search.solve", ("problem=coin.txt", "run_dir="), "run_dir is empty: name a file or folder"),
-        ("search.evaluate", ("problems=.",), ". is a folder: name a problem file in it"),
-        ("search.evaluate", ("folder=",), "folder is empty: name a file or folder"),
-        (
-            "search.evaluate",
-            ("problems=coin.txt", "agents=[hfs]", "heuristics=[gnn]"),
-            "no finished run fits a problem of",
-        ),
-        ("learn.graph_ppo", ("seeds=[]",), "seeds=[]: expected one at least"),
-        ("learn.graph_ppo", ("problem.encoding=hsah",), "unknown encoding 'hsah': did you mean 'hash'?"),
-        ("learn.train", ("problem=hopeless.txt",), "nothing to learn from: none of 1 problems has a goal"),
-    ],
-)
-def test_wrong_values_are_refused_in_one_line_and_leave_nothing(
-    call: Call, tmp_path: Path, door: str, arguments: tuple[str, ...], message: str
-) -> None:
-    (tmp_path / "hopeless.txt").write_text(COIN.replace("shout if B(a, tail)", "shout if -tail"))
-    code, _, errors = call(door, *arguments)
-    assert code in (ExitCode.USAGE, ExitCode.BAD_INPUT, ExitCode.NO_INPUT, ExitCode.CANNOT_WRITE)
-    assert message in errors
-    assert errors.count("error: ") == 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["coin.txt", "hopeless.txt"]
-
-
 @pytest.mark.parametrize("door", DOORS)
 def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, door: str) -> None:
-    code, _, errors = call(door, "debug=7")  # refused by the settings, after Hydra has composed them
+    code, _, errors = call(door.rpartition(".")[2], "debug=7")  # by the settings, after Hydra has composed them
     assert (code, errors.count("\n")) == (ExitCode.USAGE, 1)
     assert [path.name for path in tmp_path.iterdir()] == ["coin.txt"]
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    {
+        "slove": "unknown command 'slove': did you mean 'solve'?",
+        "show coin.txt after=shout": "after, step 1: action 'shout' is not applicable",
+        "show coin.txt after=lift plan=[lift]": "after and plan both name actions",
+        "show coin.txt plan=[fly]": "plan, step 1: unknown action 'fly'",
+        "show coin_in_the_box/pl_5 scene=true": "coin_in_the_box/pl_5 is an instance",
+        "show grapvine scene=true": "did you mean 'grapevine'?",
+        "show coin.txt agents=3": "coin.txt is a file: unknown setting 'agents'",
+        "show grapevine plank_compat=true": "plank_compat do not apply to it",
+        "show ''": "expected a problem file, or domain/instance",
+        "convert gossip agents=many out=a.json": "agents must be a whole number",
+        "convert gossip out=a.json consistent_beliefs=true": "consistent_beliefs=true: a file does not tell it",
+        "solve coin.txt --debgu": "unknown option '--debgu'",
+        "solve coin.txt --config-name": "expected one argument",
+        "solve coin.txt policy_file=a.json": "policy_file=a.json: there is no policy to write",
+        "solve coin.txt agent=bfs,hfs": "agent=bfs,hfs: expected one value",
+        "solve coin.txt agent=null ~agent": "a group of options cannot be null",
+        "solve coin.txt agnet=bfs": "unknown setting 'agnet': did you mean 'agent'?",
+        "solve coin.txt ~agnet": "unknown setting 'agnet': did you mean 'agent'?",
+        "solve coin.txt max_expanded=${gone}": "max_expanded: ",
+        "solve coin.txt [=1": "cannot be read as name=value",
+        "evaluate suite=standrad": "unknown suite 'standrad': did you mean 'standard'?",
+        "evaluate agents={name:bfs}": "agents: a list is replaced by a list only",
+    }.items(),
+)
+def test_a_wrong_line_is_answered_in_one_and_leaves_nothing(call: Call, line: str, message: str) -> None:
+    code, _, errors = call(*shlex.split(line))
+    assert (code >= ExitCode.USAGE, errors.count("error: "), errors.count("\n")) == (True, 1, 1)
+    assert message in errors
+    assert [path.name for path in Path().iterdir()] == ["coin.txt"]
+
+
 def test_a_command_that_meets_a_wrong_file_leaves_no_folder(call: Call, tmp_path: Path) -> None:
-    (tmp_path / "wrong.txt").write_text("fluent;")
-    assert call("search.solve", "problem=wrong.txt", "run_dir=run")[0] == ExitCode.BAD_INPUT
-    assert call("learn.assess", "domain=coin_in_the_box")[0] == ExitCode.NO_INPUT
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["coin.txt", "wrong.txt"]
+    wrong = {
+        "wrong.txt": "fluent;",
+        "hopeless.txt": COIN.replace("shout if B(a, tail)", "shout if -tail"),
+    }
+    for name, text in wrong.items():
+        (tmp_path / name).write_text(text)
+    assert call("solve", "wrong.txt", "run_dir=run")[0] == ExitCode.BAD_INPUT
+    assert call("assess", "domain=coin_in_the_box")[0] == ExitCode.NO_INPUT
+    assert "none of 1 problems has a goal" in call("train", "hopeless.txt")[2]
+    assert {path.name for path in tmp_path.iterdir()} == {"coin.txt", *wrong}
 
 
 def test_what_writes_nothing_runs_where_nothing_can_be_written(call: Call, tmp_path: Path) -> None:
     (tmp_path / "outputs").touch()  # nothing can be made below it, not even by root
-    assert call("search.solve", "problem=coin.txt", "agent=bfs")[0] == 0
-    assert call("search.validate", "problem=coin.txt", "plan=[lift,look,shout]")[0] == 0
-    assert call("learn.explain", "problem=coin_in_the_box/pl_5", "top=1")[0] == 0
-    assert call("search.solve", "problem=coin.txt", "run_dir=outputs/run")[0] == ExitCode.CANNOT_WRITE
+    assert call("solve", "problem=coin.txt", "agent=bfs")[0] == 0
+    assert call("validate", "problem=coin.txt", "plan=[lift,look,shout]")[0] == 0
+    assert call("explain", "problem=coin_in_the_box/pl_5", "top=1")[0] == 0
+    assert call("solve", "problem=coin.txt", "run_dir=outputs/run")[0] == ExitCode.CANNOT_WRITE
     assert sorted(path.name for path in tmp_path.iterdir()) == ["coin.txt", "outputs"]
 
 
@@ -155,10 +136,10 @@ def test_the_log_of_a_run_is_in_its_folder_once_that_is_there(tmp_path: Path) ->
 
 
 def test_what_a_run_writes_is_in_one_folder_with_its_log(call: Call, tmp_path: Path) -> None:
-    assert call("learn.draw", "domain=gossip", "split=[train]", "draws=1")[0] == 0
+    assert call("draw", "domain=gossip", "split=[train]", "draws=1")[0] == 0
     [folder] = tmp_path.glob("outputs/draw/*")
     assert {path.name for path in folder.iterdir()} == {"draw.log", "problems.csv", "sizes.csv", "sizes.md"}
-    assert call("learn.draw", "domain=gossip", "split=[train]", "draws=1", "hydra.run.dir=mine")[0] == 0
+    assert call("draw", "domain=gossip", "split=[train]", "draws=1", "hydra.run.dir=mine")[0] == 0
     assert (tmp_path / "mine" / "problems.csv").exists()
 
 
@@ -166,20 +147,21 @@ def fails(settings: Settings) -> None:
     raise ZeroDivisionError("by zero")
 
 
-def test_an_error_of_the_program_is_one_line_and_a_traceback_only_on_demand(call: Call) -> None:
-    def command() -> None:
+def test_an_error_of_the_program_is_one_line_and_a_traceback_only_on_demand(
+    call: Call, capfd: pytest.CaptureFixture[str]
+) -> None:
+    sys.argv = ["solve", "coin.txt"]
+    with pytest.raises(SystemExit) as stop:
         run(fails, Solve, "search.solve")
-
-    code, _, errors = call("search.solve", "problem=coin.txt", command=command)
-    assert (code, errors.count("\n")) == (ExitCode.FAILURE, 1)
-    assert "ZeroDivisionError: by zero (add debug=true for the traceback)" in errors
-    sys.argv = ["search.solve", "problem=coin.txt", "debug=true"]
+    assert stop.value.code == ExitCode.FAILURE
+    assert capfd.readouterr().err == "error: ZeroDivisionError: by zero (add debug=true for the traceback)\n"
+    sys.argv = ["solve", "coin.txt", "debug=true"]
     with pytest.raises(ZeroDivisionError):
-        command()
+        run(fails, Solve, "search.solve")
 
 
 def test_the_other_runs_of_a_sweep_are_done_before_an_error_is_raised(call: Call, tmp_path: Path) -> None:
-    code, _, errors = call("search.solve", "-m", "problem=gone.txt,coin.txt", "agent=bfs")
+    code, _, errors = call("solve", "-m", "problem=gone.txt,coin.txt", "agent=bfs")
     assert code == ExitCode.NO_INPUT
     assert "error: no such problem file: gone.txt\n" in errors
     assert "Traceback" not in errors
@@ -190,7 +172,7 @@ def test_the_configuration_of_the_user_is_left_alone(call: Call, tmp_path: Path)
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "__init__.py").touch()
     (tmp_path / "conf" / "validate.yaml").write_text("nonsense: 1\n")
-    code, output, _ = call("search.validate", "problem=coin.txt", "plan=[lift,look,shout]")
+    code, output, _ = call("validate", "problem=coin.txt", "plan=[lift,look,shout]")
     assert (code, output) == (0, "valid: 3 actions reach the goal of coin\n")
 
 
@@ -210,13 +192,11 @@ def test_a_package_that_hides_ours_is_named(tmp_path: Path, monkeypatch: pytest.
 def test_help_tells_everything_about_a_command(door: str) -> None:
     text, module = page(door), import_module(door)
     assert text.startswith(module.__doc__.strip())
-    assert f"\n  python -m {door}" in text
-    [settings] = [
-        kind
-        for kind in vars(module).values()
-        if isinstance(kind, type) and issubclass(kind, Settings) and kind.__module__ == door
-    ]
-    for name in {entry.name for entry in fields(settings)} - {"suffix", "per_domain"}:  # which the group `size` holds
+    assert re.search(rf"\n  (python -m|epigym) ({re.escape(door)}|{door.rpartition('.')[2]}) ", text)
+    for name in {entry.name for entry in fields(settings_of(door))} - {
+        "suffix",
+        "per_domain",
+    }:  # which the group `size` holds
         assert f"\n  {name}:" in text
     for code in ExitCode:
         assert f" {code.value}  {code.meaning}" in text
@@ -245,31 +225,14 @@ def test_commands_answer_without_torch(tmp_path: Path) -> None:
     assert done.stdout == "64\n\n"
 
 
-@pytest.mark.parametrize("room", ["learn", "search"])
-def test_a_room_lists_its_commands(room: str) -> None:
-    listed = subprocess.run([sys.executable, "-m", room], capture_output=True, text=True, check=True).stdout
-    names = {path.stem for path in (PLACE / room).glob("*.py")} - {"__init__", "__main__"}
-    assert len(listed.splitlines()) == len(names)
-    for name in names:
-        summary = ast.get_docstring(ast.parse((PLACE / room / f"{name}.py").read_text())).partition("\n")[0]
-        assert any(line.split("  ")[1] == f"python -m {room}.{name}" for line in listed.splitlines())
-        assert summary in listed
-
-
-def test_one_command_has_all_the_others(call: Call, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 0
-    listed = capfd.readouterr().out
-    assert {line.split()[1] for line in listed.splitlines()} == {
-        *(door.partition(".")[2] for door in [*DOORS, "search.competition"]), "show", "convert", "domains",
-    }  # fmt: skip
-    assert main(["slove"]) == ExitCode.USAGE
-    assert "did you mean 'solve'" in capfd.readouterr().err
-    assert main(["domains", "list"]) == 0
-    assert "grapevine" in capfd.readouterr().out
-    code, output, _ = call("epigym", "validate", "problem=coin.txt", "plan=[lift,look]", command=main)
+def test_one_command_has_all_the_others(call: Call) -> None:
+    names = {line.split()[1] for line in call("--help")[1].splitlines()}
+    assert names == {door.rpartition(".")[2] for door in DOORS} | {"competition", "domains"}
+    assert "grapevine" in call("domains", "list")[1]
+    code, output, _ = call("validate", "coin.txt", "plan=lift,look")
     assert (code, output.startswith("not valid: ")) == (ExitCode.INVALID_PLAN, True)
     Path("beside.py").write_text("from search.agents.breadth_first import BreadthFirst as Mine")
-    assert call("epigym", "solve", "problem=coin.txt", "agent={_target_: beside.Mine}", command=main)[0] == 0
+    assert call("solve", "coin.txt", "agent={_target_: beside.Mine}")[0] == 0
     scripts = tomllib.loads((PLACE / "pyproject.toml").read_text())["project"]["scripts"]
     assert scripts["epigym"] == "epigym.__main__:main"
 
@@ -286,7 +249,7 @@ def test_exit_codes_follow_the_kind_of_an_error() -> None:
 @pytest.mark.parametrize(
     ("door", "module"),
     [
-        ("epigym show grapevine", "lark"),
+        ("epigym show grapevine", "hydra"),
         ("search.solve", "hydra"),
         ("search.competition", "psutil"),
         ("learn.train", "hydra"),

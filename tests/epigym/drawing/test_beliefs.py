@@ -44,16 +44,6 @@ def test_around_the_box() -> None:
     assert nested(found, 1, 0).truth[tail] == "1"  # b believes that a believes that it is tails
 
 
-def test_who_hears_a_secret_knows_it() -> None:
-    space = StateSpace(load_problem("grapevine/3_pl_4"))
-    secret = space.task.fluents.index("sa")
-    before, after = (view(space.model(state), depth=1) for state in walk(space, ("share_a_sa_1",)))
-    assert (before.standings[secret], after.standings[secret]) == ("kuu", "kkk")
-    # Before, b believed that a knows its secret, whatever that is.
-    assert (nested(before, 1).truth[secret], nested(before, 1).standings[secret]) == ("v", "kuu")
-    assert nested(after, 1).standings[secret] == "kkk"
-
-
 # At world 0 agent a takes itself to be in 1, b in either, c nowhere; they differ in q alone.
 APART = KripkeModel(
     ("p", "q"),

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -19,14 +18,11 @@ from epigym import drawing
 from epigym.drawing.fonts import without_font_warnings
 from epigym.drawing.steps import Change
 from epigym.errors import EpigymError
-from epigym.problem import load_problem
 from epigym.space.kripke_model import KripkeModel
-from epigym.space.space import StateSpace
 from epigym.task.task import EState
 
 EMPTY: frozenset[str] = frozenset()
 EMPTY_ROW: frozenset[int] = frozenset()
-SVG = "{http://www.w3.org/2000/svg}"
 
 # a cannot tell 0 and 1 apart, b takes both for 2, where nobody else goes; c believes everything.
 MODEL = KripkeModel(
@@ -88,12 +84,6 @@ def test_a_box_per_world_lists_its_fluents_and_the_caption_those_of_all_worlds()
     assert picture.caption == "● a &#160; ● b &#160; ● c true everywhere: shut 3 worlds"
 
 
-def test_designated_worlds_are_marked() -> None:
-    marks = {world: (box.get("peripheries"), box.get("fillcolor")) for world, box in parsed(MODEL).boxes.items()}
-    assert marks[0] == ("2", drawing.TINT)
-    assert all(peripheries != "2" and colour != drawing.TINT for peripheries, colour in (marks[1], marks[2]))
-
-
 def test_what_an_action_changed_is_marked_by_words_and_colour() -> None:
     picture = parsed(MODEL, Change(worlds=frozenset({1}), facts=frozenset({"tail", "at(a,1)"})))
     labels = {world: text(box["label"]) for world, box in picture.boxes.items()}
@@ -105,15 +95,6 @@ def test_what_an_action_changed_is_marked_by_words_and_colour() -> None:
     designated = replace(MODEL, state=replace(MODEL.state, designated=(0, 2)))
     lost = parsed(designated, Change(facts=frozenset({"tail"})))
     assert text(lost.boxes[2]["label"]) == "2 − tail ● ●"
-
-
-def test_loops_are_folded_into_the_box_in_the_agents_colours() -> None:
-    picture = parsed(MODEL)
-    assert all(tail != head for tail, head, _ in picture.lines)
-    dots = '<font color="(#......)"[^>]*>●'
-    colours = {world: re.findall(dots, box["label"]) for world, box in picture.boxes.items()}
-    blue, orange = drawing.PALETTE[:2]
-    assert colours == {0: [blue], 1: [blue], 2: [blue, orange]}
 
 
 def test_lines_have_the_agents_colours_and_arrowheads_where_they_lead_one_way() -> None:
@@ -174,21 +155,6 @@ def test_thinning_is_told() -> None:
     assert "transitivity" not in drawing.dot(clique(4))
 
 
-def test_the_svg_has_the_worlds_and_lines() -> None:
-    root = ElementTree.fromstring(drawing.svg(MODEL))
-    classes = [group.get("class") for group in root.iter(f"{SVG}g")]
-    assert (classes.count("node"), classes.count("edge")) == (3, 3)
-    titles = [title.text for title in root.iter(f"{SVG}title")]
-    assert {"0", "1", "2", "0->1", "0->2", "1->2"} <= set(titles)
-    assert MODEL._repr_svg_() == drawing.svg(MODEL)
-
-
-def test_pictures_are_deterministic() -> None:
-    model = StateSpace(load_problem("grapevine")).model(0)
-    assert drawing.svg(model) == drawing.svg(model)
-    assert drawing.png(model) == drawing.png(model)
-
-
 @pytest.mark.parametrize("worlds", [1, 5, 60])
 def test_pixels_fill_a_canvas_of_fixed_size(worlds: int) -> None:
     pixels = drawing.rgb(clique(worlds), width=320, height=240)
@@ -202,8 +168,9 @@ def test_files_are_written_as_their_names_say(tmp_path: Path) -> None:
     for suffix, content in ((".svg", drawing.svg(MODEL).encode()), (".dot", drawing.dot(MODEL).encode())):
         drawing.write(MODEL, tmp_path / f"model{suffix}")
         assert (tmp_path / f"model{suffix}").read_bytes() == content
-    drawing.write(MODEL, tmp_path / "model.png")
-    assert (tmp_path / "model.png").read_bytes().startswith(b"\x89PNG")
+    assert MODEL._repr_svg_() == drawing.svg(MODEL)
+    drawing.write(MODEL, tmp_path / "new" / "model.png")
+    assert (tmp_path / "new" / "model.png").read_bytes().startswith(b"\x89PNG")
     assert len(list(tmp_path.iterdir())) == 3
     with pytest.raises(EpigymError, match=r"must end in \.svg, \.png, \.dot"):
         drawing.write(MODEL, tmp_path / "model.jpg")
@@ -222,9 +189,8 @@ def test_font_warnings_alone_are_left_out(capfd: pytest.CaptureFixture[str]) -> 
     assert capfd.readouterr().err.startswith("Fontconfig warning")
 
 
-@pytest.mark.parametrize("closed", [False, True])
-def test_drawing_says_nothing(closed: bool) -> None:
+def test_drawing_needs_no_standard_error() -> None:
     code = "from epigym import load_problem, StateSpace; StateSpace(load_problem('gossip')).model(0)._repr_svg_()"
-    code = f"import os; os.close(2); {code}" if closed else code
+    code = f"import os; os.close(2); {code}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stderr == b""

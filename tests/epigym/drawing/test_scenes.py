@@ -19,13 +19,6 @@ from tests.helpers.benchmark_files import ROOT
 PICTURES = ROOT / "docs" / "pictures"
 PAGES = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
 SCENES = [name for name in domains.DOMAINS if (PICTURES / f"{name}.svg").exists()]
-COMMANDS = {name: [name, "scene=true"] for name in SCENES} | {
-    "coin_in_the_box_after_three_steps": ["coin_in_the_box/pl_7", "after=signal_a_c,open_a,peek_a"],
-    "introduction_start": ["coin_in_the_box", "looking=ab"],
-    "introduction_opened": ["coin_in_the_box", "looking=ab", "after=open_a"],
-    "introduction_peeked": ["coin_in_the_box", "looking=ab", "after=open_a,peek_a"],
-}
-"""For each picture the arguments of `epigym show` that draw it."""
 
 
 def unsure(agent: str, formula: str) -> str:
@@ -122,7 +115,14 @@ BELIEFS = {
         "-useless, B(a, -useless), B(b, useless), B(c, useless)",
     ],
 }
-"""What the caption of each scene says, as formulas."""
+"""What the captions of scenes say, as formulas; a domain that is not here need not be on the pages."""
+COMMANDS = {name: [name, "scene=true"] for name in BELIEFS} | {
+    "coin_in_the_box_after_three_steps": ["coin_in_the_box/pl_7", "after=signal_a_c,open_a,peek_a"],
+    "introduction_start": ["coin_in_the_box", "looking=ab"],
+    "introduction_opened": ["coin_in_the_box", "looking=ab", "after=open_a"],
+    "introduction_peeked": ["coin_in_the_box", "looking=ab", "after=open_a,peek_a"],
+}
+"""For each picture the arguments of `epigym show` that draw it."""
 
 
 def scene(name: str) -> KripkeModel:

@@ -10,14 +10,14 @@ from hypothesis import given
 
 from epigym.drawing.steps import Change, Notice, change, notice, walk, witnesses
 from epigym.errors import UsageError
-from epigym.problem import domain_problem, load_problem
+from epigym.problem import domain_problem
 from epigym.space.branching import outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, fluent
 from epigym.task.task import Action, EState, Event
 from tests.helpers.sensing import looking
-from tests.helpers.strategies import AGENTS, FLUENTS, WATCHING, characteristic, estates, renumbered
+from tests.helpers.strategies import AGENTS, FLUENTS, WATCHING, characteristic, estates
 
 SAW, NOTICED, MISSED = Notice
 
@@ -77,12 +77,6 @@ def test_who_saw_what_around_the_box(coin: StateSpace) -> None:
     ]
 
 
-def test_who_heard_a_secret() -> None:
-    space = StateSpace(load_problem("grapevine/3_pl_4"))
-    assert perceived(space, ("share_a_sa_1", "right_a")) == [(SAW, SAW, SAW), (SAW, SAW, SAW)]
-    assert perceived(space, ("right_a", "share_a_sa_2"))[1] == (SAW, MISSED, MISSED)
-
-
 @pytest.mark.parametrize(
     ("kind", "designated", "expected"),
     [
@@ -128,12 +122,6 @@ def test_a_world_is_new_when_a_formula_tells_it_from_all_worlds_before(before: E
     here = [KripkeModel(FLUENTS, AGENTS, EState(after.valuations, after.successors, (world,))) for world in new.worlds]
     expected = {world for world, model in enumerate(here) if not model.holds(any_world_before)}
     assert change(old, new).worlds == expected
-
-
-@given(estates())
-def test_nothing_is_new_after_renumbering(estate: EState) -> None:
-    before, after = (KripkeModel(FLUENTS, AGENTS, one) for one in (estate, renumbered(estate, 1)))
-    assert change(before, after) == Change()
 
 
 def test_a_step_with_an_outcome_leads_there() -> None:

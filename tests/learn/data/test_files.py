@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import domains
-from epigym.errors import EpigymError, MissingError
+from epigym.errors import EpigymError
 from epigym.language import parse_mastar
-from epigym.problem import load_problem
+from epigym.problem import find_problems, load_problem
 from epigym.space.signature import signature
 from epigym.task.formula import TRUE, Formula, and_, believes, common, fluent, not_, or_
 from epigym.task.task import Task
@@ -19,7 +19,6 @@ from learn.data.distribution import MIN_DISTANCE
 from learn.data.explorers import ExplorerSettings, explore
 from learn.data.files import GoalLanguage, sample_files, split_by_size
 from learn.data.pairs import pairs_of
-from learn.data.problems import expand_patterns
 from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -47,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read(folder: Path, pattern: str) -> list[Task]:
-    return [load_problem(name) for name in expand_patterns([str(folder / pattern)])]
+    return [load_problem(name) for name in find_problems([str(folder / pattern)])]
 
 
 def shortest(task: Task, most: int = 20_000) -> int | None:
@@ -211,19 +210,6 @@ def test_a_vocabulary_is_small_and_has_the_parts_of_the_own_goal() -> None:
     assert set(task.goal) - {deep} <= set(found)
     assert common(task.agents, fluent("in(x1,3)")) in found
     assert found == GoalLanguage.of([task]).vocabulary(task)
-
-
-def test_patterns_are_files_in_order_each_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
-    (folder / "more").mkdir()
-    (folder / "more" / "x[1].txt").write_text(FILES["m1.txt"])
-    assert expand_patterns(["m*.txt"]) == ["m1.txt", "m2.txt", "m3.txt"]
-    assert expand_patterns(["m3.txt", "m?.txt", "gossip"]) == ["m3.txt", "m1.txt", "m2.txt", "gossip"]
-    assert expand_patterns(["more/x[1].txt"]) == ["more/x[1].txt"]
-    assert expand_patterns(["**/x*.txt"]) == ["more/x[1].txt"]
-    assert "more" not in expand_patterns(["*"])
-    with pytest.raises(MissingError, match=r"^no file matches 'n\*.txt': check the folder"):
-        expand_patterns(["m*.txt", "n*.txt"])
 
 
 def still() -> Task:

@@ -1,0 +1,85 @@
+"""Words of a command line, in the grammar of `domains.words`, as Hydra reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from types import UnionType
+from typing import Annotated, Any, Union, cast, get_args, get_origin
+
+from domains.words import is_list, split
+from epigym.cli.settings import Settings
+from epigym.config.packages import PLACE
+from epigym.config.values import hints_of
+from epigym.errors import UsageError
+
+_PLAIN = re.compile(r"[A-Za-z0-9_/\-+.$%*@?|:\s]*")  # what needs no quotes
+_NUMBER = re.compile(r"[\d_.eE+-]+")  # to Hydra, such as 3_3_1
+_SWEPT = re.compile(r"(choice|range|glob|interval|shuffle|sort|tag)\(.*\)")
+_BARE = ("problem", "problems", "runs")
+
+
+def hydra_words(words: Sequence[str], settings: type[Settings], *, is_sweep: bool) -> list[str]:
+    """Settings as `name=value` in Hydra's grammar.
+
+    Args:
+        words: of the command line. One without `=` is the problem, or one of several where the setting is a list; a
+            name that is no setting is a parameter of the domain, for commands that have these.
+        settings: of the command.
+        is_sweep: whether the command runs once for each of `name=value,value`, where a list needs its brackets.
+
+    Raises:
+        UsageError: for a word without `=` that has no meaning, or several values for one.
+    """
+    hints = hints_of(cast(Any, settings))
+    bare = [word for word in words if "=" not in word and not word.startswith("~")]
+    found = [_rewritten(word, hints, is_sweep) for word in words if word not in bare]
+    if bare:
+        name = next((name for name in _BARE if name in hints and get_origin(hints[name]) is not dict), None)
+        if name is None or (len(bare) > 1 and not _takes_list(hints[name])):
+            raise UsageError(f"a setting is given as name=value, got {bare[-1]!r}")
+        values = ",".join(map(hydra_value, bare))
+        found.insert(0, f"{name}=[{values}]" if _takes_list(hints[name]) else f"{name}={values}")
+    return found
+
+
+def hydra_value(element: str, *, is_text: bool = False) -> str:
+    """A value, quoted where Hydra would read the characters of a name, or a text, as something else."""
+    if is_list(element):
+        return f"[{','.join(map(hydra_value, split(element[1:-1])))}]"
+    is_plain = _PLAIN.fullmatch(element) and not (is_text and _NUMBER.fullmatch(element))
+    if is_plain or "${" in element or re.fullmatch(r"\{.*\}|'.*'|\".*\"", element):
+        return element
+    return "'{}'".format(element.replace("'", "\\'"))
+
+
+def write_override(name: str, value: Any) -> str:
+    """A setting as a command line gives it, before the quotes of a shell."""
+    values = value if isinstance(value, list) else [value]
+    texts = [hydra_value(str(one).lower() if isinstance(one, bool) else str(one)) for one in values]
+    return f"{name}=[{','.join(texts)}]" if isinstance(value, list) else f"{name}={texts[0]}"
+
+
+def _rewritten(word: str, hints: dict[str, Any], is_sweep: bool) -> str:
+    name, equals, value = word.partition("=")
+    key = name.lstrip("+~")
+    if key.startswith("hydra") or not equals or (is_sweep and _SWEPT.fullmatch(value)):
+        return word
+    if "parameters" in hints and key not in hints and key.isidentifier():
+        name = f"+parameters.{key}"
+    elements = split(value)
+    is_text = hints.get(key) in (str, str | None)
+    text = ",".join(hydra_value(element, is_text=is_text) for element in elements)
+    is_several = len(elements) > 1 and not is_sweep
+    takes_list = _takes_list(hints[key]) if key in hints else is_several and not (PLACE / "conf" / key).is_dir()
+    if is_several and not takes_list:
+        raise UsageError(f"{word}: expected one value; -m runs the command for each")
+    return f"{name}=[{text}]" if takes_list and (is_several or not elements) else f"{name}={text}"
+
+
+def _takes_list(hint: Any) -> bool:
+    """Whether an annotation allows a list."""
+    origin = get_origin(hint)
+    return origin in (list, tuple) or (
+        origin in (Union, UnionType, Annotated) and any(map(_takes_list, get_args(hint)))
+    )

@@ -1,5 +1,0 @@
-"""Lists the commands of this room."""
-
-from epigym.cli.help import doors, listing
-
-print(listing(doors("learn"), "python -m "))

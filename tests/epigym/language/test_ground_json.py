@@ -33,7 +33,7 @@ from epigym.task.formula import (
     not_,
     or_,
 )
-from epigym.task.task import Action, Effect, EState, Event, Task
+from epigym.task.task import Action, Effect, EState, Event
 from tests.helpers.epddl_texts import specification
 from tests.helpers.equivalence import assert_read_back
 from tests.helpers.strategies import AGENTS, estates, formulas
@@ -277,37 +277,14 @@ def test_chains_become_exclusive_conditions() -> None:
 
 
 def test_reading_a_task_by_hand() -> None:
-    assert ground_json.from_json(content(a=action({"One": "true"}))) == Task(
-        name="x",
-        fluents=("p", "q", "r"),
-        agents=("A",),
-        actions=(
-            Action(
-                "a",
-                TRUE,
-                (
-                    Event(
-                        "e",
-                        TRUE,
-                        (
-                            Effect("p", True, Q),
-                            Effect("p", False),
-                            Effect("q", True, P),
-                            Effect("q", False),
-                            Effect("r", False),
-                        ),
-                    ),
-                ),
-                (0,),
-                {kind: (frozenset([0]),) for kind in ("One", "Two", "Three")},
-                (((TRUE, "One"),),),
-            ),
-        ),
-        initial=EState((frozenset("p"), frozenset("q")), ((frozenset(), frozenset([0])),), (1,)),
-        goal=(P,),
-        domain="d",
-        instance="x",
-    )
+    found = ground_json.from_json(content(a=action({"One": "true"})))
+    assert (found.fluents, found.agents, found.goal) == (("p", "q", "r"), ("A",), (P,))
+    assert (found.name, found.domain, found.instance) == ("x", "d", "x")
+    assert found.initial == EState((frozenset("p"), frozenset("q")), ((frozenset(), frozenset([0])),), (1,))
+    swapped = (Effect("p", True, Q), Effect("p", False), Effect("q", True, P), Effect("q", False), Effect("r", False))
+    relations = {kind: (frozenset([0]),) for kind in ("One", "Two", "Three")}
+    expected = Action("a", TRUE, (Event("e", TRUE, swapped),), (0,), relations, (((TRUE, "One"),),))
+    assert found.actions == (expected,)
 
 
 DOUBLED = [

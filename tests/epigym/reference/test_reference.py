@@ -136,6 +136,16 @@ def test_added_and_deleted_is_added() -> None:
         assert applied(model("-", "0"), event_model(Event("e", TRUE, effects), full="0")) == model("p", "0")
 
 
+def test_effect_conditions_are_read_in_the_old_model_at_each_world() -> None:
+    swap = (Effect("p", True, Q), Effect("p", False, not_(Q)), Effect("q", True, P), Effect("q", False, not_(P)))
+    after = applied(model("p,q", "01,01"), event_model(Event("swap", TRUE, swap), full="0"))
+    assert same(after, model("q,p", "01,01"))
+    # Worlds 0 and 1 differ in nothing but what agent a believes there.
+    known = (Effect("q", True, believes("a", P)),)
+    after = applied(model("p,p,-", "0,2,2", "01,01,2"), event_model(Event("e", TRUE, known), full="0"))
+    assert same(after, model("pq,p,-", "0,2,2", "01,01,2"))
+
+
 def test_actually_reads_the_designated_world_everywhere() -> None:
     told = (Effect("q", True, actually(P)),)
     after = applied(model("p,-", "01,01"), event_model(Event("e", TRUE, told), full="0"))

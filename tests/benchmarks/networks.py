@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 
 from domains import DOMAINS
@@ -33,10 +32,8 @@ from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.models.base import BaseHeuristic
 from learn.models.shipped import LINEAR
-from search.agents.best_first import hfs
-from search.agents.limits import Limits
+from learn.training.selection import search_greedily
 from search.agents.result import SearchStatus
-from search.heuristics.heuristic import Heuristic
 from search.heuristics.learned import Learned
 from search.reports.metrics import mcnemar
 from tests.benchmarks.suites.summit import draw
@@ -51,21 +48,10 @@ STEPS: Final = {
 """Steps of the lines of growing problems that are sampled; of the other domains the upper third."""
 PROBLEMS: Final = 10
 EXPANSIONS: Final = 1000
-SECONDS: Final = 60.0  # of a search, which hardly any guidance needs
 GUIDANCE: Final = "h_ff,h_add,linear,network/42,network/1,network/2,general/42"
 COLUMNS: Final = ("domain", "problem", "guidance", "solved", "expanded", "cpu_seconds", "plan_length")
 
 Result = Mapping[str, str]
-
-
-class _Base(Heuristic):
-    name = "base"
-
-    def __init__(self, space: StateSpace, base: str) -> None:
-        self._base = BaseHeuristic(space, "h_ff" if base == "h_ff" else "h_add")
-
-    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
-        return self._base(ids)
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -141,10 +127,9 @@ def find_model(domain: str, guidance: str, out: Path) -> Path | None:
 
 def search(task: Task, guidance: str, model: Path | None) -> dict[str, str]:
     """What greedy search did with the guidance; `cpu_seconds` include the first steps of building it."""
-    space = StateSpace(task)
-    start = time.process_time()
-    heuristic = _Base(space, guidance) if model is None else Learned(space, str(model))
-    found = hfs().search(space, heuristic, Limits(max_expanded=EXPANSIONS, time_limit=SECONDS))
+    space, start = StateSpace(task), time.process_time()
+    score = BaseHeuristic(space, guidance) if model is None else Learned(space, str(model)).score
+    found = search_greedily(space, score, EXPANSIONS)
     solved = found.status is SearchStatus.SOLVED
     counts = {"expanded": str(found.expanded if solved else EXPANSIONS), "plan_length": str(len(found.plan or ()))}
     return {"solved": str(int(solved)), "cpu_seconds": f"{time.process_time() - start:.3f}", **counts}

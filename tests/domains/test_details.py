@@ -100,7 +100,11 @@ def test_seeds_leave_what_is_given() -> None:
     assert drawn.initial == read("gossip", agents=4, shared=["bc"]).initial
 
 
-# Cloud Scheduling.
+# Grapevine and Cloud Scheduling.
+
+
+def test_where_nobody_shall_learn_anything_all_shall_be_in_the_first_room() -> None:
+    assert set(map(str, read("grapevine", learn="").goal)) == {"at_a_1", "at_b_1", "at_c_1"}
 
 
 def test_options_add_goals() -> None:

@@ -77,7 +77,7 @@ def rollouts(settings: Rollouts) -> None:
         write_sealed(settings.run_dir / f"{name}.json", dict(data.metadata))
         logger.info("%s: %s", data.metadata["task"], data.folder)
     if settings.format == "minari":
-        from learn.data.episodes import write_minari
+        from learn.reinforcement.episodes import write_minari
 
         root = settings.outputs / "minari"
         for task, data in zip(tasks, sets, strict=True):

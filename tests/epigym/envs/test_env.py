@@ -192,7 +192,7 @@ def test_an_episode_may_start_anywhere() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"invalid_action": "no-op"}, {"render_mode": "human"}, {"encoding": "hahs"}, {"nature": "smapled"}]
+    "arguments", [{"invalid_action": "no-op"}, {"render_mode": "text"}, {"encoding": "hahs"}, {"nature": "smapled"}]
 )
 def test_wrong_arguments_are_refused_with_the_choices(arguments: dict[str, Any]) -> None:
     with pytest.raises(EpigymError, match="|".join(f"unknown {name}" for name in arguments)):

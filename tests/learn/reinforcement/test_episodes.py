@@ -17,8 +17,8 @@ from epigym.problem import load_problem
 from epigym.task.formula import TRUE
 from epigym.task.task import Task
 from learn.data.dataset import make_samples
-from learn.data.episodes import write_minari
 from learn.data.explorers import ExplorerSettings, explore
+from learn.reinforcement.episodes import write_minari
 from learn.rollouts import Rollouts, rollouts
 from tests.helpers.commands import composed
 

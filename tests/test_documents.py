@@ -37,7 +37,7 @@ SHORT = {
     "learn.assess": "explorer.max_visited=60",
     "learn.draw": "draws=1 domain=[epistemic_gossip]",
     "learn.graph_ppo": "steps=64 envs=4 seeds=[0] goals=8 held_out=4 larger=8",
-    "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=500 draws=2",
+    "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=20000 draws=2",
     "learn.train": "data.draws=2 data.goals=2 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
     "learn.train data=published": "data.expansions=4 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
     "learn.train recipe=paper": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"

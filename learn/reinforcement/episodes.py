@@ -46,11 +46,11 @@ def write_minari(task: Task, samples: Samples, encoding: Mapping[str, Any], root
         The id, for `minari.load_dataset`.
 
     Raises:
-        EpigymError: when the initial e-state is a goal.
+        EpigymError: when the initial e-state is a goal, or samples on the way to all goals were left out.
     """
     paths = list(_paths(samples))
     if not paths:
-        raise EpigymError(f"{task.name} has no episodes: its goal holds at the start")
+        raise EpigymError(f"the samples of {task.name} have no way from the start to a goal: raise explorer.max_kept")
     chosen = np.random.default_rng(seed).permutation(len(paths))[:most]
     env = EpistemicEnv(task, encoding=encoding)
     episodes = [_follow(env, paths[number]) for number in sorted(chosen.tolist())]
@@ -61,7 +61,7 @@ def write_minari(task: Task, samples: Samples, encoding: Mapping[str, Any], root
     root.mkdir(parents=True, exist_ok=True)
     with (
         TemporaryDirectory(dir=root) as scratch,
-        patch.dict(os.environ, MINARI_DATASETS_PATH=scratch),
+        patch.dict(os.environ, MINARI_DATASETS_PATH=os.path.abspath(scratch)),
         warnings.catch_warnings(action="ignore", category=UserWarning),  # about author and environment
     ):
         minari.create_dataset_from_buffers(

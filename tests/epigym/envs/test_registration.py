@@ -17,7 +17,7 @@ def run(script: str) -> list[str]:
 
 def test_importing_epigym_registers_the_environments_of_all_domains() -> None:
     found = run("import epigym, gymnasium; print(*(name for name in gymnasium.registry if name.startswith('epi/')))")
-    assert set(found) == {"epi/Problem-v0", *(f"epi/{camel_case(name)}-v0" for name in domains.DOMAINS)}
+    assert set(found) == {"epi/Problem-v0", "epi/Text-v0", *(f"epi/{camel_case(name)}-v0" for name in domains.DOMAINS)}
 
 
 def test_an_environment_is_made_by_an_id_that_names_the_package() -> None:

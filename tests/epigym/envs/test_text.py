@@ -94,7 +94,7 @@ def test_ansi_and_human_show_the_same_text(capsys: pytest.CaptureFixture[str]) -
 def test_videos_are_recorded(tmp_path: Path) -> None:
     env = RecordVideo(
         gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3", render_mode="rgb_array"),
-        str(tmp_path),
+        str(tmp_path / "videos"),
         disable_logger=True,
     )
     env.reset(seed=0)

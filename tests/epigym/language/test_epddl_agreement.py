@@ -16,7 +16,7 @@ from epigym.reference import semantics as reference
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import table
 from tests.helpers.comparison import Comparison, random_plan
-from tests.helpers.drawn import plan_of
+from tests.helpers.drawn import shortest_plan
 from tests.helpers.epddl_files import Case, competition_cases, toolkit_cases
 from tests.helpers.equivalence import explored
 
@@ -71,14 +71,14 @@ FOUND = [
 @pytest.mark.parametrize("row", FOUND, ids=lambda row: f"{row['domain']}-{row['problem']}")
 def test_shortest_plans_are_as_long_as_the_toolkits(row: dict[str, str]) -> None:
     task = TOOLKIT[f"{row['domain']}/{row['problem']}"].ground(plank_compat=True).task
-    plan = plan_of(task)
+    plan = shortest_plan(task)
     assert plan is not None
     assert len(plan) == int(row["plan_length"])
     assert reference.validate(task, plan).valid
 
 
 def test_problems_without_plans() -> None:
-    assert plan_of(TOOLKIT["Gossip/problem_1"].ground().task) is None
+    assert shortest_plan(TOOLKIT["Gossip/problem_1"].ground().task) is None
 
 
 @pytest.mark.parametrize("case", SMALL_CASES + SAMPLE_CASES, ids=lambda case: case.name)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from epigym import EpistemicAECEnv
+from epigym import EpistemicAECEnv, EpistemicParallelEnv
 
 PROBLEMS = {"CoinInTheBox": "pl_5", "Grapevine": "3_pl_4", "Gossip": None}
 TURNS = 1000
@@ -47,6 +47,29 @@ def central_turns(env: gymnasium.Env[Any, Any]) -> None:
             _, info = env.reset()
 
 
+def rounds(env: EpistemicParallelEnv) -> None:
+    """The same where all agents choose at once; each choice is a turn."""
+    random, turns, infos = np.random.default_rng(0), 0, {}
+    while turns < TURNS:
+        if not env.agents:
+            _, infos = env.reset()
+        turns += len(env.agents)
+        *_, infos = env.step(
+            {agent: random.choice(np.flatnonzero(infos[agent]["action_mask"])) for agent in env.agents}
+        )
+
+
+def text_turns(env: gymnasium.Env[str, str]) -> None:
+    """The same in English, by the names of actions."""
+    random, names = np.random.default_rng(0), env.unwrapped.central.action_names
+    _, info = env.reset()
+    for _ in range(TURNS):
+        allowed = np.flatnonzero(info["action_mask"])
+        *_, terminated, truncated, info = env.step(names[random.choice(allowed)] if len(allowed) else "wait")
+        if terminated or truncated:
+            _, info = env.reset()
+
+
 def report(benchmark: BenchmarkFixture, lines: list[str], name: str) -> None:
     lines.append(f"{name:40s} {TURNS / benchmark.stats.stats.median:9,.0f} turns/s")
 
@@ -69,3 +92,18 @@ def test_central_planner(domain: str, benchmark: BenchmarkFixture, lines: list[s
     env = central(domain)
     benchmark.pedantic(central_turns, args=(env,), rounds=ROUNDS, warmup_rounds=1)
     report(benchmark, lines, f"{domain}: central planner")
+
+
+@pytest.mark.parametrize("domain", PROBLEMS)
+def test_all_at_once(domain: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
+    env = EpistemicParallelEnv(central(domain))
+    benchmark.pedantic(rounds, args=(env,), rounds=ROUNDS, warmup_rounds=1)
+    report(benchmark, lines, f"{domain}: agents at once")
+
+
+@pytest.mark.parametrize("domain", [domain for domain, instance in PROBLEMS.items() if instance])
+def test_text(domain: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
+    name = {"CoinInTheBox": "coin_in_the_box", "Grapevine": "grapevine"}[domain]
+    env = gymnasium.make("epi/Text-v0", problem=f"{name}/{PROBLEMS[domain]}", max_episode_steps=TURNS)
+    benchmark.pedantic(text_turns, args=(env,), rounds=ROUNDS, warmup_rounds=1)
+    report(benchmark, lines, f"{domain}: text")

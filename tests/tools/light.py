@@ -11,7 +11,8 @@ from importlib.metadata import requires
 import epigym  # noqa: F401
 
 EXTRAS = {
-    name.replace("-", "_") for name in re.findall(r"(\S+)>\S+; extra == .(?!dev)", "\n".join(requires("epigym") or ()))
+    name.replace("-", "_")
+    for name in re.findall(r"^([\w.-]+)\S*>\S+; extra == .(?!dev)", "\n".join(requires("epigym") or ()), re.M)
 }
 PLUGINS = "hydra_plugins"  # the package in which Hydra finds the launchers of the extra `sweep`
 

@@ -49,7 +49,8 @@ def central_turns(env: gymnasium.Env[Any, Any]) -> None:
 
 def rounds(env: EpistemicParallelEnv) -> None:
     """The same where all agents choose at once; each choice is a turn."""
-    random, turns, infos = np.random.default_rng(0), 0, {}
+    random, turns = np.random.default_rng(0), 0
+    _, infos = env.reset()
     while turns < TURNS:
         if not env.agents:
             _, infos = env.reset()

@@ -88,17 +88,16 @@ def cells(settings: Evaluate) -> list[Cell]:
     from search.agents.limits import Limits, memory_bytes
     from search.evaluation.grid import cells_of, configurations_of
     from search.evaluation.suites import named_problems, problems_of
+    from search.planning.options import SearchOptions
 
     if settings.anytime and not settings.reexecute:
         raise UsageError("anytime=true re-executes every plan: leave out reexecute=false")
     problems = named_problems(settings.problems, settings.semantics)
+    limits = Limits(settings.max_expanded, settings.time_limit, memory_bytes(settings.memory_limit))
     return cells_of(
         problems or problems_of(settings.suite, settings.per_domain, settings.semantics, settings.domain),
         configurations_of(settings.agents, settings.heuristics),
-        Limits(settings.max_expanded, settings.time_limit, memory_bytes(settings.memory_limit)),
-        anytime=settings.anytime,
-        consistent_beliefs=settings.consistent_beliefs,
-        reexecute=settings.reexecute,
+        SearchOptions(limits, settings.anytime, settings.consistent_beliefs, settings.reexecute),
     )
 
 

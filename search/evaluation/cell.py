@@ -28,7 +28,6 @@ from search.processes.watched import NOBODY, Watcher
 logger = logging.getLogger("search.evaluate")
 
 _INNER_SHARE = 0.95  # of the memory limit: a search that ends by itself knows how far it came
-_SETTINGS = ("limits", "anytime", "consistent_beliefs", "reexecute")
 _SHOWN = 8  # digits of a key in the name of a file
 COLUMNS = (
     "domain", "problem", "configuration", "consistent_beliefs", "status", "plan_length", "first_length", "optimal",
@@ -49,26 +48,24 @@ class Cell:
     Attributes:
         problem: what to solve.
         configuration: agent and heuristic.
-        limits: most nodes to expand, seconds to read, ground and search, and bytes of resident memory of the process,
-            its children's included.
-        anytime: whether to go on after the first plan, for shorter ones.
-        consistent_beliefs: whether plans are left out that make an agent believe everything.
-        reexecute: whether plans are re-executed by the reference.
+        options: of the search; its limits are most nodes to expand, seconds to read, ground and search, and bytes of
+            resident memory of the process, its children's included.
         key: a hash of what the outcome depended on when the grid was made, see `keyed`.
     """
 
     problem: Problem
     configuration: Configuration
-    limits: Limits
-    anytime: bool
-    consistent_beliefs: bool
-    reexecute: bool
+    options: SearchOptions
     key: str = ""
 
     def keyed(self, content: str) -> Cell:
         """The cell with a key of what the outcome depends on now; `content` is the digest of the problem."""
-        settings = {name: value for name, value in asdict(self).items() if name in _SETTINGS}
-        return replace(self, key=fingerprint(content, self.problem, self.configuration, settings))
+        return replace(self, key=fingerprint(content, self.problem, self.configuration, asdict(self.options)))
+
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds to read, ground and search."""
+        return self.options.limits.time_limit if self.options.limits else None
 
     def file(self, folder: Path) -> Path:
         """Where the outcome is kept."""
@@ -96,7 +93,7 @@ class Cell:
 
     def expected_seconds(self, folder: Path) -> float:
         """What the newest outcome took that is kept beside this cell's; without one, as long as it may take."""
-        most = float("inf") if self.limits.time_limit is None else self.limits.time_limit
+        most = float("inf") if self.time_limit is None else self.time_limit
         with suppress(OSError, ValueError, KeyError, EpigymError):  # none, gone by now, damaged or older
             newest = max(self._others(folder), key=lambda path: path.stat().st_mtime)
             result = SearchResult.from_dict(read_sealed(newest, "computed again when it is asked for")["result"])
@@ -115,11 +112,6 @@ class Cell:
             )
         return search_from(self.problem.load, self.configuration, self.options, watcher)
 
-    @property
-    def options(self) -> SearchOptions:
-        """The options of the search."""
-        return SearchOptions(self.limits, self.anytime, self.consistent_beliefs, self.reexecute)
-
     def row(self, folder: Path) -> dict[str, str]:
         """The outcome as a row of the table, by `COLUMNS`; without an outcome its status is empty.
 
@@ -129,12 +121,12 @@ class Cell:
             "domain": self.problem.domain,
             "problem": self.problem.name,
             "configuration": self.configuration.label,
-            "consistent_beliefs": str(self.consistent_beliefs).lower(),
+            "consistent_beliefs": str(self.options.consistent_beliefs).lower(),
             "other_outcomes": str(len(self._others(folder))),
         }
         if data := self._kept(folder):
             row |= {name: data[name] for name in ("host", "processor")} | _entries(
-                SearchResult.from_dict(data["result"]), self.anytime
+                SearchResult.from_dict(data["result"]), self.options.anytime
             )
             row["file"] = self.file(folder).relative_to(folder).as_posix()
         return row

@@ -8,20 +8,16 @@ from pathlib import Path
 
 from epigym.errors import UsageError
 from epigym.io.files import write_rows
-from search.agents.limits import Limits
 from search.evaluation.cell import COLUMNS, Cell
 from search.evaluation.suites import Problem
 from search.planning.configuration import Choice, Configuration
+from search.planning.options import SearchOptions
 
 
 def cells_of(
     problems: Sequence[Problem],
     configurations: Sequence[Configuration],
-    limits: Limits,
-    *,
-    anytime: bool = False,
-    consistent_beliefs: bool = False,
-    reexecute: bool = True,
+    options: SearchOptions,
 ) -> list[Cell]:
     """Every configuration on every problem, as problems, files and program are now.
 
@@ -30,7 +26,7 @@ def cells_of(
     """
     contents = {problem: problem.digest() for problem in problems}
     return [
-        Cell(problem, configuration, limits, anytime, consistent_beliefs, reexecute).keyed(content)
+        Cell(problem, configuration, options).keyed(content)
         for problem, content in contents.items()
         for configuration in configurations
     ]

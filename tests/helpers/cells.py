@@ -13,6 +13,7 @@ from search.evaluation.cell import MEASURED, Cell
 from search.evaluation.grid import cells_of
 from search.evaluation.suites import Problem, named_problems
 from search.planning.configuration import Choice, Configuration
+from search.planning.options import SearchOptions
 
 LIMITS = Limits(None, 60.0, 1 << 33)  # of memory more than what other tests left in this process
 
@@ -22,7 +23,7 @@ def cell_of(
 ) -> Cell:
     """The cell of a problem as it is now."""
     found = named_problems([problem], more.pop("semantics", "default")) if isinstance(problem, str) else [problem]
-    return cells_of(found, [Configuration.of(agent, heuristic)], limits, **more)[0]
+    return cells_of(found, [Configuration.of(agent, heuristic)], SearchOptions(limits, **more))[0]
 
 
 def batch_of(cells: Sequence[Cell], folder: Path, parallel: int = 1, memory_limit: int = 1 << 30) -> Batch:

@@ -171,7 +171,7 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
         **{name: (coin, "bfs", None, replace(LIMITS, **{name: 7})) for name in ("max_expanded", "time_limit")},
         "memory_limit": (coin, "bfs", None, replace(LIMITS, memory_limit=7)),
     }
-    options = ({"semantics": "efp"}, {"reexecute": False}, {"consistent_beliefs": True}, {"anytime": True})
+    options = ({"semantics": "efp"}, {"verify": False}, {"consistent_beliefs": True}, {"anytime": True})
 
     def keys() -> dict[str, str]:
         named = {name: cell_of(*parts) for name, parts in described.items()}
@@ -349,7 +349,7 @@ def test_plans_need_not_be_reexecuted(coin: str, monkeypatch: pytest.MonkeyPatch
         raise AssertionError("re-executed")
 
     monkeypatch.setattr(planner, "validate", refuse)
-    assert cell_of(coin, reexecute=False).search().status is SearchStatus.SOLVED
+    assert cell_of(coin, verify=False).search().status is SearchStatus.SOLVED
     with pytest.raises(AssertionError, match="re-executed"):
         cell_of(coin).search()
     with pytest.raises(UsageError, match=r"^anytime=true .*: leave out reexecute=false$"):

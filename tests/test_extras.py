@@ -21,7 +21,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 TOOLS = ("all", "dev")  # extras of which the packages import nothing
 IN_LEARN = {f"learn.models.{name}" for name in ("linear.model", "shipped", "runs", "scoring")}  # for searches
 PICTURES = {"search.reports.figures", "search.reports.writing"}
-AGENTS = {"epigym.envs.aec"}
+AGENTS = {"epigym.envs.aec", "epigym.envs.parallel"}
 SERVED = {"search.exploring.app", "search.exploring.serving"}
 
 WITHOUT_EXTRAS = """

@@ -194,6 +194,8 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
         self._accumulate_rewards()
         is_goal = self.central.is_goal()
         self._tell(is_goal, not is_goal and self._turns == self.max_rounds * len(self.agents))
+        if self.render_mode == "human":  # `reset` of `env` has shown the start
+            self.render()
 
     def observe(self, agent: str) -> Any:
         """What the agent sees: its perspective, and nothing but the goal when it has none."""
@@ -282,8 +284,6 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
         self.terminations = dict.fromkeys(self.agents, terminated)
         self.truncations = dict.fromkeys(self.agents, truncated)
         self.infos = {agent: self.info(agent, *self._outcomes[agent]) for agent in self.agents}
-        if self.render_mode == "human":
-            self.render()
 
     def info(self, agent: str, invalid: bool, failed: bool) -> Info:
         """The information of an agent, whose last action its mask did not have, or had though it was not applicable."""

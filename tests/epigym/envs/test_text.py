@@ -91,6 +91,18 @@ def test_ansi_and_human_show_the_same_text(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out == "".join(f"{text}\n\n" for text in shown)
 
 
+def test_agents_show_the_start_once_and_then_each_step(capsys: pytest.CaptureFixture[str]) -> None:
+    human = gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3", render_mode="human")
+    turns, rounds = epigym.EpistemicAECEnv(human), epigym.EpistemicParallelEnv(human)
+    for reset, step in (
+        (turns.reset, lambda: turns.step(0)),
+        (rounds.reset, lambda: rounds.step(dict.fromkeys(rounds.agents, 0))),
+    ):
+        for act in (reset, step, step):
+            act()
+            assert capsys.readouterr().out.count("Facts: ") == 1
+
+
 def test_videos_are_recorded(tmp_path: Path) -> None:
     env = RecordVideo(
         gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3", render_mode="rgb_array"),

@@ -91,8 +91,8 @@ class _Story:
 
     def __init__(self, space: StateSpace, start: int, steps: int, rng: np.random.Generator) -> None:
         self._task, state = space.task, start
-        self._estates, self._plan = [space.model(start).state], list[str]()
-        self._text = [describe_model(space.model(start))]
+        first = space.model(start)
+        self._estates, self._plan, self._text = [first.state], list[str](), [describe_model(first)]
         while len(self._plan) < steps:
             found = space.expand([state])
             choices = np.flatnonzero(found.target != state)

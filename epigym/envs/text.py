@@ -82,9 +82,9 @@ class TextEnv(gymnasium.Env[str, str]):
         return self.central.render()
 
     def _describe(self, info: Info) -> str:
-        central = self.central
-        goals = [f"- {describe_formula(goal)} ({'holds' if central.model().holds(goal) else 'does not hold'})"
+        central, model = self.central, self.central.model()
+        goals = [f"- {describe_formula(goal)} ({'holds' if model.holds(goal) else 'does not hold'})"
                  for goal in central.goal]  # fmt: skip
         names = [name for name, is_allowed in zip(central.action_names, info["action_mask"], strict=True) if is_allowed]
-        parts = [describe_model(central.model()), "Goals:", *goals, f"Available actions: {listed(names) or 'none'}."]
+        parts = [describe_model(model), "Goals:", *goals, f"Available actions: {listed(names) or 'none'}."]
         return "\n".join(parts)

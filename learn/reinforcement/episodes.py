@@ -72,8 +72,11 @@ def write_minari(task: Task, samples: Samples, encoding: Mapping[str, Any], root
             algorithm_name="state space exploration",
             description=f"epistemic planning task {task.name}; actions: {', '.join(env.action_names)}",
         )
+        folder = (root / name).parent
+        folder.mkdir(exist_ok=True)
         shutil.rmtree(root / name, ignore_errors=True)
-        shutil.copytree(Path(scratch), root, dirs_exist_ok=True)
+        for made in Path(scratch, folder.name).iterdir():  # the data set, and what Minari keeps about its namespace
+            made.replace(folder / made.name)
     return name
 
 

@@ -83,7 +83,7 @@ def test_experiments_are_the_grids_of_the_paper(experiment: str, configurations:
     assert list(dict.fromkeys(cell.configuration.label for cell in found)) == configurations
     assert len({cell.problem.name for cell in found}) == problems
     assert len(found) == problems * len(configurations)
-    assert {cell.limits.time_limit for cell in found} == {600}
+    assert {cell.options.limits.time_limit for cell in found} == {600}
 
 
 @pytest.mark.reference
@@ -96,10 +96,10 @@ def test_the_competition_is_planned_with_and_without_what_is_learned(monkeypatch
     components = {cell.configuration.label: str(cell.configuration.agent.get("components")) for cell in found}
     learned = "{'name': 'learned', 'least_known': 0.15}"
     assert components["interleaved"].replace(learned, "'h_ff'") == components["interleaved_unlearned"]
-    assert {(cell.limits.time_limit, cell.limits.memory_limit) for cell in found} == {(60, 2**33)}
+    assert {(cell.options.limits.time_limit, cell.options.limits.memory_limit) for cell in found} == {(60, 2**33)}
     assert not any("gnn" in str(cell.configuration) for cell in found)
     toolkit = grid("experiment=competition", "suite=epddl", "time_limit=600")
-    assert (len(toolkit), {cell.limits.time_limit for cell in toolkit}) == (3 * 19, {600})
+    assert (len(toolkit), {cell.options.limits.time_limit for cell in toolkit}) == (3 * 19, {600})
 
 
 def test_the_ablation_has_a_model_for_every_recipe_of_linear_models() -> None:
@@ -147,7 +147,7 @@ def test_experiments_can_be_small(experiment: str, monkeypatch: pytest.MonkeyPat
     )
     assert str(small.folder) == f"{whole.folder}_small"
     found = cells(small)
-    assert {cell.limits.time_limit for cell in found} <= {10}
+    assert {cell.options.limits.time_limit for cell in found} <= {10}
     assert len(found) <= len(cells(whole))
     domains = {cell.problem.domain for cell in found}
     assert all(len({cell.problem.name for cell in found if cell.problem.domain == domain}) <= 2 for domain in domains)

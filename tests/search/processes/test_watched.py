@@ -64,7 +64,7 @@ def planned(configuration: Configuration, limits: Limits, folder: Path) -> Searc
 def evaluated(configuration: Configuration, limits: Limits, folder: Path) -> SearchResult:
     (folder / "coin.txt").write_text(COIN)
     problems = named_problems([str(folder / "coin.txt")], "default")
-    cells = cells_of(problems, [configuration], replace(limits, memory_limit=1 << 33))
+    cells = cells_of(problems, [configuration], SearchOptions(replace(limits, memory_limit=1 << 33)))
     [(_, result)] = Batch(cells, folder, parallel=1, wall_limit=1e6, memory_limit=1 << 33).run([0])
     return result
 

@@ -1,7 +1,7 @@
 """Agents and heuristics that search the e-states of a task for a plan.
 
     >>> import search
-    >>> search.plan("grapevine/3_pl_4", agent="hfs", heuristic="open_goals").plan
+    >>> search.plan("grapevine/3_pl_4", agent="hfs", heuristic="goal_count").plan
 
 `plan` takes an environment in place of the name, too.
 """

@@ -65,7 +65,7 @@ def row(space: StateSpace, names: Sequence[str]) -> list[str]:
     """What the document's tables say of an e-state on the way."""
     state = after(space, names)
     relaxed = Relaxation(space)([state])
-    still_open = make_heuristic("open_goals", space).score(np.array([state], dtype=np.int32))
+    still_open = make_heuristic("goal_count", space).score(np.array([state], dtype=np.int32))
     helpful = [space.task.actions[action].name for action in relaxed.helpful.tolist()]
     numbers = map(number, (still_open[0], relaxed.h_add[0], relaxed.h_ff[0]))
     return [", ".join(names) or "–", *numbers, ", ".join(helpful) or "–"]
@@ -109,7 +109,7 @@ def test_searching_at_once_closes_a_subgoal_and_preparing_opens_one() -> None:
     assert f"{row(space, [])[1]} of the {len(IMPOSTOR.goal)} subgoals are open at first." in WORDS
     step = space.expand([space.initial])
     names = [IMPOSTOR.actions[action].name for action in step.action.tolist()]
-    opened = dict(zip(names, make_heuristic("open_goals", space).score(step.target).tolist(), strict=True))
+    opened = dict(zip(names, make_heuristic("goal_count", space).score(step.target).tolist(), strict=True))
     assert opened == {"equip_b": 4, "equip_c": 4, "search": 2}
 
 
@@ -193,7 +193,7 @@ def test_counting_does_not_solve_it() -> None:
     limit = re.search(r"counting finds no plan among ([\d,]+) e-states", WORDS)
     assert limit is not None
     space = StateSpace(case.ground().task)
-    for name in ("open_goals", "divided_goals"):
+    for name in ("goal_count", "split_goal_count"):
         counting = make_heuristic(name, space)
         result = make_agent("hfs").search(space, counting, Limits(max_expanded=int(limit[1].replace(",", ""))))
         assert result.status is SearchStatus.EXPANSION_LIMIT
@@ -205,8 +205,8 @@ def test_boxes() -> None:
     assert np.isinf(Relaxation(space)(initial).h_add[0])
     assert search(space, "bfs").plan == ("open_right",)
     found = make_heuristic("h_add", space).evaluate(initial, np.array([-1]), np.array([-1]))
-    assert "score as `divided_goals` does (1 here) and prefer no action" in WORDS
-    assert found.scores.tolist() == make_heuristic("divided_goals", space).score(initial).tolist() == [1]
+    assert "score as `split_goal_count` does (1 here) and prefer no action" in WORDS
+    assert found.scores.tolist() == make_heuristic("split_goal_count", space).score(initial).tolist() == [1]
     assert len(found.preferred) == 0
 
 

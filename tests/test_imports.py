@@ -172,7 +172,7 @@ def test_a_plan_of_the_competition_needs_few_libraries(tmp_path: Path) -> None:
     [
         ("agent=bfs", {"breadth_first"}, set(), set()),
         ("agent=dfs", {"depth_first"}, set(), set()),
-        ("agent=hfs heuristic=open_goals", {"best_first", "novelty"}, {"open_goals"}, {"epigym.features.relaxation"}),
+        ("agent=hfs heuristic=goal_count", {"best_first", "novelty"}, {"goal_count"}, {"epigym.features.relaxation"}),
     ],
 )
 def test_a_search_imports_no_agent_or_heuristic_but_its_own(

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym import StateSpace
-from epigym.task.formula import Op, considers_possible, not_, parts_of
+from epigym.task.formula import Op, considers_possible, not_, split_goal
 from search.heuristics import Heuristic
 
 
@@ -19,7 +19,7 @@ class Mistakes(Heuristic):
     name = "mistakes"
 
     def __init__(self, space: StateSpace, weight: float = 1.0) -> None:
-        parts = parts_of(space.task.goal)
+        parts = split_goal(space.task.goal)
         beliefs = [part for part in parts if part.op is Op.BELIEVES]
         self._open = space.query([not_(part) for part in parts])
         self._opposite = space.query([not_(considers_possible(*part.agents, *part.children)) for part in beliefs])

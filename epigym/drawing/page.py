@@ -20,7 +20,7 @@ from epigym.io.files import write_text
 from epigym.space.branching import outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
-from epigym.task.formula import parts_of
+from epigym.task.formula import split_goal
 from epigym.task.task import Task
 
 MAX_FLUENTS, MAX_AGENTS = 12, 6
@@ -87,7 +87,7 @@ def written(task: Task, steps: Sequence[Mapping[str, Any]], *, style: str = "", 
     content = {
         "agents": task.agents,
         "fluents": task.fluents,
-        "goal": [str(part) for part in parts_of(task.goal)],
+        "goal": [str(part) for part in split_goal(task.goal)],
         "steps": steps,
     }
     # In a script element only `<` could end the text early.
@@ -123,7 +123,7 @@ def shown(model: KripkeModel, changed: Change = UNCHANGED) -> dict[str, Any]:
 
 def _reached(space: StateSpace, state: int) -> dict[str, list[bool]]:
     """Which parts of the goal hold."""
-    return {"reached": space.query(parts_of(space.task.goal))([state])[0].tolist()}
+    return {"reached": space.query(split_goal(space.task.goal))([state])[0].tolist()}
 
 
 def _picture(model: KripkeModel, changed: Change) -> str:

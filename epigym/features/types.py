@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from epigym.features.counts import WHO, Edges, FeatureTables, Lists
 from epigym.space.signature import word
-from epigym.task.formula import TRUE, Formula, Op, parts_of
+from epigym.task.formula import TRUE, Formula, Op, split_goal
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Action, Task
 
@@ -201,7 +201,7 @@ class FeatureTypes:
         fluents = [self._fluent(name, lifted) for name, lifted in zip(task.fluents, structure.fluents, strict=True)]
         beliefs = np.array([list(self._beliefs(agent, fluents)) for agent in task.agents], dtype=np.uint64)
         beliefs = beliefs.reshape(len(task.agents), len(fluents), 2)
-        parts = parts_of(task.goal)
+        parts = split_goal(task.goal)
         goal = tuple(dict.fromkeys(node for part in parts for node in part.subformulas()))
         shapes = [self._subformula(node, node in parts) for node in goal]
         number = {node: index for index, node in enumerate(goal)}

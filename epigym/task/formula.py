@@ -331,12 +331,12 @@ def _text(node: Formula, parts: Sequence[str]) -> str:
             return f"{node.op.name[0]}([{','.join(node.agents)}], {parts[0]})"
 
 
-def parts_of(goal: Iterable[Formula]) -> tuple[Formula, ...]:
-    """The distinct formulas into which the subgoals of a goal are `divided`."""
-    return tuple(dict.fromkeys(part for subgoal in goal for part in divided(subgoal.negation_normal_form())))
+def split_goal(goal: Iterable[Formula]) -> tuple[Formula, ...]:
+    """The distinct formulas into which the subgoals of a goal are split by `split_formula`."""
+    return tuple(dict.fromkeys(part for subgoal in goal for part in split_formula(subgoal.negation_normal_form())))
 
 
-def divided(formula: Formula) -> Iterator[Formula]:
+def split_formula(formula: Formula) -> Iterator[Formula]:
     """Formulas that hold together iff `formula`, in negation normal form, does.
 
     Belief distributes over conjunction, and what everybody of a group believes each of them believes:
@@ -345,11 +345,11 @@ def divided(formula: Formula) -> Iterator[Formula]:
     match formula.op:
         case Op.AND:
             for child in formula.children:
-                yield from divided(child)
+                yield from split_formula(child)
         case Op.BELIEVES | Op.EVERYBODY:
-            parts = list(divided(formula.children[0]))
+            parts = list(split_formula(formula.children[0]))
             yield from (believes(agent, part) for agent in formula.agents for part in parts)
         case Op.COMMON:
-            yield from (common(formula.agents, part) for part in divided(formula.children[0]))
+            yield from (common(formula.agents, part) for part in split_formula(formula.children[0]))
         case _:
             yield formula

@@ -45,7 +45,7 @@ class Samples:
         is_goal: bool[k], whether the e-state is a goal.
         action: int32[k], the action that led there, -1 for the initial e-state.
         predecessor: int32[k], id of the e-state before, -1 for the initial one.
-        open_goals: int32[k], number of subgoals that do not hold, to compare with.
+        goal_count: int32[k], number of subgoals that do not hold, to compare with.
     """
 
     encoded: Encoded
@@ -55,7 +55,7 @@ class Samples:
     is_goal: NDArray[np.bool_]
     action: NDArray[np.int32]
     predecessor: NDArray[np.int32]
-    open_goals: NDArray[np.int32]
+    goal_count: NDArray[np.int32]
 
     def __len__(self) -> int:
         """Number of samples."""
@@ -104,7 +104,7 @@ def make_samples(exploration: Exploration, settings: ExplorerSettings, encoding:
         is_goal=exploration.distance[kept] == 0,
         action=exploration.action[kept],
         predecessor=exploration.predecessor[kept],
-        open_goals=np.count_nonzero(~space.query(goal)(states), axis=1).astype(np.int32),
+        goal_count=np.count_nonzero(~space.query(goal)(states), axis=1).astype(np.int32),
     )
 
 

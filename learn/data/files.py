@@ -21,7 +21,7 @@ from epigym.errors import EpigymError
 from epigym.space.sampling import random_walk
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
-from epigym.task.formula import Formula, Op, believes, fluent, knows_whether, not_, parts_of
+from epigym.task.formula import Formula, Op, believes, fluent, knows_whether, not_, split_goal
 from epigym.task.task import Task
 from learn.data.distribution import MAX_STATES, MIN_DISTANCE, MOST, MOST_LONG, ExploredTask, walk_narrowly
 from learn.data.explorers import Exploration, ExplorerSettings, explore
@@ -141,7 +141,7 @@ class GoalLanguage:
                 for formula in (believes(other, one), knows_whether(other, one))
             ],
         ]
-        found = list(parts_of(task.goal))
+        found = list(split_goal(task.goal))
         for layer in layers[: self.depth + 1]:
             both = [formula for one in layer for formula in (one, not_(one))]
             chosen = Random(0).sample(range(len(both)), min(len(both), _MOST_FORMULAS))

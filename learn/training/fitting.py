@@ -316,7 +316,7 @@ def metrics_table(metrics: Mapping[str, float]) -> Table:
         title = f"greedy search on {metrics['val/problems']:.0f} validation problems"
         return Table(title, ("guidance", "solved", "expanded"), rows)
     rows = []
-    for key, name in (("val", "network"), ("median", "median distance"), ("open_goals", "open goals")):
+    for key, name in (("val", "network"), ("median", "median distance"), ("goal_count", "goal count")):
         mae, rmse, r2, near = (metrics[f"{key}/{metric}"] for metric in ("mae", "rmse", "r2", "within_half"))
         rows.append([name, f"{mae:.3f}", f"{rmse:.3f}", f"{r2:.3f}", f"{near:.1%}"])
     titles = ("predictor", "MAE", "RMSE", "R²", "within half a step")

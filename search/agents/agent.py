@@ -105,6 +105,6 @@ class Agent(ABC):
 
     def check(self, heuristic: Heuristic | None) -> None:
         """Refuse a heuristic that is missing, or prefers no actions though the agent needs that."""
-        needed, example = (" that prefers actions", "h_add") if self.needs_preferences else ("", "open_goals")
+        needed, example = (" that prefers actions", "h_add") if self.needs_preferences else ("", "goal_count")
         if self.is_informed and (heuristic is None or (self.needs_preferences and not heuristic.prefers)):
             raise UsageError(f"agent {self.name!r} needs a heuristic{needed}, for example heuristic={example}")

@@ -28,8 +28,8 @@ from search.agents.novelty import NovelParts
 from search.agents.preferring import by_state, tried_for
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
+from search.heuristics.goal_count import SplitGoalCount
 from search.heuristics.heuristic import Heuristic
-from search.heuristics.open_goals import DividedGoals
 
 OpenListName = Literal["value", "h_add", "preferred", "preferred_h_add", "novelty", "novelty_h_add", "explore"]
 _ALL: tuple[OpenListName, ...] = get_args(OpenListName)
@@ -109,7 +109,7 @@ class Alternation(Agent):
         if not _RELAXING.isdisjoint(names) and estimates.relaxation.is_blind(space.initial):
             names = [name for name in names if name not in _RELAXING]
             if not names:
-                names, estimates.heuristic = ["value"], DividedGoals(space)
+                names, estimates.heuristic = ["value"], SplitGoalCount(space)
         with_rest = all(name.startswith("preferred") for name in names)
         return [_Tree() if name == "explore" else _OpenList(_order(name, with_rest)) for name in names]
 

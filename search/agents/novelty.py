@@ -13,7 +13,7 @@ from epigym.features.relaxation import Relaxation
 from epigym.space.space import Query, StateSpace
 from epigym.task.formula import Formula, believes, literal
 from epigym.task.task import Task
-from search.heuristics.open_goals import DividedGoals
+from search.heuristics.goal_count import SplitGoalCount
 
 _MANY = 2.0**32  # more parts than a goal has
 
@@ -70,7 +70,7 @@ class NovelParts:
 
     def __init__(self, space: StateSpace) -> None:
         self._novelty = Novelty(space)
-        self._open_parts = DividedGoals(space)
+        self._open_parts = SplitGoalCount(space)
 
     def __call__(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the ranks of `ids` (int32[k]), lowest first, in their order."""
@@ -92,7 +92,7 @@ class Progress:
 
     def __init__(self, space: StateSpace) -> None:
         self._space = space
-        self._open_parts = DividedGoals(space)
+        self._open_parts = SplitGoalCount(space)
         self._relaxation = Relaxation(space)
         self._standing: dict[int, _Standing] = {}
 

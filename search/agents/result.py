@@ -118,7 +118,7 @@ class SearchResult:
 
     @property
     def label(self) -> str:
-        """Agent and heuristic as tables name them, such as `hfs/open_goals`."""
+        """Agent and heuristic as tables name them, such as `hfs/goal_count`."""
         return joined_label(self.agent, self.heuristic)
 
     @property
@@ -152,5 +152,5 @@ class SearchResult:
 
 
 def joined_label(agent: str, heuristic: str | None) -> str:
-    """An agent with its heuristic as tables name them, such as `hfs/open_goals`."""
+    """An agent with its heuristic as tables name them, such as `hfs/goal_count`."""
     return agent if heuristic is None else f"{agent}/{heuristic}"

@@ -15,8 +15,8 @@ _OTHERS = {"learned": ((".ckpt", ".onnx"), "gnn"), "gnn": ((".json",), "learned"
 """Endings of files that a heuristic does not read, and the one that does."""
 
 HEURISTICS: Mapping[str, str] = {
-    "open_goals": "search.heuristics.open_goals.OpenGoals",
-    "divided_goals": "search.heuristics.open_goals.DividedGoals",
+    "goal_count": "search.heuristics.goal_count.GoalCount",
+    "split_goal_count": "search.heuristics.goal_count.SplitGoalCount",
     "c_pg": "search.heuristics.planning_graph.EntailedLevels",
     "l_pg": "search.heuristics.planning_graph.GraphLength",
     "s_pg": "search.heuristics.planning_graph.GoalLevels",

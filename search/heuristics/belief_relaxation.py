@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from epigym.features.relaxation import Relaxation, Relaxed
 from epigym.space.space import StateSpace
+from search.heuristics.goal_count import SplitGoalCount
 from search.heuristics.heuristic import Evaluation, Heuristic
-from search.heuristics.open_goals import DividedGoals
 
 
 class _Relaxing(Heuristic):
     """A heuristic that reads its scores off `epigym.features.relaxation`; infinite where that does not reach the goal.
 
     Where it does not reach the goal from the initial e-state, the relaxation is blind for the problem: then
-    `divided_goals` scores in its place, and no action is preferred.
+    `split_goal_count` scores in its place, and no action is preferred.
 
     Args:
         space: where the e-states live.
@@ -29,7 +29,7 @@ class _Relaxing(Heuristic):
         self._relaxation = Relaxation(space)
         self.is_uninformative = self._relaxation.is_blind(space.initial)
         self.relaxation = None if self.is_uninformative else self._relaxation
-        self._instead = DividedGoals(space) if self.is_uninformative else None
+        self._instead = SplitGoalCount(space) if self.is_uninformative else None
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the cost of the goal from each of `ids` (int32[k])."""

@@ -67,7 +67,7 @@ class Configuration:
 
     @classmethod
     def parse(cls, text: str) -> Configuration:
-        """The configuration written as `agent` or `agent/heuristic`, such as `bfs` or `hfs/open_goals`."""
+        """The configuration written as `agent` or `agent/heuristic`, such as `bfs` or `hfs/goal_count`."""
         agent, _, heuristic = text.partition("/")
         return cls.of(agent, heuristic or None)
 
@@ -78,7 +78,7 @@ class Configuration:
 
     @property
     def label(self) -> str:
-        """A name for tables and files, such as `hfs/open_goals`."""
+        """A name for tables and files, such as `hfs/goal_count`."""
         return joined_label(*self.names)
 
     @property

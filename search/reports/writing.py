@@ -82,7 +82,7 @@ def checked(configurations: Iterable[str], outcomes: Outcomes) -> list[str]:
 def _pair(names: Sequence[str], outcomes: Outcomes) -> tuple[str, str]:
     if len(names) != 2:
         raise UsageError(
-            f"pairs: [{','.join(names)}] is no pair: name two configurations, such as [bfs,hfs/open_goals]"
+            f"pairs: [{','.join(names)}] is no pair: name two configurations, such as [bfs,hfs/goal_count]"
         )
     first, second = checked(names, outcomes)
     return first, second

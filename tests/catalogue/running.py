@@ -46,7 +46,7 @@ from learn.models.linear.model import read_model
 from search.planning.options import SearchOptions
 from search.agents import make_agent
 from search.agents.limits import Limits
-from search.heuristics.open_goals import OpenGoals
+from search.heuristics.goal_count import GoalCount
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 task = load("coin.txt")

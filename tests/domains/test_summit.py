@@ -153,7 +153,8 @@ def test_without_time_no_search_solves_anything(tmp_path: Path) -> None:
 
 def test_the_searches_are_those_that_are_promised() -> None:
     assert list(summit.searches()) == [
-        "bfs", "hfs/open_goals", "hfs/divided_goals", "bfws/divided_goals", "hfs/c_pg", "lazy/h_ff", "hfs/landmarks",
+        "bfs", "hfs/goal_count", "hfs/split_goal_count", "bfws/split_goal_count", "hfs/c_pg", "lazy/h_ff",
+        "hfs/landmarks",
     ]  # fmt: skip
     assert summit.searches()["lazy/h_ff"].agent["boost"] == 1000
 

@@ -30,7 +30,7 @@ def stop(started: str, fills: int) -> None:
 
 
 class Stuck(Heuristic):
-    """Counts open goals, until it is stuck while it is built, or in the evaluation with this number."""
+    """Counts goal count, until it is stuck while it is built, or in the evaluation with this number."""
 
     def __init__(self, space: StateSpace, started: str, at: int = 0, fills: int = 0):
         self._truth, self._started, self._fills = space.query(space.task.goal), started, fills

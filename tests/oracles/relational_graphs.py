@@ -108,7 +108,7 @@ class Graph:
                     self.edges += [(name, ("world", v), POSSIBLE) for v in rows[w] if v in self._worlds]
 
 
-def parts_of(batch: GraphBatch, index: int) -> Parts:
+def split_goal(batch: GraphBatch, index: int) -> Parts:
     """The nodes and edges of one of several graphs."""
     (first, last), (start, end) = batch.node_ptr[index : index + 2], batch.edge_ptr[index : index + 2]
     ends = (batch.edge_index[:, start:end] - first).tolist()

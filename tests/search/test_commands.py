@@ -57,7 +57,7 @@ def solved(folder: Path) -> Call:
     arguments = (
         "problem=../coin.txt",
         "agent=hfs_star",
-        "heuristic=open_goals",
+        "heuristic=goal_count",
         "compare=bfs",
         "plan_file=p.json",
         "run_dir=run",
@@ -68,11 +68,11 @@ def solved(folder: Path) -> Call:
 def test_solve_prints_and_writes_both_results_and_the_plan(solved: Call) -> None:
     code, output = solved.outcome()
     assert code == 0, output
-    for text in ("hfs_star/open_goals", "bfs", "expanded nodes", "1. lift", "2. look", "3. shout"):
+    for text in ("hfs_star/goal_count", "bfs", "expanded nodes", "1. lift", "2. look", "3. shout"):
         assert text in output
     assert json.loads((solved.folder / "p.json").read_text()) == ["lift", "look", "shout"]
     result, other = solved.result(), solved.result("compare")
-    assert (result.status, result.label, result.plan_length) == (SearchStatus.SOLVED, "hfs_star/open_goals", 3)
+    assert (result.status, result.label, result.plan_length) == (SearchStatus.SOLVED, "hfs_star/goal_count", 3)
     assert (other.status, other.label, other.plan_length) == (SearchStatus.SOLVED, "bfs", 3)
     assert result.costs.peak_bytes > 0
 

@@ -22,7 +22,7 @@ from epigym.errors import UsageError
 from epigym.features.texts import mentioned, texts
 from epigym.features.types import Description, FeatureTypes
 from epigym.space.space import StateSpace
-from epigym.task.formula import parts_of
+from epigym.task.formula import split_goal
 from learn.data.pairs import Pairs
 from learn.models.base import Base
 from learn.models.calibration import Calibration
@@ -278,7 +278,7 @@ def _candidate(
 def _unlearned(problems: Problems, nodes: int) -> Iterator[Candidate]:
     """What is not learned, to compare with: the count of open parts of the goal, and the relaxation."""
     kinds: Mapping[str, Callable[[StateSpace, FeatureTypes], Scores]] = {
-        "divided_goals": _open_parts,
+        "split_goal_count": _open_parts,
         "h_ff": lambda space, types: LinearScorer(space, _relaxed("h_ff"), types).score,
         "h_add": lambda space, types: LinearScorer(space, _relaxed("h_add"), types).score,
     }
@@ -295,5 +295,5 @@ def _relaxed(base: Base) -> LinearModel:
 
 
 def _open_parts(space: StateSpace, types: FeatureTypes) -> Scores:
-    truth = space.query(parts_of(space.task.goal))
+    truth = space.query(split_goal(space.task.goal))
     return lambda ids: np.sum(~truth(ids), axis=1, dtype=np.float64)

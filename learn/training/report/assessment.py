@@ -36,7 +36,7 @@ def assess(
     checkpoint: str | None,
     folder: Path,
 ) -> list[dict[str, Any]]:
-    """Compare predicted with exact distances, beside the open goals; draw two pictures for every problem.
+    """Compare predicted with exact distances, beside the goal count; draw two pictures for every problem.
 
     A problem of which no goal is found is left out with a warning.
 
@@ -49,7 +49,7 @@ def assess(
 
     Returns:
         One row per problem: its samples, R², MAE and rank correlation (Spearman's) of the network with the distance,
-        MAE and rank correlation of the number of open goals; a correlation is not a number where all
+        MAE and rank correlation of the goal count; a correlation is not a number where all
         distances or all predictions are equal.
 
     Raises:
@@ -70,15 +70,15 @@ def assess(
         name = slug(problem.replace("/", "_"))
         draw_predictions(predicted, true, f"{folder}/{name}_")
         holds = states.space.query(states.space.task.goal)(states.ids)
-        open_goals = np.count_nonzero(~holds, axis=1).astype(np.float32)
-        rows.append({"problem": problem, **_row(predicted, true, open_goals)})
+        goal_count = np.count_nonzero(~holds, axis=1).astype(np.float32)
+        rows.append({"problem": problem, **_row(predicted, true, goal_count)})
     if not rows:
         raise EpigymError("no problem is left to test on")
     return rows
 
 
-def _row(predicted: NDArray[np.float32], true: NDArray[np.float32], open_goals: NDArray[np.float32]) -> dict[str, Any]:
-    ours, counts = (step_errors(torch.from_numpy(one), torch.from_numpy(true)) for one in (predicted, open_goals))
+def _row(predicted: NDArray[np.float32], true: NDArray[np.float32], goal_count: NDArray[np.float32]) -> dict[str, Any]:
+    ours, counts = (step_errors(torch.from_numpy(one), torch.from_numpy(true)) for one in (predicted, goal_count))
     return {
         "samples": len(true),
         "steps": int(true.max()),
@@ -86,7 +86,7 @@ def _row(predicted: NDArray[np.float32], true: NDArray[np.float32], open_goals: 
         "MAE": ours["mae"],
         "rank": _rank_correlation(predicted, true),
         "SUB MAE": counts["mae"],
-        "SUB rank": _rank_correlation(open_goals, true),
+        "SUB rank": _rank_correlation(goal_count, true),
     }
 
 

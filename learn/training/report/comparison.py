@@ -26,8 +26,8 @@ COLUMNS = {
     "RMSE": "val/rmse",
     "within ½": "val/within_half",
     "median MAE": "median/mae",
-    "SUB MAE": "open_goals/mae",
-    "SUB R²": "open_goals/r2",
+    "SUB MAE": "goal_count/mae",
+    "SUB R²": "goal_count/r2",
     "waiting": "train/waiting_share",
 }
 """The same of errors in steps on the validation samples, and of shares."""

@@ -28,19 +28,19 @@ def baselines(train: Samples, validation: Samples) -> dict[str, float]:
     """Errors in steps on the validation samples of two predictors that know nothing of graphs.
 
     Returns:
-        Under `median/…` those of the median training distance, under `open_goals/…` those of the number of
-        open goals.
+        Under `median/…` those of the median training distance, under `goal_count/…` those of the number of
+        goal count.
     """
     true = torch.from_numpy(validation.distance).float()
     median = torch.full_like(true, float(np.median(train.distance)))
-    open_goals = torch.from_numpy(_count_open_goals(validation)).float()
+    goal_count = torch.from_numpy(_count_goals(validation)).float()
     metrics: dict[str, float] = {}
-    for name, predicted in (("median", median), ("open_goals", open_goals)):
+    for name, predicted in (("median", median), ("goal_count", goal_count)):
         metrics |= {f"{name}/{metric}": value for metric, value in step_errors(predicted, true).items()}
     return metrics
 
 
-def _count_open_goals(samples: Samples) -> NDArray[np.int64]:
+def _count_goals(samples: Samples) -> NDArray[np.int64]:
     """int64[k]: the number of subgoals that do not hold in each sample."""
     counts = []
     for number, pairs in enumerate(samples.states.problems):

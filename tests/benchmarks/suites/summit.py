@@ -50,9 +50,9 @@ _MOST_WORLDS = 20_000  # of the e-states of a walk, where the first one has fewe
 _GRACE = 60.0  # seconds to start, build and re-execute a plan, beside the time limit
 _KINDS: tuple[tuple[Choice, str | None], ...] = (
     ("bfs", None),
-    ("hfs", "open_goals"),
-    ("hfs", "divided_goals"),
-    ("bfws", "divided_goals"),
+    ("hfs", "goal_count"),
+    ("hfs", "split_goal_count"),
+    ("bfws", "split_goal_count"),
     ("hfs", "c_pg"),
     ({"name": "lazy", "boost": 1000}, "h_ff"),
     ("hfs", "landmarks"),

@@ -27,7 +27,7 @@ from epigym.task.task import EState, Task
 from tests.helpers import strategies
 from tests.helpers.structured import structured, walk_by_other_names
 from tests.helpers.tasks import coin
-from tests.oracles.relational_graphs import Graph, parts_of, types_of
+from tests.oracles.relational_graphs import Graph, split_goal, types_of
 
 KNOWING = EState((frozenset({"p"}),), ((frozenset({0}),),), (0,))
 BY_HAND = Task("by hand", ("p",), ("a",), (), KNOWING, (believes("a", fluent("p")),))
@@ -72,8 +72,8 @@ def assert_equal_graphs(encoder: RelationalEncoder, ids: Sequence[int], goal: Se
     tables = FeatureTypes(task).tables
     found = encoder.graphs(ids)
     for index, state in enumerate(ids):
-        assert parts_of(found, index) == Graph(task, tables, encoding, space.model(state).state).parts()
-    assert parts_of(encoder.without_worlds(), 0) == Graph(task, tables, encoding, None).parts()
+        assert split_goal(found, index) == Graph(task, tables, encoding, space.model(state).state).parts()
+    assert split_goal(encoder.without_worlds(), 0) == Graph(task, tables, encoding, None).parts()
     for one, other in zip(found, join([encoder.graphs([state]) for state in ids]), strict=True):
         assert one.dtype == other.dtype
         assert np.array_equal(one, other)

@@ -123,6 +123,6 @@ def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
 
 
 def test_a_slug_is_one_part_of_a_name() -> None:
-    assert slug("hfs/open_goals") == "hfs+open_goals"
+    assert slug("hfs/goal_count") == "hfs+goal_count"
     assert slug("../a|<b c>\n\\ü") == "..+a__b_c____"
     assert len(slug("x" * 300)) == 200

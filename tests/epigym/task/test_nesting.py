@@ -41,7 +41,7 @@ from epigym.task.formula import (
     literal,
     not_,
     or_,
-    parts_of,
+    split_goal,
 )
 from epigym.task.reachability import may_reach_goal
 from epigym.task.symmetry import symmetries
@@ -121,7 +121,7 @@ def test_a_formula_with_all_levels(name: str) -> None:
             normal = one.negation_normal_form()
             assert normal.levels <= MAX_LEVELS
             assert normal.negation_normal_form() is normal
-            assert all(part.levels <= MAX_LEVELS for part in parts_of([one]))
+            assert all(part.levels <= MAX_LEVELS for part in split_goal([one]))
         if name != "actually":
             assert parse_formula(str(formula), fluents=("tail", "open"), agents=("a", "b")) is formula
 

@@ -102,7 +102,7 @@ def test_columns_agree_with_the_space(small_set: DataSet) -> None:
     space = explore(task, ExplorerSettings(name="exhaustive")).space
     assert np.array_equal(samples.is_goal, space.query(task.goal)(samples.state).all(axis=1))
     assert np.array_equal(samples.is_goal, samples.distance == 0)
-    assert np.array_equal(samples.open_goals == 0, samples.is_goal)
+    assert np.array_equal(samples.goal_count == 0, samples.is_goal)
     for row in range(1, len(samples), 40):
         assert space.successor(int(samples.predecessor[row]), int(samples.action[row])) == samples.state[row]
 

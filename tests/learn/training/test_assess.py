@@ -55,13 +55,13 @@ def test_errors_and_ranks_of_a_whole_problem(tmp_path: Path, explored: Pairs) ->
     (row,) = run(tmp_path, f"problem={PROBLEM}", "explorer=exhaustive")
     distance = explored.distance
     goal = explored.space.query(explored.space.task.goal)
-    open_goals = np.sum(~goal(explored.ids), axis=1)
+    goal_count = np.sum(~goal(explored.ids), axis=1)
     assert row["problem"] == PROBLEM
     numbers = {name: float(value) for name, value in row.items() if name != "problem"}
     assert numbers["samples"] == len(distance)
     assert numbers["steps"] == distance.max()
     assert numbers["MAE"] == pytest.approx(distance.mean())
-    assert numbers["SUB MAE"] == pytest.approx(np.abs(distance - open_goals).mean())
+    assert numbers["SUB MAE"] == pytest.approx(np.abs(distance - goal_count).mean())
     assert numbers["R²"] == pytest.approx(1 - np.square(distance).sum() / np.square(distance - distance.mean()).sum())
     assert numbers["rank"] == pytest.approx(1)
     assert 0 < numbers["SUB rank"] < 1

@@ -57,7 +57,7 @@ def validation() -> list[Task]:
 
 def test_candidates_are_what_was_asked_for(chosen: Chosen) -> None:
     unlearned, learned = chosen.candidates[:3], chosen.candidates[3:]
-    assert [one.representation for one in unlearned] == ["divided_goals", "h_ff", "h_add"]
+    assert [one.representation for one in unlearned] == ["split_goal_count", "h_ff", "h_add"]
     assert all(one.model is None and not one.found.stopped for one in unlearned)
     assert [(one.representation, one.loss, one.l2) for one in learned] == [
         (sees, loss, l2)
@@ -135,7 +135,7 @@ def test_the_card_says_how_it_was_made(chosen: Chosen) -> None:
     }  # fmt: skip
     assert (card["domains"], card["seed"], card["draws"], card["goals"], card["problems"]) == ([DOMAIN], 1, 4, 4, 4)
     assert (card["loss"], card["l2"], card["unsolved"]) == (best.loss, best.l2, list(best.found.unsolved))
-    assert list(card["beside"]) == ["divided_goals", "h_ff", "h_add"]
+    assert list(card["beside"]) == ["split_goal_count", "h_ff", "h_add"]
     assert 0 < card["states"] <= card["pairs"] * 2
     assert json.loads(json.dumps(card)) == card
     assert model.domain == DOMAIN
@@ -267,7 +267,7 @@ def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None
     columns = ["sees", "loss", "l2", "rounds", "features", "pairs in order", "solved", "expanded", "stopped"]
     assert list(rows[0]) == columns
     assert [(row["sees"], row["loss"]) for row in rows] == [
-        ("divided_goals", ""), ("h_ff", ""), ("h_add", ""), ("L0", "ranking"), ("L0", "regression"),
+        ("split_goal_count", ""), ("h_ff", ""), ("h_add", ""), ("L0", "ranking"), ("L0", "regression"),
     ]  # fmt: skip
     [own] = [row for row in rows if (row["sees"], row["loss"]) == (str(model.representation), model.card["loss"])]
     assert (int(own["features"]), int(own["solved"]), int(own["expanded"]), own["stopped"]) == (

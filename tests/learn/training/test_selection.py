@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from epigym.errors import EpigymError
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
-from epigym.task.formula import parts_of
+from epigym.task.formula import split_goal
 from learn.data.distribution import draw
 from learn.training.selection import Problems, Scores, validate_by_search
 from search.heuristics import make_heuristic
@@ -34,7 +34,7 @@ def noisy(space: StateSpace, types: FeatureTypes) -> Scores:
 
 
 def open_parts(space: StateSpace, types: FeatureTypes) -> Scores:
-    truth = space.query(parts_of(space.task.goal))
+    truth = space.query(split_goal(space.task.goal))
     return lambda ids: np.sum(~truth(ids), axis=1, dtype=np.float64)
 
 

@@ -37,7 +37,7 @@ PREFERRING = ("h_add", "h_ff", "landmarks")
 PAIRS = [
     (name, heuristic)
     for name, agent in MADE.items()
-    for heuristic in (UNTRAINED if agent.is_informed else ["open_goals"])
+    for heuristic in (UNTRAINED if agent.is_informed else ["goal_count"])
     if heuristic in PREFERRING or not agent.needs_preferences
 ]
 every_pair = pytest.mark.parametrize(("agent", "heuristic"), PAIRS)

@@ -51,14 +51,14 @@ def assert_alike(one: tuple[list[int], SearchResult], other: tuple[list[int], Se
 def test_a_list_alone_is_the_agent_of_its_order(name: str) -> None:
     """`h_add` where the relaxation is blind, too: then both count open parts of the goal."""
     task = load_problem(name)
-    for heuristic in ("open_goals", "landmarks", "h_ff"):
+    for heuristic in ("goal_count", "landmarks", "h_ff"):
         assert_alike(run("alternation", task, heuristic, lists=["value"]), run("hfs", task, heuristic))
         same = run("bfws", task, heuristic, by="parts")
         assert_alike(run("alternation", task, heuristic, lists=["novelty"]), same)
-    assert_alike(run("alternation", task, "open_goals", lists=["h_add"]), run("hfs", task, "h_add"))
+    assert_alike(run("alternation", task, "goal_count", lists=["h_add"]), run("hfs", task, "h_add"))
     for one, other in (("preferred_h_add", "preferred"), ("novelty_h_add", "novelty")) if name not in BLIND else ():
         same = run("alternation", task, "h_add", lists=[other])
-        assert_alike(run("alternation", task, "open_goals", lists=[one]), same)
+        assert_alike(run("alternation", task, "goal_count", lists=[one]), same)
 
 
 EDGES = {0: [("a", 1), ("b", 2), ("c", 3), ("d", 4)], 4: [("a", 5), ("b", 6)]}
@@ -115,8 +115,8 @@ def trap() -> Task:
 @pytest.mark.parametrize("lists", CHOICES, ids=",".join)
 @pytest.mark.parametrize("task", [hopeless, trap])
 def test_any_choice_of_lists_exhausts_a_task_without_a_plan(task: Any, lists: list[str]) -> None:
-    expanded, result = run("alternation", task(), "open_goals", lists=lists)
-    found = run("bfs", task(), "open_goals")[1]
+    expanded, result = run("alternation", task(), "goal_count", lists=lists)
+    found = run("bfs", task(), "goal_count")[1]
     assert (result.status, result.plan) == (SearchStatus.UNSOLVABLE, None)
     assert found.status is SearchStatus.UNSOLVABLE
     assert (result.expanded, result.generated, result.distinct) == (found.expanded, found.generated, found.distinct)
@@ -127,7 +127,7 @@ def test_any_choice_of_lists_exhausts_a_task_without_a_plan(task: Any, lists: li
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_any_choice_of_lists_finds_a_valid_plan_and_expands_no_e_state_twice(name: str, lists: list[str]) -> None:
     task = load_problem(name)
-    expanded, result = run("alternation", task, "divided_goals", lists=lists)
+    expanded, result = run("alternation", task, "split_goal_count", lists=lists)
     assert validate(task, result.plan).valid
     assert len(expanded) == len(set(expanded)) == result.expanded
 
@@ -184,7 +184,7 @@ def test_where_the_relaxation_is_blind_its_lists_are_left_out(name: str) -> None
         run("alternation", task, "c_pg"), run("alternation", task, "c_pg", lists=["value", "novelty", "explore"])
     )
     for lists in (["h_add"], ["preferred"], ["preferred", "h_add"]):
-        assert_alike(run("alternation", task, "c_pg", lists=lists), run("hfs", task, "divided_goals"))
+        assert_alike(run("alternation", task, "c_pg", lists=lists), run("hfs", task, "split_goal_count"))
 
 
 @pytest.mark.parametrize(
@@ -206,5 +206,5 @@ def test_where_the_relaxation_is_blind_its_lists_are_left_out(name: str) -> None
 )
 def test_what_is_no_choice_of_lists_is_refused(lists: Sequence[str], message: str) -> None:
     with pytest.raises(UsageError) as caught:
-        Configuration.of({"name": "alternation", "lists": lists}, "open_goals")
+        Configuration.of({"name": "alternation", "lists": lists}, "goal_count")
     assert str(caught.value) == message

@@ -101,7 +101,7 @@ def searched(edges: dict[int, list[tuple[str, int]]], goals: list[int], *compone
 @pytest.mark.parametrize("name", EASY)
 @pytest.mark.parametrize(
     ("agent", "heuristic"),
-    [("bfs", None), ("lazy", "h_ff"), ("hfs_preferred", "h_add"), ("alternation", "open_goals"), ("hfs_star", "l_pg")],
+    [("bfs", None), ("lazy", "h_ff"), ("hfs_preferred", "h_add"), ("alternation", "goal_count"), ("hfs_star", "l_pg")],
 )
 def test_a_component_alone_is_the_agent(name: str, agent: str, heuristic: str | None) -> None:
     task = load_problem(name)
@@ -186,7 +186,7 @@ def test_a_heuristic_that_is_infinite_at_the_start_takes_no_part_while_others_do
     alone = search(coin(), useless)
     assert (alone.status, alone.message) == (SearchStatus.SOLVED, "decided by hfs/Unending")
     default = find_plan(load_problem(BLIND), Configuration.of("interleaved"))
-    assert default.message in ("decided by alternation/learned", "decided by bfws/divided_goals", "decided by bfs")
+    assert default.message in ("decided by alternation/learned", "decided by bfws/split_goal_count", "decided by bfs")
 
 
 def test_components_have_labels() -> None:
@@ -218,7 +218,7 @@ def test_a_search_that_lasts_uses_symmetries() -> None:
         ([{"agnet": "bfs"}], "'agnet': did you mean 'agent'?"),
         ([{"heuristic": "l_pg"}], "a component of agent 'interleaved' needs the setting agent"),
         ([{"agent": "hfs"}], "agent 'hfs' needs a heuristic"),
-        ([{"agent": "lazy", "heuristic": "open_goals"}], "agent 'lazy' needs a heuristic that prefers actions"),
+        ([{"agent": "lazy", "heuristic": "goal_count"}], "agent 'lazy' needs a heuristic that prefers actions"),
         ([{"agent": "bfs", "heuristic": "h_ff"}], "agent 'bfs' takes no heuristic"),
         ([{"agent": "bfs", "share": 0}], "share=0: expected a positive number"),
         ([{"agent": "bfs", "share": "much"}], "share=much: expected a number"),

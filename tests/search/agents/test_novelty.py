@@ -61,7 +61,7 @@ def test_novel_is_what_no_state_of_that_score_made_true_before() -> None:
 
 def test_width_search_leaves_combinations_of_known_facts_for_later() -> None:
     space = corridor()
-    heuristic = make_heuristic("open_goals", space)
+    heuristic = make_heuristic("goal_count", space)
     result = make_agent("bfws").search(space, heuristic)
     assert result.plan == tuple(f"do_p{number}" for number in range(STEPS))
     # The start, all steps but the last, and every switch alone: it is as old as the first step.
@@ -126,7 +126,7 @@ def test_by_parts_and_by_score_are_one_where_the_score_is_the_open_parts(name: s
     found = []
     for by in ("score", "parts"):
         space = StateSpace(task)
-        found.append(make_agent("bfws", by=by).search(space, make_heuristic("divided_goals", space)))
+        found.append(make_agent("bfws", by=by).search(space, make_heuristic("split_goal_count", space)))
     by_score, by_parts = ((result.plan, result.expanded, result.distinct) for result in found)
     assert by_score == by_parts
 

@@ -16,7 +16,7 @@ SOLVED = SearchResult(
     problem="coin_in_the_box/pl_2",
     plan=("open_a", "peek_a"),
     expanded=2,
-    heuristic="open_goals",
+    heuristic="goal_count",
     collapsed_agents=("b",),
     history=((4, 0.75), (2, 1.5)),
     consistent_beliefs=True,
@@ -26,7 +26,7 @@ SOLVED = SearchResult(
 UNSOLVED = replace(SOLVED, status=SearchStatus.TIME_LIMIT, agent="bfs", plan=None, heuristic=None, collapsed_agents=())
 
 
-@pytest.mark.parametrize(("result", "label", "length"), [(SOLVED, "hfs/open_goals", 2), (UNSOLVED, "bfs", None)])
+@pytest.mark.parametrize(("result", "label", "length"), [(SOLVED, "hfs/goal_count", 2), (UNSOLVED, "bfs", None)])
 def test_round_trip(result: SearchResult, label: str, length: int | None) -> None:
     data = json.loads(json.dumps(result.to_dict()))
     assert SearchResult.from_dict(data) == result

@@ -80,9 +80,9 @@ def evaluate_all(cells: Sequence[Cell], folder: Path) -> list[tuple[str, str]]:
 
 
 def test_informed_agents_meet_every_heuristic_and_blind_ones_none() -> None:
-    found = configurations_of(["bfs", "hfs", {"name": "wa_star", "weight": 5}], ["open_goals", "l_pg"])
+    found = configurations_of(["bfs", "hfs", {"name": "wa_star", "weight": 5}], ["goal_count", "l_pg"])
     labels = [configuration.label for configuration in found]
-    assert labels == ["bfs", "hfs/open_goals", "hfs/l_pg", "wa_star/open_goals", "wa_star/l_pg"]
+    assert labels == ["bfs", "hfs/goal_count", "hfs/l_pg", "wa_star/goal_count", "wa_star/l_pg"]
     assert (found[3].agent["name"], found[3].agent["weight"], found[3].agent["symmetry"]) == ("wa_star", 5, False)
 
 
@@ -321,7 +321,7 @@ def test_a_plan_that_is_not_valid_is_never_solved(cell: Cell, tmp_path: Path, mo
 
 
 def test_a_cell_goes_on_for_shorter_plans_where_it_is_asked_to(coin: str, tmp_path: Path) -> None:
-    once, anytime = (cell_of(coin, "hfs", "open_goals", anytime=anytime) for anytime in (False, True))
+    once, anytime = (cell_of(coin, "hfs", "goal_count", anytime=anytime) for anytime in (False, True))
     for cell, optimal in ((once, False), (anytime, True)):
         result = cell.search()
         assert (result.plan_length, result.optimal) == (3, optimal)
@@ -384,7 +384,7 @@ def test_classes_of_ones_own_work_in_the_processes_of_cells(
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "search.evaluate", "agents=[bfs,hfs]", "heuristics=[open_goals]"]
+    command = [sys.executable, "-m", "search.evaluate", "agents=[bfs,hfs]", "heuristics=[goal_count]"]
     problems = "problems=[coin.txt,counter.txt,wrong.txt,hopeless.txt,coin_in_the_box/pl_6]"
     return subprocess.Popen(
         [*command, problems, "memory_limit=2GiB", "hydra.verbose=search.evaluate", *arguments],
@@ -538,5 +538,5 @@ def test_a_suite_of_ones_own(tmp_path: Path) -> None:
     rows = read_table(tmp_path / "outputs" / "evaluate" / "coins")
     assert [(row["configuration"], row["status"], row["plan_length"]) for row in rows] == [
         ("bfs", "solved", "2"),
-        ("hfs/open_goals", "solved", "2"),
+        ("hfs/goal_count", "solved", "2"),
     ]

@@ -31,11 +31,11 @@ PATHS = {
 }
 
 
-def exploration(problem: str, heuristic: str = "open_goals") -> Exploration:
+def exploration(problem: str, heuristic: str = "goal_count") -> Exploration:
     return of_space(StateSpace(load_problem(problem)), heuristic)
 
 
-def of_space(space: StateSpace, heuristic: str = "open_goals") -> Exploration:
+def of_space(space: StateSpace, heuristic: str = "goal_count") -> Exploration:
     return Exploration(space, make_heuristic(heuristic, space))
 
 
@@ -54,7 +54,7 @@ def believed(model: KripkeModel, agent: str, fluent: str) -> Belief:
 
 
 @pytest.mark.parametrize(("problem", "path"), PATHS.items())
-@pytest.mark.parametrize("name", ["h_ff", "learned", "divided_goals"])
+@pytest.mark.parametrize("name", ["h_ff", "learned", "split_goal_count"])
 def test_values_are_those_of_the_heuristic(problem: str, path: list[str], name: str) -> None:
     found = exploration(problem, name)
     other = StateSpace(load_problem(problem))

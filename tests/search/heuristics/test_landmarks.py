@@ -122,7 +122,7 @@ def test_where_the_relaxation_is_blind_the_open_parts_of_the_goal_are_counted(na
     space = StateSpace(hopeless())
     ids = np.array([space.initial, *space.expand([space.initial]).target], dtype=np.int32)
     ways = np.full(len(ids), -1)
-    heuristic, counted = make_heuristic(name, space), make_heuristic("divided_goals", space)
+    heuristic, counted = make_heuristic(name, space), make_heuristic("split_goal_count", space)
     found = heuristic.evaluate(ids, ways, ways)
     assert found.scores.tolist() == heuristic.score(ids).tolist() == counted.score(ids).tolist()
     assert len(found.preferred) == 0

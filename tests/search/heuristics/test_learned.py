@@ -18,7 +18,7 @@ from epigym.io.sealed import write_sealed
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
-from epigym.task.formula import divided
+from epigym.task.formula import split_formula
 from learn.models import shipped
 from learn.models.base import Base
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation, write_model
@@ -103,7 +103,7 @@ def test_weights_decide_what_is_expanded(tmp_path: Path) -> None:
     """A model that counts open parts of the goal searches like the heuristic that does, turned round it does not."""
     task = load_problem("cloud_scheduling")
     types, space = FeatureTypes(task), StateSpace(task)
-    parts = {part for goal in task.goal for part in divided(goal.negation_normal_form())}
+    parts = {part for goal in task.goal for part in split_formula(goal.negation_normal_form())}
     kinds = zip(types.tables.goal_fine.tolist(), types.tables.goal, strict=True)
     colours = np.unique(np.array([join(colour, 0) for colour, node in kinds if node in parts], dtype=np.uint64))
     ones = np.ones(len(colours))
@@ -113,7 +113,7 @@ def test_weights_decide_what_is_expanded(tmp_path: Path) -> None:
         write_model(model, tmp_path / f"{sign}.json")
         heuristic = make_heuristic("learned", space, checkpoint=str(tmp_path / f"{sign}.json"))
         counts.append(make_agent("hfs").search(space, heuristic, Limits(max_expanded=5000)).expanded)
-    assert counts[0] == make_agent("hfs").search(space, make_heuristic("divided_goals", space)).expanded < counts[1]
+    assert counts[0] == make_agent("hfs").search(space, make_heuristic("split_goal_count", space)).expanded < counts[1]
 
 
 def test_the_domain_of_the_task_chooses_the_file(tmp_path: Path) -> None:

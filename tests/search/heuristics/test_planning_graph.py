@@ -141,7 +141,7 @@ def test_what_the_graph_never_marks_is_infinite_but_not_given_up(name: str) -> N
     assert find_plan(hopeless(), Configuration.of("hfs", name)).status is SearchStatus.UNSOLVABLE
 
 
-@pytest.mark.parametrize("name", ["open_goals", "divided_goals", "l_pg", "s_pg"])
+@pytest.mark.parametrize("name", ["goal_count", "split_goal_count", "l_pg", "s_pg"])
 def test_goals_score_zero(name: str) -> None:
     assert scores(name, done(), ()) == [0]
     space = StateSpace(parse_mastar(COIN))
@@ -154,7 +154,7 @@ def test_goals_score_zero(name: str) -> None:
     assert (found[~space.is_goal(ids)] > 0).all()
 
 
-@pytest.mark.parametrize("name", ["open_goals", "divided_goals", "c_pg", "l_pg", "s_pg"])
+@pytest.mark.parametrize("name", ["goal_count", "split_goal_count", "c_pg", "l_pg", "s_pg"])
 def test_a_batch_scores_as_its_members_do(name: str) -> None:
     space = StateSpace(coin())
     space.expand([0])

@@ -27,8 +27,8 @@ from search.agents.result import Costs, SearchResult, SearchStatus
 from search.agents.run import SearchRun
 from search.agents.shorter import ShorterPlans
 from search.heuristics.belief_relaxation import RelaxedPlan
+from search.heuristics.goal_count import GoalCount
 from search.heuristics.heuristic import Heuristic
-from search.heuristics.open_goals import OpenGoals
 from search.planning import improving, planner
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
@@ -126,7 +126,7 @@ def test_what_ends_the_search_for_shorter_plans_leaves_the_best_one(
 
 
 def test_limits_are_for_both_searches_together() -> None:
-    greedy = Configuration.of("hfs", "open_goals")
+    greedy = Configuration.of("hfs", "goal_count")
     first, enough = find_plan(counter(), greedy), find_plan(counter(), greedy, ANYTIME)
     assert (first.optimal, enough.optimal) == (False, True)
     for nodes in range(first.expanded - 1, enough.expanded + 1):
@@ -175,7 +175,7 @@ def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.
 
 @pytest.mark.parametrize(
     ("task", "configuration", "length"),
-    [(hopeless, "hfs/open_goals", None), (done, "hfs/open_goals", 0), (counter, "bfs", 4), (counter, "idfs", 4)],
+    [(hopeless, "hfs/goal_count", None), (done, "hfs/goal_count", 0), (counter, "bfs", 4), (counter, "idfs", 4)],
 )
 def test_what_cannot_be_improved_is_not(
     task: Callable[[], Task], configuration: str, length: int | None, monkeypatch: pytest.MonkeyPatch
@@ -203,7 +203,7 @@ def test_it_goes_on_in_the_same_space_with_the_same_heuristic(monkeypatch: pytes
     monkeypatch.setattr(improving, "ShorterPlans", Watched)
     monkeypatch.setattr(Configuration, "make_space", make_space)
     dfs: dict[str, Any] = {"name": "interleaved", "components": [{"agent": "dfs"}]}
-    for agent, heuristic, kind in ((dfs, None, RelaxedPlan), ("hfs", "open_goals", OpenGoals)):
+    for agent, heuristic, kind in ((dfs, None, RelaxedPlan), ("hfs", "goal_count", GoalCount)):
         result = find_plan(coin(), Configuration.of(agent, heuristic), ANYTIME)
         assert (result.plan, result.optimal, asked.pop()) == (SHORTEST, True, (made.pop(), kind))
     assert not made
@@ -339,7 +339,7 @@ def test_what_is_shown() -> None:
 
 
 def test_results_side_by_side_fit_into_80_columns_and_say_whose_they_are() -> None:
-    labels = [f"hfs_preferred/divided_goals_{number}" for number in range(5)]
+    labels = [f"hfs_preferred/split_goal_count_{number}" for number in range(5)]
     lines = shown(*(SearchResult(SearchStatus.UNSOLVABLE, label, "coin") for label in labels), width=80)
     assert max(map(len, lines)) <= 80
     block = lines[lines.index("status") + 1 :][:5]

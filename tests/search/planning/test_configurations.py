@@ -65,7 +65,7 @@ def test_the_defaults_of_the_command_are_those_of_the_library() -> None:
     assert Limits(values.max_expanded, values.time_limit, values.memory_limit) == Limits()
 
 
-HEFP = ("gnn", "open_goals", "c_pg", "l_pg", "s_pg")
+HEFP = ("gnn", "goal_count", "c_pg", "l_pg", "s_pg")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_the_ablation_has_a_model_for_every_recipe_of_linear_models() -> None:
         heuristic = found[f"hfs/{name}"]
         assert heuristic is not None
         assert heuristic["checkpoint"] == f"outputs/models/{name}/{{domain}}.json"
-    others = {"divided_goals", "h_ff", "h_add", "own", "short_goals", "seed_1", "seed_2", "general", "without"}
+    others = {"split_goal_count", "h_ff", "h_add", "own", "short_goals", "seed_1", "seed_2", "general", "without"}
     assert found.keys() == {f"hfs/{name}" for name in recipes | others}
 
 
@@ -168,11 +168,11 @@ def test_configurations_are_read_from_text_and_mappings() -> None:
         ("hsf", "l_pg", "unknown agent 'hsf': did you mean 'hfs'"),
         ({"nmae": "hfs"}, "l_pg", "agent: {'nmae': 'hfs'} has no name: add name=…"),
         (3, None, "agent=3 must be a name, a mapping of name and settings, or a class"),
-        ("hfs", None, "agent 'hfs' needs a heuristic: choose one of open_goals, "),
+        ("hfs", None, "agent 'hfs' needs a heuristic: choose one of goal_count, "),
         (
             "lazy",
-            "open_goals",
-            "agent 'lazy' needs a heuristic that prefers actions, for example h_add, not 'open_goals'",
+            "goal_count",
+            "agent 'lazy' needs a heuristic that prefers actions, for example h_add, not 'goal_count'",
         ),
         ({"name": "bfs", "threads": 0}, None, "agent 'bfs': threads=0: expected at least 1, and finite"),
         ({"name": "bfs", "symmetry": "much"}, None, "agent 'bfs': symmetry=much: expected true or false"),

@@ -25,8 +25,8 @@ from epigym.space.space import StateSpace
 from search.agents import make_agent
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics import Heuristic, make_heuristic
+from search.heuristics.goal_count import GoalCount, SplitGoalCount
 from search.heuristics.learned import Learned
-from search.heuristics.open_goals import DividedGoals, OpenGoals
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from search.policies.planner import plan
@@ -35,8 +35,8 @@ from tests.helpers.tasks import coin, deluded
 
 NAME = "grapevine/3_pl_4"
 PLAN = ("share_a_sa_1", "share_b_sb_1", "right_a", "share_c_sc_1")
-GREEDY = {"agent": "hfs", "heuristic": "open_goals"}
-CONFIGURATIONS = [{"agent": "bfs"}, GREEDY, {"agent": "hfs_star", "heuristic": "open_goals"}]
+GREEDY = {"agent": "hfs", "heuristic": "goal_count"}
+CONFIGURATIONS = [{"agent": "bfs"}, GREEDY, {"agent": "hfs_star", "heuristic": "goal_count"}]
 
 
 def random_env(seed: int, steps: int = 0) -> gymnasium.Env[Any, Any]:
@@ -131,21 +131,25 @@ def test_a_heuristic_for_another_space_is_refused() -> None:
     env = random_env(2, steps=3)
     problem = env.unwrapped.search_problem()
     agent = make_agent("hfs")
-    for other in (OpenGoals(env.unwrapped.space), make_heuristic("open_goals", env), DividedGoals(StateSpace(coin()))):
+    for other in (
+        GoalCount(env.unwrapped.space),
+        make_heuristic("goal_count", env),
+        SplitGoalCount(StateSpace(coin())),
+    ):
         with pytest.raises(UsageError, match=r"made for another state space than the one that is searched: make both"):
             agent.search(problem, other)
-    assert agent.search(problem, OpenGoals(problem.search_space)).plan
-    assert agent.search(problem, OpenGoals(space=problem.search_space)).plan
-    assert agent.search(problem, make_heuristic("open_goals", problem)).plan
-    assert agent.search(problem, OpenGoals).plan
-    assert make_agent("bfs").search(problem, OpenGoals(env.unwrapped.space)).plan  # not asked
+    assert agent.search(problem, GoalCount(problem.search_space)).plan
+    assert agent.search(problem, GoalCount(space=problem.search_space)).plan
+    assert agent.search(problem, make_heuristic("goal_count", problem)).plan
+    assert agent.search(problem, GoalCount).plan
+    assert make_agent("bfs").search(problem, GoalCount(env.unwrapped.space)).plan  # not asked
 
 
 def test_the_estimates_are_those_of_the_goal_that_is_searched() -> None:
     asked: list[Heuristic] = []
 
     def make(space: StateSpace) -> Heuristic:
-        asked.append(OpenGoals(space))
+        asked.append(GoalCount(space))
         return asked[-1]
 
     problem = random_env(3, steps=2).unwrapped.search_problem()
@@ -154,7 +158,7 @@ def test_the_estimates_are_those_of_the_goal_that_is_searched() -> None:
     assert asked[0].score(np.array([0], dtype=np.int32)).tolist() == [(~truth).sum()]
 
 
-@pytest.mark.parametrize("heuristic", ["open_goals", 3, lambda space: space], ids=["name", "number", "function"])
+@pytest.mark.parametrize("heuristic", ["goal_count", 3, lambda space: space], ids=["name", "number", "function"])
 def test_what_is_no_heuristic_is_refused(heuristic: Any) -> None:
     with pytest.raises(UsageError, match=r"^heuristic=.*: expected a Heuristic, its class"):
         make_agent("hfs").search(NAME, heuristic)
@@ -175,7 +179,7 @@ def test_classes_of_ones_own_are_agents_and_heuristics() -> None:
 
 
 def test_a_class_of_the_main_script_is_refused() -> None:
-    own = type("Mine", (OpenGoals,), {"__module__": "__main__"})
+    own = type("Mine", (GoalCount,), {"__module__": "__main__"})
     with pytest.raises(UsageError, match=r"heuristic=Mine is defined in the main script, .*: move it to a module"):
         search.plan(NAME, agent="hfs", heuristic=own)
 
@@ -184,7 +188,7 @@ def test_a_class_of_the_main_script_is_refused() -> None:
     ("arguments", "message"),
     [
         ({"agent": "bsf"}, "unknown agent 'bsf': did you mean 'bfs'"),
-        ({"agent": "hfs", "heuristic": "open_goal"}, "unknown heuristic 'open_goal': did you mean 'open_goals'"),
+        ({"agent": "hfs", "heuristic": "goal_coun"}, "unknown heuristic 'goal_coun': did you mean 'goal_count'"),
         ({"agnet": "bfs"}, "unknown argument of search.plan 'agnet': did you mean 'agent'"),
         ({"agent": {"name": "lazy", "bost": 3}, "heuristic": "h_add"}, "did you mean 'boost'"),
         ({"agent": "hfs"}, "agent 'hfs' needs a heuristic"),

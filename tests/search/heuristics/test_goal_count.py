@@ -9,7 +9,7 @@ from hypothesis import given
 
 from epigym.reference import semantics as reference
 from epigym.space.space import StateSpace
-from epigym.task.formula import Formula, and_, believes, common, divided, everybody, fluent, not_, or_
+from epigym.task.formula import Formula, and_, believes, common, everybody, fluent, not_, or_, split_formula
 from epigym.task.task import EState
 from search.heuristics import make_heuristic
 from tests.helpers.strategies import AGENTS, estates, formulas
@@ -19,21 +19,21 @@ P, Q = fluent("p"), fluent("q")
 
 
 def test_belief_distributes_over_conjunctions_and_groups() -> None:
-    assert list(divided(everybody("ab", and_(P, not_(Q))))) == [
+    assert list(split_formula(everybody("ab", and_(P, not_(Q))))) == [
         believes(agent, part) for agent in "ab" for part in (P, not_(Q))
     ]
-    assert list(divided(believes("a", everybody("bc", P)))) == [believes("a", believes(b, P)) for b in "bc"]
-    assert list(divided(and_(P, common("ab", and_(P, Q))))) == [P, common("ab", P), common("ab", Q)]
+    assert list(split_formula(believes("a", everybody("bc", P)))) == [believes("a", believes(b, P)) for b in "bc"]
+    assert list(split_formula(and_(P, common("ab", and_(P, Q))))) == [P, common("ab", P), common("ab", Q)]
 
 
 def test_disjunctions_and_denials_stay_whole() -> None:
     for whole in (or_(P, Q), believes("a", or_(P, Q)), not_(believes("a", and_(P, Q)))):
-        assert list(divided(whole)) == [whole]
+        assert list(split_formula(whole)) == [whole]
 
 
 @given(estates(), formulas())
 def test_the_parts_hold_together_iff_the_formula_does(estate: EState, formula: Formula) -> None:
-    parts = divided(formula.negation_normal_form())
+    parts = split_formula(formula.negation_normal_form())
     assert reference.holds(estate, AGENTS, formula) == all(reference.holds(estate, AGENTS, part) for part in parts)
 
 
@@ -44,5 +44,5 @@ def test_the_score_counts_parts_that_are_missing() -> None:
     looked = space.successor(lifted, 1)
     told = space.successor(looked, 2)
     ids = np.array([space.initial, lifted, looked, told], dtype=np.int32)
-    assert make_heuristic("divided_goals", space).score(ids).tolist() == [4, 2, 1, 0]
-    assert make_heuristic("open_goals", space).score(ids).tolist() == [1, 1, 1, 0]
+    assert make_heuristic("split_goal_count", space).score(ids).tolist() == [4, 2, 1, 0]
+    assert make_heuristic("goal_count", space).score(ids).tolist() == [1, 1, 1, 0]

@@ -79,7 +79,7 @@ class Domain:
         structure: in mA*, the objects in the names of a problem with the given parameters.
         actors: which argument of an action (counted from 0) is the agent that acts, by the action's schema; where that
             argument is no agent, nobody is named.
-        growth: larger problems, if they are to be part of the suites `summit` and `control`.
+        growth: larger problems, if they are to be part of the suites `hard` and `hard_control`.
         consistent_beliefs: whether the beliefs of all agents remain consistent, whatever the actions, in the problem
             with the default parameters.
         base: a domain all of whose parameters it has too; `problem` takes them as further keywords.

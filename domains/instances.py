@@ -17,14 +17,19 @@ from domains.data import read_text
 Parameters = Mapping[str, Any]
 
 _SUITES = Path(__file__).parent / "suites"
-LADDER = _SUITES / "scaling.csv"
+SCALING = _SUITES / "scaling.csv"
 """The suite `scaling`, written by `python -m tests.benchmarks.suites scaling`."""
-SUMMIT = _SUITES / "summit.csv"
-"""The suites `summit` and `control`, written by `python -m tests.benchmarks.suites summit`."""
-DRAWN = _SUITES / "drawn.csv"
-"""The suite `drawn`, written by `python -m learn.draw split=[test] draws=20`."""
-KINDS = ("scaling", "summit", "control", "test")
+HARD = _SUITES / "hard.csv"
+"""The suites `hard` and `hard_control`, written by `python -m tests.benchmarks.suites hard`."""
+SAMPLED = _SUITES / "sampled.csv"
+"""The suite `sampled`, written by `python -m learn.draw split=[test] draws=20`."""
+KINDS = ("scaling", "hard", "hard_control", "test")
 """What the names `<kind>_<number>` of the instances of tables begin with."""
+
+
+def kind_of(instance: str) -> str:
+    """The part of the name of an instance of a table before its number."""
+    return instance.rpartition("_")[0]
 
 
 @cache
@@ -58,10 +63,10 @@ def counts() -> Mapping[str, tuple[int, ...]]:
 @cache
 def _rows() -> tuple[dict[str, str], ...]:
     rows: list[dict[str, str]] = []
-    for table in (LADDER, SUMMIT, DRAWN):
+    for table in (SCALING, HARD, SAMPLED):
         with table.open(encoding="utf-8", newline="") as file:
             rows += csv.DictReader(file)
-    return tuple(row for row in rows if row["instance"].partition("_")[0] in KINDS)
+    return tuple(row for row in rows if kind_of(row["instance"]) in KINDS)
 
 
 def instances(domain: str) -> Mapping[str, Parameters]:

@@ -1,11 +1,11 @@
 """Suites: named sets of instances to train and test on.
 
-`standard` and `transfer` are the two set-ups in which learned heuristics were published; `scaling` is a
-ladder per domain that climbs beyond what blind search can reach, measured in `scaling.csv`. `summit` climbs from where
-the first of seven searches gives out to beyond where the last does, measured in `summit.csv`; `control` has as many
-problems of the same sizes that nobody has searched, and `drawn`, in `drawn.csv`, problems from the ranges to test
-learners on. A suite has what its table has. For every domain with instances to test on there is `without_<domain>`,
-which trains on all others.
+`standard` and `transfer` are the two set-ups in which learned heuristics were published. `scaling` (`scaling.csv`) has
+growing instances of each domain, to sizes that breadth-first search does not solve. `hard` (`hard.csv`) begins with the
+first size at which one of seven searches fails and ends beyond the size at which all do; `hard_control` has as many
+instances of the same sizes, which no search has been tried on. `sampled` (`sampled.csv`) has instances from the ranges
+of the split `test`. A suite contains the instances of its table. Each domain with published test instances has a suite
+`without_<domain>`, which trains on all other domains.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from domains.checks import known
-from domains.instances import tabled
+from domains.instances import kind_of, tabled
 from domains.registry import DOMAINS
 
 
@@ -43,7 +43,7 @@ def _instances(split: str, *names: str) -> tuple[str, ...]:
 
 def _numbered(kind: str) -> tuple[str, ...]:
     """The instances of tables with names such as `<kind>_01`."""
-    return tuple(f"{name}/{one}" for name in DOMAINS for one in tabled().get(name, ()) if one.startswith(f"{kind}_"))
+    return tuple(f"{name}/{one}" for name in DOMAINS for one in tabled().get(name, ()) if kind_of(one) == kind)
 
 
 _PUBLISHED = (
@@ -64,14 +64,14 @@ def _suites() -> Iterator[Suite]:
     yield Suite("standard", summary, _instances("train", *_PUBLISHED), _instances("test", *_PUBLISHED))
     summary = "one heuristic trained on two domains, tested on all seven domains in mA*"
     yield Suite("transfer", summary, _instances("train", *_SOURCES), _instances("test", *_ALL))
-    summary = "a ladder of growing problems per domain, beyond the reach of blind search"
+    summary = "growing instances of each domain, to sizes that breadth-first search does not solve"
     yield Suite("scaling", summary, _instances("train", *_ALL), _numbered("scaling"))
-    summary = "growing problems per domain, from where the first search gives out to beyond where the last does"
-    yield Suite("summit", summary, every, _numbered("summit"))
-    summary = "as many problems of the same sizes, drawn without looking at who solves them"
-    yield Suite("control", summary, every, _numbered("control"))
-    summary = "twenty problems of each domain from the ranges to test on, larger than those to learn from"
-    yield Suite("drawn", summary, every, _numbered("test"))
+    summary = "growing instances, from the size at which the first of seven searches fails to beyond the last"
+    yield Suite("hard", summary, every, _numbered("hard"))
+    summary = "as many instances of the same sizes, sampled independently of what solves them"
+    yield Suite("hard_control", summary, every, _numbered("hard_control"))
+    summary = "twenty instances of each domain from the ranges of the split test, larger than those to train on"
+    yield Suite("sampled", summary, every, _numbered("test"))
     for one in DOMAINS:
         train = _instances("train", *(name for name in DOMAINS if name != one))
         yield Suite(

@@ -36,8 +36,8 @@ from learn.training.selection import search_greedily
 from search.agents.result import SearchStatus
 from search.heuristics.learned import Learned
 from search.reports.metrics import mcnemar
-from tests.benchmarks.suites.summit import draw
-from tests.benchmarks.suites.summit_sizes import LINES
+from tests.benchmarks.suites.hard import draw
+from tests.benchmarks.suites.hard_sizes import LINES
 
 SEEDS: Final = {"validation": 47_110_000, "test": 90_210_000}
 """Of the goals of the first problem of each set; other problems have the numbers that follow."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import domains
-from domains.instances import LADDER
+from domains.instances import SCALING
 from domains.suites import SUITES
 from epigym.language import parse_mastar
 from epigym.space.space import StateSpace
@@ -21,7 +21,7 @@ from tests.benchmarks.suites.__main__ import main
 from tests.benchmarks.suites.scaling import SIZES, Quarry, Rung, Sizes
 from tests.benchmarks.suites.tables import store
 
-RUNGS = scaling.read(LADDER)
+RUNGS = scaling.read(SCALING)
 LIMITS = Limits(time_limit=60.0, memory_limit="8GiB")
 
 
@@ -108,12 +108,12 @@ def test_every_rung_of_a_table_is_measured_there(tmp_path: Path) -> None:
 
 
 def test_the_program_writes_a_table_of_its_own(tmp_path: Path) -> None:
-    before, out = LADDER.read_bytes(), tmp_path / "suites" / "scaling.csv"
+    before, out = SCALING.read_bytes(), tmp_path / "suites" / "scaling.csv"
     main(["scaling", "--domain", "grapevine", "--out", str(out), "--time-limit", "0"])
     table = scaling.read(out)
     assert [rung.instance for rung in table] == [rung.instance for rung in RUNGS]
     assert {rung.status for rung in table if rung.domain == "grapevine"} == {"time_limit"}
-    assert LADDER.read_bytes() == before
+    assert SCALING.read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""The generator of the suites `scaling`, `summit` and `control`: `python -m tests.benchmarks.suites`."""
+"""The generator of the suites `scaling`, `hard` and `hard_control`: `python -m tests.benchmarks.suites`."""

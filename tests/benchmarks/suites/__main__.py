@@ -1,7 +1,7 @@
 """Generate a suite and measure searches on it, into a table; those of `domains/suites` are made so.
 
 python -m tests.benchmarks.suites scaling --domain grapevine --out outputs/scaling.csv --time-limit 60
-python -m tests.benchmarks.suites summit --domain coin_in_the_box --out outputs/summit.csv
+python -m tests.benchmarks.suites hard --domain coin_in_the_box --out outputs/hard.csv
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from epigym.errors import EpigymError
 from search.agents.limits import Limits, memory_bytes
-from tests.benchmarks.suites import scaling, summit
+from tests.benchmarks.suites import hard, scaling
+from tests.benchmarks.suites.hard_sizes import LINES
 from tests.benchmarks.suites.scaling import SIZES
-from tests.benchmarks.suites.summit_sizes import LINES
 
 INTERRUPTED: Final = 130
 
@@ -45,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument(
         "--sample", action="store_true", help="sample the goals anew, else keep those of the table or of the suite"
     )
-    _suite(suites, "summit", _summit, LINES, Limits(time_limit=30.0, memory_limit="4GiB"))
+    _suite(suites, "hard", _hard, LINES, Limits(time_limit=30.0, memory_limit="4GiB"))
     return parser
 
 
@@ -67,9 +67,9 @@ def _scaling(chosen: argparse.Namespace) -> None:
     scaling.climb(chosen.domain, chosen.out, _limits(chosen), fresh=chosen.sample, parallel=chosen.parallel)
 
 
-def _summit(chosen: argparse.Namespace) -> None:
+def _hard(chosen: argparse.Namespace) -> None:
     for domain in chosen.domain:
-        summit.climb(domain, chosen.out, _limits(chosen), parallel=chosen.parallel)
+        hard.climb(domain, chosen.out, _limits(chosen), parallel=chosen.parallel)
 
 
 def _limits(chosen: argparse.Namespace) -> Limits:

@@ -25,7 +25,7 @@ import psutil
 from numpy.typing import NDArray
 from rich.progress import Progress
 
-from domains.instances import LADDER
+from domains.instances import SCALING
 from epigym.errors import EpigymError
 from epigym.problem import domain_problem
 from epigym.space.sampling import RandomGoal, random_goal
@@ -216,7 +216,7 @@ _CHOICES: dict[str, dict[str, Any]] = {
     "selective_communication_enriched": {"lower": 14, **_LONG},
 }
 SIZES: Mapping[str, Sizes] = {
-    domain: Sizes([_size(rung) for rung in read(LADDER) if rung.domain == domain], **chosen)
+    domain: Sizes([_size(rung) for rung in read(SCALING) if rung.domain == domain], **chosen)
     for domain, chosen in _CHOICES.items()
 }
 """How the ladders of the suite grow: with the parameters that its table has."""
@@ -281,7 +281,7 @@ def climb(chosen: Sequence[str], table: Path, limits: Limits, *, fresh: bool = F
         EpigymError: when the process of a search dies.
     """
     if not table.exists():
-        store(map(asdict, read(LADDER)), table)
+        store(map(asdict, read(SCALING)), table)
     with Progress() as progress:
         for domain in chosen:
             if fresh:

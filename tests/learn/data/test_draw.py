@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from domains.instances import DRAWN, counts
+from domains.instances import SAMPLED, counts
 from domains.suites import suite
 from epigym.errors import UsageError
 from epigym.problem import domain_problem
@@ -58,13 +58,13 @@ def test_what_there_is_not_is_one_line(override: str, message: str, tmp_path: Pa
 
 
 def test_the_suite_has_twenty_problems_of_each_domain() -> None:
-    assert set(Counter(name.partition("/")[0] for name in suite("drawn").test).values()) == {20}
-    assert all(name.partition("/")[2].startswith("test_") for name in suite("drawn").test)
+    assert set(Counter(name.partition("/")[0] for name in suite("sampled").test).values()) == {20}
+    assert all(name.partition("/")[2].startswith("test_") for name in suite("sampled").test)
 
 
 @pytest.mark.parametrize("domain", ["cloud_scheduling", "epistemic_gossip", "search_and_rescue"])
 def test_the_suite_is_what_is_drawn(domain: str) -> None:
-    frozen = [row for row in rows(DRAWN) if row["domain"] == domain]
+    frozen = [row for row in rows(SAMPLED) if row["domain"] == domain]
     for row, problem in zip(frozen, islice(draw(domain, "test"), 6), strict=False):
         assert row == {name: str(value) for name, value in problem.row().items()}
         task = domain_problem(f"{domain}/{row['instance']}")

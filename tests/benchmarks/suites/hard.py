@@ -1,4 +1,4 @@
-"""The summit: growing problems on which seven searches give out one after the other, and a control.
+"""The suites `hard` and `hard_control`: growing problems on which seven searches fail one after the other.
 
 At every step of a domain's line a random walk is taken, and a conjunction of formulas that are true where it ends is
 the goal: the walk, cut where the goal first holds, is a plan, after which no agent believes everything. The searches
@@ -25,6 +25,7 @@ import numpy as np
 from rich.progress import Progress
 
 from domains.domain import Growth
+from domains.instances import kind_of
 from epigym.errors import EpigymError, UsageError
 from epigym.problem import domain_problem
 from epigym.reference.semantics import validate
@@ -38,7 +39,7 @@ from search.planning.configuration import Choice, Configuration
 from search.planning.options import SearchOptions
 from search.planning.single import completed, failed
 from search.processes.processes import Job, supervise
-from tests.benchmarks.suites.summit_sizes import LINES
+from tests.benchmarks.suites.hard_sizes import LINES
 from tests.benchmarks.suites.tables import Source, store, stored
 
 GIVEN_UP: Final = "given_up"
@@ -90,7 +91,7 @@ class Rung:
 
     Attributes:
         domain: name of the domain.
-        instance: `summit_` and the step, `below_` and the step where no search has failed yet, or `control_` and a
+        instance: `hard_` and the step, `below_` and the step where no search has failed yet, or `hard_control_` and a
             number.
         parameters: parameters of the domain, as JSON.
         step: of the line, counted from 1.
@@ -138,12 +139,12 @@ class Rung:
     @property
     def is_control(self) -> bool:
         """Whether it is a problem of the control."""
-        return self.instance.startswith("control_")
+        return kind_of(self.instance) == "hard_control"
 
     @property
     def is_kept(self) -> bool:
         """Whether it belongs to the suite: a search fails, here or below."""
-        return self.instance.startswith("summit_")
+        return kind_of(self.instance) == "hard"
 
     @property
     def is_solved(self) -> bool:
@@ -307,7 +308,7 @@ def _measured(drawn: Rung, lower: Sequence[Rung], limits: Limits, search: Search
     fails = any(rung.is_kept for rung in lower) or not all(one.is_solved for one in found.values())
     return replace(
         drawn,
-        instance=f"{'summit' if fails else 'below'}_{drawn.step:02d}",
+        instance=f"{'hard' if fails else 'below'}_{drawn.step:02d}",
         outcomes={label: found[label] for label in searches()},
         time_limit_s=str(limits.time_limit),
         memory_limit=str(limits.memory_limit),
@@ -343,7 +344,7 @@ def _control(domain: str, rungs: Iterable[Rung], known: Iterable[Rung], sample: 
     steps = Random(f"control {domain}").choices([rung.step for rung in kept], k=len(kept)) if kept else []
     goals = {(rung.step, rung.goals) for rung in kept}
     for number, step in enumerate(steps, start=1):
-        name = f"control_{number:02d}"
+        name = f"hard_control_{number:02d}"
         if name not in there:
             drawn = (sample(step, attempt) for attempt in range(number, _SEEDS, len(LINES[domain])))
             there[name] = replace(next(one for one in drawn if (step, one.goals) not in goals), instance=name)

@@ -1,4 +1,4 @@
-"""The summit: where its rungs begin and end, its plans, its control, and going on after an interruption."""
+"""The suite `hard`: where its rungs begin and end, its plans, its control, and going on after an interruption."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ import pytest
 
 from domains import DOMAINS
 from domains.domain import Growth, sizes
+from domains.instances import kind_of
 from epigym.errors import UsageError
 from epigym.problem import domain_problem
 from epigym.reference.semantics import subgoals, validate
 from search.agents.limits import Limits
-from tests.benchmarks.suites import summit
+from tests.benchmarks.suites import hard
 from tests.benchmarks.suites.__main__ import main
-from tests.benchmarks.suites.summit import GIVEN_UP, Outcome, Rung
-from tests.benchmarks.suites.summit_sizes import LINES
+from tests.benchmarks.suites.hard import GIVEN_UP, Outcome, Rung
+from tests.benchmarks.suites.hard_sizes import LINES
 from tests.benchmarks.suites.tables import store, stored
 
 DOMAIN = "coin_in_the_box"
 LIMITS = Limits(time_limit=30.0, memory_limit="4GiB")
-STRENGTH = dict(zip(summit.searches(), (3, 4, 4, 4, 4, 4, 5), strict=True))
+STRENGTH = dict(zip(hard.searches(), (3, 4, 4, 4, 4, 4, 5), strict=True))
 """The first step of the line at which each search fails."""
 
 
@@ -44,14 +45,15 @@ class Climb:
 
     def __call__(self, table: Path, limits: Limits = LIMITS) -> tuple[list[Rung], list[Rung], list[Rung]]:
         """The steps below, the rungs and the control."""
-        summit.climb(DOMAIN, table, limits, sample=self.sample, search=self.search)
+        hard.climb(DOMAIN, table, limits, sample=self.sample, search=self.search)
         rungs = stored(table, Rung.read)
-        kinds = ([one for one in rungs if one.instance.startswith(kind)] for kind in ("below", "summit", "control"))
+        names = "below", "hard", "hard_control"
+        kinds = ([one for one in rungs if kind_of(one.instance) == kind] for kind in names)
         below, kept, control = kinds
         return below, kept, control
 
     def sample(self, step: int, attempt: int) -> Rung:
-        return summit.draw(DOMAIN, LINES[DOMAIN].at(step), step, summit.seed_of(step, attempt))
+        return hard.draw(DOMAIN, LINES[DOMAIN].at(step), step, hard.seed_of(step, attempt))
 
     def search(self, rung: Rung, labels: Iterable[str]) -> dict[str, Outcome]:
         solved = {label: rung.step < self.strength[label] and rung.step != self.failing for label in labels}
@@ -62,7 +64,7 @@ class Climb:
 def test_rungs_go_from_the_first_failure_to_four_beyond_the_last_solved(tmp_path: Path) -> None:
     below, kept, _ = Climb()(tmp_path / "table.csv")
     assert [rung.instance for rung in below] == ["below_01", "below_02"]
-    assert [rung.instance for rung in kept] == [f"summit_{step:02d}" for step in (3, 4, 5, 6, 7, 8)]
+    assert [rung.instance for rung in kept] == [f"hard_{step:02d}" for step in (3, 4, 5, 6, 7, 8)]
     assert [rung.is_solved for rung in kept] == [True, True, False, False, False, False]
     assert {status for rung in below for status in statuses(rung)} == {"solved"}
 
@@ -70,7 +72,7 @@ def test_rungs_go_from_the_first_failure_to_four_beyond_the_last_solved(tmp_path
 def test_a_search_that_failed_on_two_steps_in_a_row_is_not_run_again(tmp_path: Path) -> None:
     climb = Climb()
     _, kept, _ = climb(tmp_path / "table.csv")
-    weakest, *others, strongest = summit.searches()
+    weakest, *others, strongest = hard.searches()
     assert [step for step, label in climb.run if label == weakest] == [1, 2, 3, 4]
     assert [step for step, label in climb.run if label == others[0]] == [1, 2, 3, 4, 5]
     assert [step for step, label in climb.run if label == strongest] == [1, 2, 3, 4, 5, 6]
@@ -102,7 +104,7 @@ def test_every_plan_is_valid_and_every_goal_false_at_the_start(tmp_path: Path) -
 
 def test_the_control_is_as_large_has_goals_of_its_own_and_nobody_searches_it(tmp_path: Path) -> None:
     _, kept, control = Climb()(tmp_path / "table.csv")
-    assert [rung.instance for rung in control] == [f"control_{number:02d}" for number in range(1, len(kept) + 1)]
+    assert [rung.instance for rung in control] == [f"hard_control_{number:02d}" for number in range(1, len(kept) + 1)]
     assert {rung.step for rung in control} <= {rung.step for rung in kept}
     assert len({(rung.step, rung.goals) for rung in (*kept, *control)}) == 2 * len(kept)
     assert not any(rung.outcomes for rung in control)
@@ -116,8 +118,8 @@ def test_started_again_it_goes_on_where_it_was(tmp_path: Path) -> None:
     climb(whole)
     assert climb.run == once
     assert whole.read_bytes() == content
-    rows = [row for row in stored(whole, dict) if row["instance"] not in ("control_02", "control_05")]
-    store([row for row in rows if not row["instance"].startswith("summit") or row["step"] in "345"], cut)
+    rows = [row for row in stored(whole, dict) if row["instance"] not in ("hard_control_02", "hard_control_05")]
+    store([row for row in rows if not row["instance"].startswith("hard_0") or row["step"] in "345"], cut)
     again = Climb()
     again(cut)
     assert again.run == [one for one in once if one[0] > 5]
@@ -135,8 +137,8 @@ def test_the_program_searches_in_fact_and_equally_each_time(tmp_path: Path, monk
     for steps in (1, 2):
         growing = ({"agents": 2}, {"agents": 3})[:steps]
         monkeypatch.setitem(LINES, DOMAIN, Growth(growing, walk=(4, 8), subgoals=(3, 6)))
-        out = tmp_path / str(steps) / "summit.csv"
-        main(["summit", "--domain", DOMAIN, "--out", str(out), "--parallel", "2"])
+        out = tmp_path / str(steps) / "hard.csv"
+        main(["hard", "--domain", DOMAIN, "--out", str(out), "--parallel", "2"])
         tables.append([{key: row[key] for key in row if not key.endswith(".seconds")} for row in stored(out, dict)])
         rungs = stored(out, Rung.read)
         assert [rung.instance for rung in rungs] == ["below_01", "below_02"][:steps]
@@ -146,23 +148,23 @@ def test_the_program_searches_in_fact_and_equally_each_time(tmp_path: Path, monk
 
 
 def test_without_time_no_search_solves_anything(tmp_path: Path) -> None:
-    rung = summit.draw(DOMAIN, LINES[DOMAIN].at(1), 1, 0)
-    found = summit.run_searches(rung, ["bfs", "lazy/h_ff"], Limits(time_limit=0.0, memory_limit="4GiB"))
+    rung = hard.draw(DOMAIN, LINES[DOMAIN].at(1), 1, 0)
+    found = hard.run_searches(rung, ["bfs", "lazy/h_ff"], Limits(time_limit=0.0, memory_limit="4GiB"))
     assert {label: one.status for label, one in found.items()} == dict.fromkeys(["bfs", "lazy/h_ff"], "time_limit")
 
 
 def test_the_searches_are_those_that_are_promised() -> None:
-    assert list(summit.searches()) == [
+    assert list(hard.searches()) == [
         "bfs", "hfs/goal_count", "hfs/split_goal_count", "bfws/split_goal_count", "hfs/c_pg", "lazy/h_ff",
         "hfs/landmarks",
     ]  # fmt: skip
-    assert summit.searches()["lazy/h_ff"].agent["boost"] == 1000
+    assert hard.searches()["lazy/h_ff"].agent["boost"] == 1000
 
 
 def test_the_space_executes_plans_that_are_large_for_the_reference() -> None:
     at = LINES[DOMAIN].at(5)
-    small = summit.draw(DOMAIN, at, 5, 0)
-    assert summit.draw(DOMAIN, at, 5, 0, reference_worlds=2) == replace(small, validated="space")
+    small = hard.draw(DOMAIN, at, 5, 0)
+    assert hard.draw(DOMAIN, at, 5, 0, reference_worlds=2) == replace(small, validated="space")
 
 
 @pytest.mark.parametrize("domain", LINES)
@@ -182,7 +184,7 @@ def test_walks_and_goals_grow_along_a_line() -> None:
 @pytest.mark.parametrize("domain", [name for name, domain in DOMAINS.items() if not domain.consistent_beliefs])
 def test_no_plan_makes_beliefs_inconsistent(domain: str) -> None:
     for seed in range(4):
-        rung = summit.draw(domain, ({}, 20, 6), 1, seed)
+        rung = hard.draw(domain, ({}, 20, 6), 1, seed)
         assert validate(rung.task(), rung.plan.split(), consistent_beliefs=True).valid
 
 

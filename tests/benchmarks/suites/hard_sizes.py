@@ -1,4 +1,4 @@
-"""The lines of growing problems on which the summit is looked for: of the domains that have one."""
+"""The growing instances of each domain that the suite `hard` is generated from."""
 
 from __future__ import annotations
 

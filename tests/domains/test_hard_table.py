@@ -1,4 +1,4 @@
-"""The frozen table of the summit: its rungs are where searches give out, its plans are plans."""
+"""The frozen table of the suite `hard`: its instances are where searches fail, its plans are plans."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import json
 
 import pytest
 
-from domains.instances import SUMMIT, tabled
+from domains.instances import HARD, tabled
 from domains.instances import counts as known_counts
 from domains.suites import suite
 from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
-from tests.benchmarks.suites.summit import GIVEN_UP, Rung, searches
-from tests.benchmarks.suites.summit_sizes import LINES
+from tests.benchmarks.suites.hard import GIVEN_UP, Rung, searches
+from tests.benchmarks.suites.hard_sizes import LINES
 from tests.benchmarks.suites.tables import stored
 
-RUNGS = stored(SUMMIT, Rung.read)
+RUNGS = stored(HARD, Rung.read)
 LEFT_OUT = {"consecutive_numbers"}  # every search solves every step of its line
 HARD = {"active_muddy_child", "assembly_line", "blocks_world", "gossip", "grapevine", "room_messages"}
 SMALL = 2_000  # worlds of the initial e-state and actions of a problem that is built here
@@ -66,7 +66,8 @@ def test_both_suites_hold_as_many_problems_of_the_same_sizes() -> None:
         assert {rung.step for rung in control} <= {rung.step for rung in kept}
         assert len({(rung.step, rung.goals) for rung in (*kept, *control)}) == 2 * len(kept)
     names = {f"{rung.domain}/{rung.instance}" for rung in RUNGS}
-    assert set(suite("summit").test) | set(suite("control").test) == {name for name in names if "/below_" not in name}
+    named = set(suite("hard").test) | set(suite("hard_control").test)
+    assert named == {name for name in names if "/below_" not in name}
     assert all(
         tabled()[one.domain][one.instance] == json.loads(one.parameters) for one in RUNGS if "below" not in one.instance
     )

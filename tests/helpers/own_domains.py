@@ -1,10 +1,10 @@
-"""A domain that the project does not know, as a user's own files."""
+"""Two domains outside the registry, written like a user's own files."""
 
 from __future__ import annotations
 
 from random import Random
 
-from domains.writing.mastar import Action, always
+from domains.writing.mastar import Action, always, believes, knows_whether, not_
 from domains.writing.mastar import write as write_mastar
 
 
@@ -75,6 +75,73 @@ def write_museum(*, rooms: int, guards: int, artefacts: int, seed: int) -> str:
         commonly_known=literals,
         goals=goals,
     )
+
+
+def write_couriers(*, rooms: int, couriers: int, parcels: int, seed: int) -> str:
+    """Couriers carry closed parcels along a row of rooms, open them and tell what is inside, in mA*.
+
+    Everyone sees all movements. Opening a parcel and telling its content are noticed in the same room and the next ones.
+    Each parcel has to reach a room; some couriers have to know its content, the others must not.
+
+    Args:
+        rooms: how many, at least 3, so that a courier can be out of earshot.
+        couriers: how many, at least 2.
+        parcels: how many; there are 2 ** parcels worlds at first.
+        seed: of the positions, the contents and the goal.
+    """
+    random = Random(seed)
+    names = [f"c{number}" for number in range(1, couriers + 1)]
+    things = [f"p{number}" for number in range(1, parcels + 1)]
+    numbers = range(rooms)
+    steps = [(one, other) for one in numbers for other in (one - 1, one + 1) if other in numbers]
+    place = {name: random.choice(numbers) for name in (*names, *things)}
+    goals = []
+    for thing in things:
+        informed = random.sample(names, random.randint(1, couriers - 1))
+        goals.append(f"in({thing},{random.choice(numbers)})")
+        goals += [
+            knows_whether(name, f"gift({thing})") if name in informed else not_(knows_whether(name, f"gift({thing})"))
+            for name in names
+        ]
+    actions = []
+    for name in names:
+        for one, other in steps:
+            step, here = f"in({name},{other}), -in({name},{one})", f"in({name},{one})"
+            actions.append(Action(f"walk({name},{one},{other})", "causes", [(step, "")], here, always(names)))
+            for thing in things:
+                carried = f"{step}, in({thing},{other}), -in({thing},{one})"
+                both = f"{here}, in({thing},{one})"
+                actions.append(
+                    Action(f"carry({name},{thing},{one},{other})", "causes", [(carried, "")], both, always(names))
+                )
+        for thing in things:
+            for room in numbers:
+                near = {other: _write_in_earshot(other, room, rooms) for other in names}
+                both, content = f"in({name},{room}), in({thing},{room})", [(f"gift({thing})", "")]
+                actions.append(Action(f"open({name},{thing},{room})", "determines", content, both, near))
+                for literal, verb in ((f"gift({thing})", "praise"), (f"-gift({thing})", "dispraise")):
+                    known = f"in({name},{room}), {believes(name, literal)}"
+                    actions.append(Action(f"{verb}({name},{thing},{room})", "announces", [(literal, "")], known, near))
+    positions = [f"in({one},{room})" for one in place for room in numbers]
+    fluents = [*positions, *(f"gift({thing})" for thing in things)]
+    true = {f"in({one},{room})" for one, room in place.items()}
+    literals = [one if one in true else f"-{one}" for one in positions]
+    contents = [f"{random.choice(('', '-'))}gift({thing})" for thing in things]
+    return write_mastar(
+        title=f"Couriers: {rooms} rooms, {couriers} couriers, {parcels} parcels",
+        story="Couriers carry parcels, open them and tell what is inside.",
+        fluents=fluents,
+        actions=actions,
+        agents=names,
+        designated=[*literals, *contents],
+        commonly_known=literals,
+        goals=goals,
+    )
+
+
+def _write_in_earshot(name: str, room: int, rooms: int) -> str:
+    """That a courier is in a room or next to it."""
+    return " | ".join(f"in({name},{one})" for one in range(max(room - 1, 0), min(room + 2, rooms)))
 
 
 def _write_in_sight(name: str, one: int, other: int, rooms: int) -> str:

@@ -1,0 +1,76 @@
+"""Train a network from small problem files of two domains outside the registry, and search larger files with it.
+
+python -m tests.benchmarks.own_files [SEED …]      seeds of the training; without any 42
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+
+import epigym
+from tests.benchmarks.networks import Result, describe, search
+from tests.helpers.own_domains import write_couriers, write_museum
+
+OUT: Final = Path("outputs/own_files")
+SMALL: Final = 12
+LARGE: Final = 10
+
+
+def museum(number: int, large: bool) -> str:
+    """A problem of the museum with its number as seed."""
+    sizes = {"rooms": 7 + number % 3, "guards": 3 + number % 2, "artefacts": 3} if large else {
+        "rooms": 6, "guards": 1 + number % 2, "artefacts": 1 + number // 2 % 2}  # fmt: skip
+    return write_museum(**sizes, seed=number)
+
+
+def couriers(number: int, large: bool) -> str:
+    """A problem of the couriers with its number as seed."""
+    sizes = {"rooms": 6, "couriers": 4, "parcels": 3 + number % 2} if large else {
+        "rooms": 4 + number % 2, "couriers": 2 + number // 2 % 2, "parcels": 1 + number // 4 % 2}  # fmt: skip
+    return write_couriers(**sizes, seed=number)
+
+
+DOMAINS: Final[dict[str, Callable[[int, bool], str]]] = {"museum": museum, "couriers": couriers}
+
+
+def main(seeds: Sequence[str]) -> None:
+    """Write the files, train, search and print the table."""
+    rows = [row for domain in DOMAINS for row in measure(domain, seeds or ["42"])]
+    guidance = ["h_ff", "h_add", *(f"network/{seed}" for seed in seeds or ["42"])]
+    for table in describe(rows, guidance):
+        Console().print(table)
+
+
+def measure(domain: str, seeds: Sequence[str]) -> Iterator[Result]:
+    """The outcomes of greedy search on the larger files of a domain."""
+    folder = OUT / domain
+    (folder / "small").mkdir(parents=True, exist_ok=True)
+    for number in range(SMALL):
+        (folder / "small" / f"{number:02d}.txt").write_text(DOMAINS[domain](number, False))
+    models: dict[str, Path | None] = {"h_ff": None, "h_add": None}
+    for seed in seeds:
+        run = folder / f"seed_{seed}"
+        command = ["-m", "learn.train", "encoding=relational", f"problem={folder}/small", f"seed={seed}"]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        if not (run / "run.json").exists():
+            subprocess.run([sys.executable, *command, "trainer=cpu", "resume=true", f"run_dir={run}"], check=True,
+                           env=environment)  # fmt: skip
+        models[f"network/{seed}"] = run / "model.json"
+    for number in range(LARGE):
+        text = DOMAINS[domain](100 + number, True)
+        file = folder / f"large_{number:02d}.txt"
+        file.write_text(text)
+        for guidance, model in models.items():
+            found = search(epigym.load_problem(file), "h_ff" if guidance == "h_ff" else "h_add", model)
+            yield {"domain": domain, "problem": str(number), "guidance": guidance, **found}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

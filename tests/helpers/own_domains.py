@@ -80,7 +80,7 @@ def write_museum(*, rooms: int, guards: int, artefacts: int, seed: int) -> str:
 def write_couriers(*, rooms: int, couriers: int, parcels: int, seed: int) -> str:
     """Couriers carry closed parcels along a row of rooms, open them and tell what is inside, in mA*.
 
-    Everyone sees all movements. Opening a parcel and telling its content are noticed in the same room and the next ones.
+    Everyone sees all movements. Opening a parcel and telling its content are noticed there and next door.
     Each parcel has to reach a room; some couriers have to know its content, the others must not.
 
     Args:

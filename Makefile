@@ -4,15 +4,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --constraint constraints.txt
 
-DEMO_TRAIN = python -m learn.train model=linear domain=active_muddy_child model.draws=20 model.validation=4 \
-  model.levels=[0] run_dir=outputs/train/muddy
-DEMO_SOLVE = python -m search.solve problem=active_muddy_child/amc_09_09_muddy agent=hfs heuristic=learned \
-  heuristic.checkpoint=outputs/train/muddy/model.json compare=lazy/h_ff
+DEMO_TRAIN = python -m learn.train encoding=relational domain=search_and_rescue base=h_ff validation.problems=12 trainer=cpu \
+  run_dir=outputs/train/search_and_rescue
+DEMO_SOLVE = python -m search.solve problem=search_and_rescue/sar_08_n4_fire agent=hfs heuristic=learned \
+  heuristic.checkpoint=outputs/train/search_and_rescue/model.json compare=[bfs,lazy/h_ff]
 
 .PHONY: demo test test-slow core sanitize addresses races bench gpu wheel site
 
 demo: .venv/installed
-	rm -rf outputs/train/muddy
+	rm -rf outputs/train/search_and_rescue
 	$(BIN)/$(DEMO_TRAIN)
 	$(BIN)/$(DEMO_SOLVE)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from math import inf
 
 import numpy as np
@@ -56,8 +56,7 @@ class AndOrGraph:
         self.generated += len(found.target)
         self._add(found.target.tolist())
         targets: defaultdict[tuple[int, int], dict[int, None]] = defaultdict(dict)
-        columns = (found.source.tolist(), found.action.tolist(), found.target.tolist())
-        for source, action, target in zip(*columns, strict=True):
+        for source, action, target in np.stack([found.source, found.action, found.target], axis=1).tolist():
             targets[source, action][target] = None
         self.options.update((state, {}) for state in new)
         known = {(state, frozenset({state})) for state in new}
@@ -74,8 +73,8 @@ class AndOrGraph:
         if self._checked == len(self.options):
             return
         self._checked = len(self.options)
-        open_ = self._seen - self.options.keys()
-        self.dead = self._seen - self._forced(open_ | self.depth.keys())
+        solved = (self._seen - self.options.keys()) | self.depth.keys()
+        self.dead = self._seen - solved - self._regress(solved).keys()
 
     def find_cyclic(self, *, optimistic: bool = False) -> Choices | None:
         """A strong cyclic policy from the initial e-state through expanded e-states; None where there is none.
@@ -85,57 +84,40 @@ class AndOrGraph:
         goals = {state for state, depth in self.depth.items() if depth == 0}
         if optimistic:
             goals |= self._seen - self.options.keys()
-        kept: Collection[int] = self._seen
+        kept = self._seen
         while True:
-            choice = self._reaching(goals, kept)
-            if len(choice) + len(goals) == len(kept):
-                return choice if self.space.initial in choice or self.space.initial in goals else None
-            kept = choice.keys() | goals
+            choice = self._regress(goals, kept)
+            if kept == (reached := choice.keys() | goals):
+                return choice if self.space.initial in kept else None
+            kept = reached
 
     def _add(self, states: Iterable[int]) -> None:
-        new = [state for state in dict.fromkeys(states) if state not in self._seen]
-        self._seen.update(new)
-        are_goals = self.space.is_goal(np.array(new, np.int32))
-        self.depth.update((state, 0) for state, is_goal in zip(new, are_goals.tolist(), strict=True) if is_goal)
+        new = np.array(sorted(set(states) - self._seen), np.int32)
+        self._seen.update(new.tolist())
+        self.depth.update(dict.fromkeys(new[self.space.is_goal(new)].tolist(), 0))
 
     def _solve(self, states: Iterable[int]) -> None:
         """Give e-states, and those that lead to them, the least depth that is known now."""
-        changed = deque(state for state in states if self._improve(state, self.options[state]))
-        while changed:
-            for source, action in self._uses[changed.popleft()]:
-                if self._improve(source, (action,)):
-                    changed.append(source)
-
-    def _improve(self, state: int, actions: Iterable[int]) -> bool:
-        before = self.depth.get(state, inf)
-        for action in actions:
+        queue = deque((state, action) for state in states for action in self.options[state])
+        while queue:
+            state, action = queue.popleft()
             depth = 1 + max(self.depth.get(target, inf) for target in self.options[state][action])
             if depth < self.depth.get(state, inf):
                 self.depth[state], self.choice[state] = int(depth), action
-        return self.depth.get(state, inf) < before
+                queue.extend(self._uses[state])
 
-    def _forced(self, goals: Collection[int]) -> set[int]:
-        """The e-states from which some actions reach `goals` whatever their outcomes."""
-        reached, queue = set(goals), deque(goals)
-        left: dict[tuple[int, int], int] = {}
-        while queue:
-            for use in self._uses[queue.popleft()]:
-                source, action = use
-                if source not in reached:
-                    left[use] = left.get(use, len(self.options[source][action])) - 1
-                    if not left[use]:
-                        reached.add(source)
-                        queue.append(source)
-        return reached
+    def _regress(self, goals: set[int], kept: set[int] | None = None) -> Choices:
+        """The e-states from which actions reach `goals`, each with its first action.
 
-    def _reaching(self, goals: Collection[int], kept: Collection[int]) -> Choices:
-        """Of `kept` e-states those with a path to `goals` that cannot leave what is kept, with its first action."""
+        Without `kept` every outcome of the actions reaches `goals`; otherwise one does, and all stay in `kept`.
+        """
         choice: Choices = {}
-        queue = deque(goals)
+        reached, queue = set(goals), deque(goals)
+        inside = reached if kept is None else kept
         while queue:
             for source, action in self._uses[queue.popleft()]:
-                is_open = source in kept and source not in choice and source not in goals
-                if is_open and all(target in kept for target in self.options[source][action]):
+                if source not in reached and inside.issuperset(self.options[source][action]):
                     choice[source] = action
+                    reached.add(source)
                     queue.append(source)
         return choice

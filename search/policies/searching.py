@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, takewhile
 from math import inf
 
 import numpy as np
@@ -89,9 +89,7 @@ class PolicySearch:
         When all e-states up to some distance are expanded as far as they matter, each policy that is at most one step
         deeper than that is known: one of two steps more cannot be improved.
         """
-        for distance in count():
-            if self.graph.depth[self._root] <= distance + 1:
-                break
+        for distance in takewhile(lambda distance: self.graph.depth[self._root] > distance + 1, count()):
             for _ in self._explore(distance):
                 self.graph.find_dead()
         self.is_optimal = True
@@ -99,9 +97,8 @@ class PolicySearch:
     def strong_cyclic(self) -> bool:
         """Search a strong policy by replanning, then a strong cyclic one; False is a proof that there is none."""
         self.replan()
-        if self._root in self.graph.depth:
-            return True
-        for _ in self._explore(inf, is_cyclic=True):
+        self.graph.dead.clear()  # they may have a strong cyclic policy
+        for _ in self._explore(inf):
             self.cyclic = self.graph.find_cyclic()
             if self.cyclic is not None or self.graph.find_cyclic(optimistic=True) is None:
                 break
@@ -172,7 +169,7 @@ class PolicySearch:
                 heappush(frontier, (value, next(numbers), target))
         return None
 
-    def _explore(self, most: float, *, is_cyclic: bool = False) -> Iterator[None]:
+    def _explore(self, most: float) -> Iterator[None]:
         """Expand the e-states up to a distance that matter; stop whenever the graph has doubled, and at the end.
 
         With a limit, solved e-states matter while a lower depth is possible; without one they do not, and the end comes
@@ -183,16 +180,14 @@ class PolicySearch:
         seen = set(layer)
         while layer and distance <= most:
             for k in range(0, len(layer), _BATCH):
-                is_dead = not is_cyclic and self._root in graph.dead
-                if most == inf and (is_dead or self._root in graph.depth):
+                if most == inf and (self._root in graph.dead or self._root in graph.depth):
                     return
                 self._expand(layer[k : k + _BATCH])
                 if len(graph.options) > next_stop:
                     next_stop = 2 * len(graph.options)
                     yield
-            dead = set[int]() if is_cyclic else graph.dead
             actions = (targets for state in layer for targets in graph.options[state].values())
-            targets = (target for found in actions if dead.isdisjoint(found) for target in found)
+            targets = (target for found in actions if graph.dead.isdisjoint(found) for target in found)
             new = dict.fromkeys(target for target in targets if target not in seen)
             layer = [state for state in new if state not in graph.depth or graph.depth[state] > most - distance]
             seen.update(layer)

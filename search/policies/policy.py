@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from epigym.config.values import make
 from epigym.errors import EpigymError, UsageError
@@ -21,6 +22,7 @@ from epigym.task.task import EState, Task
 from search.policies.graph import Choices
 from search.policies.validation import Branch, Node, PolicyValidation, execute, order_of
 
+Value = TypeVar("Value")
 MOST_TREE_NODES = 100_000
 """Nodes of a policy that is written as a tree."""
 MOST_TREE_DEPTH = 200
@@ -47,16 +49,13 @@ class Policy:
         """The policy that takes the actions chosen in the e-states of `space` that are no goals."""
         number, order, nodes = {space.initial: 0}, [space.initial], list[Node]()
         for state in order:
-            if space.is_goal([state])[0]:
-                nodes.append(Node(None))
-                continue
-            outcomes = outcomes_of(space, state, choice[state])
+            outcomes = outcomes_of(space, state, choice[state]) if state in choice else []
             for _, target in outcomes:
                 if target not in number:
                     number[target] = len(order)
                     order.append(target)
             branches = tuple(Branch(outcome.event, number[target], outcome.types) for outcome, target in outcomes)
-            nodes.append(Node(space.task.actions[choice[state]].name, branches))
+            nodes.append(Node(space.task.actions[choice[state]].name if outcomes else None, branches))
         return cls(space.task, tuple(nodes), is_cyclic)
 
     @classmethod
@@ -103,31 +102,23 @@ class Policy:
         """Nested `{"action", "branches": [{"event", "subtree"}]}`; a goal is null.
 
         Raises:
-            EpigymError: when the policy is cyclic, or the tree has more than `most` nodes or `MOST_TREE_DEPTH` levels.
+            EpigymError: when there is a cycle, or the tree has more than `most` nodes or `MOST_TREE_DEPTH` levels.
         """
         remedy = "write numbered nodes, a file without .tree in its name"
-        if self.depth is None:
-            raise EpigymError(f"a cyclic policy is no tree: {remedy}")
-        if self.depth > MOST_TREE_DEPTH:
-            raise EpigymError(f"as a tree the policy has {self.depth} levels, more than {MOST_TREE_DEPTH}: {remedy}")
-        order, sizes = order_of(self.nodes), [1] * len(self.nodes)
-        for k in order:
-            sizes[k] += sum(sizes[branch.next] for branch in self.nodes[k].branches)
-        if sizes[0] > most:
-            raise EpigymError(f"as a tree the policy has {sizes[0]} nodes, more than {most}: {remedy}")
-        trees: dict[int, dict[str, Any] | None] = {}
-        for k in order:
-            below = [_described(branch, subtree=trees[branch.next]) for branch in self.nodes[k].branches]
-            trees[k] = {"action": self.nodes[k].action, "branches": below} if below else None
-        return trees[0]
+        depth = self._fold(lambda _, below: 1 + max(below, default=-1))
+        size = self._fold(lambda _, below: 1 + sum(below))
+        for name, number, limit in (("levels", depth, MOST_TREE_DEPTH), ("nodes", size, most)):
+            if number > limit:
+                raise EpigymError(f"as a tree the policy has {number} {name}, more than {limit}: {remedy}")
+        return self._fold(_tree)
 
     def to_dot(self) -> str:
         """The graph in the language of Graphviz: actions as boxes, goals as circles, events at the edges."""
-        lines = ["digraph policy {"]
+        lines, quote = ["digraph policy {"], partial(json.dumps, ensure_ascii=False)
         for k, node in enumerate(self.nodes):
-            lines.append(f"  {k} [shape={'box' if node.action else 'circle'}, label={_quoted(node.action or '')}];")
+            lines.append(f"  {k} [shape={'box' if node.action else 'circle'}, label={quote(node.action or '')}];")
             for branch in node.branches:
-                lines.append(f"  {k} -> {branch.next} [label={_quoted(self._label(node, branch))}];")
+                lines.append(f"  {k} -> {branch.next} [label={quote(self._label(node, branch))}];")
         return "\n".join([*lines, "}", ""])
 
     def lines(self, most: int) -> Iterator[str]:
@@ -159,12 +150,18 @@ class Policy:
         Raises:
             EpigymError: when a strong policy has a cycle.
         """
-        if self.is_cyclic:
-            return None
-        depths = [0] * len(self.nodes)
+        return None if self.is_cyclic else self._fold(lambda _, below: 1 + max(below, default=-1))
+
+    def _fold(self, combine: Callable[[Node, list[Value]], Value]) -> Value:
+        """The value of the first node; `combine` computes each from a node and the values of those that follow it.
+
+        Raises:
+            EpigymError: when there is a cycle.
+        """
+        values: dict[int, Value] = {}
         for k in order_of(self.nodes):
-            depths[k] = max((1 + depths[branch.next] for branch in self.nodes[k].branches), default=0)
-        return depths[0]
+            values[k] = combine(self.nodes[k], [values[branch.next] for branch in self.nodes[k].branches])
+        return values[0]
 
     def validate(self, consistent_beliefs: bool = False) -> PolicyValidation:
         """What the reference says of every execution, see `search.policies.validation.execute`."""
@@ -191,6 +188,11 @@ class Policy:
         if not validation.valid:
             raise UsageError(f"the policy is not valid: {validation.reason}")
         return {form: k for k, form in reversed(list(validation.forms.items()))}
+
+
+def _tree(node: Node, below: list[Any]) -> dict[str, Any] | None:
+    branches = [_described(branch, subtree=tree) for branch, tree in zip(node.branches, below, strict=True)]
+    return {"action": node.action, "branches": branches} if branches else None
 
 
 def _described(branch: Branch, **following: Any) -> dict[str, Any]:
@@ -227,13 +229,12 @@ def _read_nodes(content: Any, where: str) -> tuple[tuple[Node, ...], bool]:
     file = make(_PolicyFile, content, f"{where}: ")
     if not file.nodes:
         raise EpigymError(f"{where}: nodes: expected one node or more")
+    last = len(file.nodes) - 1
     for k, node in enumerate(file.nodes):
         if (node.action is None) is bool(node.branches):
             raise EpigymError(f"{where}: nodes[{k}]: a goal has no branches, any other node one or more")
-        if (following := max((branch.next for branch in node.branches), default=0)) >= len(file.nodes):
-            raise EpigymError(
-                f"{where}: nodes[{k}]: expected nodes 0 to {len(file.nodes) - 1} as next, got {following}"
-            )
+        if (following := max((branch.next for branch in node.branches), default=0)) > last:
+            raise EpigymError(f"{where}: nodes[{k}]: expected nodes 0 to {last} as next, got {following}")
     return file.nodes, file.policy == "cyclic"
 
 
@@ -247,13 +248,7 @@ def _numbered(tree: Any, where: str) -> list[Any]:
             raise EpigymError(
                 f'{place}: expected {{"action", "branches": [{{"event", "subtree"}}]}}, or null at a goal'
             )
-        places = range(len(trees), len(trees) + len(branches))
-        trees += [branch["subtree"] for branch in branches]
-        rest = ({key: value for key, value in branch.items() if key != "subtree"} for branch in branches)
-        numbered = [branch | {"next": place} for branch, place in zip(rest, places, strict=True)]
-        nodes.append((one or {}) | {"branches": numbered})
+        branches = [branch | {"next": place} for place, branch in enumerate(branches, len(trees))]
+        trees += [branch.pop("subtree") for branch in branches]
+        nodes.append((one or {}) | {"branches": branches})
     return nodes
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -79,10 +79,9 @@ class Execution:
         """
         if action not in self._number:
             raise UsageError(unknown("action", action, self._number))
-        found = outcomes_of(self._space, self._state, self._number[action])
-        if not found:
-            obstacles = self._space.obstacles(self._state, self._number[action])
-            raise TaskError(f"action {action!r} is not applicable: {obstacles}")
+        number = self._number[action]
+        if not (found := outcomes_of(self._space, self._state, number)):
+            raise TaskError(f"action {action!r} is not applicable: {self._space.obstacles(self._state, number)}")
         self.pending, self._targets = action, {str(outcome): target for outcome, target in found}
         return [outcome for outcome, _ in found]
 

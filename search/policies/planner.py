@@ -108,9 +108,8 @@ def plan(
     for name in misspelt:
         raise UsageError(unknown("argument of search.plan", name, list(signature(plan).parameters)[:-1]))
     seconds = typed(time_limit, Annotated[float, AtLeast(0)] | None, "time_limit")
-    limits = Limits(
-        time_limit=seconds, memory_limit=memory_bytes(typed(memory_limit, int | str | None, "memory_limit"))
-    )
+    memory = memory_bytes(typed(memory_limit, int | str | None, "memory_limit"))
+    limits = Limits(time_limit=seconds, memory_limit=memory)
     policy = typed(policy, Literal["none", "strong", "shortest", "cyclic"], "policy")
     anytime = typed(anytime, bool, "anytime")
     if typed(consistent_beliefs, bool | None, "consistent_beliefs") is None:
@@ -222,7 +221,8 @@ def find_policy_here(
     try:
         space = StateSpace(task, consistent_beliefs=result.consistent_beliefs)
         search = PolicySearch(space, RelaxedPlan(space), budget, None if watcher is NOBODY else watcher.tell)
-        search.follow(_linear_plan(task, configuration, options))
+        limits = replace(options.limits or Limits(), time_limit=min(LINEAR_SHARE * budget.left, LINEAR_SECONDS))
+        search.follow(_linear_plan(task, configuration, replace(options, limits=limits)))
         space.use_symmetries()
         search.strong_cyclic() if result.heuristic == "cyclic" else search.strong()
         result = reported(SearchStatus.UNSOLVABLE)
@@ -237,16 +237,11 @@ def find_policy_here(
         return reported(SearchStatus.MEMORY_LIMIT)
 
 
-def _linear_plan(task: Task, configuration: Configuration, options: SearchOptions) -> list[int]:
-    """The actions of a linear plan; none where none is found in its share of the time."""
-    limits = options.limits or Limits()
-    seconds = LINEAR_SECONDS if limits.time_limit is None else min(LINEAR_SHARE * limits.time_limit, LINEAR_SECONDS)
+def _linear_plan(task: Task, configuration: Configuration, options: SearchOptions) -> tuple[str, ...]:
+    """The actions of a linear plan; none where the search within the limits finds none."""
     with suppress(TaskError):  # designated worlds disagree about an observer
-        options = replace(options, limits=replace(limits, time_limit=seconds))
-        found = search_alone(task, configuration, options).result
-        number = {action.name: k for k, action in enumerate(task.actions)}
-        return [number[name] for name in found.plan or ()]
-    return []
+        return search_alone(task, configuration, options).result.plan or ()
+    return ()
 
 
 def _verified(result: PolicyResult, policy: Policy, policy_file: File | None) -> PolicyResult:
@@ -254,8 +249,7 @@ def _verified(result: PolicyResult, policy: Policy, policy_file: File | None) ->
     start = perf_counter()
     validation = policy.validate(result.consistent_beliefs)
     seconds = result.costs.validation_seconds + perf_counter() - start
-    result = replace(result, policy=policy, collapsed_agents=validation.collapsed)
-    result = result.spending(validation_seconds=seconds)
+    result = replace(result, policy=policy, collapsed_agents=validation.collapsed).spending(validation_seconds=seconds)
     if not validation.valid:
         message = f"the policy is not valid: {validation.reason}"
         return replace(result, status=SearchStatus.ERROR, message=message, optimal=False)

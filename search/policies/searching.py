@@ -104,14 +104,14 @@ class PolicySearch:
                 break
         return self.is_solved  # also by a strong policy, which ends the loop without a step
 
-    def follow(self, plan: Sequence[int]) -> None:
+    def follow(self, plan: Sequence[str]) -> None:
         """Expand what a linear plan comes to; where it reaches the goal whatever happens, that is a policy."""
-        reached = {self._root}
-        for action in plan:
+        reached, names = {self._root}, [action.name for action in self.graph.space.task.actions]
+        for name in plan:
             states = sorted(reached - self.graph.depth.keys())
             self._expand(states)
             found = self.graph.space.outcomes(np.array(states, np.int32))
-            reached = set(found.target[found.action == action].tolist())
+            reached = set(found.target[found.action == names.index(name)].tolist())
 
     def replan(self) -> None:
         """Search a strong policy by replanning on the all-outcomes determinisation; it may give up.

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
+
 from epigym.reference import semantics as reference
 from epigym.space.space import StateSpace
 from epigym.task.task import Event
@@ -38,9 +40,7 @@ def outcomes_of(space: StateSpace, state: int, action: int) -> list[tuple[Outcom
     They are sorted by event and assignment. There are none either where a symmetry makes the action needless.
     """
     found, task = space.outcomes([state]), space.task
-    mine = found.action == action
-    columns = (column[mine].tolist() for column in (found.event, found.assignment, found.target))
-    rows = list(zip(*columns, strict=True))
+    rows = np.stack([found.event, found.assignment, found.target], axis=1)[found.action == action].tolist()
     types: dict[tuple[int, int], Mapping[str, str]] = {}
     if any(assignment for _, assignment, _ in rows):
         every = reference.outcomes(task, space.model(state).state, task.actions[action])

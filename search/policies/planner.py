@@ -198,7 +198,7 @@ def find_policy_here(
         result = replace(result, proof="no outcomes make the literals of the goal true")
         return result.spending(search_seconds=budget.seconds)
 
-    def reported(status: SearchStatus) -> PolicyResult:
+    def report(status: SearchStatus) -> PolicyResult:
         """The result until now: the policy, executed and written unless one of its depth was, else the status."""
         known = replace(result, status=status).spending(search_seconds=budget.seconds, peak_bytes=peak_bytes())
         if search is None:
@@ -209,7 +209,7 @@ def find_policy_here(
             if known.policy is None or known.depth != search.graph.depth[space.initial]:
                 watcher.limit(None)
                 with budget.paused():
-                    known = _verified(known, search.policy(), policy_file)
+                    known = _verify(known, search.policy(), policy_file)
             watcher.tell(known)
         elif status is SearchStatus.UNSOLVABLE:
             unused = known.distinct - known.expanded
@@ -225,16 +225,16 @@ def find_policy_here(
         search.follow(_linear_plan(task, configuration, replace(options, limits=limits)))
         space.use_symmetries()
         search.strong_cyclic() if result.heuristic == "cyclic" else search.strong()
-        result = reported(SearchStatus.UNSOLVABLE)
+        result = report(SearchStatus.UNSOLVABLE)
         if result.heuristic != "shortest" or result.status is not SearchStatus.SOLVED:
             return result
         watcher.limit(budget.left)
         search.improve()
-        return reported(SearchStatus.SOLVED)
+        return report(SearchStatus.SOLVED)
     except LimitError as error:
-        return reported(error.status)
+        return report(error.status)
     except MemoryError:
-        return reported(SearchStatus.MEMORY_LIMIT)
+        return report(SearchStatus.MEMORY_LIMIT)
 
 
 def _linear_plan(task: Task, configuration: Configuration, options: SearchOptions) -> tuple[str, ...]:
@@ -244,7 +244,7 @@ def _linear_plan(task: Task, configuration: Configuration, options: SearchOption
     return ()
 
 
-def _verified(result: PolicyResult, policy: Policy, policy_file: File | None) -> PolicyResult:
+def _verify(result: PolicyResult, policy: Policy, policy_file: File | None) -> PolicyResult:
     """The result with the policy that was found, after the reference has executed it; it is written if it is valid."""
     start = perf_counter()
     validation = policy.validate(result.consistent_beliefs)

@@ -93,7 +93,7 @@ class Policy:
     def to_dict(self) -> dict[str, Any]:
         """Numbered nodes, each with its action and its branches, as JSON knows them."""
         nodes = [
-            {"action": node.action, "branches": [_described(branch, next=branch.next) for branch in node.branches]}
+            {"action": node.action, "branches": [_describe(branch, next=branch.next) for branch in node.branches]}
             for node in self.nodes
         ]
         return {"policy": "cyclic" if self.is_cyclic else "strong", "nodes": nodes}
@@ -110,7 +110,7 @@ class Policy:
         for name, number, limit in (("levels", depth, MOST_TREE_DEPTH), ("nodes", size, most)):
             if number > limit:
                 raise EpigymError(f"as a tree the policy has {number} {name}, more than {limit}: {remedy}")
-        return self._fold(_tree)
+        return self._fold(_build_tree)
 
     def to_dot(self) -> str:
         """The graph in the language of Graphviz: actions as boxes, goals as circles, events at the edges."""
@@ -190,12 +190,12 @@ class Policy:
         return {form: k for k, form in reversed(list(validation.forms.items()))}
 
 
-def _tree(node: Node, below: list[Any]) -> dict[str, Any] | None:
-    branches = [_described(branch, subtree=tree) for branch, tree in zip(node.branches, below, strict=True)]
+def _build_tree(node: Node, below: list[Any]) -> dict[str, Any] | None:
+    branches = [_describe(branch, subtree=tree) for branch, tree in zip(node.branches, below, strict=True)]
     return {"action": node.action, "branches": branches} if branches else None
 
 
-def _described(branch: Branch, **following: Any) -> dict[str, Any]:
+def _describe(branch: Branch, **following: Any) -> dict[str, Any]:
     return {"event": branch.event, **({"types": dict(branch.types)} if branch.types else {}), **following}
 
 
@@ -225,7 +225,7 @@ class _PolicyFile:
 def _read_nodes(content: Any, where: str) -> tuple[tuple[Node, ...], bool]:
     """The nodes, and whether the policy is cyclic."""
     if not isinstance(content, dict) or "nodes" not in content:
-        content = {"nodes": _numbered(content, where)}
+        content = {"nodes": _number_nodes(content, where)}
     file = make(_PolicyFile, content, f"{where}: ")
     if not file.nodes:
         raise EpigymError(f"{where}: nodes: expected one node or more")
@@ -238,7 +238,7 @@ def _read_nodes(content: Any, where: str) -> tuple[tuple[Node, ...], bool]:
     return file.nodes, file.policy == "cyclic"
 
 
-def _numbered(tree: Any, where: str) -> list[Any]:
+def _number_nodes(tree: Any, where: str) -> list[Any]:
     """The nodes of a tree as those of a file of numbered nodes; what is wrong with them is left as it is."""
     nodes, trees = list[Any](), [tree]
     for number, one in enumerate(trees):

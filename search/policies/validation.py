@@ -103,12 +103,12 @@ def execute(
                     forms[following], paths[following] = form, (*paths[number], f"{action} (event {one.event})")
                     queue.append((following, after))
                 elif forms[following] != form:
-                    what = _described(action, one)
+                    what = _describe(action, one)
                     raise EpigymError(f"{what} leads to another e-state than node {following} stands for")
         except EpigymError as error:
             return wrong(number, error)
     if is_cyclic:
-        order = _reaching(nodes, ends)
+        order = _trace_back(nodes, ends)
         if trapped := [number for number in forms if number not in order]:
             return wrong(trapped[0], "no goal can be reached from here")
     return PolicyValidation(
@@ -149,19 +149,19 @@ def _take(
         types = dict(zip(task.agents, one.types, strict=True)).items()
         fitting = [k for k, each in enumerate(node.branches) if each.event == one.event and each.types.items() <= types]
         if len(fitting) != 1:
-            raise EpigymError(f"{_described(node.action, one)} has {len(fitting)} branches, expected one")
+            raise EpigymError(f"{_describe(node.action, one)} has {len(fitting)} branches, expected one")
         spare.pop(fitting[0], None)
         yield one, node.branches[fitting[0]].next
     for k, branch in spare.items():
         raise EpigymError(f"branch {k} of action {node.action!r} (event {branch.event}) cannot happen")
 
 
-def _described(action: str | None, outcome: reference.Outcome) -> str:
+def _describe(action: str | None, outcome: reference.Outcome) -> str:
     which = f", observability assignment {outcome.assignment}" if outcome.assignment else ""
     return f"action {action!r} with event {outcome.event}{which}"
 
 
-def _reaching(nodes: Sequence[Node], ends: Sequence[int]) -> dict[int, None]:
+def _trace_back(nodes: Sequence[Node], ends: Sequence[int]) -> dict[int, None]:
     """The nodes from which some execution reaches one of `ends`, the nearest ones first."""
     found = layer = dict.fromkeys(ends)
     while layer:

@@ -1,4 +1,4 @@
-"""`Policy`: which action to take in which e-state, as a graph of nodes; its files."""
+"""`Policy`: a graph of nodes that maps e-states to actions, and its files."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from search.policies.validation import Branch, Node, PolicyValidation, execute, 
 
 Value = TypeVar("Value")
 MOST_TREE_NODES = 100_000
-"""Nodes of a policy that is written as a tree."""
+"""The most nodes of a tree that is written."""
 MOST_TREE_DEPTH = 200
-"""Its levels: Python reads and writes JSON recursively."""
+"""The most levels of such a tree: Python reads and writes JSON recursively."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Policy:
     """A conditional plan: nodes stand for e-states, the first one for the initial e-state.
 
     Attributes:
-        task: the task that it is for.
-        nodes: its nodes; branches hold their numbers.
-        is_cyclic: whether it may come back to an e-state, so that it reaches the goal only if each outcome happens at
-            some time (strong cyclic); else every execution reaches the goal (strong).
+        task: the task that the policy solves.
+        nodes: the nodes; branches refer to them by number.
+        is_cyclic: whether executions may return to an e-state, so that they reach the goal only if each outcome happens
+            eventually (strong cyclic); otherwise every execution reaches the goal (strong).
     """
 
     task: Task = field(repr=False)
@@ -46,7 +46,7 @@ class Policy:
 
     @classmethod
     def of(cls, space: StateSpace, choice: Choices, *, is_cyclic: bool = False) -> Policy:
-        """The policy that takes the actions chosen in the e-states of `space` that are no goals."""
+        """Make the policy that takes the chosen actions from the initial e-state of `space` on."""
         number, order, nodes = {space.initial: 0}, [space.initial], list[Node]()
         for state in order:
             outcomes = outcomes_of(space, state, choice[state]) if state in choice else []
@@ -60,21 +60,21 @@ class Policy:
 
     @classmethod
     def read(cls, task: Task, path: str | os.PathLike[str]) -> Policy:
-        """A policy file: numbered nodes, or a tree, see `to_dict` and `to_tree`.
+        """Read a policy file: numbered nodes, or a tree, see `to_dict` and `to_tree`.
 
         Raises:
             MissingError: when there is no such file.
-            EpigymError: when it is no policy; the message names the place.
+            EpigymError: when the file is no policy; the message names the location.
         """
         return cls.from_dict(task, read_json(path), str(path))
 
     @classmethod
     def from_dict(cls, task: Task, content: Any, where: str = "policy") -> Policy:
-        """The policy that `to_dict` or `to_tree` describes; `where` names it in errors, which are those of `read`."""
+        """Make a policy of values such as `to_dict` and `to_tree` return; errors as `read`, which name `where`."""
         return cls(task, *_read_nodes(content, where))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write it: `.html` as a page to step through, `.dot` for Graphviz, `.tree.json` as a tree, others as nodes.
+        """Write a file: `.html` is a page to step through, `.dot` for Graphviz, `.tree.json` a tree, others are nodes.
 
         Raises:
             EpigymError: when a tree would be too large, see `to_tree`.
@@ -82,7 +82,7 @@ class Policy:
         """
         name = Path(path).name
         if name.endswith(".html"):
-            from epigym.drawing.page import policy_page  # with networkx, which takes a tenth of a second
+            from epigym.drawing.page import policy_page  # imports networkx, which takes a tenth of a second
 
             write_text(path, policy_page(StateSpace(self.task), self.act))
         elif name.endswith(".dot"):
@@ -91,7 +91,7 @@ class Policy:
             write_json(path, self.to_tree() if name.endswith(".tree.json") else self.to_dict(), indent=1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbered nodes, each with its action and its branches, as JSON knows them."""
+        """Numbered nodes, each with its action and its branches, as JSON values."""
         nodes = [
             {"action": node.action, "branches": [_describe(branch, next=branch.next) for branch in node.branches]}
             for node in self.nodes
@@ -122,7 +122,7 @@ class Policy:
         return "\n".join([*lines, "}", ""])
 
     def lines(self, most: int) -> Iterator[str]:
-        """The first nodes for people: number, action, and the events with the nodes that follow."""
+        """The first nodes as text: number, action, and the events with the nodes that follow."""
         for k, node in enumerate(self.nodes[:most]):
             labels = ((self._label(node, branch), branch.next) for branch in node.branches)
             following = ", ".join(f"{label}: {number}" if label else str(number) for label, number in labels)
@@ -131,7 +131,7 @@ class Policy:
             yield f"… and {len(self.nodes) - most} more: policy_file writes all"
 
     def _label(self, node: Node, branch: Branch) -> str:
-        """The event of a branch, and what tells it from others of that event; empty for an only branch."""
+        """The event of a branch, with types where several branches have that event; empty for a single branch."""
         if len(node.branches) == 1:
             return ""
         events = next((action.events for action in self.task.actions if action.name == node.action), ())
@@ -140,12 +140,12 @@ class Policy:
 
     @property
     def leaves(self) -> int:
-        """How many nodes are goals."""
+        """The number of goal nodes."""
         return sum(node.action is None for node in self.nodes)
 
     @cached_property
     def depth(self) -> int | None:
-        """Actions of the longest execution; None of a cyclic policy.
+        """The number of actions of the longest execution; None for a cyclic policy.
 
         Raises:
             EpigymError: when a strong policy has a cycle.
@@ -153,7 +153,7 @@ class Policy:
         return None if self.is_cyclic else self._fold(lambda _, below: 1 + max(below, default=-1))
 
     def _fold(self, combine: Callable[[Node, list[Value]], Value]) -> Value:
-        """The value of the first node; `combine` computes each from a node and the values of those that follow it.
+        """Compute the value of the first node; `combine` takes a node and the values of the nodes that follow it.
 
         Raises:
             EpigymError: when there is a cycle.
@@ -164,14 +164,15 @@ class Policy:
         return values[0]
 
     def validate(self, consistent_beliefs: bool = False) -> PolicyValidation:
-        """What the reference says of every execution, see `search.policies.validation.execute`."""
+        """Execute every branch by the reference, see `search.policies.validation.execute`."""
         return execute(self.task, self.nodes, is_cyclic=self.is_cyclic, consistent_beliefs=consistent_beliefs)
 
     def act(self, estate: EState | KripkeModel) -> str:
         """The name of the action to take in an e-state.
 
         Raises:
-            UsageError: when no execution of the policy reaches the e-state, it is a goal, or the policy is not valid.
+            UsageError: when no execution of the policy reaches the e-state, the e-state is a goal, or the policy is not
+                valid.
         """
         state = estate.state if isinstance(estate, KripkeModel) else estate
         number = self._node_of.get(reference.canonical(state, self.task.fluents))
@@ -183,7 +184,7 @@ class Policy:
 
     @cached_property
     def _node_of(self) -> dict[reference.CanonicalForm, int]:
-        """The node of each e-state; of several the first one in the order of `forms`, so that executions end."""
+        """Maps each e-state to its node, to the first of several in the order of `forms`, so that executions end."""
         validation = self.validate()
         if not validation.valid:
             raise UsageError(f"the policy is not valid: {validation.reason}")
@@ -191,19 +192,21 @@ class Policy:
 
 
 def _build_tree(node: Node, below: list[Any]) -> dict[str, Any] | None:
+    """The tree of a node, with the trees of the nodes that follow it."""
     branches = [_describe(branch, subtree=tree) for branch, tree in zip(node.branches, below, strict=True)]
     return {"action": node.action, "branches": branches} if branches else None
 
 
 def _describe(branch: Branch, **following: Any) -> dict[str, Any]:
+    """A branch as a JSON object, with the number or the tree of the node that follows."""
     return {"event": branch.event, **({"types": dict(branch.types)} if branch.types else {}), **following}
 
 
 def check_policy_file(file: str | os.PathLike[str]) -> None:
-    """Refuse a policy file where another file is, such as one that the search reads.
+    """Refuse to replace a file that is no policy, such as one that the search reads.
 
     Raises:
-        UsageError: when there is something that is no policy.
+        UsageError: when `file` exists and is no policy.
     """
     path = Path(file)
     if not path.exists():
@@ -223,7 +226,7 @@ class _PolicyFile:
 
 
 def _read_nodes(content: Any, where: str) -> tuple[tuple[Node, ...], bool]:
-    """The nodes, and whether the policy is cyclic."""
+    """Check the content of a policy file; returns the nodes, and whether the policy is cyclic."""
     if not isinstance(content, dict) or "nodes" not in content:
         content = {"nodes": _number_nodes(content, where)}
     file = make(_PolicyFile, content, f"{where}: ")
@@ -239,7 +242,7 @@ def _read_nodes(content: Any, where: str) -> tuple[tuple[Node, ...], bool]:
 
 
 def _number_nodes(tree: Any, where: str) -> list[Any]:
-    """The nodes of a tree as those of a file of numbered nodes; what is wrong with them is left as it is."""
+    """Convert a tree to numbered nodes; `_read_nodes` checks their actions and events."""
     nodes, trees = list[Any](), [tree]
     for number, one in enumerate(trees):
         branches = [] if one in (None, {}) else one.get("branches") if isinstance(one, dict) else None

@@ -1,4 +1,4 @@
-"""The reference executes every branch of a policy."""
+"""Validation of policies: the reference executes every branch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Branch:
     Attributes:
         event: the index of the event in the action's events.
         next: the number of that node.
-        types: the observability types of agents; where one event has several branches, they tell these apart.
+        types: the observability types of agents that distinguish several branches of one event.
     """
 
     event: Annotated[int, AtLeast(0)]
@@ -37,7 +37,7 @@ class Node:
 
     Attributes:
         action: the name of the action to take; None at a goal.
-        branches: one for each outcome of the action.
+        branches: one branch for each outcome of the action.
     """
 
     action: str | None = None
@@ -46,14 +46,14 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class PolicyValidation:
-    """What executing a policy showed.
+    """The result of executing a policy.
 
     Attributes:
-        valid: whether it reaches the goal, whatever happens.
-        reason: one line with the branch and the step that fail; empty when it is valid.
-        collapsed: agents whose beliefs are inconsistent in some e-state in which it ends.
-        forms: of a valid policy the e-state of each node that is reached. Of a strong one each comes after those that
-            follow it, of a cyclic one after a node that brings a goal nearer.
+        valid: whether the policy reaches the goal by every outcome.
+        reason: one line with the branch and the step that fail; empty for a valid policy.
+        collapsed: agents whose beliefs are inconsistent in some e-state in which an execution ends.
+        forms: maps each reached node of a valid policy to its e-state. A node of a strong policy comes after the nodes
+            that follow it, a node of a cyclic policy after a following node that is nearer to a goal.
     """
 
     valid: bool
@@ -67,9 +67,8 @@ def execute(
 ) -> PolicyValidation:
     """Execute every branch of a policy from the initial e-state.
 
-    Each outcome of each action needs one branch, and each branch an outcome; where executions end the goal holds. A
-    node is reached in one e-state only. A strong policy has no cycle; from every node of a cyclic one a goal can be
-    reached.
+    In a valid policy each outcome of each action has one branch, each branch an outcome, each node one e-state, and the
+    goal holds where executions end. A strong policy has no cycle; each node of a cyclic policy has a path to a goal.
 
     Raises:
         CollapseError: when an agent has inconsistent beliefs in the initial e-state, and `consistent_beliefs` is set.
@@ -134,7 +133,7 @@ def order_of(nodes: Sequence[Node]) -> list[int]:
 def _take(
     task: Task, actions: Mapping[str, Action], node: Node, estate: PointedModel, consistent_beliefs: bool
 ) -> Iterator[tuple[reference.Outcome, int]]:
-    """The outcomes of a node's action, each with the node that follows; raises EpigymError where they do not fit."""
+    """Yield the outcomes of a node's action, each with the node that follows; raises EpigymError on a mismatch."""
     if node.action is None:
         held = zip(task.goal, reference.subgoals(task, estate), strict=True)
         if missing := [str(goal) for goal, holds in held if not holds]:
@@ -157,12 +156,13 @@ def _take(
 
 
 def _describe(action: str | None, outcome: reference.Outcome) -> str:
+    """An outcome as error messages name it."""
     which = f", observability assignment {outcome.assignment}" if outcome.assignment else ""
     return f"action {action!r} with event {outcome.event}{which}"
 
 
 def _trace_back(nodes: Sequence[Node], ends: Sequence[int]) -> dict[int, None]:
-    """The nodes from which some execution reaches one of `ends`, the nearest ones first."""
+    """Find the nodes from which some execution reaches one of `ends`, the nearest ones first."""
     found = layer = dict.fromkeys(ends)
     while layer:
         others = ((number, node) for number, node in enumerate(nodes) if number not in found)

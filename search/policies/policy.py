@@ -191,7 +191,7 @@ class Policy:
         return {form: k for k, form in reversed(list(validation.forms.items()))}
 
 
-def _build_tree(node: Node, below: list[Any]) -> dict[str, Any] | None:
+def _build_tree(node: Node, below: list[dict[str, Any] | None]) -> dict[str, Any] | None:
     """The tree of a node, with the trees of the nodes that follow it."""
     branches = [_describe(branch, subtree=tree) for branch, tree in zip(node.branches, below, strict=True)]
     return {"action": node.action, "branches": branches} if branches else None

@@ -59,17 +59,14 @@ def policy_page(space: StateSpace, act: Callable[[KripkeModel], str]) -> str:
     numbers = {action.name: number for number, action in enumerate(space.task.actions)}
     steps, ends, after = [start(space)], [space.initial], dict[int, list[int]]()
     for end in ends:
-        if end in after:
-            continue
-        after[end] = []
-        if not space.is_goal([end])[0]:
+        if end not in after and not space.is_goal([end])[0]:
             name = act(space.model(end))
             found = outcomes_of(space, end, numbers[name])
+            after[end] = list(range(len(steps), len(steps) + len(found)))
             for outcome, target in found:
-                after[end].append(len(steps))
                 steps.append(step_to(space, end, f"{name}: {outcome}" if len(found) > 1 else name, target))
                 ends.append(target)
-    return written(space.task, [step | {"next": after[end]} for step, end in zip(steps, ends, strict=True)])
+    return written(space.task, [step | {"next": after.get(end, [])} for step, end in zip(steps, ends, strict=True)])
 
 
 def written(task: Task, steps: Sequence[Mapping[str, Any]], *, style: str = "", panel: str = "", more: str = "") -> str:

@@ -275,9 +275,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     def action_masks(self) -> NDArray[np.bool_]:
         """bool[n]: which actions are allowed, under the name that sb3-contrib looks for."""
         if self.nature == "sampled":
-            mask = np.zeros(len(self.action_names), np.bool_)
-            mask[self.space.outcomes([self.state]).action] = True
-            return mask
+            return np.isin(np.arange(len(self.action_names)), self.space.outcomes([self.state]).action)
         allowed: NDArray[np.bool_] = self.space.allowed([self.state])[0]
         return allowed
 
@@ -378,10 +376,9 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         """Take an action where the actual world is what it is."""
         assert self.actual is not None
         every = outcomes(self.task, self.model().state, self.task.actions[action])
-        possible = [one for one in every if self.actual in one.worlds]
-        happened = possible[self.np_random.integers(len(possible))]
-        found = {outcome[:2]: (outcome, target) for outcome, target in outcomes_of(self.space, self.state, action)}
-        outcome, self.state = found[happened[:2]]
+        found = zip(every, outcomes_of(self.space, self.state, action), strict=True)
+        possible = [(one, named) for one, named in found if self.actual in one.worlds]
+        happened, (outcome, self.state) = possible[self.np_random.integers(len(possible))]
         self.actual = happened.follow(self.actual, self.task.fluents)
         return outcome
 

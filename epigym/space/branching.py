@@ -1,4 +1,4 @@
-"""The outcomes of one action, and what tells them apart."""
+"""The outcomes of one action, each with the event and the observability types that distinguish it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
+
 from epigym.reference import semantics as reference
 from epigym.space.space import StateSpace
 from epigym.task.task import Event
 
 
 class Outcome(NamedTuple):
-    """What an action may come to; as text the event and the types, such as `heads (b notices)`.
+    """A possible outcome of an action; as text the event and the types, such as `heads (b notices)`.
 
     Attributes:
-        event: the index of the event that happens, in the action's events.
+        event: the index in the action's events of the event that happens.
         assignment: the number of the observability assignment, see `epigym.space.space.Outcomes`.
-        name: of the event, with its index where another event of the action has that name.
+        name: the name of the event, with its index where another event of the action has that name.
         types: the observability types of those agents, by name, on which outcomes with this event differ.
     """
 
@@ -33,14 +35,12 @@ class Outcome(NamedTuple):
 
 
 def outcomes_of(space: StateSpace, state: int, action: int) -> list[tuple[Outcome, int]]:
-    """The outcomes of an action, each with the id of the e-state that it leads to; none where it is not allowed.
+    """List the outcomes of an action by event and assignment, each with the id of the e-state that it leads to.
 
-    They are sorted by event and assignment. There are none either where a symmetry makes the action needless.
+    The list is empty where the action is not allowed, and where the space omits it because of a symmetry.
     """
     found, task = space.outcomes([state]), space.task
-    mine = found.action == action
-    columns = (column[mine].tolist() for column in (found.event, found.assignment, found.target))
-    rows = list(zip(*columns, strict=True))
+    rows = np.stack([found.event, found.assignment, found.target], axis=1)[found.action == action].tolist()
     types: dict[tuple[int, int], Mapping[str, str]] = {}
     if any(assignment for _, assignment, _ in rows):
         every = reference.outcomes(task, space.model(state).state, task.actions[action])
@@ -53,6 +53,6 @@ def outcomes_of(space: StateSpace, state: int, action: int) -> list[tuple[Outcom
 
 
 def event_name(events: Sequence[Event], event: int) -> str:
-    """The name of one of an action's events, with its index where another one has that name."""
+    """The name of one of an action's events, with its index where another event has that name."""
     names = [one.name for one in events]
     return names[event] if names.count(names[event]) == 1 else f"{names[event]} {event}"

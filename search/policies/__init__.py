@@ -1,1 +1,1 @@
-"""Policies: plans that go on according to what sensing shows."""
+"""Policies: conditional plans, which branch on the outcomes of actions."""

@@ -1,4 +1,4 @@
-"""`Execution`: actions taken and outcomes observed outside of epigym, such as by a robot, and what is known by then."""
+"""`Execution`: follows the actions and the observed outcomes of an execution outside of epigym."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from search.policies.policy import Policy
 
 
 class Execution:
-    """An execution of a task: an e-state that follows what is done and observed.
+    """An execution of a task, for example by a robot: it updates an e-state by actions and observed outcomes.
 
         >>> from epigym.problem import load_problem
         >>> execution = Execution(load_problem("active_muddy_child/amc_03_02_clean"))
@@ -28,12 +28,12 @@ class Execution:
         >>> execution.observe("wonders")
 
     Args:
-        task: the planning task, which says where it starts.
-        policy: says what to do next; without one `replan` searches it.
+        task: the planning task; the execution starts at its initial e-state.
+        policy: the policy to follow; without one `replan` searches for a policy.
 
     Attributes:
-        policy: says what to do next; `replan` changes it.
-        pending: the name of the action whose outcome is to be observed; None when the next action can be applied.
+        policy: the policy to follow; `replan` changes it.
+        pending: the name of the action whose outcome `observe` expects; None when no action is pending.
     """
 
     def __init__(self, task: Task, policy: Policy | None = None) -> None:
@@ -57,10 +57,10 @@ class Execution:
 
     @property
     def action(self) -> str:
-        """The action of the policy.
+        """The action that the policy takes in the current e-state.
 
         Raises:
-            UsageError: when there is no policy, or it has no action in the current e-state.
+            UsageError: when there is no policy, or the policy has no action in the current e-state.
         """
         if self.policy is None:
             raise UsageError("there is no policy: call replan, or apply actions of your own")
@@ -71,26 +71,25 @@ class Execution:
         return self.estate.holds(formula)
 
     def apply(self, action: str) -> list[Outcome]:
-        """Begin an action, in place of one whose outcome was not observed; returns what may happen.
+        """Begin an action and return its possible outcomes; a pending action is dropped.
 
         Raises:
             UsageError: when there is no such action.
-            TaskError: when it is not applicable.
+            TaskError: when the action is not applicable.
         """
         if action not in self._number:
             raise UsageError(unknown("action", action, self._number))
-        found = outcomes_of(self._space, self._state, self._number[action])
-        if not found:
-            obstacles = self._space.obstacles(self._state, self._number[action])
-            raise TaskError(f"action {action!r} is not applicable: {obstacles}")
+        number = self._number[action]
+        if not (found := outcomes_of(self._space, self._state, number)):
+            raise TaskError(f"action {action!r} is not applicable: {self._space.obstacles(self._state, number)}")
         self.pending, self._targets = action, {str(outcome): target for outcome, target in found}
         return [outcome for outcome, _ in found]
 
     def observe(self, outcome: Outcome | str) -> None:
-        """Go to the e-state of the outcome that happened: one that `apply` returned, or its text.
+        """Update the e-state by the observed outcome: one that `apply` returned, or its text.
 
         Raises:
-            UsageError: when no action is pending, or it has no such outcome.
+            UsageError: when no action is pending, or the pending action has no such outcome.
         """
         if self.pending is None:
             raise UsageError("there is nothing to observe: apply an action first")
@@ -99,10 +98,10 @@ class Execution:
         self._state, self.pending = self._targets[str(outcome)], None
 
     def replan(self, policy: Kind = "strong", **options: Any) -> PolicyResult:
-        """Search a policy from the current e-state; if one is found, it is the policy from now on.
+        """Search for a policy from the current e-state, and follow it from now on if there is one.
 
         Args:
-            policy: its kind, see `search.plan`.
+            policy: the kind of the policy, see `search.plan`.
             **options: other arguments of `search.plan`.
 
         Raises:

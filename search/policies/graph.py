@@ -1,9 +1,9 @@
-"""The and-or graph of outcomes as far as it is explored: which e-states are solved, and which have no policy."""
+"""The explored part of the and-or graph of outcomes, with its solved e-states and those without a policy."""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from math import inf
 
 import numpy as np
@@ -11,24 +11,24 @@ import numpy as np
 from epigym.space.space import StateSpace
 
 Choices = dict[int, int]
-"""The action to take in each e-state that is no goal."""
+"""Maps each e-state of a policy, goals excepted, to an action."""
 
 
 class AndOrGraph:
     """E-states, their actions, and the outcomes of each action.
 
     Args:
-        space: where the e-states live.
+        space: the state space of the e-states.
 
     Attributes:
-        space: where the e-states live.
-        options: of each expanded e-state, for each action the distinct e-states that it may lead to. Actions that
-            change nothing, and further ones with the same outcomes, are left out.
-        depth: of each solved e-state the least known depth of a strong policy, 0 of goals; the depths of the outcomes
-            of the chosen action are smaller, so that choices never run in a circle.
-        choice: of each solved e-state that is no goal its action.
+        space: the state space of the e-states.
+        options: maps each expanded e-state to its actions, and each action to the distinct e-states that its outcomes
+            lead to. It omits actions that change nothing, and those that lead to the same e-states as an earlier one.
+        depth: maps each solved e-state to the least known depth of a strong policy, which is 0 at goals. The outcomes
+            of the chosen action have smaller depths, so that choices have no cycle.
+        choice: maps each solved e-state, goals excepted, to its action.
         dead: e-states that provably have no strong policy.
-        generated: outcomes computed.
+        generated: the number of outcomes computed.
     """
 
     def __init__(self, space: StateSpace) -> None:
@@ -38,7 +38,7 @@ class AndOrGraph:
         self.choice: Choices = {}
         self.dead: set[int] = set()
         self.generated = 0
-        self._checked = 0  # e-states expanded when the dead ones were found last
+        self._checked = 0  # the number of expanded e-states at the last call of `find_dead`
         self._seen: set[int] = set()
         self._uses: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         self._add([space.initial])
@@ -48,7 +48,7 @@ class AndOrGraph:
         return len(self._seen)
 
     def expand(self, states: Iterable[int]) -> None:
-        """Compute the outcomes of e-states, unless they are known, and solve what these solve."""
+        """Compute the outcomes of e-states that are not expanded yet, and update depths and choices."""
         new = [state for state in dict.fromkeys(states) if state not in self.options]
         if not new:
             return
@@ -56,8 +56,7 @@ class AndOrGraph:
         self.generated += len(found.target)
         self._add(found.target.tolist())
         targets: defaultdict[tuple[int, int], dict[int, None]] = defaultdict(dict)
-        columns = (found.source.tolist(), found.action.tolist(), found.target.tolist())
-        for source, action, target in zip(*columns, strict=True):
+        for source, action, target in np.stack([found.source, found.action, found.target], axis=1).tolist():
             targets[source, action][target] = None
         self.options.update((state, {}) for state in new)
         known = {(state, frozenset({state})) for state in new}
@@ -70,72 +69,55 @@ class AndOrGraph:
         self._solve(new)
 
     def find_dead(self) -> None:
-        """Mark the e-states that would have no strong policy even if all that are not expanded were goals."""
+        """Mark the e-states that would have no strong policy even if all unexpanded e-states were goals."""
         if self._checked == len(self.options):
             return
         self._checked = len(self.options)
-        open_ = self._seen - self.options.keys()
-        self.dead = self._seen - self._forced(open_ | self.depth.keys())
+        solved = (self._seen - self.options.keys()) | self.depth.keys()
+        self.dead = self._seen - solved - self._regress(solved).keys()
 
     def find_cyclic(self, *, optimistic: bool = False) -> Choices | None:
-        """A strong cyclic policy from the initial e-state through expanded e-states; None where there is none.
+        """Find a strong cyclic policy from the initial e-state through expanded e-states; None if there is none.
 
-        With `optimistic` e-states that are not expanded count as goals: None is then a proof that there is none.
+        With `optimistic`, unexpanded e-states count as goals; None then proves that no strong cyclic policy exists.
         """
         goals = {state for state, depth in self.depth.items() if depth == 0}
         if optimistic:
             goals |= self._seen - self.options.keys()
-        kept: Collection[int] = self._seen
+        kept = self._seen
         while True:
-            choice = self._reaching(goals, kept)
-            if len(choice) + len(goals) == len(kept):
-                return choice if self.space.initial in choice or self.space.initial in goals else None
-            kept = choice.keys() | goals
+            choice = self._regress(goals, kept)
+            if kept == (reached := choice.keys() | goals):
+                return choice if self.space.initial in kept else None
+            kept = reached
 
     def _add(self, states: Iterable[int]) -> None:
-        new = [state for state in dict.fromkeys(states) if state not in self._seen]
-        self._seen.update(new)
-        are_goals = self.space.is_goal(np.array(new, np.int32))
-        self.depth.update((state, 0) for state, is_goal in zip(new, are_goals.tolist(), strict=True) if is_goal)
+        new = np.array(sorted(set(states) - self._seen), np.int32)
+        self._seen.update(new.tolist())
+        self.depth.update(dict.fromkeys(new[self.space.is_goal(new)].tolist(), 0))
 
     def _solve(self, states: Iterable[int]) -> None:
-        """Give e-states, and those that lead to them, the least depth that is known now."""
-        changed = deque(state for state in states if self._improve(state, self.options[state]))
-        while changed:
-            for source, action in self._uses[changed.popleft()]:
-                if self._improve(source, (action,)):
-                    changed.append(source)
-
-    def _improve(self, state: int, actions: Iterable[int]) -> bool:
-        before = self.depth.get(state, inf)
-        for action in actions:
+        """Lower the depths of expanded e-states, and of their predecessors, as far as the graph allows."""
+        queue = deque((state, action) for state in states for action in self.options[state])
+        while queue:
+            state, action = queue.popleft()
             depth = 1 + max(self.depth.get(target, inf) for target in self.options[state][action])
             if depth < self.depth.get(state, inf):
                 self.depth[state], self.choice[state] = int(depth), action
-        return self.depth.get(state, inf) < before
+                queue.extend(self._uses[state])
 
-    def _forced(self, goals: Collection[int]) -> set[int]:
-        """The e-states from which some actions reach `goals` whatever their outcomes."""
-        reached, queue = set(goals), deque(goals)
-        left: dict[tuple[int, int], int] = {}
-        while queue:
-            for use in self._uses[queue.popleft()]:
-                source, action = use
-                if source not in reached:
-                    left[use] = left.get(use, len(self.options[source][action])) - 1
-                    if not left[use]:
-                        reached.add(source)
-                        queue.append(source)
-        return reached
+    def _regress(self, goals: set[int], kept: set[int] | None = None) -> Choices:
+        """Search backwards for the e-states from which actions reach `goals`; returns the first action of each.
 
-    def _reaching(self, goals: Collection[int], kept: Collection[int]) -> Choices:
-        """Of `kept` e-states those with a path to `goals` that cannot leave what is kept, with its first action."""
+        Without `kept`, all outcomes of these actions reach `goals`; with it, one outcome does, and all stay in `kept`.
+        """
         choice: Choices = {}
-        queue = deque(goals)
+        reached, queue = set(goals), deque(goals)
+        inside = reached if kept is None else kept
         while queue:
             for source, action in self._uses[queue.popleft()]:
-                is_open = source in kept and source not in choice and source not in goals
-                if is_open and all(target in kept for target in self.options[source][action]):
+                if source not in reached and inside.issuperset(self.options[source][action]):
                     choice[source] = action
+                    reached.add(source)
                     queue.append(source)
         return choice

@@ -1,4 +1,4 @@
-"""From a task to a policy: a linear plan that reaches the goal whatever happens, else a search for branching ones."""
+"""From a task to a policy: a linear plan that reaches the goal by every outcome, or a search for branching policies."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from search.processes.watched import NOBODY, Watcher
 
 Kind = Literal["strong", "shortest", "cyclic"]
 LINEAR_SHARE, LINEAR_SECONDS = 0.1, 1.0
-"""What the search for a linear plan gets: a share of the time limit, and at most so many seconds."""
+"""The time limit for the linear plan: a share of the remaining time, and at most so many seconds."""
 _UNCERTAIN = "consistent_beliefs=false: the policy may rely on an agent whose beliefs are inconsistent"
 
 
@@ -40,26 +40,27 @@ _UNCERTAIN = "consistent_beliefs=false: the policy may rely on an agent whose be
 class PolicyResult(SearchResult):
     """The outcome of a search for a policy: `agent` is `policy`, `heuristic` is `strong`, `shortest` or `cyclic`.
 
-    It counts expanded e-states, outcomes, and e-states of the and-or graph.
+    Its counts are expanded e-states, outcomes, and e-states of the and-or graph.
 
     Attributes:
-        policy: what was found, executed by the reference; None when nothing was, and invalid with the status `error`.
+        policy: the policy, which the reference has executed; None when the search found none. With the status `error`
+            it is not valid.
     """
 
     policy: Policy | None = None
 
     @property
     def depth(self) -> int | None:
-        """Actions of the longest execution; None without a policy and for one that is cyclic."""
+        """The number of actions of the longest execution; None without a policy and for a cyclic policy."""
         return None if self.policy is None else self.policy.depth
 
     @property
     def leaves(self) -> int | None:
-        """Goals in which executions end; None without a policy."""
+        """The number of goals in which executions end; None without a policy."""
         return None if self.policy is None else self.policy.leaves
 
     def to_dict(self) -> dict[str, Any]:
-        """All attributes, depth and leaves, as JSON knows them."""
+        """All attributes, depth and leaves, as JSON values."""
         policy = None if self.policy is None else self.policy.to_dict()
         return asdict(replace(self, policy=None)) | {"policy": policy, "depth": self.depth, "leaves": self.leaves}
 
@@ -76,7 +77,7 @@ def plan(
     consistent_beliefs: bool | None = None,
     **misspelt: Never,
 ) -> SearchResult:
-    """Search for a plan or a policy in a process of its own and re-execute it independently before it is reported.
+    """Search for a plan or a policy in a separate process; the reference re-executes the result.
 
         >>> import search
         >>> search.plan("grapevine/3_pl_4", agent="bfs").plan
@@ -85,32 +86,30 @@ def plan(
     Args:
         source: where to start and what to reach, see `SearchProblem.of`: an environment, from its current e-state to
             its current goal; a state space; a task; or the name or path of a problem.
-        agent: a name, a mapping of name and settings as in `conf/agent/<name>.yaml`, or a class of one's own. With a
-            policy it searches the linear plan that is tried first.
-        heuristic: the same, for agents that need one.
-        policy: `none` for a linear plan; `strong` for a policy that always reaches the goal, `shortest` for one of
-            least depth, `cyclic` for one that may repeat what fails (strong cyclic). See `find_policy`.
-        time_limit: seconds to build the heuristic and to search, to re-execute plans takes nothing of them; None for no
-            limit.
+        agent: a name, a mapping of name and settings as in `conf/agent/<name>.yaml`, or a user-defined class. With a
+            policy, this agent searches for the linear plan that is tried first.
+        heuristic: the same, for agents that need a heuristic.
+        policy: `none` for a linear plan; `strong` for a policy that always reaches the goal, `shortest` for a strong
+            policy of least depth, `cyclic` for a policy that may repeat actions (strong cyclic). See `find_policy`.
+        time_limit: seconds to build the heuristic and to search, without the re-execution of plans; None for no limit.
         memory_limit: bytes, or text such as `8GiB`; None for 80 % of the free memory.
-        anytime: whether to go on for shorter plans; `policy="shortest"` is that for policies.
-        consistent_beliefs: whether plans are left out that make an agent believe everything; always where the source's
-            state space does so. None: with a policy, not for linear plans.
-        **misspelt: none; other names are answered by those that are meant.
+        anytime: whether to go on for shorter plans; for policies use `policy="shortest"`.
+        consistent_beliefs: whether to exclude plans that make an agent's beliefs inconsistent; a source whose state
+            space excludes them always does. None: yes for policies, no for linear plans.
+        **misspelt: none; the error for another name suggests the right one.
 
     Returns:
         The result; `plan` holds the names of the actions, or is None. With a policy a `PolicyResult`.
 
     Raises:
-        UsageError: when an argument is unknown or does not fit.
+        UsageError: when an argument is unknown or invalid.
         EpigymError: as `SearchProblem.of`, `find_plan` and `find_policy`.
     """
     for name in misspelt:
         raise UsageError(unknown("argument of search.plan", name, list(signature(plan).parameters)[:-1]))
     seconds = typed(time_limit, Annotated[float, AtLeast(0)] | None, "time_limit")
-    limits = Limits(
-        time_limit=seconds, memory_limit=memory_bytes(typed(memory_limit, int | str | None, "memory_limit"))
-    )
+    memory = memory_bytes(typed(memory_limit, int | str | None, "memory_limit"))
+    limits = Limits(time_limit=seconds, memory_limit=memory)
     policy = typed(policy, Literal["none", "strong", "shortest", "cyclic"], "policy")
     anytime = typed(anytime, bool, "anytime")
     if typed(consistent_beliefs, bool | None, "consistent_beliefs") is None:
@@ -137,27 +136,27 @@ def find_policy(
     *,
     kind: Kind = "strong",
 ) -> PolicyResult:
-    """Search for a policy in a process of its own; the reference executes every branch before it is reported.
+    """Search for a policy in a separate process; the reference executes every branch of the result.
 
-    Attempts come in this order: a linear plan; replanning on the all-outcomes determinisation; breadth-first search of
-    the and-or graph. With `shortest` the last one goes on until no policy has a lower depth; where a limit ends that,
-    the best policy known is the result.
+    The search tries in this order: a linear plan; replanning on the all-outcomes determinisation; breadth-first search
+    of the and-or graph. With `shortest`, the breadth-first search goes on until no policy has a lower depth; where a
+    limit ends it, the result is the best policy known.
 
     Args:
         task: the planning task.
         configuration: agent and heuristic for the linear plan.
-        options: the limits, without which this process searches, and whether e-states are left out in which an agent's
+        options: the limits, without which this process searches, and whether to exclude e-states in which an agent's
             beliefs are inconsistent.
-        policy_file: where to write the policy once it was executed, see `Policy.write`; what is there is removed first.
+        policy_file: the file for the valid policy, see `Policy.write`; an earlier policy there is removed first.
         kind: `strong`, `shortest` or `cyclic`, as `policy` of `plan`.
 
     Returns:
-        The result; `unsolvable` is a proof, what it rests on is `proof`. Its status is `error` when a policy that was
-        found is not valid.
+        The result. The status `unsolvable` is a proof, which `proof` describes. The status is `error` when the policy
+        is not valid.
 
     Raises:
         TaskError, CollapseError, CheckpointError: as `find_plan`.
-        UsageError: when `policy_file` exists and is no policy, or asks for a tree and `kind` is `cyclic`.
+        UsageError: when `policy_file` exists and is no policy, or names a tree and `kind` is `cyclic`.
         OSError: when the policy cannot be written.
         KeyboardInterrupt: as `find_plan`.
     """
@@ -192,15 +191,15 @@ def find_policy_here(
     kind: Kind = "strong",
     watcher: Watcher = NOBODY,
 ) -> PolicyResult:
-    """The search in this process; the watcher receives whatever is known and holds limits."""
+    """Search in this process; the watcher receives counts and results, and enforces the limits."""
     result = _blank(task, options, kind)
     budget = (options.limits or Limits()).start()
     if not may_reach_goal(task):
         result = replace(result, proof="no outcomes make the literals of the goal true")
         return result.spending(search_seconds=budget.seconds)
 
-    def reported(status: SearchStatus) -> PolicyResult:
-        """The result until now: the policy, executed and written unless one of its depth was, else the status."""
+    def report(status: SearchStatus) -> PolicyResult:
+        """The current result: the policy, verified and written when it is new or has a new depth; else the status."""
         known = replace(result, status=status).spending(search_seconds=budget.seconds, peak_bytes=peak_bytes())
         if search is None:
             return known
@@ -210,7 +209,7 @@ def find_policy_here(
             if known.policy is None or known.depth != search.graph.depth[space.initial]:
                 watcher.limit(None)
                 with budget.paused():
-                    known = _verified(known, search.policy(), policy_file)
+                    known = _verify(known, search.policy(), policy_file)
             watcher.tell(known)
         elif status is SearchStatus.UNSOLVABLE:
             unused = known.distinct - known.expanded
@@ -222,40 +221,35 @@ def find_policy_here(
     try:
         space = StateSpace(task, consistent_beliefs=result.consistent_beliefs)
         search = PolicySearch(space, RelaxedPlan(space), budget, None if watcher is NOBODY else watcher.tell)
-        search.follow(_linear_plan(task, configuration, options))
+        limits = replace(options.limits or Limits(), time_limit=min(LINEAR_SHARE * budget.left, LINEAR_SECONDS))
+        search.follow(_linear_plan(task, configuration, replace(options, limits=limits)))
         space.use_symmetries()
         search.strong_cyclic() if result.heuristic == "cyclic" else search.strong()
-        result = reported(SearchStatus.UNSOLVABLE)
+        result = report(SearchStatus.UNSOLVABLE)
         if result.heuristic != "shortest" or result.status is not SearchStatus.SOLVED:
             return result
         watcher.limit(budget.left)
         search.improve()
-        return reported(SearchStatus.SOLVED)
+        return report(SearchStatus.SOLVED)
     except LimitError as error:
-        return reported(error.status)
+        return report(error.status)
     except MemoryError:
-        return reported(SearchStatus.MEMORY_LIMIT)
+        return report(SearchStatus.MEMORY_LIMIT)
 
 
-def _linear_plan(task: Task, configuration: Configuration, options: SearchOptions) -> list[int]:
-    """The actions of a linear plan; none where none is found in its share of the time."""
-    limits = options.limits or Limits()
-    seconds = LINEAR_SECONDS if limits.time_limit is None else min(LINEAR_SHARE * limits.time_limit, LINEAR_SECONDS)
-    with suppress(TaskError):  # designated worlds disagree about an observer
-        options = replace(options, limits=replace(limits, time_limit=seconds))
-        found = search_alone(task, configuration, options).result
-        number = {action.name: k for k, action in enumerate(task.actions)}
-        return [number[name] for name in found.plan or ()]
-    return []
+def _linear_plan(task: Task, configuration: Configuration, options: SearchOptions) -> tuple[str, ...]:
+    """Search for a linear plan; returns its actions, none when the search finds no plan within the limits."""
+    with suppress(TaskError):  # designated worlds disagree about an observability type
+        return search_alone(task, configuration, options).result.plan or ()
+    return ()
 
 
-def _verified(result: PolicyResult, policy: Policy, policy_file: File | None) -> PolicyResult:
-    """The result with the policy that was found, after the reference has executed it; it is written if it is valid."""
+def _verify(result: PolicyResult, policy: Policy, policy_file: File | None) -> PolicyResult:
+    """Execute a policy by the reference and write it if it is valid; returns the result with the policy."""
     start = perf_counter()
     validation = policy.validate(result.consistent_beliefs)
     seconds = result.costs.validation_seconds + perf_counter() - start
-    result = replace(result, policy=policy, collapsed_agents=validation.collapsed)
-    result = result.spending(validation_seconds=seconds)
+    result = replace(result, policy=policy, collapsed_agents=validation.collapsed).spending(validation_seconds=seconds)
     if not validation.valid:
         message = f"the policy is not valid: {validation.reason}"
         return replace(result, status=SearchStatus.ERROR, message=message, optimal=False)

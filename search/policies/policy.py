@@ -1,14 +1,15 @@
-"""`Policy`: which action to take in which e-state, as a graph of nodes; its files."""
+"""`Policy`: a graph of nodes that maps e-states to actions, and its files."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from epigym.config.values import make
 from epigym.errors import EpigymError, UsageError
@@ -21,10 +22,11 @@ from epigym.task.task import EState, Task
 from search.policies.graph import Choices
 from search.policies.validation import Branch, Node, PolicyValidation, execute, order_of
 
+Value = TypeVar("Value")
 MOST_TREE_NODES = 100_000
-"""Nodes of a policy that is written as a tree."""
+"""The most nodes of a tree that is written."""
 MOST_TREE_DEPTH = 200
-"""Its levels: Python reads and writes JSON recursively."""
+"""The most levels of such a tree: Python reads and writes JSON recursively."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,10 @@ class Policy:
     """A conditional plan: nodes stand for e-states, the first one for the initial e-state.
 
     Attributes:
-        task: the task that it is for.
-        nodes: its nodes; branches hold their numbers.
-        is_cyclic: whether it may come back to an e-state, so that it reaches the goal only if each outcome happens at
-            some time (strong cyclic); else every execution reaches the goal (strong).
+        task: the task that the policy solves.
+        nodes: the nodes; branches refer to them by number.
+        is_cyclic: whether executions may return to an e-state, so that they reach the goal only if each outcome happens
+            eventually (strong cyclic); otherwise every execution reaches the goal (strong).
     """
 
     task: Task = field(repr=False)
@@ -44,38 +46,35 @@ class Policy:
 
     @classmethod
     def of(cls, space: StateSpace, choice: Choices, *, is_cyclic: bool = False) -> Policy:
-        """The policy that takes the actions chosen in the e-states of `space` that are no goals."""
+        """Make the policy that takes the chosen actions from the initial e-state of `space` on."""
         number, order, nodes = {space.initial: 0}, [space.initial], list[Node]()
         for state in order:
-            if space.is_goal([state])[0]:
-                nodes.append(Node(None))
-                continue
-            outcomes = outcomes_of(space, state, choice[state])
+            outcomes = outcomes_of(space, state, choice[state]) if state in choice else []
             for _, target in outcomes:
                 if target not in number:
                     number[target] = len(order)
                     order.append(target)
             branches = tuple(Branch(outcome.event, number[target], outcome.types) for outcome, target in outcomes)
-            nodes.append(Node(space.task.actions[choice[state]].name, branches))
+            nodes.append(Node(space.task.actions[choice[state]].name if outcomes else None, branches))
         return cls(space.task, tuple(nodes), is_cyclic)
 
     @classmethod
     def read(cls, task: Task, path: str | os.PathLike[str]) -> Policy:
-        """A policy file: numbered nodes, or a tree, see `to_dict` and `to_tree`.
+        """Read a policy file: numbered nodes, or a tree, see `to_dict` and `to_tree`.
 
         Raises:
             MissingError: when there is no such file.
-            EpigymError: when it is no policy; the message names the place.
+            EpigymError: when the file is no policy; the message names the location.
         """
         return cls.from_dict(task, read_json(path), str(path))
 
     @classmethod
     def from_dict(cls, task: Task, content: Any, where: str = "policy") -> Policy:
-        """The policy that `to_dict` or `to_tree` describes; `where` names it in errors, which are those of `read`."""
+        """Make a policy of values such as `to_dict` and `to_tree` return; errors as `read`, which name `where`."""
         return cls(task, *_read_nodes(content, where))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write it: `.html` as a page to step through, `.dot` for Graphviz, `.tree.json` as a tree, others as nodes.
+        """Write a file: `.html` is a page to step through, `.dot` for Graphviz, `.tree.json` a tree, others are nodes.
 
         Raises:
             EpigymError: when a tree would be too large, see `to_tree`.
@@ -83,7 +82,7 @@ class Policy:
         """
         name = Path(path).name
         if name.endswith(".html"):
-            from epigym.drawing.page import policy_page  # with networkx, which takes a tenth of a second
+            from epigym.drawing.page import policy_page  # imports networkx, which takes a tenth of a second
 
             write_text(path, policy_page(StateSpace(self.task), self.act))
         elif name.endswith(".dot"):
@@ -92,9 +91,9 @@ class Policy:
             write_json(path, self.to_tree() if name.endswith(".tree.json") else self.to_dict(), indent=1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbered nodes, each with its action and its branches, as JSON knows them."""
+        """Numbered nodes, each with its action and its branches, as JSON values."""
         nodes = [
-            {"action": node.action, "branches": [_described(branch, next=branch.next) for branch in node.branches]}
+            {"action": node.action, "branches": [_describe(branch, next=branch.next) for branch in node.branches]}
             for node in self.nodes
         ]
         return {"policy": "cyclic" if self.is_cyclic else "strong", "nodes": nodes}
@@ -103,35 +102,27 @@ class Policy:
         """Nested `{"action", "branches": [{"event", "subtree"}]}`; a goal is null.
 
         Raises:
-            EpigymError: when the policy is cyclic, or the tree has more than `most` nodes or `MOST_TREE_DEPTH` levels.
+            EpigymError: when there is a cycle, or the tree has more than `most` nodes or `MOST_TREE_DEPTH` levels.
         """
         remedy = "write numbered nodes, a file without .tree in its name"
-        if self.depth is None:
-            raise EpigymError(f"a cyclic policy is no tree: {remedy}")
-        if self.depth > MOST_TREE_DEPTH:
-            raise EpigymError(f"as a tree the policy has {self.depth} levels, more than {MOST_TREE_DEPTH}: {remedy}")
-        order, sizes = order_of(self.nodes), [1] * len(self.nodes)
-        for k in order:
-            sizes[k] += sum(sizes[branch.next] for branch in self.nodes[k].branches)
-        if sizes[0] > most:
-            raise EpigymError(f"as a tree the policy has {sizes[0]} nodes, more than {most}: {remedy}")
-        trees: dict[int, dict[str, Any] | None] = {}
-        for k in order:
-            below = [_described(branch, subtree=trees[branch.next]) for branch in self.nodes[k].branches]
-            trees[k] = {"action": self.nodes[k].action, "branches": below} if below else None
-        return trees[0]
+        depth = self._fold(lambda _, below: 1 + max(below, default=-1))
+        size = self._fold(lambda _, below: 1 + sum(below))
+        for name, number, limit in (("levels", depth, MOST_TREE_DEPTH), ("nodes", size, most)):
+            if number > limit:
+                raise EpigymError(f"as a tree the policy has {number} {name}, more than {limit}: {remedy}")
+        return self._fold(_build_tree)
 
     def to_dot(self) -> str:
         """The graph in the language of Graphviz: actions as boxes, goals as circles, events at the edges."""
-        lines = ["digraph policy {"]
+        lines, quote = ["digraph policy {"], partial(json.dumps, ensure_ascii=False)
         for k, node in enumerate(self.nodes):
-            lines.append(f"  {k} [shape={'box' if node.action else 'circle'}, label={_quoted(node.action or '')}];")
+            lines.append(f"  {k} [shape={'box' if node.action else 'circle'}, label={quote(node.action or '')}];")
             for branch in node.branches:
-                lines.append(f"  {k} -> {branch.next} [label={_quoted(self._label(node, branch))}];")
+                lines.append(f"  {k} -> {branch.next} [label={quote(self._label(node, branch))}];")
         return "\n".join([*lines, "}", ""])
 
     def lines(self, most: int) -> Iterator[str]:
-        """The first nodes for people: number, action, and the events with the nodes that follow."""
+        """The first nodes as text: number, action, and the events with the nodes that follow."""
         for k, node in enumerate(self.nodes[:most]):
             labels = ((self._label(node, branch), branch.next) for branch in node.branches)
             following = ", ".join(f"{label}: {number}" if label else str(number) for label, number in labels)
@@ -140,7 +131,7 @@ class Policy:
             yield f"… and {len(self.nodes) - most} more: policy_file writes all"
 
     def _label(self, node: Node, branch: Branch) -> str:
-        """The event of a branch, and what tells it from others of that event; empty for an only branch."""
+        """The event of a branch, with types where several branches have that event; empty for a single branch."""
         if len(node.branches) == 1:
             return ""
         events = next((action.events for action in self.task.actions if action.name == node.action), ())
@@ -149,32 +140,39 @@ class Policy:
 
     @property
     def leaves(self) -> int:
-        """How many nodes are goals."""
+        """The number of goal nodes."""
         return sum(node.action is None for node in self.nodes)
 
     @cached_property
     def depth(self) -> int | None:
-        """Actions of the longest execution; None of a cyclic policy.
+        """The number of actions of the longest execution; None for a cyclic policy.
 
         Raises:
             EpigymError: when a strong policy has a cycle.
         """
-        if self.is_cyclic:
-            return None
-        depths = [0] * len(self.nodes)
+        return None if self.is_cyclic else self._fold(lambda _, below: 1 + max(below, default=-1))
+
+    def _fold(self, combine: Callable[[Node, list[Value]], Value]) -> Value:
+        """Compute the value of the first node; `combine` takes a node and the values of the nodes that follow it.
+
+        Raises:
+            EpigymError: when there is a cycle.
+        """
+        values: dict[int, Value] = {}
         for k in order_of(self.nodes):
-            depths[k] = max((1 + depths[branch.next] for branch in self.nodes[k].branches), default=0)
-        return depths[0]
+            values[k] = combine(self.nodes[k], [values[branch.next] for branch in self.nodes[k].branches])
+        return values[0]
 
     def validate(self, consistent_beliefs: bool = False) -> PolicyValidation:
-        """What the reference says of every execution, see `search.policies.validation.execute`."""
+        """Execute every branch by the reference, see `search.policies.validation.execute`."""
         return execute(self.task, self.nodes, is_cyclic=self.is_cyclic, consistent_beliefs=consistent_beliefs)
 
     def act(self, estate: EState | KripkeModel) -> str:
         """The name of the action to take in an e-state.
 
         Raises:
-            UsageError: when no execution of the policy reaches the e-state, it is a goal, or the policy is not valid.
+            UsageError: when no execution of the policy reaches the e-state, the e-state is a goal, or the policy is not
+                valid.
         """
         state = estate.state if isinstance(estate, KripkeModel) else estate
         number = self._node_of.get(reference.canonical(state, self.task.fluents))
@@ -186,22 +184,29 @@ class Policy:
 
     @cached_property
     def _node_of(self) -> dict[reference.CanonicalForm, int]:
-        """The node of each e-state; of several the first one in the order of `forms`, so that executions end."""
+        """Maps each e-state to its node, to the first of several in the order of `forms`, so that executions end."""
         validation = self.validate()
         if not validation.valid:
             raise UsageError(f"the policy is not valid: {validation.reason}")
         return {form: k for k, form in reversed(list(validation.forms.items()))}
 
 
-def _described(branch: Branch, **following: Any) -> dict[str, Any]:
+def _build_tree(node: Node, below: list[dict[str, Any] | None]) -> dict[str, Any] | None:
+    """The tree of a node, with the trees of the nodes that follow it."""
+    branches = [_describe(branch, subtree=tree) for branch, tree in zip(node.branches, below, strict=True)]
+    return {"action": node.action, "branches": branches} if branches else None
+
+
+def _describe(branch: Branch, **following: Any) -> dict[str, Any]:
+    """A branch as a JSON object, with the number or the tree of the node that follows."""
     return {"event": branch.event, **({"types": dict(branch.types)} if branch.types else {}), **following}
 
 
 def check_policy_file(file: str | os.PathLike[str]) -> None:
-    """Refuse a policy file where another file is, such as one that the search reads.
+    """Refuse to replace a file that is no policy, such as one that the search reads.
 
     Raises:
-        UsageError: when there is something that is no policy.
+        UsageError: when `file` exists and is no policy.
     """
     path = Path(file)
     if not path.exists():
@@ -221,24 +226,23 @@ class _PolicyFile:
 
 
 def _read_nodes(content: Any, where: str) -> tuple[tuple[Node, ...], bool]:
-    """The nodes, and whether the policy is cyclic."""
+    """Check the content of a policy file; returns the nodes, and whether the policy is cyclic."""
     if not isinstance(content, dict) or "nodes" not in content:
-        content = {"nodes": _numbered(content, where)}
+        content = {"nodes": _number_nodes(content, where)}
     file = make(_PolicyFile, content, f"{where}: ")
     if not file.nodes:
         raise EpigymError(f"{where}: nodes: expected one node or more")
+    last = len(file.nodes) - 1
     for k, node in enumerate(file.nodes):
         if (node.action is None) is bool(node.branches):
             raise EpigymError(f"{where}: nodes[{k}]: a goal has no branches, any other node one or more")
-        if (following := max((branch.next for branch in node.branches), default=0)) >= len(file.nodes):
-            raise EpigymError(
-                f"{where}: nodes[{k}]: expected nodes 0 to {len(file.nodes) - 1} as next, got {following}"
-            )
+        if (following := max((branch.next for branch in node.branches), default=0)) > last:
+            raise EpigymError(f"{where}: nodes[{k}]: expected nodes 0 to {last} as next, got {following}")
     return file.nodes, file.policy == "cyclic"
 
 
-def _numbered(tree: Any, where: str) -> list[Any]:
-    """The nodes of a tree as those of a file of numbered nodes; what is wrong with them is left as it is."""
+def _number_nodes(tree: Any, where: str) -> list[Any]:
+    """Convert a tree to numbered nodes; `_read_nodes` checks their actions and events."""
     nodes, trees = list[Any](), [tree]
     for number, one in enumerate(trees):
         branches = [] if one in (None, {}) else one.get("branches") if isinstance(one, dict) else None
@@ -247,13 +251,7 @@ def _numbered(tree: Any, where: str) -> list[Any]:
             raise EpigymError(
                 f'{place}: expected {{"action", "branches": [{{"event", "subtree"}}]}}, or null at a goal'
             )
-        places = range(len(trees), len(trees) + len(branches))
-        trees += [branch["subtree"] for branch in branches]
-        rest = ({key: value for key, value in branch.items() if key != "subtree"} for branch in branches)
-        numbered = [branch | {"next": place} for branch, place in zip(rest, places, strict=True)]
-        nodes.append((one or {}) | {"branches": numbered})
+        branches = [branch | {"next": place} for place, branch in enumerate(branches, len(trees))]
+        trees += [branch.pop("subtree") for branch in branches]
+        nodes.append((one or {}) | {"branches": branches})
     return nodes
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,4 +1,4 @@
-"""Searches for policies in the and-or graph: replanning, and breadth first."""
+"""Searches for policies in the and-or graph: replanning and breadth-first search."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, takewhile
 from math import inf
 
 import numpy as np
@@ -20,16 +20,16 @@ from search.policies.graph import AndOrGraph, Choices
 from search.policies.policy import Policy
 
 _FAILURES = 1000
-"""Of replanning, after which it is left to breadth-first search."""
+"""The failures of replanning after which breadth-first search takes over."""
 _BATCH = 16
-"""E-states expanded at a time."""
+"""The number of e-states expanded at a time."""
 
 
 class LimitError(Exception):
     """Raised when a limit ends a search.
 
     Attributes:
-        status: the limit.
+        status: the status that names the limit.
     """
 
     def __init__(self, status: SearchStatus) -> None:
@@ -41,15 +41,15 @@ class PolicySearch:
     """A search for policies in the and-or graph of a space.
 
     Args:
-        space: whose initial e-state is the start.
+        space: the state space; the search starts at its initial e-state.
         heuristic: estimates distances to the goal.
         budget: the limits, with a running clock.
-        tell: receives the counts now and then, until a policy is found.
+        tell: receives the counts, at most ten times a second, until the search has found a policy.
 
     Attributes:
-        graph: what is explored.
-        cyclic: the strong cyclic policy that was found, if one was searched.
-        is_optimal: whether no strong policy has a lower depth than the one that was found.
+        graph: the explored part of the and-or graph.
+        cyclic: the strong cyclic policy that `strong_cyclic` has found.
+        is_optimal: whether no strong policy has a lower depth than the current one.
     """
 
     def __init__(self, space: StateSpace, heuristic: Heuristic, budget: Budget, tell: Tell | None = None) -> None:
@@ -63,64 +63,61 @@ class PolicySearch:
 
     @property
     def is_solved(self) -> bool:
-        """Whether a policy was found."""
+        """Whether the search has found a policy."""
         return self._root in self.graph.depth or self.cyclic is not None
 
     def policy(self) -> Policy:
-        """The policy that was found."""
+        """The best policy until now."""
         is_cyclic = self._root not in self.graph.depth
         choice = self.cyclic if is_cyclic and self.cyclic is not None else self.graph.choice
         return Policy.of(self.graph.space, choice, is_cyclic=is_cyclic)
 
     def counts(self) -> Counts:
-        """How far the search came."""
+        """Expanded e-states, computed outcomes, and e-states of the and-or graph."""
         return Counts(len(self.graph.options), self.graph.generated, len(self.graph))
 
     def strong(self) -> bool:
-        """Search a strong policy: replanning first, then breadth first; False is a proof that there is none."""
+        """Search for a strong policy by replanning, then breadth first; False proves that there is none."""
         self.replan()
         for _ in self._explore(inf):
             self.graph.find_dead()
         return self._root in self.graph.depth
 
     def improve(self) -> None:
-        """Go on from a strong policy until none has a lower depth.
+        """Improve a strong policy until none has a lower depth.
 
-        When all e-states up to some distance are expanded as far as they matter, each policy that is at most one step
-        deeper than that is known: one of two steps more cannot be improved.
+        Once the relevant e-states up to a distance d are expanded, all policies of depth d + 1 or less are known, so
+        that a policy of depth d + 2 has the least depth.
         """
-        for distance in count():
-            if self.graph.depth[self._root] <= distance + 1:
-                break
+        for distance in takewhile(lambda distance: self.graph.depth[self._root] > distance + 1, count()):
             for _ in self._explore(distance):
                 self.graph.find_dead()
         self.is_optimal = True
 
     def strong_cyclic(self) -> bool:
-        """Search a strong policy by replanning, then a strong cyclic one; False is a proof that there is none."""
+        """Search for a strong policy by replanning, then for a strong cyclic one; False proves that there is none."""
         self.replan()
-        if self._root in self.graph.depth:
-            return True
-        for _ in self._explore(inf, is_cyclic=True):
+        self.graph.dead.clear()  # they may have a strong cyclic policy
+        for _ in self._explore(inf):
             self.cyclic = self.graph.find_cyclic()
             if self.cyclic is not None or self.graph.find_cyclic(optimistic=True) is None:
                 break
-        return self.is_solved  # also by a strong policy, which ends the loop without a step
+        return self.is_solved  # a strong policy ends the loop without a step
 
-    def follow(self, plan: Sequence[int]) -> None:
-        """Expand what a linear plan comes to; where it reaches the goal whatever happens, that is a policy."""
-        reached = {self._root}
-        for action in plan:
+    def follow(self, plan: Sequence[str]) -> None:
+        """Expand the e-states that a linear plan reaches; if all its executions end in goals, the search is solved."""
+        reached, names = {self._root}, [action.name for action in self.graph.space.task.actions]
+        for name in plan:
             states = sorted(reached - self.graph.depth.keys())
             self._expand(states)
             found = self.graph.space.outcomes(np.array(states, np.int32))
-            reached = set(found.target[found.action == action].tolist())
+            reached = set(found.target[found.action == names.index(name)].tolist())
 
     def replan(self) -> None:
-        """Search a strong policy by replanning on the all-outcomes determinisation; it may give up.
+        """Search for a strong policy by replanning on the all-outcomes determinisation; gives up after some failures.
 
-        A path leads to a goal or a solved e-state. Then the other outcomes on it are solved, the last ones first. An
-        action is forbidden for the time being where an outcome of it has no path that avoids the e-states before it.
+        The search finds a path to a goal or a solved e-state, then solves the other outcomes on that path, the last
+        ones first. It forbids an action while some outcome has no path that avoids the e-states before the action.
 
         Source: Muise, McIlraith, Beck, "Improved Non-deterministic Planning by Exploiting State Relevance" (ICAPS
         2012), without the generalisation of e-states.
@@ -149,7 +146,7 @@ class PolicySearch:
                     forbidden[stack[-1]].add(planned.pop(stack[-1]))
 
     def _find_path(self, start: int, allows: Callable[[int, int], bool]) -> Choices | None:
-        """The actions on a path to a solved e-state by greedy best-first search; None where there is none."""
+        """Find the actions of a path to a solved e-state by greedy best-first search; None if there is no path."""
         graph, parents = self.graph, {start: (start, -1)}
         numbers = count()
         frontier = [(0.0, next(numbers), start)]  # heuristic value, number, e-state
@@ -172,27 +169,25 @@ class PolicySearch:
                 heappush(frontier, (value, next(numbers), target))
         return None
 
-    def _explore(self, most: float, *, is_cyclic: bool = False) -> Iterator[None]:
-        """Expand the e-states up to a distance that matter; stop whenever the graph has doubled, and at the end.
+    def _explore(self, most: float) -> Iterator[None]:
+        """Expand the relevant e-states up to a distance; yields whenever the graph has doubled, and at the end.
 
-        With a limit, solved e-states matter while a lower depth is possible; without one they do not, and the end comes
-        when the initial e-state is solved or dead.
+        With a finite distance, solved e-states are relevant while a lower depth is possible. Otherwise they are not,
+        and the exploration ends when the initial e-state is solved or dead.
         """
         graph, next_stop = self.graph, 2 * len(self.graph.options)
         layer, distance = [self._root], 0
         seen = set(layer)
         while layer and distance <= most:
             for k in range(0, len(layer), _BATCH):
-                is_dead = not is_cyclic and self._root in graph.dead
-                if most == inf and (is_dead or self._root in graph.depth):
+                if most == inf and (self._root in graph.dead or self._root in graph.depth):
                     return
                 self._expand(layer[k : k + _BATCH])
                 if len(graph.options) > next_stop:
                     next_stop = 2 * len(graph.options)
                     yield
-            dead = set[int]() if is_cyclic else graph.dead
             actions = (targets for state in layer for targets in graph.options[state].values())
-            targets = (target for found in actions if dead.isdisjoint(found) for target in found)
+            targets = (target for found in actions if graph.dead.isdisjoint(found) for target in found)
             new = dict.fromkeys(target for target in targets if target not in seen)
             layer = [state for state in new if state not in graph.depth or graph.depth[state] > most - distance]
             seen.update(layer)

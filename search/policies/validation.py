@@ -1,26 +1,18 @@
-"""The reference executes every branch of a policy."""
+"""Validation of policies: the reference executes every branch."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
+from itertools import compress
 from typing import Annotated
 
 from epigym.config.values import AtLeast
 from epigym.errors import EpigymError
 from epigym.names import unknown
+from epigym.reference import semantics as reference
 from epigym.reference.dense_model import PointedModel
-from epigym.reference.semantics import (
-    CanonicalForm,
-    Outcome,
-    canonical,
-    collapsed,
-    outcomes,
-    refuse_collapse,
-    subgoals,
-)
 from epigym.task.task import Action, Task
 
 
@@ -31,7 +23,7 @@ class Branch:
     Attributes:
         event: the index of the event in the action's events.
         next: the number of that node.
-        types: the observability types of agents; where one event has several branches, they tell these apart.
+        types: the observability types of agents that distinguish several branches of one event.
     """
 
     event: Annotated[int, AtLeast(0)]
@@ -45,7 +37,7 @@ class Node:
 
     Attributes:
         action: the name of the action to take; None at a goal.
-        branches: one for each outcome of the action.
+        branches: one branch for each outcome of the action.
     """
 
     action: str | None = None
@@ -54,20 +46,20 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class PolicyValidation:
-    """What executing a policy showed.
+    """The result of executing a policy.
 
     Attributes:
-        valid: whether it reaches the goal, whatever happens.
-        reason: one line with the branch and the step that fail; empty when it is valid.
-        collapsed: agents whose beliefs are inconsistent in some e-state in which it ends.
-        forms: of a valid policy the e-state of each node that is reached. Of a strong one each comes after those that
-            follow it, of a cyclic one after a node that brings a goal nearer.
+        valid: whether the policy reaches the goal by every outcome.
+        reason: one line with the branch and the step that fail; empty for a valid policy.
+        collapsed: agents whose beliefs are inconsistent in some e-state in which an execution ends.
+        forms: maps each reached node of a valid policy to its e-state. A node of a strong policy comes after the nodes
+            that follow it, a node of a cyclic policy after a following node that is nearer to a goal.
     """
 
     valid: bool
     reason: str = ""
     collapsed: tuple[str, ...] = ()
-    forms: Mapping[int, CanonicalForm] = field(default_factory=dict)
+    forms: Mapping[int, reference.CanonicalForm] = field(default_factory=dict)
 
 
 def execute(
@@ -75,17 +67,16 @@ def execute(
 ) -> PolicyValidation:
     """Execute every branch of a policy from the initial e-state.
 
-    Each outcome of each action needs one branch, and each branch an outcome; where executions end the goal holds. A
-    node is reached in one e-state only. A strong policy has no cycle; from every node of a cyclic one a goal can be
-    reached.
+    In a valid policy each outcome of each action has one branch, each branch an outcome, each node one e-state, and the
+    goal holds where executions end. A strong policy has no cycle; each node of a cyclic policy has a path to a goal.
 
     Raises:
         CollapseError: when an agent has inconsistent beliefs in the initial e-state, and `consistent_beliefs` is set.
     """
     if consistent_beliefs:
-        refuse_collapse(task, task.initial, "in the initial e-state")
+        reference.refuse_collapse(task, task.initial, "in the initial e-state")
     start = PointedModel.of(task.initial).contracted()
-    forms = {0: canonical(start, task.fluents)}
+    forms = {0: reference.canonical(start, task.fluents)}
     paths: dict[int, tuple[str, ...]] = {0: ()}
     actions = {action.name: action for action in task.actions}
     queue, ends, lost = [(0, start)], list[int](), set[str]()
@@ -95,32 +86,30 @@ def execute(
         return PolicyValidation(False, f"step {len(paths[number]) + 1}{after}: {message}")
 
     try:
-        order = [] if is_cyclic else order_of(nodes)
+        order: Collection[int] = [] if is_cyclic else order_of(nodes)
     except EpigymError as error:
         return PolicyValidation(False, str(error))
     for number, estate in queue:
         action = nodes[number].action
         if action is None:
             ends.append(number)
-            lost.update(agent for agent, is_lost in zip(task.agents, collapsed(estate), strict=True) if is_lost)
+            lost.update(compress(task.agents, reference.collapsed(estate)))
         try:
-            found = _take(task, actions, nodes[number], estate, consistent_beliefs)
+            for one, following in _take(task, actions, nodes[number], estate, consistent_beliefs):
+                after = one.estate
+                form = reference.canonical(after, task.fluents)
+                if following not in forms:
+                    forms[following], paths[following] = form, (*paths[number], f"{action} (event {one.event})")
+                    queue.append((following, after))
+                elif forms[following] != form:
+                    what = _describe(action, one)
+                    raise EpigymError(f"{what} leads to another e-state than node {following} stands for")
         except EpigymError as error:
             return wrong(number, error)
-        for one, following in found:
-            after = one.estate
-            form = canonical(after, task.fluents)
-            if following not in forms:
-                forms[following], paths[following] = form, (*paths[number], f"{action} (event {one.event})")
-                queue.append((following, after))
-            elif forms[following] != form:
-                return wrong(
-                    number, f"{_described(action, one)} leads to another e-state than node {following} stands for"
-                )
     if is_cyclic:
-        order = _reaching(nodes, ends)
-        if trapped := forms.keys() - set(order):
-            return wrong(min(trapped, key=list(forms).index), "no goal can be reached from here")
+        order = _trace_back(nodes, ends)
+        if trapped := [number for number in forms if number not in order]:
+            return wrong(trapped[0], "no goal can be reached from here")
     return PolicyValidation(
         True,
         collapsed=tuple(agent for agent in task.agents if agent in lost),
@@ -143,44 +132,40 @@ def order_of(nodes: Sequence[Node]) -> list[int]:
 
 def _take(
     task: Task, actions: Mapping[str, Action], node: Node, estate: PointedModel, consistent_beliefs: bool
-) -> list[tuple[Outcome, int]]:
-    """The outcomes of a node's action, each with the node that follows; raises EpigymError where they do not fit."""
+) -> Iterator[tuple[reference.Outcome, int]]:
+    """Yield the outcomes of a node's action, each with the node that follows; raises EpigymError on a mismatch."""
     if node.action is None:
-        held = zip(task.goal, subgoals(task, estate), strict=True)
+        held = zip(task.goal, reference.subgoals(task, estate), strict=True)
         if missing := [str(goal) for goal, holds in held if not holds]:
             raise EpigymError(f"it ends, but these subgoals do not hold: {'; '.join(missing)}")
-        return []
+        return
     if node.action not in actions:
         raise EpigymError(unknown("action", node.action, actions))
-    found, spare = list[tuple[Outcome, int]](), dict(enumerate(node.branches))
-    for one in outcomes(task, estate, actions[node.action]):
+    spare = dict(enumerate(node.branches))
+    for one in reference.outcomes(task, estate, actions[node.action]):
         if consistent_beliefs:
-            refuse_collapse(task, one.product, f"after action {node.action!r}")
+            reference.refuse_collapse(task, one.product, f"after action {node.action!r}")
         types = dict(zip(task.agents, one.types, strict=True)).items()
-        mine = [k for k, branch in enumerate(node.branches) if branch.event == one.event]
-        fitting = [k for k in mine if node.branches[k].types.items() <= types]
+        fitting = [k for k, each in enumerate(node.branches) if each.event == one.event and each.types.items() <= types]
         if len(fitting) != 1:
-            raise EpigymError(f"{_described(node.action, one)} has {len(fitting)} branches, expected one")
-        found.append((one, node.branches[fitting[0]].next))
+            raise EpigymError(f"{_describe(node.action, one)} has {len(fitting)} branches, expected one")
         spare.pop(fitting[0], None)
+        yield one, node.branches[fitting[0]].next
     for k, branch in spare.items():
         raise EpigymError(f"branch {k} of action {node.action!r} (event {branch.event}) cannot happen")
-    return found
 
 
-def _described(action: str | None, outcome: Outcome) -> str:
+def _describe(action: str | None, outcome: reference.Outcome) -> str:
+    """An outcome as error messages name it."""
     which = f", observability assignment {outcome.assignment}" if outcome.assignment else ""
     return f"action {action!r} with event {outcome.event}{which}"
 
 
-def _reaching(nodes: Sequence[Node], ends: Sequence[int]) -> list[int]:
-    """The nodes from which some execution reaches one of `ends`, the nearest ones first."""
-    before = defaultdict[int, list[int]](list)
-    for number, node in enumerate(nodes):
-        for branch in node.branches:
-            before[branch.next].append(number)
+def _trace_back(nodes: Sequence[Node], ends: Sequence[int]) -> dict[int, None]:
+    """Find the nodes from which some execution reaches one of `ends`, the nearest ones first."""
     found = layer = dict.fromkeys(ends)
     while layer:
-        layer = dict.fromkeys(one for number in layer for one in before[number] if one not in found)
-        found = found | layer
-    return list(found)
+        others = ((number, node) for number, node in enumerate(nodes) if number not in found)
+        layer = dict.fromkeys(number for number, node in others if any(one.next in layer for one in node.branches))
+        found |= layer
+    return found

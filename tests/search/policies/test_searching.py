@@ -114,8 +114,7 @@ def test_a_linear_plan_that_works_whatever_happens_is_a_policy() -> None:
     told = replace(task, goal=(fluent("out_scout1"),))
     space = StateSpace(told)
     found = PolicySearch(space, RelaxedPlan(space), Limits().start())
-    names = [action.name for action in task.actions]
-    found.follow([names.index("leave_scout1")])
+    found.follow(["leave_scout1"])
     assert found.is_solved
     assert found.policy().depth == 1
     assert found.counts().expanded == 1

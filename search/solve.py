@@ -1,6 +1,6 @@
 """Search for a plan or a policy, re-execute it independently, and show what the search needed.
 
-Writes result.json into run_dir where that is given, and compare.json for the configuration compared with.
+With run_dir it writes result.json there, and compare.json: a list of the results of `compare`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Solve(ReadingSettings):
     problem: str
     agent: str | dict[str, Any]
     heuristic: str | dict[str, Any] | None
-    compare: str | None
+    compare: list[str]
     policy: Literal["none", "strong", "shortest", "cyclic"]
     policy_file: str | None = field(metadata={"written": "file", "check": "search.policies.policy:check_policy_file"})
     anytime: bool
@@ -67,11 +67,12 @@ def solve(settings: Solve) -> ExitCode:
     from search.planning.planner import find_plan
     from search.reports.display import show_policy, show_results
 
-    configurations = [Configuration.of(settings.agent, settings.heuristic)]
-    if settings.compare:
-        configurations.append(Configuration.parse(settings.compare))
-    heuristics = settings.heuristic, (settings.compare or "").partition("/")[2]
-    for configuration, given in zip(configurations, heuristics, strict=False):
+    configurations = [
+        Configuration.of(settings.agent, settings.heuristic),
+        *(Configuration.parse(text) for text in settings.compare),
+    ]
+    heuristics = [settings.heuristic, *(text.partition("/")[2] for text in settings.compare)]
+    for configuration, given in zip(configurations, heuristics, strict=True):
         if given and configuration.heuristic is None:
             warnings.warn(f"agent {configuration.label!r} takes no heuristic: leave it out", stacklevel=1)
     limits = Limits(settings.max_expanded, settings.time_limit, settings.memory_limit)
@@ -85,16 +86,18 @@ def solve(settings: Solve) -> ExitCode:
         from search.policies.planner import find_policy
 
         search, show = partial(find_policy, kind=settings.policy), show_policy
-    files = (settings.plan_file or settings.policy_file, None)
+    files = [settings.plan_file or settings.policy_file, *(None for _ in settings.compare)]
     results = [
         search(task, one, options, file).spending(load_seconds=load_seconds)
-        for one, file in zip(configurations, files, strict=False)
+        for one, file in zip(configurations, files, strict=True)
     ]
 
     show(Console(), results)
     if settings.run_dir is not None:
-        for name, result in zip(("result", "compare"), results, strict=False):
-            write_json(settings.run_dir / f"{name}.json", result.to_dict())
+        found = [result.to_dict() for result in results]
+        write_json(settings.run_dir / "result.json", found[0])
+        if settings.compare:
+            write_json(settings.run_dir / "compare.json", found[1:])
     return ExitCode.of(results[0].status)
 
 

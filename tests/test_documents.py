@@ -20,6 +20,7 @@ from epigym.cli.words import hydra_words
 from epigym.config.packages import PLACE
 from tests.helpers.benchmark_files import ROOT, SHARED
 from tests.helpers.commands import settings_of
+from tests.tools import commands as commands_page
 
 KINDS = (
     "-m",
@@ -307,6 +308,10 @@ def test_the_demo_prints_what_the_readme_shows(tmp_path: Path, serve: Serve) -> 
     [shown] = re.findall(r"^ {4}make demo\n.*?```text\n(.*?)```", readme, flags=re.MULTILINE | re.DOTALL)
     assert len(lines_of(shown)) == 13
     run_all(DEMO, tmp_path, serve, {DEMO[-1]: lines_of(shown)})
+
+
+def test_the_reference_of_commands_is_as_their_settings() -> None:
+    assert commands_page.PAGE.read_text(encoding="utf-8").endswith(commands_page.MARKER + commands_page.describe())
 
 
 def test_a_tutorial_explains_the_commands_of_the_demo() -> None:

@@ -106,7 +106,7 @@ def test_the_files_hold_what_is_shown() -> None:
 
 def test_searching_at_once_closes_a_subgoal_and_preparing_opens_one() -> None:
     space = StateSpace(IMPOSTOR)
-    assert f"{row(space, [])[1]} of the {len(IMPOSTOR.goal)} subgoals are open at first." in WORDS
+    assert f"{row(space, [])[1]} of the {len(IMPOSTOR.goal)} subgoals are unsatisfied at first." in WORDS
     step = space.expand([space.initial])
     names = [IMPOSTOR.actions[action].name for action in step.action.tolist()]
     opened = dict(zip(names, make_heuristic("goal_count", space).score(step.target).tolist(), strict=True))
@@ -137,7 +137,7 @@ def test_the_sum_over_the_subgoals_and_the_relaxed_plan() -> None:
     plan = twin.Relaxation(IMPOSTOR).relaxed_plan(IMPOSTOR.initial)
     names = {IMPOSTOR.actions[action].name for action in plan}
     assert names == {"search", "equip_b", "equip_c"}
-    assert f"These are {len(names)} actions: `h_ff` = {number(relaxed.h_ff[0])}." in WORDS
+    assert f"It has {len(names)} actions: `h_ff` = {number(relaxed.h_ff[0])}." in WORDS
 
 
 @pytest.mark.parametrize("shown", [*WAY, *TRAP], ids=lambda shown: shown[0])
@@ -190,7 +190,7 @@ def test_the_deceived_impostor_of_the_competition(shown: list[str]) -> None:
 @pytest.mark.reference
 def test_counting_does_not_solve_it() -> None:
     [case] = (case for case in CASES if "gos-06-imp-deceived" in case.name)
-    limit = re.search(r"counting finds no plan among ([\d,]+) e-states", WORDS)
+    limit = re.search(r"the goal count finds no plan among ([\d,]+) e-states", WORDS)
     assert limit is not None
     space = StateSpace(case.ground().task)
     for name in ("goal_count", "split_goal_count"):
@@ -205,7 +205,7 @@ def test_boxes() -> None:
     assert np.isinf(Relaxation(space)(initial).h_add[0])
     assert search(space, "bfs").plan == ("open_right",)
     found = make_heuristic("h_add", space).evaluate(initial, np.array([-1]), np.array([-1]))
-    assert "score as `split_goal_count` does (1 here) and prefer no action" in WORDS
+    assert "then equal `split_goal_count` (1 here) and prefer no action" in WORDS
     assert found.scores.tolist() == make_heuristic("split_goal_count", space).score(initial).tolist() == [1]
     assert len(found.preferred) == 0
 
@@ -232,4 +232,4 @@ def test_the_boost() -> None:
     components = Configuration.of("interleaved").agent["components"]
     boosts = [one["agent"]["boost"] for one in components if "boost" in one["agent"]]
     alone = Configuration.of("lazy", "h_ff").agent["boost"]
-    assert [f"`agent.boost`, {alone} by default and {boost} in the default" in WORDS for boost in boosts] == [True] * 2
+    assert [f"`agent.boost` ({alone}, in the default {boost})" in WORDS for boost in boosts] == [True] * 2

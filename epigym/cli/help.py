@@ -37,14 +37,14 @@ def listing(commands: dict[str, str]) -> str:
 def page(door: str) -> str:
     """The help of a command: what it does, examples, its values with their comments, its groups, the exit codes."""
     name = door.rpartition(".")[2]
-    defaults = list(_defaults(name))
-    files = [name, *reversed([entry for entry in defaults if isinstance(entry, str)])]
-    values = [line for file in files for line in _read(file)[1]]
-    groups = [_group(*one) for entry in defaults if isinstance(entry, dict) for one in entry.items()]
+    entries = list(defaults(name))
+    files = [name, *reversed([entry for entry in entries if isinstance(entry, str)])]
+    values = [line for file in files for line in read(file)[1]]
+    groups = [_group(*one) for entry in entries if isinstance(entry, dict) for one in entry.items()]
     codes = [f"{code.value:>3}  {code.meaning}" for code in ExitCode]
     parts = {
         "": [_docstring(door)],
-        "Examples": _read(name)[0],
+        "Examples": read(name)[0],
         "Values (name=value)": values,
         "Groups (group=option)": groups,
         "Several runs": ["-m runs the command once for each of name=value,value; --hydra-help shows more"],
@@ -63,16 +63,16 @@ def _docstring(module: str) -> str:
     return ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
 
 
-def _defaults(name: str) -> Iterator[str | dict[str, str | None]]:
+def defaults(name: str) -> Iterator[str | dict[str, str | None]]:
     """What a configuration file is composed of, and what its files are composed of in turn."""
     content = cast(dict[str, Any], OmegaConf.to_container(OmegaConf.load(_CONF / f"{name}.yaml")))
     for entry in content.get("defaults", []):
         if entry != "_self_":
-            yield from _defaults(entry) if isinstance(entry, str) else ()
+            yield from defaults(entry) if isinstance(entry, str) else ()
             yield entry
 
 
-def _read(name: str) -> tuple[list[str], list[str]]:
+def read(name: str) -> tuple[list[str], list[str]]:
     """The comments at the head of a configuration file, and the lines of its values."""
     lines = (_CONF / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
     head = next((number for number, line in enumerate(lines) if not line.startswith("#")), len(lines))

@@ -35,8 +35,11 @@ class Call:
         output, _ = self.process.communicate()
         return self.process.returncode, output
 
-    def result(self, name: str = "result") -> SearchResult:
-        return SearchResult.from_dict(json.loads((self.folder / "run" / f"{name}.json").read_text()))
+    def result(self) -> SearchResult:
+        return SearchResult.from_dict(json.loads((self.folder / "run" / "result.json").read_text()))
+
+    def compared(self) -> list[SearchResult]:
+        return [SearchResult.from_dict(one) for one in json.loads((self.folder / "run" / "compare.json").read_text())]
 
 
 @pytest.fixture(scope="module")
@@ -58,22 +61,23 @@ def solved(folder: Path) -> Call:
         "problem=../coin.txt",
         "agent=hfs_star",
         "heuristic=goal_count",
-        "compare=bfs",
+        "compare=[bfs,hfs/h_ff]",
         "plan_file=p.json",
         "run_dir=run",
     )
     return Call(folder / "solved", "search.solve", arguments)
 
 
-def test_solve_prints_and_writes_both_results_and_the_plan(solved: Call) -> None:
+def test_solve_prints_and_writes_all_results_and_the_plan(solved: Call) -> None:
     code, output = solved.outcome()
     assert code == 0, output
     for text in ("hfs_star/goal_count", "bfs", "expanded nodes", "1. lift", "2. look", "3. shout"):
         assert text in output
     assert json.loads((solved.folder / "p.json").read_text()) == ["lift", "look", "shout"]
-    result, other = solved.result(), solved.result("compare")
+    result, (other, relaxed) = solved.result(), solved.compared()
     assert (result.status, result.label, result.plan_length) == (SearchStatus.SOLVED, "hfs_star/goal_count", 3)
     assert (other.status, other.label, other.plan_length) == (SearchStatus.SOLVED, "bfs", 3)
+    assert (relaxed.status, relaxed.label) == (SearchStatus.SOLVED, "hfs/h_ff")
     assert result.costs.peak_bytes > 0
 
 

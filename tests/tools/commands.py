@@ -1,0 +1,71 @@
+"""Write the reference of commands from their docstrings and configuration files.
+
+python -m tests.tools.commands                writes docs/reference/commands.md below its marker
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from epigym.cli import help as pages
+from epigym.config.packages import PLACE
+from epigym.io.files import write_text
+
+PAGE = PLACE / "docs" / "reference" / "commands.md"
+MARKER = "<!-- python -m tests.tools.commands writes what follows. -->\n"
+SHARED = ("command", "problem", "base")
+_SETTING = re.compile(r"(?P<indent> *)(?P<name>\w+):(?P<default>[^#]*)(?:#(?P<meaning>.*))?$")
+
+
+def main() -> None:
+    """Write the page."""
+    head, _, _ = PAGE.read_text(encoding="utf-8").partition(MARKER)
+    write_text(PAGE, head + MARKER + describe())
+
+
+def describe() -> str:
+    """The generated part of the page: settings that commands share, each command, and the groups."""
+    commands = [*pages.doors("learn"), *pages.doors("search"), "epigym.cli.show", "epigym.cli.convert"]
+    parts = ["## Settings of several commands", _table(*SHARED)]
+    for module in commands:
+        name = module.rpartition(".")[2]
+        if (PLACE / "conf" / f"{name}.yaml").exists():
+            title = f"epigym {name}" if module.startswith("epigym") else f"python -m {module}"
+            groups = [entry for entry in pages.defaults(name) if isinstance(entry, dict)]
+            options = [f"`{group}={option}`" for entry in groups for group, option in entry.items()]
+            parts += [f"## {title}", _escape(pages.summary(module)), _table(name)]
+            parts += [f"Groups: {', '.join(options).replace('=None', '=')}."] if options else []
+    return "\n\n".join(["", *parts, "## Groups", _groups(), ""])
+
+
+def _table(*names: str) -> str:
+    rows = (row for name in names for row in _rows(pages.read(name)[1]))
+    return "\n".join(["| setting | default | meaning |", "| --- | --- | --- |", *rows])
+
+
+def _rows(lines: list[str]) -> Iterator[str]:
+    path: list[str] = []
+    for line in lines:
+        if match := _SETTING.match(line):
+            path = [*path[: len(match["indent"]) // 2], match["name"]]
+            if default := match["default"].strip():
+                yield f"| `{'.'.join(path)}` | `{default}` | {_escape((match['meaning'] or '').strip())} |"
+
+
+def _escape(text: str) -> str:
+    return re.sub(r"([|*<_])", r"\\\1", text)
+
+
+def _groups() -> str:
+    rows = ["| group | option | settings |", "| --- | --- | --- |"]
+    for folder in sorted(path for path in (PLACE / "conf").iterdir() if path.is_dir() and "__" not in path.name):
+        for file in sorted(folder.glob("*.yaml")):
+            settings = [row.split(" | ")[:2] for row in _rows(pages.read(f"{folder.name}/{file.stem}")[1])]
+            text = ", ".join(f"{name[2:]} {default}" for name, default in settings)
+            rows.append(f"| `{folder.name}` | `{file.stem}` | {text} |")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    main()

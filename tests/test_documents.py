@@ -74,7 +74,7 @@ GROUPS = [
     ["README.md"],
     ["docs/reference/commands.md"],
     ["docs/reference/search.md"],
-    ["docs/index.md", "docs/domains.md", "CHANGELOG.md"],
+    ["docs/index.md", "docs/domains.md"],
     ["docs/tutorials/first_plan.md"],
     ["docs/tutorials/own_domain_mastar.md"],
     ["docs/tutorials/own_domain_epddl.md"],

@@ -29,8 +29,6 @@ KINDS = (
     "model=linear",
     "model=paper",
     "experiment=ablation",
-    "experiment=messages",
-    "experiment=open_lists",
 )
 """Arguments that make a command take or write something else."""
 
@@ -43,18 +41,13 @@ SHORT = {
     "learn.train data=published": "data.expansions=4 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
     "learn.train recipe=paper": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"
     " trainer.limit_train_batches=50 trainer.max_epochs=6",
-    "learn.train model=paper": "data.draws=2 data.batch_size=32 trainer.max_steps=2 trainer.limit_train_batches=1",
     "learn.train data=published model=paper": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"
     " trainer.max_steps=100 trainer.limit_train_batches=50",
     "learn.train model=linear": "model.draws=3 model.validation=2 model.nodes=50 model.levels=[0] model.larger=2",
     "learn.train -m": "data.draws=2 data.goals=2 validation.problems=2 validation.nodes=20 trainer.max_epochs=2",
-    "learn.train -m model=paper": "data.draws=2 data.batch_size=32 trainer.max_steps=2 trainer.limit_train_batches=1",
     "learn.train -m data=published model=paper": "explorer.max_visited=20000 explorer.max_depth=13"
     " explorer.max_kept=200 data.batch_size=32 trainer.max_steps=1 trainer.limit_train_batches=1",
-    "learn.train -m model=linear": "model.draws=1 model.validation=1 model.nodes=20 model.larger=1",
     "search.evaluate experiment=ablation": "per_domain=1 heuristics=[h_ff] max_expanded=1",  # few models were made
-    "search.evaluate experiment=open_lists": "problems=[grapevine/3_pl_4] max_expanded=1",  # its model prefers actions
-    "search.evaluate experiment=messages": "per_domain=1 heuristics=[h_ff] max_expanded=1",
     "search.evaluate": "per_domain=1 time_limit=1",
     "search.explore": "port=0",
     "tests.benchmarks.networks": "domain=consecutive_numbers guidance=h_ff,h_add",
@@ -68,20 +61,20 @@ STRIDES = {"search.evaluate": 30}
 
 SERVED = "search.explore"  # ends when it is told to
 SCRIPTS = {"epigym": "epigym", "epigym-plan": "search.competition"}
-STARTS = r"(?:\w+=\S+ |time |taskset --cpu-list \d+ )*(?:python -m|epigym(?:-plan)?) "
+STARTS = r"(?:\w+=\S+ |taskset --cpu-list \d+ )*(?:python -m|epigym(?:-plan)?) "
 SHOWN = re.compile(rf"^ {{4}}({STARTS}[^\n#>]+)|`({STARTS}[^`]+)`", flags=re.MULTILINE)
 ABSTRACT = "SPECFILE"  # stands for any file
 LOCAL = {"cluster=slurm": "cluster=local", "hydra/launcher=slurm": "hydra/launcher=local"}
 """What stands for a cluster, whose own settings are left out."""
 OF_CLUSTERS = ("cluster.", "hydra.launcher.")
-PUBLIC = ("../shared", "experiment=competition", "suite=ipc", "outputs/train/rescue")
+PUBLIC = ("../shared", "experiment=competition", "suite=ipc")
 """In commands that need the public files."""
 
 GROUPS = [
     ["README.md"],
     ["docs/reference/commands.md"],
     ["docs/reference/search.md"],
-    ["docs/index.md", "docs/domains.md", "CHANGELOG.md"],
+    ["docs/index.md", "docs/domains.md"],
     ["docs/tutorials/first_plan.md"],
     ["docs/tutorials/own_domain_mastar.md"],
     ["docs/tutorials/own_domain_epddl.md"],
@@ -91,11 +84,7 @@ GROUPS = [
     ["docs/neural.md"],
     ["docs/guidance.md"],
     ["docs/reinforcement.md"],
-    ["docs/results/guidance.md"],
-    ["docs/results/domains.md"],
-    ["docs/results/linear.md"],
-    ["docs/results/learning.md"],
-    ["docs/results/regressor.md", "docs/results/evaluation.md"],
+    ["docs/measuring.md", "docs/results.md"],
 ]
 """Documents whose commands run one after the other, as the later ones use what the earlier ones write."""
 
@@ -131,12 +120,6 @@ def lines_of(output: str) -> list[str]:
     return [TIME.sub("", line.rstrip()) for line in output.splitlines()]
 
 
-def first_two(argument: str) -> str:
-    """A sweep, over the first two of more than three values only."""
-    values = argument.split(",")
-    return ",".join(values[:2]) if len(values) > 3 and "[" not in argument else argument
-
-
 def is_public(command: str) -> bool:
     return any(name in command for name in PUBLIC)
 
@@ -170,9 +153,7 @@ class Command(NamedTuple):
 
     @property
     def short(self) -> list[str]:
-        is_sweep_of_models = any(argument.startswith("model=") for argument in self.arguments)
-        is_sweep_of_models &= "data=published" not in self.arguments  # all of these are searched with
-        shown = map(first_two, self.arguments) if is_sweep_of_models else self.arguments
+        shown = self.arguments
         if not LOCAL.keys().isdisjoint(self.arguments):
             shown = [LOCAL.get(one, one) for one in self.arguments if not one.startswith(OF_CLUSTERS)]
         is_demo = self.arguments in [shlex.split(command)[3:] for command in DEMO]
@@ -261,9 +242,7 @@ EXAMPLES = [command for file in sorted((ROOT / "conf").rglob("*.yaml")) for comm
 @pytest.mark.parametrize(
     "documents",
     [
-        pytest.param(
-            group, id=" ".join(group), marks=[pytest.mark.slow] if group[0].startswith("docs/results/") else []
-        )
+        pytest.param(group, id=" ".join(group), marks=[pytest.mark.slow] if "docs/results.md" in group else [])
         for group in GROUPS
     ],
 )

@@ -19,10 +19,9 @@ from domains import DomainError
 from epigym.cli.codes import ExitCode
 from epigym.errors import EpigymError
 from tests.catalogue.files import FILES
-from tests.helpers.benchmark_files import ROOT
 from tests.tools.command_server import execute
 
-PAGE = ROOT / "docs" / "catalogue.md"
+PAGE = Path(__file__).with_name("catalogue.md")
 _HEAVY = ("epigym.__main__", "domains.__main__", "search.planning.planner", "search.evaluation.running", "learn.train")
 """What many commands import, imported once."""
 _MODULES = {"epigym-plan": ["search.competition"]}

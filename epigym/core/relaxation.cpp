@@ -101,7 +101,7 @@ template <class Truths>
 void Relaxation::open_needed(Truths& truths) {
     std::ranges::fill(status_, Status::Unmet);
     for (Node node : data_.goal) {
-        if (is_free(node, truths)) --goal_count_;
+        if (is_free(node, truths)) --unreached_goals_;
         else if (status_[node] == Status::Costly) open(node);
     }
     while (!open_.empty()) {
@@ -139,7 +139,7 @@ void Relaxation::reach(Truths& truths, Node never) {
     ++evaluated_;
     never_ = never;
     queue_.clear();
-    goal_count_ = data_.goal.size();
+    unreached_goals_ = data_.goal.size();
     if (never == kNone && turns_of_all_ == 0) {
         opened_ = 0;
         open_needed(truths);
@@ -148,7 +148,7 @@ void Relaxation::reach(Truths& truths, Node never) {
         open_all(truths);
         if (never == kNone) --turns_of_all_;
     }
-    while (goal_count_ > 0 && queue_.rise())
+    while (unreached_goals_ > 0 && queue_.rise())
         while (!queue_.empty()) settle(queue_.pop());
 }
 
@@ -194,7 +194,7 @@ bool Relaxation::extract(Truths& truths) {
                 break;
         }
     }
-    return goal_count_ == 0;
+    return unreached_goals_ == 0;
 }
 
 // Makes ready for the next relaxed plan.
@@ -220,7 +220,7 @@ void Relaxation::remember(StateId id, bool reached) {
     double total = 0;
     for (Node node : data_.goal)
         if (is_known(node)) total += static_cast<double>(cost(node));
-    entries_.push_back({total, static_cast<std::int32_t>(used_actions_.size()), static_cast<std::int32_t>(goal_count_),
+    entries_.push_back({total, static_cast<std::int32_t>(used_actions_.size()), static_cast<std::int32_t>(unreached_goals_),
                         helpful_.size()});
     if (!reached) return;
     std::sort(used_actions_.begin(), used_actions_.end());
@@ -290,7 +290,7 @@ Landmarks Relaxation::landmarks(StateId id) {
         std::ranges::sort(candidates);
         for (Node landmark : candidates) {
             reach(state.truths, landmark);
-            if (goal_count_ == 0) continue;
+            if (unreached_goals_ == 0) continue;
             out.nodes.push_back(landmark);
             std::uint32_t ways = 0;
             std::ranges::fill(requiring, 0);

@@ -105,7 +105,7 @@ private:
         if (node == never_ || cost == kInfinite) return;
         status_[node] = cost == 0 ? Status::Free : Status::Done;
         states_[node].cost = cost;
-        goal_count_ -= is_goal_[node];
+        unreached_goals_ -= is_goal_[node];
         queue_.push(cost, node);
     }
     void settle(Node node);
@@ -141,7 +141,7 @@ private:
     Node never_ = kNone;
     CostQueue queue_;
     std::vector<std::uint8_t> wanted_, is_goal_;
-    std::size_t goal_count_ = 0, opened_ = 0;
+    std::size_t unreached_goals_ = 0, opened_ = 0;
     unsigned turns_of_all_ = 0;  // how many of the next computations look for the costs of all nodes
     std::vector<Node> open_, costly_, stack_, touched_;
     std::vector<std::uint8_t> used_;  // per action: 1 in the relaxed plan, 2 helpful

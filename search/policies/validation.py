@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
@@ -163,9 +164,13 @@ def _describe(action: str | None, outcome: reference.Outcome) -> str:
 
 def _trace_back(nodes: Sequence[Node], ends: Sequence[int]) -> dict[int, None]:
     """Find the nodes from which some execution reaches one of `ends`, the nearest ones first."""
-    found = layer = dict.fromkeys(ends)
-    while layer:
-        others = ((number, node) for number, node in enumerate(nodes) if number not in found)
-        layer = dict.fromkeys(number for number, node in others if any(one.next in layer for one in node.branches))
-        found |= layer
+    before = defaultdict[int, list[int]](list)
+    for number, node in enumerate(nodes):
+        for branch in node.branches:
+            before[branch.next].append(number)
+    found, queue = dict.fromkeys(ends), deque(ends)
+    while queue:
+        new = [number for number in dict.fromkeys(before[queue.popleft()]) if number not in found]
+        found.update(dict.fromkeys(new))
+        queue.extend(new)
     return found

@@ -105,7 +105,7 @@ class Policy:
             EpigymError: when there is a cycle, or the tree has more than `most` nodes or `MOST_TREE_DEPTH` levels.
         """
         remedy = "write numbered nodes, a file without .tree in its name"
-        depth = self._fold(lambda _, below: 1 + max(below, default=-1))
+        depth = self._fold(_measure_depth)
         size = self._fold(lambda _, below: 1 + sum(below))
         for name, number, limit in (("levels", depth, MOST_TREE_DEPTH), ("nodes", size, most)):
             if number > limit:
@@ -150,7 +150,7 @@ class Policy:
         Raises:
             EpigymError: when a strong policy has a cycle.
         """
-        return None if self.is_cyclic else self._fold(lambda _, below: 1 + max(below, default=-1))
+        return None if self.is_cyclic else self._fold(_measure_depth)
 
     def _fold(self, combine: Callable[[Node, list[Value]], Value]) -> Value:
         """Compute the value of the first node; `combine` takes a node and the values of the nodes that follow it.
@@ -189,6 +189,11 @@ class Policy:
         if not validation.valid:
             raise UsageError(f"the policy is not valid: {validation.reason}")
         return {form: k for k, form in reversed(list(validation.forms.items()))}
+
+
+def _measure_depth(_: Node, below: list[int]) -> int:
+    """The number of actions of the longest execution from a node on."""
+    return 1 + max(below, default=-1)
 
 
 def _build_tree(node: Node, below: list[dict[str, Any] | None]) -> dict[str, Any] | None:

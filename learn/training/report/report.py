@@ -28,8 +28,8 @@ def baselines(train: Samples, validation: Samples) -> dict[str, float]:
     """Errors in steps on the validation samples of two predictors that know nothing of graphs.
 
     Returns:
-        Under `median/…` those of the median training distance, under `goal_count/…` those of the number of
-        goal count.
+        Under `median/…` those of the median training distance, under `goal_count/…` those of the goal
+        count.
     """
     true = torch.from_numpy(validation.distance).float()
     median = torch.full_like(true, float(np.median(train.distance)))

@@ -111,17 +111,21 @@ def find_model(domain: str, guidance: str, out: Path) -> Path | None:
         return LINEAR / f"{domain}.json"
     kind, *choices, seed = guidance.split("/")
     is_general = kind == "general"
-    folder = out / guidance.replace("/", "-") / ("all" if is_general else domain)
+    domain = "all" if is_general else domain
+    if choices:
+        settings = [f"{name}={value}" for name, value in zip(("objective", "base", "data"), choices, strict=True)]
+        settings.append(f"encoding={kind}")
+    else:
+        settings = ["encoding=relational", *(["validation.problems=12"] if is_general else [])]
+    return train([*settings, f"domain={domain}"], seed, out / guidance.replace("/", "-") / domain)
+
+
+def train(settings: Sequence[str], seed: str, folder: Path) -> Path:
+    """The file of the network of a run in `folder`, which is trained on one thread unless it is finished."""
     if not (folder / "run.json").exists():
-        if choices:
-            settings = [f"{name}={value}" for name, value in zip(("objective", "base", "data"), choices, strict=True)]
-            settings.append(f"encoding={kind}")
-        else:
-            settings = ["encoding=relational", *(["validation.problems=12"] if is_general else [])]
-        domain = "all" if is_general else domain
-        command = ["-m", "learn.train", *settings, f"domain={domain}", f"seed={seed}", "trainer=cpu"]
+        command = ["-m", "learn.train", *settings, f"seed={seed}", "trainer=cpu", "resume=true", f"run_dir={folder}"]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        subprocess.run([sys.executable, *command, "resume=true", f"run_dir={folder}"], check=True, env=environment)
+        subprocess.run([sys.executable, *command], check=True, env=environment)
     return folder / "model.json"
 
 

@@ -5,8 +5,6 @@ python -m tests.benchmarks.own_files [SEED …]      seeds of the training; with
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +13,7 @@ from typing import Final
 from rich.console import Console
 
 import epigym
-from tests.benchmarks.networks import Result, describe, search
+from tests.benchmarks.networks import Result, describe, search, train
 from tests.helpers.own_domains import write_couriers, write_museum
 
 OUT: Final = Path("outputs/own_files")
@@ -56,19 +54,13 @@ def measure(domain: str, seeds: Sequence[str]) -> Iterator[Result]:
         (folder / "small" / f"{number:02d}.txt").write_text(DOMAINS[domain](number, False))
     models: dict[str, Path | None] = {"h_ff": None, "h_add": None}
     for seed in seeds:
-        run = folder / f"seed_{seed}"
-        command = ["-m", "learn.train", "encoding=relational", f"problem={folder}/small", f"seed={seed}"]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        if not (run / "run.json").exists():
-            subprocess.run([sys.executable, *command, "trainer=cpu", "resume=true", f"run_dir={run}"], check=True,
-                           env=environment)  # fmt: skip
-        models[f"network/{seed}"] = run / "model.json"
+        settings = ["encoding=relational", f"problem={folder}/small"]
+        models[f"network/{seed}"] = train(settings, seed, folder / f"seed_{seed}")
     for number in range(LARGE):
-        text = DOMAINS[domain](100 + number, True)
         file = folder / f"large_{number:02d}.txt"
-        file.write_text(text)
+        file.write_text(DOMAINS[domain](100 + number, True))
         for guidance, model in models.items():
-            found = search(epigym.load_problem(file), "h_ff" if guidance == "h_ff" else "h_add", model)
+            found = search(epigym.load_problem(file), guidance, model)
             yield {"domain": domain, "problem": str(number), "guidance": guidance, **found}
 
 

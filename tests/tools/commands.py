@@ -40,17 +40,19 @@ def describe() -> str:
 
 
 def _table(*names: str) -> str:
-    rows = (row for name in names for row in _rows(pages.read(name)[1]))
+    settings = (setting for name in names for setting in _settings(pages.read(name)[1]))
+    rows = (f"| `{name}` | `{default}` | {_escape(meaning)} |" for name, default, meaning in settings)
     return "\n".join(["| setting | default | meaning |", "| --- | --- | --- |", *rows])
 
 
-def _rows(lines: list[str]) -> Iterator[str]:
+def _settings(lines: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Name, default and meaning of each setting in the lines of a configuration file."""
     path: list[str] = []
     for line in lines:
         if match := _SETTING.match(line):
             path = [*path[: len(match["indent"]) // 2], match["name"]]
             if default := match["default"].strip():
-                yield f"| `{'.'.join(path)}` | `{default}` | {_escape((match['meaning'] or '').strip())} |"
+                yield ".".join(path), default, (match["meaning"] or "").strip()
 
 
 def _escape(text: str) -> str:
@@ -61,8 +63,8 @@ def _groups() -> str:
     rows = ["| group | option | settings |", "| --- | --- | --- |"]
     for folder in sorted(path for path in (PLACE / "conf").iterdir() if path.is_dir() and "__" not in path.name):
         for file in sorted(folder.glob("*.yaml")):
-            settings = [row.split(" | ")[:2] for row in _rows(pages.read(f"{folder.name}/{file.stem}")[1])]
-            text = ", ".join(f"{name[2:]} {default}" for name, default in settings)
+            settings = _settings(pages.read(f"{folder.name}/{file.stem}")[1])
+            text = ", ".join(f"`{name}` `{default}`" for name, default, _ in settings)
             rows.append(f"| `{folder.name}` | `{file.stem}` | {text} |")
     return "\n".join(rows)
 

@@ -18,9 +18,9 @@ from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import DEFAULT, Configuration
 from search.planning.options import SearchOptions
+from search.planning.plan_files import check_plan_file, unverified
 from search.planning.planner import GRACE_MEMORY, find_plan_here
-from search.planning.plans import check_plan_file, unverified
-from search.processes.processes import Job, supervise
+from search.processes.supervisor import Job, supervise
 
 DESCRIPTION = """
 Search for a plan with the default agent and write it as a JSON array of ground action names. The plan file

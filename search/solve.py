@@ -32,7 +32,7 @@ class Solve(ReadingSettings):
     policy: Literal["none", "strong", "shortest", "cyclic"]
     policy_file: str | None = field(metadata={"written": "file", "check": "search.policies.policy:check_policy_file"})
     anytime: bool
-    plan_file: str | None = field(metadata={"written": "file", "check": "search.planning.plans:check_plan_file"})
+    plan_file: str | None = field(metadata={"written": "file", "check": "search.planning.plan_files:check_plan_file"})
     run_dir: Path | None = field(metadata={"written": "folder"})
     max_expanded: int | None = field(metadata={"minimum": 0})
     time_limit: float | None = field(metadata={"minimum": 0})

@@ -25,7 +25,7 @@ from epigym.space.space import StateSpace
 from search.agents.agent import Agent, Steps
 from search.agents.best_first import scored, thousandths
 from search.agents.novelty import NovelParts
-from search.agents.preferring import by_state, tried_for
+from search.agents.preferred import by_state, tried_for
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
 from search.heuristics.goal_count import SplitGoalCount

@@ -1,6 +1,6 @@
 """Limits that end a search cleanly, with what is known by then.
 
-Agents look at them between expansions. What lies between, `search.processes.processes` sees from outside.
+Agents look at them between expansions. What lies between, `search.processes.supervisor` sees from outside.
 """
 
 from __future__ import annotations

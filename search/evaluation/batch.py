@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from search.agents.result import SearchResult
 from search.evaluation.cell import Cell
-from search.planning.single import completed, failed
-from search.processes.processes import Job, supervise
+from search.planning.single_search import completed, failed
+from search.processes.supervisor import Job, supervise
 
 if TYPE_CHECKING:
     from submitit.core.utils import DelayedSubmission

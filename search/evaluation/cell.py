@@ -23,7 +23,7 @@ from search.evaluation.suites import Problem
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import find_plan_here
-from search.processes.watched import NOBODY, Watcher
+from search.processes.channel import NOBODY, Watcher
 
 logger = logging.getLogger("search.evaluate")
 

@@ -11,8 +11,8 @@ from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import GRACE_MEMORY, find_plan_here
-from search.planning.single import completed, failed
-from search.processes.processes import Ending, Job, watch
+from search.planning.single_search import completed, failed
+from search.processes.supervisor import Ending, Job, watch
 
 
 def searched(

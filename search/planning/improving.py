@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from epigym.errors import EpigymError
 from epigym.space.space import StateSpace
+from search.agents.anytime import ShorterPlans
 from search.agents.limits import Limits, peak_bytes
 from search.agents.result import SearchResult, SearchStatus
-from search.agents.shorter import ShorterPlans
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.heuristics.heuristic import Heuristic
-from search.planning.redundancy import without_redundant
-from search.processes.watched import NOBODY, Watcher
+from search.planning.action_elimination import without_redundant
+from search.processes.channel import NOBODY, Watcher
 
 WEIGHTS = (5.0, 3.0, 2.0, 1.0)
 """Of the searches for the next plan, the one after it, …; the last one stays."""

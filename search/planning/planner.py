@@ -18,11 +18,11 @@ from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus, TaskSize
 from search.planning.configuration import Configuration
 from search.planning.options import DEFAULTS, SearchOptions
-from search.planning.plans import remove_plans, unverified
+from search.planning.plan_files import remove_plans, unverified
 from search.planning.proofs import SLOW_SECONDS, RefutedError, confirm_unsolvable
-from search.planning.single import Result, completed, failed, search_alone
-from search.processes.processes import Ending, Job, watch
-from search.processes.watched import NOBODY, Told, Watcher, may_be_copied
+from search.planning.single_search import Result, completed, failed, search_alone
+from search.processes.channel import NOBODY, Told, Watcher, may_be_copied
+from search.processes.supervisor import Ending, Job, watch
 
 GRACE_MEMORY = 1.02
 """The share of the memory limit at which a search is ended that does not do so by itself."""
@@ -49,8 +49,8 @@ def find_plan(
         options: the limits, and what else to do; without `verify` the first plan is reported as it was found, and not
             written.
         plan_file: where to write the plan; until it has been re-executed, and for good when that fails, it is beside
-            that file, see `search.planning.plans.unverified`. A plan that is in either is removed before the search.
-            With `anytime` each plan takes the place of the one before as soon as it has been re-executed.
+            that file, see `search.planning.plan_files.unverified`. A plan that is in either is removed before the
+            search. With `anytime` each plan takes the place of the one before as soon as it has been re-executed.
 
     Returns:
         The result; its status is `error` when a plan that was found is not valid, or the reference contradicts that

@@ -25,10 +25,10 @@ from search.heuristics.belief_relaxation import RelaxedPlan
 from search.planning.configuration import DEFAULT, Choice, Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import File, find_plan, run_search
-from search.planning.single import search_alone
+from search.planning.single_search import search_alone
 from search.policies.policy import Policy, check_policy_file
 from search.policies.searching import LimitError, PolicySearch
-from search.processes.watched import NOBODY, Watcher
+from search.processes.channel import NOBODY, Watcher
 
 Kind = Literal["strong", "shortest", "cyclic"]
 LINEAR_SHARE, LINEAR_SECONDS = 0.1, 1.0

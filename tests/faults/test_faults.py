@@ -16,8 +16,8 @@ from epigym.reference import semantics as reference
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
 from search.planning.configuration import Configuration
+from search.planning.plan_files import unverified
 from search.planning.planner import find_plan
-from search.planning.plans import unverified
 from tests.faults.faults import FAULTS, build
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.tasks import COIN, coin

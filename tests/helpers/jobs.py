@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic
 
-from search.processes.watched import Watcher
+from search.processes.channel import Watcher
 
 
 def double(number: int) -> int:

@@ -29,7 +29,7 @@ from search.heuristics import HEURISTICS
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
-from search.processes.processes import Job, supervise
+from search.processes.supervisor import Job, supervise
 from tests.helpers.epddl_files import competition_cases
 
 TABLE = Path("outputs/bench/overruns.csv")

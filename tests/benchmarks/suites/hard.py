@@ -37,8 +37,8 @@ from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.cell import search_from
 from search.planning.configuration import Choice, Configuration
 from search.planning.options import SearchOptions
-from search.planning.single import completed, failed
-from search.processes.processes import Job, supervise
+from search.planning.single_search import completed, failed
+from search.processes.supervisor import Job, supervise
 from tests.benchmarks.suites.hard_sizes import LINES
 from tests.benchmarks.suites.tables import Source, store, stored
 

@@ -35,7 +35,7 @@ from epigym.task.task import Task
 from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
-from search.processes.processes import Job, supervise
+from search.processes.supervisor import Job, supervise
 from tests.benchmarks.suites.tables import Source, store, stored
 
 _GROWTH = 2.5

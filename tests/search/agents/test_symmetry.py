@@ -19,7 +19,7 @@ from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
 from search.planning.options import DEFAULTS, SearchOptions
 from search.planning.planner import find_plan
-from search.planning.single import search_alone
+from search.planning.single_search import search_alone
 from tests.helpers.graph_space import TablePreferences
 from tests.helpers.recorder import Recorder
 from tests.helpers.tasks import SOLVABLE, hopeless

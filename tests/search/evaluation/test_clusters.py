@@ -31,7 +31,7 @@ from search.evaluate import Evaluate
 from search.evaluation.batch import Batch
 from search.evaluation.cluster import array
 from search.evaluation.cluster.clusters import Local, Slurm
-from search.processes.processes import Ending, Job
+from search.processes.supervisor import Ending, Job
 from tests.helpers.cells import batch_of, cell_of, unmeasured
 from tests.helpers.commands import composed
 from tests.helpers.tasks import COIN

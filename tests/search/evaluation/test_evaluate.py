@@ -39,7 +39,7 @@ from search.evaluation.grid import configurations_of, write_table
 from search.evaluation.suites import Problem
 from search.heuristics import gnn, learned
 from search.planning import planner
-from search.processes.processes import Ending, Job
+from search.processes.supervisor import Ending, Job
 from tests.helpers.cells import LIMITS, batch_of, cell_of, read_table, unmeasured
 from tests.helpers.commands import composed
 from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem

@@ -22,19 +22,19 @@ from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.agents import Agent, limits
 from search.agents.agent import Steps
+from search.agents.anytime import ShorterPlans
 from search.agents.limits import Budget, Limits
 from search.agents.result import Costs, SearchResult, SearchStatus
 from search.agents.run import SearchRun
-from search.agents.shorter import ShorterPlans
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.heuristics.goal_count import GoalCount
 from search.heuristics.heuristic import Heuristic
 from search.planning import improving, planner
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
+from search.planning.plan_files import unverified
 from search.planning.planner import find_plan, find_plan_here
-from search.planning.plans import unverified
-from search.processes.watched import Watcher
+from search.processes.channel import Watcher
 from search.reports.display import show_results
 from tests.helpers.strategies import telling_task
 from tests.helpers.tasks import coin, counter, done, hopeless

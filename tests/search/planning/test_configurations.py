@@ -24,7 +24,7 @@ from search.heuristics import HEURISTICS
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
-from search.planning.single import search_alone
+from search.planning.single_search import search_alone
 from search.solve import Solve
 from tests.helpers.benchmark_files import ROOT, SHARED
 from tests.helpers.commands import composed

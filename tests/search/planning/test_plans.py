@@ -25,9 +25,9 @@ from search.agents.result import SearchStatus
 from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
+from search.planning.plan_files import unverified
 from search.planning.planner import find_plan
-from search.planning.plans import unverified
-from search.processes.processes import Ending, Job
+from search.processes.supervisor import Ending, Job
 from search.solve import Solve
 from tests.helpers.commands import composed
 from tests.helpers.epddl_problem import PLANS, write_problem

@@ -21,7 +21,7 @@ from search.planning.options import SearchOptions
 from search.policies.planner import PolicyResult, find_policy, find_policy_here
 from search.policies.policy import Policy
 from search.policies.validation import PolicyValidation
-from search.processes.watched import Watcher
+from search.processes.channel import Watcher
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import scouts

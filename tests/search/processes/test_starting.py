@@ -11,8 +11,8 @@ from time import monotonic
 import pytest
 
 from search.agents.result import SearchStatus
-from search.processes import processes
-from search.processes.processes import GRACE_SECONDS, Ending, Job, supervise, watch
+from search.processes import supervisor
+from search.processes.supervisor import GRACE_SECONDS, Ending, Job, supervise, watch
 from tests.helpers import jobs
 from tests.helpers.benchmark_files import ROOT
 
@@ -53,7 +53,7 @@ def test_a_process_that_does_not_start_is_ended(tmp_path: Path, monkeypatch: pyt
     job = Job("late", len, (jobs.Awaited(str(tmp_path / "pipe")),))
     [ending] = supervise([job], parallel=1, wall_limit=0.3)
     assert ending.failure is SearchStatus.TIME_LIMIT
-    monkeypatch.setattr(processes, "START_SECONDS", 0.3)
+    monkeypatch.setattr(supervisor, "START_SECONDS", 0.3)
     [ending] = supervise([job], parallel=1)
     assert (ending.failure, ending.detail) == (SearchStatus.ERROR, "")
     assert ending.message == "the process did not start within 0.3 s: the machine may be too busy"
@@ -62,13 +62,13 @@ def test_a_process_that_does_not_start_is_ended(tmp_path: Path, monkeypatch: pyt
 SLOW = """
 from pathlib import Path
 from epigym.errors import EpigymError
-from search.processes import processes
+from search.processes import supervisor
 from tests.helpers import jobs
-processes.START_SECONDS = {bound}
+supervisor.START_SECONDS = {bound}
 waits = 0
 try:
-    job = processes.Job("double", jobs.double, (21,), time_limit=0.5)
-    for each in processes.watch([job], parallel=1, preload=["slow"]):
+    job = supervisor.Job("double", jobs.double, (21,), time_limit=0.5)
+    for each in supervisor.watch([job], parallel=1, preload=["slow"]):
         waits += each is None
         if waits == 10 and {bound} > 1:
             Path("pipe").write_text("")
@@ -95,7 +95,7 @@ from search.agents.limits import Limits
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
-from search.processes.processes import Job, supervise
+from search.processes.supervisor import Job, supervise
 from tests.helpers.tasks import coin
 
 def statuses():

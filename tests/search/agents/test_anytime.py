@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from search.agents.anytime import ShorterPlans
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
-from search.agents.shorter import ShorterPlans
-from search.planning.redundancy import without_redundant
+from search.planning.action_elimination import without_redundant
 from tests.helpers.graph_space import GRAPHS, Edges, GraphSpace, TableHeuristic, reaches, shortest
 
 # Two ways lead to 3: one through 1 and 2, which score low, and a shorter one through 4. The goal 6 lies two steps on.

@@ -14,8 +14,8 @@ from search.agents.run import Counts
 from search.heuristics.heuristic import Heuristic
 from search.planning.configuration import Configuration
 from search.planning.options import DEFAULTS, SearchOptions
-from search.processes.processes import Ending
-from search.processes.watched import NOBODY, Watcher
+from search.processes.channel import NOBODY, Watcher
+from search.processes.supervisor import Ending
 
 Result = TypeVar("Result", bound=SearchResult)
 

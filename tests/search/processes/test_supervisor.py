@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from search.agents.result import SearchStatus
-from search.processes.processes import Job, supervise
+from search.processes.supervisor import Job, supervise
 from tests.helpers import jobs
 from tests.helpers.benchmark_files import ROOT
 
@@ -100,7 +100,7 @@ import sys
 sys.path.insert(0, {folder!r})
 from tests.helpers import jobs
 from tests.helpers.benchmark_files import ROOT
-from search.processes.processes import Job, supervise
+from search.processes.supervisor import Job, supervise
 if __name__ == "__main__":
     for ending in supervise([Job("waits", jobs.wait_forever, ({fifo!r},))], parallel=1):
         pass
@@ -122,7 +122,7 @@ def test_processes_die_with_their_parent_even_when_it_is_killed(tmp_path: Path) 
 
 SERVED = """
 from tests.helpers import jobs
-from search.processes.processes import Job, supervise
+from search.processes.supervisor import Job, supervise
 if __name__ == "__main__":
     for ending in supervise([Job("double", jobs.double, (21,))], parallel=1, preload=["interrupted"]):
         print(ending.value)

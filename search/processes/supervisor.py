@@ -22,8 +22,8 @@ from typing import Any, ParamSpec
 
 from epigym.errors import EpigymError
 from search.agents.result import SearchStatus
+from search.processes.channel import Deadline, Ended, Told, Work, enter
 from search.processes.tree import ProcessTree
-from search.processes.watched import Deadline, Ended, Told, Work, enter
 
 P = ParamSpec("P")
 START_SECONDS = 60.0
@@ -48,7 +48,7 @@ class Job:
         key: names the job; any value.
         call: a function of a module, so that another process can import it.
         arguments: its arguments; they and the value it returns are pickled.
-        tells: whether it takes a `watcher` too, see `search.processes.watched.Watcher`, which may change the limit.
+        tells: whether it takes a `watcher` too, see `search.processes.channel.Watcher`, which may change the limit.
         time_limit: seconds for the call; it is killed `GRACE_SECONDS` later.
     """
 

@@ -29,8 +29,8 @@ from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
-from search.processes.processes import GRACE_SECONDS, Job, supervise
-from search.processes.watched import Told, may_be_copied
+from search.processes.channel import Told, may_be_copied
+from search.processes.supervisor import GRACE_SECONDS, Job, supervise
 from tests.helpers import jobs
 from tests.helpers.stuck import BLOCK
 from tests.helpers.tasks import COIN, coin, done

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 from epigym.cli.runner import run
 from epigym.cli.settings import ProblemSettings
 from epigym.config.values import AtLeast, Count
+from epigym.io.checksummed import write_checksummed
 from epigym.io.files import slug, write_rows
-from epigym.io.sealed import write_sealed
 from learn.data.explorers import ExplorerSettings
 from learn.training.options import ENCODING
 
@@ -74,7 +74,7 @@ def rollouts(settings: Rollouts) -> None:
     for data in sets:
         name = slug(data.metadata["task"].replace("/", "_"))
         draw_rollout(data.metadata["counts"], data.metadata["task"], settings.run_dir / f"{name}.png")
-        write_sealed(settings.run_dir / f"{name}.json", dict(data.metadata))
+        write_checksummed(settings.run_dir / f"{name}.json", dict(data.metadata))
         logger.info("%s: %s", data.metadata["task"], data.folder)
     if settings.format == "minari":
         from learn.reinforcement.episodes import write_minari

@@ -17,8 +17,8 @@ from safetensors.numpy import save_file
 
 from epigym.encoding.encoder import make_encoder, make_encoding
 from epigym.errors import DamagedError, EpigymError, MissingError
+from epigym.io.checksummed import read_checksummed, write_checksummed
 from epigym.io.files import replacing
-from epigym.io.sealed import read_sealed, write_sealed
 from epigym.space.search_problem import SearchProblem, Source
 from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep, require_goal, resolve
 from learn.data.fingerprint import fingerprint, task_fingerprint
@@ -179,7 +179,7 @@ def save(samples: Samples, metadata: Mapping[str, Any], folder: Path) -> None:
             temporary.mkdir()
             save_file(_arrays(samples), temporary / _ARRAYS)
             checksum = _sha256(temporary / _ARRAYS)
-            write_sealed(temporary / _METADATA, {"format_version": FORMAT_VERSION, **metadata, "arrays": checksum})
+            write_checksummed(temporary / _METADATA, {"format_version": FORMAT_VERSION, **metadata, "arrays": checksum})
     except OSError:
         if not folder.exists():
             raise
@@ -195,7 +195,7 @@ def load(folder: Path) -> DataSet:
         EpigymError: when it is of an unknown format version.
     """
     try:
-        metadata = read_sealed(folder / _METADATA, f"delete {folder} to make it again")
+        metadata = read_checksummed(folder / _METADATA, f"delete {folder} to make it again")
     except MissingError:
         raise MissingError(f"{folder} holds no data set: expected {_METADATA} and {_ARRAYS} there") from None
     version = metadata["format_version"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from epigym.io.sealed import digest
+from epigym.io.checksummed import digest
 from epigym.task.formula import Formula
 from epigym.task.task import Action, EState, Task
 

@@ -16,8 +16,8 @@ import torch
 from torch import nn
 
 from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
+from epigym.io.checksummed import DIGITS, append_checksum, read_checksummed_bytes
 from epigym.io.files import AnyPath, replacing
-from epigym.io.sealed import DIGITS, read_bytes, seal
 from learn.models.base import Base
 from learn.models.calibration import Calibration
 from learn.models.gine.network import make_network
@@ -75,7 +75,7 @@ def write(content: Mapping[str, Any], path: AnyPath) -> None:
     assert archive.endswith(b"\0\0"), "the length of its comment"
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
-        temporary.write_bytes(seal(archive[:-2] + struct.pack("<H", DIGITS)))
+        temporary.write_bytes(append_checksum(archive[:-2] + struct.pack("<H", DIGITS)))
 
 
 def read_all(path: AnyPath) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def read_all(path: AnyPath) -> dict[str, Any]:
     if not file.exists():
         raise MissingCheckpointError(f"there is no checkpoint {file}: train one with `python -m learn.train domain=…`")
     try:
-        data = read_bytes(file, "train it again, or get it again from where it was made")
+        data = read_checksummed_bytes(file, "train it again, or get it again from where it was made")
         content: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
         wrong = [name for name, tensor in content["state_dict"].items() if not tensor.isfinite().all()]
     except DamagedError as error:

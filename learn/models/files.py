@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from epigym.errors import CheckpointError, DamagedError
+from epigym.io.checksummed import read_checksummed
 from epigym.io.files import AnyPath
-from epigym.io.sealed import read_sealed
 
 
 def read_model_file(path: AnyPath, version: int) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def read_model_file(path: AnyPath, version: int) -> dict[str, Any]:
         MissingError: when there is none.
     """
     try:
-        data = read_sealed(path, "train it again, or get it again from where it was made")
+        data = read_checksummed(path, "train it again, or get it again from where it was made")
     except DamagedError as error:
         raise CheckpointError(str(error)) from None
     if data["format_version"] != version:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from epigym.errors import EpigymError, MissingCheckpointError
-from epigym.io.sealed import read_sealed
+from epigym.io.checksummed import read_checksummed
 
 R = TypeVar("R")
 
@@ -66,7 +66,7 @@ def read_records(folder: Path, make: Callable[[Path, Mapping[str, Any]], R]) -> 
     found = []
     for path in sorted(folder.rglob(RUN_FILE)):
         try:
-            found.append(make(path.parent, read_sealed(path, "train again, or delete it")))
+            found.append(make(path.parent, read_checksummed(path, "train again, or delete it")))
         except EpigymError as error:
             _warn(str(error))
         except (KeyError, TypeError, ValueError) as error:

@@ -21,7 +21,7 @@ from epigym.encoding.pyg import to_pyg
 from epigym.encoding.relational import Relational, type_ids_of
 from epigym.errors import CheckpointError, EpigymError, LimitError, UsageError
 from epigym.features.types import FeatureTypes
-from epigym.io.sealed import read_sealed
+from epigym.io.checksummed import read_checksummed
 from epigym.io.tables import Table
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
@@ -54,7 +54,7 @@ def train_best(settings: Training, source: Source) -> dict[str, float]:
     """
     run_dir = settings.run_dir
     if settings.base == "best" and (run_dir / RUN_FILE).exists():
-        settings = replace(settings, base=read_sealed(run_dir / RUN_FILE, "train again")["base"])
+        settings = replace(settings, base=read_checksummed(run_dir / RUN_FILE, "train again")["base"])
     if settings.base != "best":
         return train(settings, source)
     try:
@@ -78,7 +78,9 @@ def train_best(settings: Training, source: Source) -> dict[str, float]:
 def _train_part(settings: Training, source: Source) -> dict[str, float]:
     """The metrics of a training, which is not repeated where it is finished."""
     file = settings.run_dir / RUN_FILE
-    metrics: dict[str, float] = read_sealed(file, "delete it")["metrics"] if file.exists() else train(settings, source)
+    metrics: dict[str, float] = (
+        read_checksummed(file, "delete it")["metrics"] if file.exists() else train(settings, source)
+    )
     return metrics
 
 

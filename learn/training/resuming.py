@@ -57,7 +57,7 @@ def _require_end_of_epoch(path: Path) -> None:
         raise CheckpointError(f"{path} is not of the end of an epoch of learn.train: go on from its {LAST}.ckpt")
 
 
-class SealedIO(CheckpointIO):
+class ChecksummedIO(CheckpointIO):
     """Reads and writes checkpoints for Lightning as `learn.models.checkpoints` does."""
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: AnyPath, storage_options: Any = None) -> None:

@@ -22,7 +22,7 @@ from epigym.errors import UsageError
 from epigym.io.files import write_text
 from learn.models.runs import CHECKPOINTS, LAST
 from learn.training.options import Training, as_yaml, given
-from learn.training.resuming import Continuation, SealedIO
+from learn.training.resuming import ChecksummedIO, Continuation
 
 
 class Validation(NamedTuple):
@@ -90,7 +90,7 @@ def make_trainer(settings: Training, validation: Validation, *extra: Callback) -
         trainer = Trainer(**options, callbacks=callbacks, logger=loggers)
     except (ImportError, TypeError, ValueError, MisconfigurationException) as error:
         raise UsageError(f"trainer: {error}") from error
-    trainer.strategy.checkpoint_io = SealedIO()
+    trainer.strategy.checkpoint_io = ChecksummedIO()
     return trainer
 
 

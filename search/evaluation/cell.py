@@ -13,8 +13,8 @@ from time import perf_counter
 from typing import Any
 
 from epigym.errors import DamagedError, EpigymError, MissingError
+from epigym.io.checksummed import read_checksummed, write_checksummed
 from epigym.io.files import slug
-from epigym.io.sealed import read_sealed, write_sealed
 from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
@@ -85,7 +85,7 @@ class Cell:
         """Keep an outcome that was found on this machine; `detail` is the traceback of a failure."""
         machine = {"host": platform.node(), "processor": _processor()}
         data = {"key": self.key, "cell": asdict(self), **machine, "result": result.to_dict(), "detail": detail}
-        write_sealed(self.file(folder), data)
+        write_checksummed(self.file(folder), data)
 
     def forget(self, folder: Path) -> None:
         """Delete the outcome that is kept, so that it is computed again."""
@@ -96,7 +96,7 @@ class Cell:
         most = float("inf") if self.time_limit is None else self.time_limit
         with suppress(OSError, ValueError, KeyError, EpigymError):  # none, gone by now, damaged or older
             newest = max(self._others(folder), key=lambda path: path.stat().st_mtime)
-            result = SearchResult.from_dict(read_sealed(newest, "computed again when it is asked for")["result"])
+            result = SearchResult.from_dict(read_checksummed(newest, "computed again when it is asked for")["result"])
             return min(result.costs.total_seconds, most)
         return most
 
@@ -144,7 +144,7 @@ class Cell:
 
 
 def kept(path: Path, consequence: str) -> dict[str, Any]:
-    """The values of a sealed file; none when it does not exist, or is damaged.
+    """The values of a checksummed file; none when it does not exist, or is damaged.
 
     A damaged file is named in one warning, and is kept beside its place with `.damaged` behind its name.
 
@@ -154,7 +154,7 @@ def kept(path: Path, consequence: str) -> dict[str, Any]:
     """
     aside = path.with_name(f"{path.name}.damaged")
     try:
-        return read_sealed(path, f"{consequence}, what was there is kept as {aside.name}")
+        return read_checksummed(path, f"{consequence}, what was there is kept as {aside.name}")
     except MissingError:
         return {}
     except DamagedError as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from epigym.config.targets import TARGET, find
-from epigym.io.sealed import digest
+from epigym.io.checksummed import digest
 from search.evaluation.suites import Problem
 from search.heuristics.gnn import Gnn, good_checkpoints
 from search.heuristics.learned import Learned, shipped_models

@@ -14,7 +14,7 @@ from typing import Any
 import domains
 from domains.suites import suite
 from epigym.errors import MissingError, ProblemWarning, UsageError
-from epigym.io.sealed import digest
+from epigym.io.checksummed import digest
 from epigym.language import Semantics
 from epigym.names import unknown
 from epigym.problem import Reading, find_problems, load_problem

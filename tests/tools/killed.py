@@ -32,7 +32,7 @@ import torch.utils.tensorboard  # noqa: F401 - not in every process again
 
 import learn.train
 from epigym.cli.codes import ExitCode
-from epigym.io.sealed import read_sealed
+from epigym.io.checksummed import read_checksummed
 from learn.models.checkpoints import read_all
 from learn.rollouts import Rollouts, rollouts
 from learn.train import Train, train
@@ -171,7 +171,7 @@ def results(kind: str, folder: Path) -> dict[str, Any]:
     if kind == "rollouts":
         found |= _data_sets(folder / "outputs" / "rollouts")
         for path in sorted((folder / "run").glob("*.json")):
-            record = read_sealed(path, "")
+            record = read_checksummed(path, "")
             found[path.name] = {name: value for name, value in record.items() if name != "seconds"}
     for run in {"training": ["run"], "searched": ["run"], "sweep": ["sweep/0", "sweep/1"]}.get(kind, []):
         found[run] = _trained(folder / run)
@@ -182,14 +182,14 @@ def _data_sets(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path in folder.iterdir():
         if not path.name.startswith("."):  # what was being written when it was killed
-            metadata = read_sealed(path / "metadata.json", "")
+            metadata = read_checksummed(path / "metadata.json", "")
             found[path.name] = {name: value for name, value in metadata.items() if name != "seconds"}
             found[f"{path.name} arrays"] = (path / "arrays.safetensors").read_bytes()
     return found
 
 
 def _trained(run: Path) -> dict[str, Any]:
-    record = read_sealed(run / "run.json", "")
+    record = read_checksummed(run / "run.json", "")
     times = {"seconds", "train/waiting_share"}
     found: dict[str, Any] = {"metrics": {name: value for name, value in record["metrics"].items() if name not in times}}
     with (run / "metrics.csv").open(newline="") as file:

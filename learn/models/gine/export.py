@@ -16,8 +16,8 @@ from torch.export import Dim
 from epigym.config.packages import extras
 from epigym.encoding.encoder import make_encoding
 from epigym.encoding.relational import Relational
+from epigym.io.checksummed import DIGITS, append_checksum
 from epigym.io.files import replacing
-from epigym.io.sealed import DIGITS, seal
 from learn.models.checkpoints import Trained
 from learn.models.gine.onnx_scorer import INPUTS, METADATA_VERSION
 
@@ -100,4 +100,4 @@ def export_onnx(trained: Trained, path: Path) -> None:
     last = onnx.ModelProto(metadata_props=[checksum]).SerializeToString()
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
-        temporary.write_bytes(seal(model.SerializeToString() + last[:-DIGITS]))
+        temporary.write_bytes(append_checksum(model.SerializeToString() + last[:-DIGITS]))

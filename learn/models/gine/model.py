@@ -20,8 +20,8 @@ from epigym.encoding.goal_graph import MAX_LABEL
 from epigym.encoding.pyg import node_types
 from epigym.encoding.relational import Relational
 from epigym.errors import CheckpointError, UsageError
+from epigym.io.checksummed import add_checksum
 from epigym.io.files import AnyPath, write_text
-from epigym.io.sealed import sealed
 from epigym.space.rows import GraphBatch
 from epigym.space.space import StateSpace, as_ids
 from learn.models.base import Base
@@ -140,7 +140,7 @@ def write_network(model: NetworkModel, path: AnyPath) -> None:
         name: [list(array.shape), base64.b64encode(np.ascontiguousarray(array, dtype="<f4").tobytes()).decode()]
         for name, array in model.weights.items()
     }
-    content = sealed(
+    content = add_checksum(
         {
             "format_version": FORMAT_VERSION,
             "kind": KIND,

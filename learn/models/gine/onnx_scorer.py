@@ -14,7 +14,7 @@ from epigym.config.packages import extras
 from epigym.encoding.encoder import make_encoder, make_encoding
 from epigym.encoding.pyg import node_types, scaled
 from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
-from epigym.io.sealed import read_bytes
+from epigym.io.checksummed import read_checksummed_bytes
 from epigym.space import ragged
 from epigym.space.space import StateSpace
 from learn.models.base import Base
@@ -75,7 +75,7 @@ def _open(file: Path, threads: int) -> tuple[Any, dict[str, Any], Base, Calibrat
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     try:
-        data = read_bytes(file, "export it again, or get it again from where it was made")
+        data = read_checksummed_bytes(file, "export it again, or get it again from where it was made")
         session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
         properties = session.get_modelmeta().custom_metadata_map
         version = json.loads(properties["version"])

@@ -18,8 +18,8 @@ from epigym.errors import CheckpointError, UsageError
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
+from epigym.io.checksummed import add_checksum
 from epigym.io.files import write_text
-from epigym.io.sealed import sealed
 from epigym.space.space import StateSpace
 from learn.models.base import Base, BaseHeuristic
 from learn.models.calibration import Calibration
@@ -144,7 +144,7 @@ def write_model(model: LinearModel, path: str | os.PathLike[str]) -> None:
     colours, weights, seen = model.colours.tolist(), model.weights.tolist(), model.seen.tolist()
     order = np.argsort(-np.abs(model.weights), kind="stable").tolist()
     others = sorted(set(model.definitions) - set(colours))
-    content = sealed(
+    content = add_checksum(
         {
             "format_version": FORMAT_VERSION,
             "domain": model.domain,

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from epigym.io.sealed import write_sealed
+from epigym.io.checksummed import write_checksummed
 from learn.training.data_module import Samples
 from learn.training.module import StepErrors
 
@@ -52,4 +52,4 @@ def _count_goals(samples: Samples) -> NDArray[np.int64]:
 def write_record(record: Mapping[str, Any], path: Path) -> None:
     """Write the record of a finished run with the versions it ran under; it carries its checksum."""
     versions = {name: version(name) for name in ("epigym", "lightning", "numpy", "torch", "torch-geometric")}
-    write_sealed(path, {**record, "versions": {"python": platform.python_version(), **versions}})
+    write_checksummed(path, {**record, "versions": {"python": platform.python_version(), **versions}})

@@ -10,7 +10,7 @@ from time import sleep
 from typing import TYPE_CHECKING
 
 from epigym.errors import UsageError
-from epigym.io.sealed import write_sealed
+from epigym.io.checksummed import write_checksummed
 from search.agents.result import SearchResult
 from search.evaluation.batch import Batch
 from search.evaluation.cell import Cell, kept
@@ -40,7 +40,7 @@ def compute(
     taken = {file for files in tasks.values() for file in files}
     if rest := [cell for cell in waiting.values() if _file(cell, batch.folder) not in taken]:
         tasks |= _submitted(replace(batch, cells=rest), place, cluster)
-        write_sealed(place / "tasks.json", {job.job_id: files for job, files in tasks.items()})
+        write_checksummed(place / "tasks.json", {job.job_id: files for job, files in tasks.items()})
     logger.info("%d array tasks, whose logs are in %s", len(tasks), place)
     return _outcomes(batch, waiting, tasks, cluster)
 

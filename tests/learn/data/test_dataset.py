@@ -11,7 +11,7 @@ import pytest
 
 from epigym.encoding.encoder import ENCODINGS, Encoder, make_encoder, make_encoding
 from epigym.errors import EpigymError
-from epigym.io.sealed import read_sealed, write_sealed
+from epigym.io.checksummed import read_checksummed, write_checksummed
 from epigym.problem import Reading, load_problem
 from epigym.space.space import StateSpace
 from learn.data import rows
@@ -212,8 +212,8 @@ def test_a_damaged_data_set_is_named_set_aside_and_made_again(
 def test_missing_and_broken_parts_are_named(copied: Path, tmp_path: Path) -> None:
     with pytest.raises(EpigymError, match="holds no data set"):
         load(tmp_path / "nothing")
-    metadata = read_sealed(copied / "metadata.json", "")
-    write_sealed(copied / "metadata.json", metadata | {"format_version": 99})
+    metadata = read_checksummed(copied / "metadata.json", "")
+    write_checksummed(copied / "metadata.json", metadata | {"format_version": 99})
     with pytest.raises(EpigymError, match=f"format version 99, expected {FORMAT_VERSION}"):
         load(copied)
     (copied / "metadata.json").write_text("{")

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.errors import CheckpointError, MissingCheckpointError
-from epigym.io.sealed import seal
+from epigym.io.checksummed import append_checksum
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from learn.models.base import BaseHeuristic
@@ -101,7 +101,7 @@ def test_what_was_not_written_here_is_refused(tmp_path: Path) -> None:
             open_scorer(path, SPACE)
         path.write_bytes(b"nothing")
         assert "damaged or cut off" in refused(path)
-        path.write_bytes(seal(b"nothing"))
+        path.write_bytes(append_checksum(b"nothing"))
         assert f"is not a {'checkpoint' if name == 'own.ckpt' else 'network'} of learn." in refused(path)
         path.unlink()
         path.mkdir()
@@ -189,11 +189,13 @@ def saved(value: object) -> bytes:
 
 
 @pytest.mark.parametrize("form", [pickled, saved])
-@pytest.mark.parametrize("is_sealed", [True, False])
-def test_nothing_in_a_checkpoint_is_executed(tmp_path: Path, form: Callable[[object], bytes], is_sealed: bool) -> None:
+@pytest.mark.parametrize("has_checksum", [True, False])
+def test_nothing_in_a_checkpoint_is_executed(
+    tmp_path: Path, form: Callable[[object], bytes], has_checksum: bool
+) -> None:
     path, trap = tmp_path / "trap.ckpt", tmp_path / "trap"
     for value in (Malicious(trap), content() | {"more": Malicious(trap)}, content(network=Malicious(trap))):
-        path.write_bytes(seal(form(value)) if is_sealed else form(value))
+        path.write_bytes(append_checksum(form(value)) if has_checksum else form(value))
         refused(path)
     write(content() | {"more": Malicious(trap)}, path)
     refused(path)

@@ -8,7 +8,7 @@ import pytest
 
 from epigym.errors import CheckpointError, MissingError, UsageError
 from epigym.features.types import FeatureTypes
-from epigym.io.sealed import write_sealed
+from epigym.io.checksummed import write_checksummed
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from learn.explain import Explain, explain
@@ -169,6 +169,6 @@ def test_collapse_is_refused_where_it_is_forbidden(tmp_path: Path, file: Path) -
 def test_a_wrong_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match=r"gone\.json"):
         explain(composed(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={tmp_path / 'gone.json'}"))
-    write_sealed(tmp_path / "wrong.json", {})
+    write_checksummed(tmp_path / "wrong.json", {})
     with pytest.raises(CheckpointError, match="no linear model"):
         explain(composed(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={tmp_path / 'wrong.json'}"))

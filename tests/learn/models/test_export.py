@@ -16,7 +16,7 @@ from epigym.encoding.relational import KIND_OF, KINDS, RELATIONS, Relational, ty
 from epigym.errors import CheckpointError, MissingCheckpointError
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
-from epigym.io.sealed import DIGITS, seal
+from epigym.io.checksummed import DIGITS, append_checksum
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from learn.models.calibration import Calibration
@@ -148,21 +148,21 @@ def test_one_file_is_written_that_knows_what_it_is(exported: Path) -> None:
     onnx.checker.check_model(onnx.load(exported))
 
 
-def resealed(file: Path, target: Path, **changed: Any) -> Path:
+def with_new_checksum(file: Path, target: Path, **changed: Any) -> Path:
     """The same network with other metadata, and a checksum of its own."""
     model = onnx.load(file)
     kept = {entry.key: entry.value for entry in model.metadata_props if entry.key not in ("sha256", *changed)}
     onnx.helper.set_model_props(model, kept | {name: json.dumps(value) for name, value in changed.items()})
     last = onnx.ModelProto(metadata_props=[onnx.StringStringEntryProto(key="sha256", value="0" * DIGITS)])
-    target.write_bytes(seal(model.SerializeToString() + last.SerializeToString()[:-DIGITS]))
+    target.write_bytes(append_checksum(model.SerializeToString() + last.SerializeToString()[:-DIGITS]))
     return target
 
 
 def test_what_is_no_export_or_another_version_is_refused(exported: Path, tmp_path: Path) -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_3"))
-    assert OnnxScorer(resealed(exported, tmp_path / "same.onnx"), space).score(np.array([0])).shape == (1,)
+    assert OnnxScorer(with_new_checksum(exported, tmp_path / "same.onnx"), space).score(np.array([0])).shape == (1,)
     with pytest.raises(CheckpointError, match=rf"has format version 2, expected {METADATA_VERSION}: export it again"):
-        OnnxScorer(resealed(exported, tmp_path / "old.onnx", version=2), space)
+        OnnxScorer(with_new_checksum(exported, tmp_path / "old.onnx", version=2), space)
     with pytest.raises(MissingCheckpointError, match=r"there is no exported network .*gone\.onnx: write one with"):
         OnnxScorer(tmp_path / "gone.onnx", space)
     changed = bytearray(exported.read_bytes())
@@ -171,6 +171,6 @@ def test_what_is_no_export_or_another_version_is_refused(exported: Path, tmp_pat
     with pytest.raises(CheckpointError, match=r"damaged\.onnx.*export it again, or get it again from"):
         OnnxScorer(tmp_path / "damaged.onnx", space)
     foreign = tmp_path / "foreign.onnx"
-    foreign.write_bytes(seal(b"nothing"))
+    foreign.write_bytes(append_checksum(b"nothing"))
     with pytest.raises(CheckpointError, match=r"foreign\.onnx is not a network of learn\.export: "):
         OnnxScorer(foreign, space)

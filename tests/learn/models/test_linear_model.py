@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from epigym.errors import CheckpointError, MissingError
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
-from epigym.io.sealed import write_sealed
+from epigym.io.checksummed import write_checksummed
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
 from learn.models import shipped
@@ -112,7 +112,7 @@ def rewritten(folder: Path, damage: Damage) -> Path:
     data = json.loads(path.read_text())
     del data["sha256"]
     damage(data)
-    write_sealed(path, data)
+    write_checksummed(path, data)
     return path
 
 
@@ -192,7 +192,7 @@ def test_a_file_that_is_cut_off_or_of_another_version_is_one_line(tmp_path: Path
     path = tmp_path / "model.json"
     write_model(made(), path)
     text = path.read_text()
-    write_sealed(path, {"format_version": 99})
+    write_checksummed(path, {"format_version": 99})
     expected = f"{path}: format 99, expected {FORMAT_VERSION}: train it again"
     with pytest.raises(CheckpointError, match=rf"^{re.escape(expected)}$"):
         read_model(path)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from epigym.errors import MissingError
-from epigym.io.sealed import read_sealed, write_sealed
+from epigym.io.checksummed import read_checksummed, write_checksummed
 from learn.compare import Compare, compare
 from learn.training.report.comparison import COLUMNS
 from learn.training.report.comparison import compare as rows
@@ -20,7 +20,7 @@ def finish(folder: Path, domain: str, encoding: str, r2: float) -> None:
     metrics |= {"train/samples": 80.0, "val/samples": 20.0, "epochs": 7.0}
     record = {"domains": [domain], "problems": [], "encoding": encoding, "seed": 1, "seconds": 3.4, "metrics": metrics}
     chosen = {"data": {"kind": "published", "seed": 1}, "objective": "distance", "base": "none"}
-    write_sealed(folder / "run.json", record | chosen)
+    write_checksummed(folder / "run.json", record | chosen)
 
 
 def test_runs_become_rows_by_domain_and_encoding(
@@ -50,8 +50,8 @@ def test_runs_become_rows_by_domain_and_encoding(
 def test_what_was_sampled_is_not_taken_for_what_is_published(tmp_path: Path) -> None:
     for name in ("0", "1"):
         finish(tmp_path / name, "grapevine", "hash", 0.5)
-    record = read_sealed(tmp_path / "0" / "run.json", "")
-    write_sealed(
+    record = read_checksummed(tmp_path / "0" / "run.json", "")
+    write_checksummed(
         tmp_path / "0" / "run.json", record | {"data": {"kind": "sampled", "draws": 60, "goals": 4, "seed": 42}}
     )
     assert [row["trained on"] for row in rows(tmp_path)] == ["grapevine", "grapevine, 60 sampled"]

@@ -13,7 +13,7 @@ import torch
 from lightning import Callback, LightningModule, Trainer
 
 from epigym.errors import CheckpointError, UsageError
-from epigym.io.sealed import read_sealed
+from epigym.io.checksummed import read_checksummed
 from learn.models.checkpoints import read_all, write
 from learn.train import Train
 from tests.helpers.commands import composed
@@ -46,7 +46,7 @@ def cut(step: int = -1, *, at_end: bool = False) -> str:
 
 
 def metrics_of(run: Path) -> dict[str, float]:
-    metrics = read_sealed(run / "run.json", "")["metrics"]
+    metrics = read_checksummed(run / "run.json", "")["metrics"]
     return {name: value for name, value in metrics.items() if name not in ("seconds", "train/waiting_share")}
 
 

@@ -27,7 +27,7 @@ from epigym.encoding.pyg import to_pyg
 from epigym.encoding.relational import Relational, type_ids_of
 from epigym.errors import EpigymError, LimitError, MissingError
 from epigym.features.types import FeatureTypes
-from epigym.io.sealed import write_sealed
+from epigym.io.checksummed import write_checksummed
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
 from learn.assess import Assess
@@ -314,7 +314,7 @@ def test_newest_good_run_of_a_domain_is_found(tmp_path: Path) -> None:
         run.mkdir(parents=True)
         (run / "best.ckpt").touch()
         record = {"finished": finished, "checkpoint": "best.ckpt", "domains": domains, "is_good": is_good}
-        write_sealed(run / "run.json", record)
+        write_checksummed(run / "run.json", record)
         return run / "best.ckpt"
 
     finish("a", "2026-01-02", ["grapevine"])
@@ -346,8 +346,8 @@ def as_a_folder(path: Path) -> None:
             for text in ("", "{", "null", "{}", "[]", "7", '"text"', "[" * 10**5, "1" * 10**4, '{"a": 1, "a": 1}')
         ),
         lambda path: path.write_bytes(b"\xff\xfe\x00"),
-        lambda path: write_sealed(path, {}),
-        lambda path: write_sealed(path, {"checkpoint": None, "is_good": True}),
+        lambda path: write_checksummed(path, {}),
+        lambda path: write_checksummed(path, {"checkpoint": None, "is_good": True}),
         flip,
         as_a_folder,
     ],
@@ -360,7 +360,7 @@ def test_a_damaged_record_is_named_and_passed_over(
         run.mkdir(parents=True)
         (run / "best.ckpt").touch()
         record = {"finished": f"2026-01-0{day}", "checkpoint": "best.ckpt", "domains": ["gossip"], "is_good": True}
-        write_sealed(run / "run.json", record)
+        write_checksummed(run / "run.json", record)
     damage(tmp_path / "train" / "damaged" / "run.json")
     assert newest("gossip", tmp_path) == tmp_path / "train" / "good" / "best.ckpt"
     (message,) = caplog.messages

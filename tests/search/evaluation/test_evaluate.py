@@ -22,7 +22,7 @@ from rich.console import Console
 from epigym import _core, language
 from epigym.cli.codes import ExitCode
 from epigym.errors import EpigymError, MissingError, ProblemWarning, UsageError
-from epigym.io.sealed import write_sealed
+from epigym.io.checksummed import write_checksummed
 from epigym.problem import Reading, load_problem
 from epigym.reference.semantics import Validation
 from epigym.space import space
@@ -200,7 +200,7 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
     assert changed() == {"gnn of file"}
     record = {"finished": "2026-01-01", "checkpoint": "best.ckpt", "domains": ["grapevine"], "is_good": True}
     write_model(tmp_path / "outputs/train/a/best.ckpt", "weights")
-    write_sealed(tmp_path / "outputs/train/a/run.json", record)
+    write_checksummed(tmp_path / "outputs/train/a/run.json", record)
     assert changed() == {"newest gnn"}
     Path("foreign_agent.py").write_text(own + "...")
     assert changed() == {"own"}

@@ -15,7 +15,7 @@ from epigym.encoding.relational import Relational, type_ids_of
 from epigym.errors import MissingError, UsageError
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
-from epigym.io.sealed import write_sealed
+from epigym.io.checksummed import write_checksummed
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
@@ -72,7 +72,7 @@ def test_the_domain_of_the_task_chooses_the_newest_good_run_or_the_file(
     for run, day, domain, is_good in runs:
         write_checkpoint(Path("outputs/train", run, "best.ckpt"), seed=day)
         record = {"finished": f"2026-01-0{day}", "checkpoint": "best.ckpt", "domains": [domain], "is_good": is_good}
-        write_sealed(Path("outputs/train", run, "run.json"), record)
+        write_checksummed(Path("outputs/train", run, "run.json"), record)
     result = find_plan(load_problem(PROBLEM), Configuration.of("hfs_star", "gnn"))
     assert (result.status, result.checkpoint) == (SearchStatus.SOLVED, "outputs/train/b/best.ckpt")
     write_checkpoint(Path(coin, "best.ckpt"))

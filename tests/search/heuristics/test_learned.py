@@ -14,7 +14,7 @@ from epigym.errors import CheckpointError, MissingError, UsageError
 from epigym.features.counts import join
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
-from epigym.io.sealed import write_sealed
+from epigym.io.checksummed import write_checksummed
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
@@ -143,7 +143,7 @@ def test_a_missing_or_damaged_file_is_one_clear_error(tmp_path: Path) -> None:
 
     with pytest.raises(MissingError, match=r"^there is no model gone\.json: make one with [^\n]+$"):
         plan("gone.json")
-    write_sealed(tmp_path / "text.json", {})
+    write_checksummed(tmp_path / "text.json", {})
     with pytest.raises(CheckpointError, match=r"^[^\n]+text\.json: no linear model: [^\n]+$"):
         plan(str(tmp_path / "text.json"))
 

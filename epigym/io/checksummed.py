@@ -11,9 +11,9 @@ from typing import Any
 from epigym.errors import DamagedError, EpigymError, MissingError
 from epigym.io.files import AnyPath, read_json, write_json
 
-_SEAL = "sha256"
+_CHECKSUM = "sha256"
 DIGITS = hashlib.sha256().digest_size * 2
-"""Length of what `seal` adds."""
+"""Length of what `append_checksum` adds."""
 
 
 def digest(value: Any) -> str:
@@ -22,19 +22,19 @@ def digest(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
+def add_checksum(value: Mapping[str, Any]) -> dict[str, Any]:
     """Plain values by name as they are read again, with the checksum of them all under `sha256` in front."""
     plain = json.loads(json.dumps(value))
-    return {_SEAL: digest(plain), **plain}
+    return {_CHECKSUM: digest(plain), **plain}
 
 
-def write_sealed(path: AnyPath, value: Mapping[str, Any]) -> None:
+def write_checksummed(path: AnyPath, value: Mapping[str, Any]) -> None:
     """Write plain values by name as JSON with their checksum, as `epigym.io.files.write_json` does."""
-    write_json(path, sealed(value))
+    write_json(path, add_checksum(value))
 
 
-def read_sealed(path: AnyPath, remedy: str) -> dict[str, Any]:
-    """The values of a file of `write_sealed`, however it is laid out, without their checksum.
+def read_checksummed(path: AnyPath, remedy: str) -> dict[str, Any]:
+    """The values of a file of `write_checksummed`, however it is laid out, without their checksum.
 
     Args:
         path: the file.
@@ -50,24 +50,24 @@ def read_sealed(path: AnyPath, remedy: str) -> dict[str, Any]:
         raise
     except EpigymError as error:
         raise DamagedError(f"{error}: {remedy}") from None
-    if not isinstance(value, dict) or value.pop(_SEAL, None) != digest(value):
-        raise DamagedError(f"{path}: damaged or edited, its content does not fit its {_SEAL}: {remedy}")
+    if not isinstance(value, dict) or value.pop(_CHECKSUM, None) != digest(value):
+        raise DamagedError(f"{path}: damaged or edited, its content does not fit its {_CHECKSUM}: {remedy}")
     return value
 
 
-def seal(content: bytes) -> bytes:
+def append_checksum(content: bytes) -> bytes:
     """Bytes with their checksum behind them, as 64 hexadecimal digits."""
     return content + hashlib.sha256(content).hexdigest().encode()
 
 
-def read_bytes(path: AnyPath, remedy: str) -> bytes:
-    """The whole content of a file that was sealed by `seal`; arguments and errors as `read_sealed`."""
+def read_checksummed_bytes(path: AnyPath, remedy: str) -> bytes:
+    """The whole content of a file of `append_checksum`; arguments and errors as `read_checksummed`."""
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
         raise MissingError(f"{path}: there is no such file: {remedy}") from None
     except OSError as error:
         raise DamagedError(f"{path}: {error.strerror or error}: {remedy}") from None
-    if seal(data[:-DIGITS]) != data:
-        raise DamagedError(f"{path}: damaged or cut off, its content does not fit its {_SEAL}: {remedy}")
+    if append_checksum(data[:-DIGITS]) != data:
+        raise DamagedError(f"{path}: damaged or cut off, its content does not fit its {_CHECKSUM}: {remedy}")
     return data

@@ -18,7 +18,7 @@ from search.agents.run import SearchRun
 from search.planning.configuration import Configuration
 from search.planning.plan_files import unverified
 from search.planning.planner import find_plan
-from tests.faults.faults import FAULTS, build
+from tests.faults.faults import FAULTS, build, find_stale
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.tasks import COIN, coin
 
@@ -40,6 +40,10 @@ def outcome(core: Path, number: int, test: str) -> tuple[int, str]:
     command = [sys.executable, "-m", "pytest", "-qx", "-m", "not slow", "--hypothesis-profile=first", *options, test]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
+
+
+def test_every_fault_names_an_existing_test_and_place() -> None:
+    assert find_stale() == []
 
 
 @pytest.mark.parametrize("name", FAULTS)

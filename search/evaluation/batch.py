@@ -75,7 +75,7 @@ class Batch:
 
     def _job(self, number: int) -> Job:
         cell = self.cells[number]
-        return Job(number, cell.search, (), tells=True, time_limit=cell.time_limit)
+        return Job(number, cell.search, (), takes_channel=True, time_limit=cell.time_limit)
 
     def __call__(self) -> None:
         """Compute what is not there yet, as an array task whose log names every cell."""

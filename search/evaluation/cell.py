@@ -23,7 +23,7 @@ from search.evaluation.suites import Problem
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import find_plan_here
-from search.processes.channel import NOBODY, Watcher
+from search.processes.channel import NO_CHANNEL, ProgressChannel
 
 logger = logging.getLogger("search.evaluate")
 
@@ -100,7 +100,7 @@ class Cell:
             return min(result.costs.total_seconds, most)
         return most
 
-    def search(self, *, watcher: Watcher = NOBODY) -> SearchResult:
+    def search(self, *, channel: ProgressChannel = NO_CHANNEL) -> SearchResult:
         """Do the search, in a process of its own.
 
         Raises:
@@ -110,7 +110,7 @@ class Cell:
             raise EpigymError(
                 "the problem, a file of the settings or the program has changed since the start: start again"
             )
-        return search_from(self.problem.load, self.configuration, self.options, watcher)
+        return search_from(self.problem.load, self.configuration, self.options, channel)
 
     def row(self, folder: Path) -> dict[str, str]:
         """The outcome as a row of the table, by `COLUMNS`; without an outcome its status is empty.
@@ -168,7 +168,7 @@ def search_from(
     load: Callable[[], Task],
     configuration: Configuration,
     options: SearchOptions,
-    watcher: Watcher = NOBODY,
+    channel: ProgressChannel = NO_CHANNEL,
 ) -> SearchResult:
     """Load a problem and search, within limits of time for both and of memory for this process.
 
@@ -179,7 +179,7 @@ def search_from(
     load_seconds = perf_counter() - start
     limits = options.limits or Limits()
     inner = replace(limits, memory_limit=int(_INNER_SHARE * memory_bytes(limits.memory_limit)))
-    result = find_plan_here(task, configuration, replace(options, limits=inner.after(load_seconds)), watcher=watcher)
+    result = find_plan_here(task, configuration, replace(options, limits=inner.after(load_seconds)), channel=channel)
     return result.spending(load_seconds=load_seconds)
 
 

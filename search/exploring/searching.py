@@ -23,7 +23,9 @@ def searched(
     Closing the iterator kills the search.
     """
     options = SearchOptions(limits, consistent_beliefs=consistent_beliefs)
-    job = Job(task.name, find_plan_here, (task, configuration, options), tells=True, time_limit=limits.time_limit)
+    job = Job(
+        task.name, find_plan_here, (task, configuration, options), takes_channel=True, time_limit=limits.time_limit
+    )
     memory = int(GRACE_MEMORY * memory_bytes(limits.memory_limit))
     with closing(watch([job], parallel=1, memory_limit=memory, preload=[__name__])) as heard:
         for each in heard:

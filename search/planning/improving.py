@@ -14,7 +14,7 @@ from search.agents.result import SearchResult, SearchStatus
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.heuristics.heuristic import Heuristic
 from search.planning.action_elimination import without_redundant
-from search.processes.channel import NOBODY, Watcher
+from search.processes.channel import NO_CHANNEL, ProgressChannel
 
 WEIGHTS = (5.0, 3.0, 2.0, 1.0)
 """Of the searches for the next plan, the one after it, …; the last one stays."""
@@ -26,7 +26,7 @@ def improved(
     limits: Limits,
     first: SearchResult,
     verified: Callable[[SearchResult], SearchResult],
-    watcher: Watcher = NOBODY,
+    channel: ProgressChannel = NO_CHANNEL,
 ) -> SearchResult:
     """Leave redundant actions out of a plan, then search for shorter ones with weighted A* in the same state space.
 
@@ -36,7 +36,7 @@ def improved(
         limits: for the first search and this one together; as there, re-executing plans takes nothing of them.
         first: the result with the first plan, and with the question that it answers.
         verified: re-executes the plan of a result; called with ever shorter plans.
-        watcher: sees to it that the time limit holds.
+        channel: sees to it that the time limit holds.
 
     Returns:
         The result with the best plan and what it took in all; its status is `error` when a plan is not valid.
@@ -44,7 +44,7 @@ def improved(
     nodes, spent = limits.max_expanded, first.costs.build_seconds + first.costs.search_seconds
     left = None if nodes is None else max(nodes - first.expanded, 0)
     budget = replace(limits.after(spent), max_expanded=left).start()
-    watcher.limit(budget.left)
+    channel.set_time_limit(budget.left)
     search = ShorterPlans(space, heuristic or RelaxedPlan(space), budget)
     best, end = first, SearchStatus.SOLVED
     try:
@@ -52,9 +52,9 @@ def improved(
         for weight in itertools.chain(WEIGHTS, itertools.repeat(WEIGHTS[-1])):
             if len(plan) < len(_plan(best.plan)):
                 with budget.paused():
-                    watcher.limit(None)
+                    channel.set_time_limit(None)
                     best = verified(replace(best, plan=plan))
-                watcher.limit(budget.left)
+                channel.set_time_limit(budget.left)
             end = search.next(weight, len(plan)) if best.status is SearchStatus.SOLVED else best.status
             if end is not SearchStatus.SOLVED:
                 break

@@ -21,7 +21,7 @@ from search.planning.options import DEFAULTS, SearchOptions
 from search.planning.plan_files import remove_plans, unverified
 from search.planning.proofs import SLOW_SECONDS, RefutedError, confirm_unsolvable
 from search.planning.single_search import Result, completed, failed, search_alone
-from search.processes.channel import NOBODY, Told, Watcher, may_be_copied
+from search.processes.channel import NO_CHANNEL, Message, ProgressChannel, may_be_copied
 from search.processes.supervisor import Ending, Job, watch
 
 GRACE_MEMORY = 1.02
@@ -76,19 +76,19 @@ def find_plan_here(
     configuration: Configuration,
     options: SearchOptions,
     plan_file: File | None = None,
-    watcher: Watcher = NOBODY,
+    channel: ProgressChannel = NO_CHANNEL,
 ) -> SearchResult:
     """The same in this process; who watches it is told whatever is known, and sees to it that limits hold."""
     start, limits = perf_counter(), options.limits or Limits()
     _prepare(task, options, plan_file)
-    result, space, heuristic = search_alone(task, configuration, options, watcher)
+    result, space, heuristic = search_alone(task, configuration, options, channel)
     if not options.verify:
         return result
     if result.status is SearchStatus.UNSOLVABLE:
         return _confirmed(task, result, limits.after(perf_counter() - start))
     if result.plan is None:
         return result
-    verified = partial(_verified, task, plan_file, start, watcher)
+    verified = partial(_verified, task, plan_file, start, channel)
     result = verified(result)
     if result.status is not SearchStatus.SOLVED or result.optimal or not options.anytime:
         return result
@@ -96,7 +96,7 @@ def find_plan_here(
     from search.planning.improving import improved  # with the searches that it needs
 
     try:
-        return improved(space, heuristic, limits, result, verified, watcher)
+        return improved(space, heuristic, limits, result, verified, channel)
     except KeyboardInterrupt:
         raise _interrupted(plan_file) from None
 
@@ -113,7 +113,7 @@ def run_search(search: Callable[..., Result], options: SearchOptions, file: File
     """The result of a search with options: without limits from this process, else from a process of its own.
 
     Args:
-        search: takes `options` and `watcher`.
+        search: takes `options` and `channel`.
         options: the limits among them.
         file: where it writes what it finds.
         blank: what is known of the result where the process fails.
@@ -127,7 +127,7 @@ def run_search(search: Callable[..., Result], options: SearchOptions, file: File
     told: object = None
     memory = memory_bytes(options.limits.memory_limit)
     call = partial(search, options=replace(options, limits=replace(options.limits, memory_limit=memory)))
-    job = Job("search", call, (), tells=True, time_limit=options.limits.time_limit)
+    job = Job("search", call, (), takes_channel=True, time_limit=options.limits.time_limit)
     memory = int(GRACE_MEMORY * memory)
     running = watch([job], parallel=1, memory_limit=memory, preload=[__name__], copies=may_be_copied())
     try:
@@ -136,7 +136,7 @@ def run_search(search: Callable[..., Result], options: SearchOptions, file: File
                 if isinstance(each, Ending):
                     ending = each
                     break
-                told = each.value if isinstance(each, Told) else told
+                told = each.value if isinstance(each, Message) else told
     except KeyboardInterrupt:
         if isinstance(told, SearchResult) and told.status is SearchStatus.SOLVED:
             raise _interrupted(file) from None
@@ -153,7 +153,9 @@ def _interrupted(plan_file: File | None) -> KeyboardInterrupt:
     return KeyboardInterrupt(f"the best plan until now {kept}")
 
 
-def _verified(task: Task, plan_file: File | None, start: float, watcher: Watcher, result: SearchResult) -> SearchResult:
+def _verified(
+    task: Task, plan_file: File | None, start: float, channel: ProgressChannel, result: SearchResult
+) -> SearchResult:
     """The result after its plan was re-executed and, if it is valid, written; `start` is when the search began."""
     plan = result.plan
     assert plan is not None
@@ -171,7 +173,7 @@ def _verified(task: Task, plan_file: File | None, start: float, watcher: Watcher
     if plan_file is not None:
         unverified(plan_file).replace(plan_file)
     result = replace(result, history=(*result.history, (len(plan), now - start)))
-    watcher.tell(result)
+    channel.send(result)
     return result
 
 

@@ -14,7 +14,7 @@ from search.agents.run import Counts
 from search.heuristics.heuristic import Heuristic
 from search.planning.configuration import Configuration
 from search.planning.options import DEFAULTS, SearchOptions
-from search.processes.channel import NOBODY, Watcher
+from search.processes.channel import NO_CHANNEL, ProgressChannel
 from search.processes.supervisor import Ending
 
 Result = TypeVar("Result", bound=SearchResult)
@@ -29,7 +29,7 @@ class Searched(NamedTuple):
 
 
 def search_alone(
-    task: Task, configuration: Configuration, options: SearchOptions = DEFAULTS, watcher: Watcher = NOBODY
+    task: Task, configuration: Configuration, options: SearchOptions = DEFAULTS, channel: ProgressChannel = NO_CHANNEL
 ) -> Searched:
     """Search for a plan of `task` in this process; nobody has re-executed the plan.
 
@@ -44,14 +44,14 @@ def search_alone(
         result = failed(configuration, task.name, options, SearchStatus.MEMORY_LIMIT)
         return Searched(replace(result, size=TaskSize.of(task)))
     build_seconds = perf_counter() - start
-    tell = None if watcher is NOBODY else watcher.tell
+    tell = None if channel is NO_CHANNEL else channel.send
     result = agent.search(space, heuristic, (options.limits or Limits()).after(build_seconds), tell)
     result = replace(result, agent=agent_name, heuristic=heuristic_name)
     result = result.spending(build_seconds=build_seconds, peak_bytes=peak_bytes())
     if result.plan is None:
-        watcher.tell(result)  # now: to free the space may take seconds
+        channel.send(result)  # now: to free the space may take seconds
     else:
-        watcher.limit(None)  # no time limit holds for validating the plan
+        channel.set_time_limit(None)  # no time limit holds for validating the plan
     return Searched(result, space, heuristic)
 
 

@@ -28,7 +28,7 @@ from search.planning.planner import File, find_plan, run_search
 from search.planning.single_search import search_alone
 from search.policies.policy import Policy, check_policy_file
 from search.policies.searching import LimitError, PolicySearch
-from search.processes.channel import NOBODY, Watcher
+from search.processes.channel import NO_CHANNEL, ProgressChannel
 
 Kind = Literal["strong", "shortest", "cyclic"]
 LINEAR_SHARE, LINEAR_SECONDS = 0.1, 1.0
@@ -189,9 +189,9 @@ def find_policy_here(
     options: SearchOptions,
     policy_file: File | None = None,
     kind: Kind = "strong",
-    watcher: Watcher = NOBODY,
+    channel: ProgressChannel = NO_CHANNEL,
 ) -> PolicyResult:
-    """Search in this process; the watcher receives counts and results, and enforces the limits."""
+    """Search in this process; the channel receives counts and results, and enforces the limits."""
     result = _blank(task, options, kind)
     budget = (options.limits or Limits()).start()
     if not may_reach_goal(task):
@@ -207,10 +207,10 @@ def find_policy_here(
         if search.is_solved:
             known = replace(known, status=SearchStatus.SOLVED)
             if known.policy is None or known.depth != search.graph.depth[space.initial]:
-                watcher.limit(None)
+                channel.set_time_limit(None)
                 with budget.paused():
                     known = _verify(known, search.policy(), policy_file)
-            watcher.tell(known)
+            channel.send(known)
         elif status is SearchStatus.UNSOLVABLE:
             unused = known.distinct - known.expanded
             proof = f"the and-or graph is exhausted: {known.distinct} e-states, {unused} not needed"
@@ -220,7 +220,7 @@ def find_policy_here(
     search: PolicySearch | None = None
     try:
         space = StateSpace(task, consistent_beliefs=result.consistent_beliefs)
-        search = PolicySearch(space, RelaxedPlan(space), budget, None if watcher is NOBODY else watcher.tell)
+        search = PolicySearch(space, RelaxedPlan(space), budget, None if channel is NO_CHANNEL else channel.send)
         limits = replace(options.limits or Limits(), time_limit=min(LINEAR_SHARE * budget.left, LINEAR_SECONDS))
         search.follow(_linear_plan(task, configuration, replace(options, limits=limits)))
         space.use_symmetries()
@@ -228,7 +228,7 @@ def find_policy_here(
         result = report(SearchStatus.UNSOLVABLE)
         if result.heuristic != "shortest" or result.status is not SearchStatus.SOLVED:
             return result
-        watcher.limit(budget.left)
+        channel.set_time_limit(budget.left)
         search.improve()
         return report(SearchStatus.SOLVED)
     except LimitError as error:

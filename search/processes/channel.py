@@ -33,13 +33,13 @@ class Deadline(NamedTuple):
     moment: float
 
 
-class Told(NamedTuple):
+class Message(NamedTuple):
     """What is known until now."""
 
     value: Any
 
 
-class Ended(NamedTuple):
+class Completion(NamedTuple):
     """The call returned or failed.
 
     Attributes:
@@ -57,22 +57,22 @@ class Ended(NamedTuple):
     cpu_seconds: float
 
 
-class Watcher:
+class ProgressChannel:
     """Who watches this process: nobody, unless a connection leads there."""
 
     def __init__(self, connection: Connection | None = None) -> None:
         self._connection = connection
 
-    def tell(self, value: Any) -> None:
+    def send(self, value: Any) -> None:
         """Say what is known until now, which is what the job comes to when a limit ends it."""
-        self.send(Told(value))
+        self.send_message(Message(value))
 
-    def limit(self, seconds: float | None) -> None:
+    def set_time_limit(self, seconds: float | None) -> None:
         """Limit what comes now to so many seconds from now, in place of what was said before; None for no limit."""
         now = monotonic()
-        self.send(Deadline(now, inf if seconds is None else now + seconds))
+        self.send_message(Deadline(now, inf if seconds is None else now + seconds))
 
-    def send(self, message: Deadline | Told | Ended) -> None:
+    def send_message(self, message: Deadline | Message | Completion) -> None:
         """Send a message; where nobody waits any more this process ends."""
         try:
             if self._connection is not None:
@@ -81,31 +81,31 @@ class Watcher:
             os._exit(1)
 
 
-NOBODY = Watcher()
+NO_CHANNEL = ProgressChannel()
 
 
 Work: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...]] | bytes
 """A function and its arguments, or both pickled."""
 
 
-def enter(sender: Connection, work: Work, tells: bool, time_limit: float | None) -> None:
+def enter(sender: Connection, work: Work, takes_channel: bool, time_limit: float | None) -> None:
     """What a new process does: make a call and send its value, or the exception, to the parent.
 
     The clock starts once the work is unpickled, with all that this imports.
     """
     threading.Thread(target=_die_with_parent, daemon=True, name=_GUARD).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends its children
-    watcher = Watcher(sender)
+    channel = ProgressChannel(sender)
     value, message, detail, raised = None, "", "", None
     try:
         call, arguments = pickle.loads(work) if isinstance(work, bytes) else work
-        watcher.limit(time_limit)
-        value = call(*arguments, watcher=watcher) if tells else call(*arguments)
+        channel.set_time_limit(time_limit)
+        value = call(*arguments, channel=channel) if takes_channel else call(*arguments)
     except Exception as error:
         is_ours = isinstance(error, EpigymError)
         message = str(error).partition("\n")[0] if is_ours else f"{type(error).__name__}: {error}"
         detail, raised = traceback.format_exc(), _portable(error)
-    watcher.send(Ended(value, message, detail, raised, process_time()))
+    channel.send_message(Completion(value, message, detail, raised, process_time()))
 
 
 def may_be_copied() -> bool:

@@ -22,7 +22,7 @@ from typing import Any, ParamSpec
 
 from epigym.errors import EpigymError
 from search.agents.result import SearchStatus
-from search.processes.channel import Deadline, Ended, Told, Work, enter
+from search.processes.channel import Completion, Deadline, Message, Work, enter
 from search.processes.tree import ProcessTree
 
 P = ParamSpec("P")
@@ -48,14 +48,14 @@ class Job:
         key: names the job; any value.
         call: a function of a module, so that another process can import it.
         arguments: its arguments; they and the value it returns are pickled.
-        tells: whether it takes a `watcher` too, see `search.processes.channel.Watcher`, which may change the limit.
+        takes_channel: whether the call also takes `channel`, a `ProgressChannel`, which may change the time limit.
         time_limit: seconds for the call; it is killed `GRACE_SECONDS` later.
     """
 
     key: Any
     call: Callable[..., Any]
     arguments: tuple[Any, ...]
-    tells: bool = False
+    takes_channel: bool = False
     time_limit: float | None = None
 
 
@@ -94,7 +94,7 @@ def watch(
     memory_limit: int | None = None,
     preload: Sequence[str] = (),
     copies: bool = False,
-) -> Generator[Ending | Told | None, None, None]:
+) -> Generator[Ending | Message | None, None, None]:
     """Run jobs, `parallel` at a time, and yield each ending and what the jobs tell as it comes.
 
     At least each tenth of a second it yields None: time to see whether anybody waits still. Closing the iterator kills
@@ -143,7 +143,7 @@ def watch(
 
 
 def _only_endings(
-    watch: Callable[P, Generator[Ending | Told | None, None, None]],
+    watch: Callable[P, Generator[Ending | Message | None, None, None]],
 ) -> Callable[P, Generator[Ending, None, None]]:
     def endings(*args: P.args, **kwargs: P.kwargs) -> Generator[Ending, None, None]:
         with closing(watch(*args, **kwargs)) as found:
@@ -264,7 +264,9 @@ class _Process:
         work: Work = (job.call, job.arguments)
         if context is not _COPIES:
             work = pickle.dumps(work)  # taken over at once, whatever the process imports to unpickle it
-        self._process = context.Process(target=enter, args=(sender, work, job.tells, job.time_limit), daemon=False)
+        self._process = context.Process(
+            target=enter, args=(sender, work, job.takes_channel, job.time_limit), daemon=False
+        )
         self._sender = sender
 
     def start(self) -> None:
@@ -290,17 +292,17 @@ class _Process:
         end = self._start + START_SECONDS if self._deadline is None else self._deadline + GRACE_SECONDS
         return min(end, self._start + self._wall_limit)
 
-    def hear(self) -> tuple[list[Told], Ending | None]:
+    def hear(self) -> tuple[list[Message], Ending | None]:
         """What it has told since, and the ending of a process that has returned or died."""
-        told: list[Told] = []
+        told: list[Message] = []
         try:
             while self.connection.poll():
                 match self.connection.recv():
-                    case Ended() as end:
+                    case Completion() as end:
                         self._process.join()
                         failure = SearchStatus.ERROR if end.message else None
                         return told, self._ending(failure, end.message, end.value, end)
-                    case Told(value) as news:
+                    case Message(value) as news:
                         told.append(news)
                         self._told = value
                     case Deadline(at, moment):
@@ -337,7 +339,7 @@ class _Process:
         return self._ending(limit, f"killed from outside at the {limit.replace('_', ' ')}", self._told)
 
     def _ending(
-        self, failure: SearchStatus | None, message: str, value: Any = None, end: Ended | None = None
+        self, failure: SearchStatus | None, message: str, value: Any = None, end: Completion | None = None
     ) -> Ending:
         self.connection.close()
         detail, error, own_seconds = (end.detail, end.error, end.cpu_seconds) if end else ("", None, None)

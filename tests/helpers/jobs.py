@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic
 
-from search.processes.channel import Watcher
+from search.processes.channel import ProgressChannel
 
 
 def double(number: int) -> int:
@@ -75,15 +75,15 @@ def burn_then_fill_memory(seconds: float, count: int) -> None:
     subprocess.run([sys.executable, "-c", script, str(seconds), str(count)], check=True)
 
 
-def tell_and_wait(seconds: float, started: str, watcher: Watcher) -> None:
+def send_and_wait(seconds: float, started: str, channel: ProgressChannel) -> None:
     """Work for some seconds without a limit, tell `late`, and wait with a limit of half as many until killed."""
-    watcher.tell("early")
-    watcher.limit(None)
+    channel.send("early")
+    channel.set_time_limit(None)
     Path(started).touch()
     end = monotonic() + seconds
     while monotonic() < end:
         pass
-    watcher.tell("late")
-    watcher.limit(seconds / 2)
+    channel.send("late")
+    channel.set_time_limit(seconds / 2)
     while True:
         signal.pause()

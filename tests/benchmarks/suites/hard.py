@@ -320,7 +320,7 @@ def run_searches(rung: Rung, labels: Iterable[str], limits: Limits, parallel: in
     chosen = {label: one for label, one in searches().items() if label in set(labels)}
     options = SearchOptions(limits)
     jobs = [
-        Job(label, search_from, (rung.task, one, options), tells=True, time_limit=limits.time_limit)
+        Job(label, search_from, (rung.task, one, options), takes_channel=True, time_limit=limits.time_limit)
         for label, one in chosen.items()
     ]
     running = supervise(

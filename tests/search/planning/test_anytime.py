@@ -34,7 +34,7 @@ from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.plan_files import unverified
 from search.planning.planner import find_plan, find_plan_here
-from search.processes.channel import Watcher
+from search.processes.channel import ProgressChannel
 from search.reports.display import show_results
 from tests.helpers.strategies import telling_task
 from tests.helpers.tasks import coin, counter, done, hopeless
@@ -140,8 +140,8 @@ def test_limits_are_for_both_searches_together() -> None:
 def test_the_time_limit_holds_while_shorter_plans_are_searched_and_not_while_one_is_executed(slow: type[Slow]) -> None:
     said: list[float | None] = []
 
-    class Recorder(Watcher):
-        def limit(self, seconds: float | None) -> None:
+    class Recorder(ProgressChannel):
+        def set_time_limit(self, seconds: float | None) -> None:
             said.append(seconds)
 
     def verified(result: SearchResult) -> SearchResult:

@@ -21,7 +21,7 @@ from search.planning.options import SearchOptions
 from search.policies.planner import PolicyResult, find_policy, find_policy_here
 from search.policies.policy import Policy
 from search.policies.validation import PolicyValidation
-from search.processes.channel import Watcher
+from search.processes.channel import ProgressChannel
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import scouts
@@ -111,11 +111,11 @@ def test_counts_do_not_replace_a_policy_that_the_watcher_knows() -> None:
     """A process that is killed while it improves a policy leaves what it sent last."""
     sent: list[object] = []
 
-    class Recorder(Watcher):
-        def tell(self, value: object) -> None:
+    class Recorder(ProgressChannel):
+        def send(self, value: object) -> None:
             sent.append(value)
 
-    result = find_policy_here(muddy_robots(4), BFS, CONSISTENT, kind="shortest", watcher=Recorder())
+    result = find_policy_here(muddy_robots(4), BFS, CONSISTENT, kind="shortest", channel=Recorder())
     assert result.optimal
     kinds = [isinstance(value, PolicyResult) for value in sent]
     assert kinds == sorted(kinds)

@@ -29,7 +29,7 @@ from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
-from search.processes.channel import Told, may_be_copied
+from search.processes.channel import Message, may_be_copied
 from search.processes.supervisor import GRACE_SECONDS, Job, supervise
 from tests.helpers import jobs
 from tests.helpers.stuck import BLOCK
@@ -178,8 +178,8 @@ def test_an_interruption_says_where_the_best_plan_is(
 ) -> None:
     plan = SearchResult(SearchStatus.SOLVED, "bfs", "coin", plan=("lift",)) if kept else None
 
-    def interrupted(*_: Any, **__: Any) -> Generator[Told, None, None]:
-        yield Told(plan)
+    def interrupted(*_: Any, **__: Any) -> Generator[Message, None, None]:
+        yield Message(plan)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(planner, "watch", interrupted)
@@ -200,7 +200,7 @@ def test_who_ends_by_himself_is_not_ended() -> None:
 def test_a_job_may_change_its_time_limit(tmp_path: Path) -> None:
     started = tmp_path / "started"
     for limit in (0.1 * 2**power for power in itertools.count()):
-        job = Job(0, jobs.tell_and_wait, (2 * limit, str(started)), tells=True, time_limit=limit)
+        job = Job(0, jobs.send_and_wait, (2 * limit, str(started)), takes_channel=True, time_limit=limit)
         [ending] = supervise([job], parallel=1)
         assert ending.failure is SearchStatus.TIME_LIMIT
         if started.exists():

@@ -20,7 +20,7 @@ from search.planning.configuration import Configuration
 from search.planning.options import DEFAULTS, SearchOptions
 from search.planning.plan_files import remove_plans, unverified
 from search.planning.proofs import SLOW_SECONDS, RefutedError, confirm_unsolvable
-from search.planning.single_search import Result, completed, failed, search_alone
+from search.planning.single_search import Result, completed, failed, search_in_process
 from search.processes.channel import NO_CHANNEL, Message, ProgressChannel, may_be_copied
 from search.processes.supervisor import Ending, Job, watch
 
@@ -81,7 +81,7 @@ def find_plan_here(
     """The same in this process; who watches it is told whatever is known, and sees to it that limits hold."""
     start, limits = perf_counter(), options.limits or Limits()
     _prepare(task, options, plan_file)
-    result, space, heuristic = search_alone(task, configuration, options, channel)
+    result, space, heuristic = search_in_process(task, configuration, options, channel)
     if not options.verify:
         return result
     if result.status is SearchStatus.UNSOLVABLE:

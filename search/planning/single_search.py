@@ -28,7 +28,7 @@ class Searched(NamedTuple):
     heuristic: Heuristic | None = None
 
 
-def search_alone(
+def search_in_process(
     task: Task, configuration: Configuration, options: SearchOptions = DEFAULTS, channel: ProgressChannel = NO_CHANNEL
 ) -> Searched:
     """Search for a plan of `task` in this process; nobody has re-executed the plan.

@@ -25,7 +25,7 @@ from search.heuristics.belief_relaxation import RelaxedPlan
 from search.planning.configuration import DEFAULT, Choice, Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import File, find_plan, run_search
-from search.planning.single_search import search_alone
+from search.planning.single_search import search_in_process
 from search.policies.policy import Policy, check_policy_file
 from search.policies.searching import LimitError, PolicySearch
 from search.processes.channel import NO_CHANNEL, ProgressChannel
@@ -240,7 +240,7 @@ def find_policy_here(
 def _linear_plan(task: Task, configuration: Configuration, options: SearchOptions) -> tuple[str, ...]:
     """Search for a linear plan; returns its actions, none when the search finds no plan within the limits."""
     with suppress(TaskError):  # designated worlds disagree about an observability type
-        return search_alone(task, configuration, options).result.plan or ()
+        return search_in_process(task, configuration, options).result.plan or ()
     return ()
 
 

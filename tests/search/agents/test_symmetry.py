@@ -19,7 +19,7 @@ from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
 from search.planning.options import DEFAULTS, SearchOptions
 from search.planning.planner import find_plan
-from search.planning.single_search import search_alone
+from search.planning.single_search import search_in_process
 from tests.helpers.graph_space import TablePreferences
 from tests.helpers.recorder import Recorder
 from tests.helpers.tasks import SOLVABLE, hopeless
@@ -31,7 +31,7 @@ GOSSIP = "epistemic_gossip"
 def both(task: Task, agent: str = "bfs", options: SearchOptions = DEFAULTS) -> tuple[SearchResult, SearchResult]:
     """What an agent finds without and with symmetries."""
     plain, pruned = (
-        search_alone(task, Configuration.of({"name": agent, "symmetry": symmetry}, "h_add"), options).result
+        search_in_process(task, Configuration.of({"name": agent, "symmetry": symmetry}, "h_add"), options).result
         for symmetry in (False, True)
     )
     return plain, pruned

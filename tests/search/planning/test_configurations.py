@@ -24,7 +24,7 @@ from search.heuristics import HEURISTICS
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
-from search.planning.single_search import search_alone
+from search.planning.single_search import search_in_process
 from search.solve import Solve
 from tests.helpers.benchmark_files import ROOT, SHARED
 from tests.helpers.commands import composed
@@ -125,7 +125,7 @@ def test_every_open_list_is_left_out_once() -> None:
 def test_agents_find_the_same_with_two_threads(agent: str) -> None:
     task = domain_problem("gossip", agents=7)  # of 128 worlds
     choices = (Configuration.of({"name": agent, "threads": threads}, "h_add") for threads in (1, 2))
-    found = [search_alone(task, choice, SearchOptions(Limits(max_expanded=30))).result for choice in choices]
+    found = [search_in_process(task, choice, SearchOptions(Limits(max_expanded=30))).result for choice in choices]
     alone, shared = ((one.status, one.plan, one.expanded, one.generated, one.distinct) for one in found)
     assert alone == shared
 

@@ -147,7 +147,7 @@ class _NewStates:
 
     def __init__(self, estimates: _Estimates, ids: NDArray[np.int32]) -> None:
         self.ids = ids
-        self.parents, self.actions = estimates.run.ways(ids)
+        self.parents, self.actions = estimates.run.parent_pointers(ids)
         self._estimates = estimates
 
     @cached_property

@@ -87,7 +87,7 @@ class ShorterPlans:
         """Put e-states, each once, into the frontier, and score those that were not scored before."""
         unscored = np.array([state for state in states if state not in self._scores], dtype=np.int32)
         if len(unscored):
-            scores = scored(self._heuristic, unscored, *self.run.ways(unscored))
+            scores = scored(self._heuristic, unscored, *self.run.parent_pointers(unscored))
             self._scores.update(zip(unscored.tolist(), scores.tolist(), strict=True))
         for state in states:
             score = self._scores[state]

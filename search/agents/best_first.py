@@ -54,7 +54,7 @@ class BestFirst(Agent):
         fresh, depth_of = run.root, {-1: -1}
         while True:
             if len(fresh):
-                parents, actions = run.ways(fresh)
+                parents, actions = run.parent_pointers(fresh)
                 depths = [depth_of[state] + 1 for state in parents.tolist()]
                 scores = scored(heuristic, fresh, parents, actions)
                 costs = np.rint(STEP * heuristic.steps(scores / STEP)) if self.adds_depths else scores
@@ -118,7 +118,7 @@ def _novel_first(by: str, space: StateSpace) -> Order:
 def scored(
     heuristic: Heuristic, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Scores of e-states, reached as `SearchRun.ways` says, in thousandths."""
+    """Scores of e-states, reached as `SearchRun.parent_pointers` says, in thousandths."""
     return thousandths(heuristic.name, ids, heuristic.evaluate(ids, parents, actions).scores)
 
 

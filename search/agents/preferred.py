@@ -102,7 +102,7 @@ class Preferring(_TwoQueues):
             if len(fresh):
                 scores, theirs = _evaluated(run, heuristic, fresh)
                 preferred.update(theirs)
-                _, actions = run.ways(fresh)
+                _, actions = run.parent_pointers(fresh)
                 entries = zip(scores, run.numbers(fresh), fresh.tolist(), strict=True)
                 for entry, action in zip(entries, actions.tolist(), strict=True):
                     heapq.heappush(queues[_ALL], entry)
@@ -178,7 +178,7 @@ def _evaluated(
     run: SearchRun, heuristic: Heuristic, ids: NDArray[np.int32]
 ) -> tuple[list[float], list[tuple[int, list[int]]]]:
     """Scores of e-states, and each with its preferred actions."""
-    scores, ptr, actions = heuristic.evaluate(ids, *run.ways(ids))
+    scores, ptr, actions = heuristic.evaluate(ids, *run.parent_pointers(ids))
     return thousandths(heuristic.name, ids, scores).tolist(), list(by_state(ids, ptr, actions))
 
 

@@ -153,7 +153,7 @@ class SearchRun:
         self.distinct += int(via[state] == _UNSEEN)
         via[state] = predecessor * self._n_actions + action
 
-    def ways(self, ids: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def parent_pointers(self, ids: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How seen e-states, int32[k], were reached first: from where and how, int64[k]; -1 for the initial one."""
         via = self._via[ids]
         parents, actions = np.divmod(via, self._n_actions)

@@ -150,13 +150,13 @@ class Recorder(Heuristic):
 
     def __init__(self, n_actions: int) -> None:
         self.n_actions = n_actions
-        self.ways: list[tuple[int, int, int]] = []
+        self.parent_pointers: list[tuple[int, int, int]] = []
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         return np.zeros(len(ids))
 
     def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
-        self.ways += zip(ids.tolist(), parents.tolist(), actions.tolist(), strict=True)
+        self.parent_pointers += zip(ids.tolist(), parents.tolist(), actions.tolist(), strict=True)
         ptr = np.arange(len(ids) + 1) * self.n_actions
         return Evaluation(self.score(ids), ptr, np.tile(np.arange(self.n_actions, dtype=np.int32), len(ids)))
 
@@ -166,14 +166,14 @@ def test_heuristics_are_told_how_each_e_state_was_reached(agent: str) -> None:
     task = load_problem("coin_in_the_box/pl_3")
     space, heuristic = StateSpace(task), Recorder(len(task.actions))
     result = MADE[agent].search(space, heuristic, Limits(max_expanded=30))
-    assert len(heuristic.ways) >= result.expanded
-    assert heuristic.ways[0] == (space.initial, -1, -1)
+    assert len(heuristic.parent_pointers) >= result.expanded
+    assert heuristic.parent_pointers[0] == (space.initial, -1, -1)
     evaluated = {space.initial}
-    for state, parent, action in heuristic.ways[1:]:
+    for state, parent, action in heuristic.parent_pointers[1:]:
         assert parent in evaluated
         assert space.successor(parent, action) == state
         evaluated.add(state)
-    assert len(evaluated) == len(heuristic.ways)  # each once
+    assert len(evaluated) == len(heuristic.parent_pointers)  # each once
 
 
 EXPECTED = {row["instance"]: row for row in table("expected_mastar")}

@@ -25,7 +25,7 @@ from epigym.space.space import StateSpace
 from search.agents.agent import Agent, Steps
 from search.agents.best_first import scored, thousandths
 from search.agents.novelty import NovelParts
-from search.agents.preferred import by_state, tried_for
+from search.agents.preferred import by_state, map_to_representatives
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
 from search.heuristics.goal_count import SplitGoalCount
@@ -173,7 +173,7 @@ class _NewStates:
         preferred = self._estimates.preferred
         preferred.update(by_state(self.ids, self.relaxed.helpful_ptr, self.relaxed.helpful))
         parent = int(self.parents[0])
-        tried = tried_for(self._estimates.run.space, parent, preferred.pop(parent, []))
+        tried = map_to_representatives(self._estimates.run.space, parent, preferred.pop(parent, []))
         return [action in tried for action in self.actions.tolist()]
 
     @cached_property

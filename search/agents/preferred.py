@@ -98,7 +98,7 @@ class Preferring(_TwoQueues):
             fresh = run.expand(np.array([state], dtype=np.int32))
             if run.goal is not None:
                 return SearchStatus.SOLVED
-            liked = tried_for(run.space, state, preferred.pop(state))
+            liked = map_to_representatives(run.space, state, preferred.pop(state))
             if len(fresh):
                 scores, theirs = _evaluated(run, heuristic, fresh)
                 preferred.update(theirs)
@@ -190,6 +190,6 @@ def by_state(
     return zip(ids.tolist(), (part.tolist() for part in parts), strict=True)
 
 
-def tried_for(space: StateSpace, state: int, actions: list[int]) -> frozenset[int]:
+def map_to_representatives(space: StateSpace, state: int, actions: list[int]) -> frozenset[int]:
     """What the expansion of an e-state tries for applicable actions: themselves, or what a symmetry maps them to."""
     return frozenset(space.representatives([state])[0][actions].tolist()) if actions else frozenset()

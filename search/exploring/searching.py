@@ -12,7 +12,7 @@ from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import GRACE_MEMORY, find_plan_here
 from search.planning.single_search import completed, failed
-from search.processes.supervisor import Ending, Job, watch
+from search.processes.supervisor import Job, JobResult, watch
 
 
 def searched(
@@ -29,7 +29,7 @@ def searched(
     memory = int(GRACE_MEMORY * memory_bytes(limits.memory_limit))
     with closing(watch([job], parallel=1, memory_limit=memory, preload=[__name__])) as heard:
         for each in heard:
-            if isinstance(each, Ending):
+            if isinstance(each, JobResult):
                 yield completed(each, failed(configuration, task.name, options))
             else:
                 yield None

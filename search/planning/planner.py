@@ -22,7 +22,7 @@ from search.planning.plan_files import remove_plans, unverified
 from search.planning.proofs import SLOW_SECONDS, RefutedError, confirm_unsolvable
 from search.planning.single_search import Result, completed, failed, search_in_process
 from search.processes.channel import NO_CHANNEL, Message, ProgressChannel, may_be_copied
-from search.processes.supervisor import Ending, Job, watch
+from search.processes.supervisor import Job, JobResult, watch
 
 GRACE_MEMORY = 1.02
 """The share of the memory limit at which a search is ended that does not do so by itself."""
@@ -133,7 +133,7 @@ def run_search(search: Callable[..., Result], options: SearchOptions, file: File
     try:
         with closing(running) as heard:
             for each in heard:
-                if isinstance(each, Ending):
+                if isinstance(each, JobResult):
                     ending = each
                     break
                 told = each.value if isinstance(each, Message) else told

@@ -15,7 +15,7 @@ from search.heuristics.heuristic import Heuristic
 from search.planning.configuration import Configuration
 from search.planning.options import DEFAULTS, SearchOptions
 from search.processes.channel import NO_CHANNEL, ProgressChannel
-from search.processes.supervisor import Ending
+from search.processes.supervisor import JobResult
 
 Result = TypeVar("Result", bound=SearchResult)
 
@@ -63,7 +63,7 @@ def failed(
     return SearchResult(status, agent, problem, heuristic=heuristic, consistent_beliefs=options.consistent_beliefs)
 
 
-def completed(ending: Ending, blank: Result) -> Result:
+def completed(ending: JobResult, blank: Result) -> Result:
     """The result of a search that a process made, or one that says how the process failed.
 
     Args:

@@ -39,7 +39,7 @@ class Message(NamedTuple):
     value: Any
 
 
-class Completion(NamedTuple):
+class CallResult(NamedTuple):
     """The call returned or failed.
 
     Attributes:
@@ -72,7 +72,7 @@ class ProgressChannel:
         now = monotonic()
         self.send_message(Deadline(now, inf if seconds is None else now + seconds))
 
-    def send_message(self, message: Deadline | Message | Completion) -> None:
+    def send_message(self, message: Deadline | Message | CallResult) -> None:
         """Send a message; where nobody waits any more this process ends."""
         try:
             if self._connection is not None:
@@ -105,7 +105,7 @@ def enter(sender: Connection, work: Work, takes_channel: bool, time_limit: float
         is_ours = isinstance(error, EpigymError)
         message = str(error).partition("\n")[0] if is_ours else f"{type(error).__name__}: {error}"
         detail, raised = traceback.format_exc(), _portable(error)
-    channel.send_message(Completion(value, message, detail, raised, process_time()))
+    channel.send_message(CallResult(value, message, detail, raised, process_time()))
 
 
 def may_be_copied() -> bool:

@@ -22,7 +22,7 @@ from typing import Any, ParamSpec
 
 from epigym.errors import EpigymError
 from search.agents.result import SearchStatus
-from search.processes.channel import Completion, Deadline, Message, Work, enter
+from search.processes.channel import CallResult, Deadline, Message, Work, enter
 from search.processes.tree import ProcessTree
 
 P = ParamSpec("P")
@@ -60,7 +60,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class JobResult:
     """How the process of a job ended.
 
     Attributes:
@@ -94,7 +94,7 @@ def watch(
     memory_limit: int | None = None,
     preload: Sequence[str] = (),
     copies: bool = False,
-) -> Generator[Ending | Message | None, None, None]:
+) -> Generator[JobResult | Message | None, None, None]:
     """Run jobs, `parallel` at a time, and yield each ending and what the jobs tell as it comes.
 
     At least each tenth of a second it yields None: time to see whether anybody waits still. Closing the iterator kills
@@ -143,11 +143,11 @@ def watch(
 
 
 def _only_endings(
-    watch: Callable[P, Generator[Ending | Message | None, None, None]],
-) -> Callable[P, Generator[Ending, None, None]]:
-    def endings(*args: P.args, **kwargs: P.kwargs) -> Generator[Ending, None, None]:
+    watch: Callable[P, Generator[JobResult | Message | None, None, None]],
+) -> Callable[P, Generator[JobResult, None, None]]:
+    def endings(*args: P.args, **kwargs: P.kwargs) -> Generator[JobResult, None, None]:
         with closing(watch(*args, **kwargs)) as found:
-            yield from (each for each in found if isinstance(each, Ending))
+            yield from (each for each in found if isinstance(each, JobResult))
 
     return endings
 
@@ -292,13 +292,13 @@ class _Process:
         end = self._start + START_SECONDS if self._deadline is None else self._deadline + GRACE_SECONDS
         return min(end, self._start + self._wall_limit)
 
-    def hear(self) -> tuple[list[Message], Ending | None]:
+    def hear(self) -> tuple[list[Message], JobResult | None]:
         """What it has told since, and the ending of a process that has returned or died."""
         told: list[Message] = []
         try:
             while self.connection.poll():
                 match self.connection.recv():
-                    case Completion() as end:
+                    case CallResult() as end:
                         self._process.join()
                         failure = SearchStatus.ERROR if end.message else None
                         return told, self._ending(failure, end.message, end.value, end)
@@ -314,7 +314,7 @@ class _Process:
             return told, self._ending(SearchStatus.ERROR, message)
         return told, None
 
-    def check(self) -> Ending | None:
+    def check(self) -> JobResult | None:
         """The ending of a process that exceeds a limit, which kills it, or None."""
         self._tree.look()
         self._peak = max(self._peak, self._tree.memory)
@@ -334,14 +334,14 @@ class _Process:
             self._process.join()
         self.connection.close()
 
-    def _stop(self, limit: SearchStatus) -> Ending:
+    def _stop(self, limit: SearchStatus) -> JobResult:
         self.kill()
         return self._ending(limit, f"killed from outside at the {limit.replace('_', ' ')}", self._told)
 
     def _ending(
-        self, failure: SearchStatus | None, message: str, value: Any = None, end: Completion | None = None
-    ) -> Ending:
+        self, failure: SearchStatus | None, message: str, value: Any = None, end: CallResult | None = None
+    ) -> JobResult:
         self.connection.close()
         detail, error, own_seconds = (end.detail, end.error, end.cpu_seconds) if end else ("", None, None)
         seconds, cpu_seconds = monotonic() - self._begin, self._tree.cpu_seconds(own_seconds)
-        return Ending(self._job, value, failure, message, detail, seconds, self._peak, cpu_seconds, error)
+        return JobResult(self._job, value, failure, message, detail, seconds, self._peak, cpu_seconds, error)

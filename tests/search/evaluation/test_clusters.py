@@ -31,7 +31,7 @@ from search.evaluate import Evaluate
 from search.evaluation.batch import Batch
 from search.evaluation.cluster import array
 from search.evaluation.cluster.clusters import Local, Slurm
-from search.processes.supervisor import Ending, Job
+from search.processes.supervisor import Job, JobResult
 from tests.helpers.cells import batch_of, cell_of, unmeasured
 from tests.helpers.commands import composed
 from tests.helpers.tasks import COIN
@@ -77,9 +77,9 @@ def test_an_array_is_a_partition_whose_first_tasks_start_with_the_first_cells(
 def test_what_took_long_before_comes_first_and_what_is_unknown_may_take_all_its_time(
     batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def supervise(jobs: Iterable[Job], **_: object) -> Iterator[Ending]:
+    def supervise(jobs: Iterable[Job], **_: object) -> Iterator[JobResult]:
         for job, seconds in zip(jobs, (2.0, 30.0, 700.0), strict=True):
-            yield Ending(job, None, SearchStatus.TIME_LIMIT, seconds=seconds)
+            yield JobResult(job, None, SearchStatus.TIME_LIMIT, seconds=seconds)
 
     monkeypatch.setattr("search.evaluation.batch.supervise", supervise)
     before = [replace(cell, key="0" * 64) for cell in batch.cells[:3]]  # of another program

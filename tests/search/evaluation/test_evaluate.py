@@ -39,7 +39,7 @@ from search.evaluation.grid import configurations_of, write_table
 from search.evaluation.suites import Problem
 from search.heuristics import gnn, learned
 from search.planning import planner
-from search.processes.supervisor import Ending, Job
+from search.processes.supervisor import Job, JobResult
 from tests.helpers.cells import LIMITS, batch_of, cell_of, read_table, unmeasured
 from tests.helpers.commands import composed
 from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem
@@ -260,18 +260,18 @@ def test_reading_and_grounding_count_within_the_limits(
 
 
 @pytest.fixture
-def endings(monkeypatch: pytest.MonkeyPatch) -> list[Ending]:
+def endings(monkeypatch: pytest.MonkeyPatch) -> list[JobResult]:
     """How the processes of the next cells end, in place of any process."""
-    expected: list[Ending] = []
+    expected: list[JobResult] = []
     monkeypatch.setattr(batch, "supervise", lambda jobs, **_: (replace(expected.pop(0), job=job) for job in jobs))
     return expected
 
 
-def ending(value: SearchResult | None, failure: SearchStatus | None = None, peak: int = 1 << 20) -> Ending:
-    return Ending(Job(0, int, ()), value, failure, "it failed", "Traceback …", 3.5, peak, 2.5)
+def ending(value: SearchResult | None, failure: SearchStatus | None = None, peak: int = 1 << 20) -> JobResult:
+    return JobResult(Job(0, int, ()), value, failure, "it failed", "Traceback …", 3.5, peak, 2.5)
 
 
-def test_costs_are_those_of_all_processes(cell: Cell, tmp_path: Path, endings: list[Ending]) -> None:
+def test_costs_are_those_of_all_processes(cell: Cell, tmp_path: Path, endings: list[JobResult]) -> None:
     result = cell.search()
     cell.write(tmp_path / "inside", result)
     inside = int(cell.row(tmp_path / "inside")["peak_bytes"])
@@ -285,7 +285,9 @@ def test_costs_are_those_of_all_processes(cell: Cell, tmp_path: Path, endings: l
 
 
 @pytest.mark.parametrize("failure", [SearchStatus.ERROR, SearchStatus.TIME_LIMIT, SearchStatus.MEMORY_LIMIT])
-def test_a_process_that_fails_is_a_row(coin: str, tmp_path: Path, failure: SearchStatus, endings: list[Ending]) -> None:
+def test_a_process_that_fails_is_a_row(
+    coin: str, tmp_path: Path, failure: SearchStatus, endings: list[JobResult]
+) -> None:
     endings += [ending(None, failure)] * 2
     labelled = cell_of(coin, {"name": "hfs", "label": "greedy"}, "l_pg", consistent_beliefs=True)
     assert evaluate_all([labelled, cell_of(coin)], tmp_path) == [("greedy/l_pg", failure), ("bfs", failure)]

@@ -27,7 +27,7 @@ from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.plan_files import unverified
 from search.planning.planner import find_plan
-from search.processes.supervisor import Ending, Job
+from search.processes.supervisor import Job, JobResult
 from search.solve import Solve
 from tests.helpers.commands import composed
 from tests.helpers.epddl_problem import PLANS, write_problem
@@ -63,13 +63,13 @@ def test_solve_keeps_a_rejected_plan_apart(tmp_path: Path) -> None:
     assert read_plan(tmp_path / "plan.json.unverified") == PLAN
 
 
-def ended(call: Callable[[Job], object], message: str = "") -> Callable[..., Iterator[Ending]]:
+def ended(call: Callable[[Job], object], message: str = "") -> Callable[..., Iterator[JobResult]]:
     """In place of `supervise`: the value of a call, or where there is a message the time limit, which came later."""
 
-    def supervise(jobs: Iterable[Job], **_: object) -> Iterator[Ending]:
+    def supervise(jobs: Iterable[Job], **_: object) -> Iterator[JobResult]:
         for job in jobs:
             value = call(job)
-            yield Ending(job, *((None, SearchStatus.TIME_LIMIT, message) if message else (value, None)))
+            yield JobResult(job, *((None, SearchStatus.TIME_LIMIT, message) if message else (value, None)))
 
     return supervise
 

@@ -12,7 +12,7 @@ import pytest
 
 from search.agents.result import SearchStatus
 from search.processes import supervisor
-from search.processes.supervisor import GRACE_SECONDS, Ending, Job, supervise, watch
+from search.processes.supervisor import GRACE_SECONDS, Job, JobResult, supervise, watch
 from tests.helpers import jobs
 from tests.helpers.benchmark_files import ROOT
 
@@ -42,7 +42,7 @@ def test_the_time_limit_begins_with_the_call(tmp_path: Path) -> None:
         if monotonic() > start + limit + 2 * GRACE_SECONDS and each is None:
             pipe.write_text("late")
             start = float("inf")
-    assert isinstance(each, Ending)
+    assert isinstance(each, JobResult)
     assert (each.failure, each.value) == (None, 4)
     assert each.seconds < limit + GRACE_SECONDS  # of the call
 

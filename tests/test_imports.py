@@ -160,7 +160,7 @@ def test_a_plan_of_the_competition_needs_few_libraries(tmp_path: Path) -> None:
         "assert code == 0"
     )
     found = loaded_by(script, tmp_path)
-    assert found.isdisjoint({"epigym.language.ground_json", "epigym.language.mastar", "search.planning.improving"})
+    assert found.isdisjoint({"epigym.language.ground_json", "epigym.language.mastar", "search.planning.improvement"})
     roots = {name.partition(".")[0] for name in found} - sys.stdlib_module_names
     others = {name for name in roots if name[0] != "_" and name not in PACKAGES}
     ours = {"gymnasium", "lark", "numpy", "psutil", "xxhash", "yaml"}

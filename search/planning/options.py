@@ -14,7 +14,7 @@ class SearchOptions:
     Attributes:
         limits: when to give up, enforced from outside; without them the search takes place in this process, until 600 s
             or 80 % of the free memory are used as agents see them, between expansions.
-        anytime: whether to go on for shorter plans, see `search.planning.improving`.
+        anytime: whether to go on for shorter plans, see `search.planning.improvement`.
         consistent_beliefs: whether plans are left out that make an agent believe everything, see `StateSpace`.
         verify: whether the reference re-executes plans, and checks again that there is none.
     """

@@ -93,7 +93,7 @@ def find_plan_here(
     if result.status is not SearchStatus.SOLVED or result.optimal or not options.anytime:
         return result
     assert space is not None
-    from search.planning.improving import improved  # with the searches that it needs
+    from search.planning.improvement import improved  # with the searches that it needs
 
     try:
         return improved(space, heuristic, limits, result, verified, channel)

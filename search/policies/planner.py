@@ -27,7 +27,7 @@ from search.planning.options import SearchOptions
 from search.planning.planner import File, find_plan, run_search
 from search.planning.single_search import search_in_process
 from search.policies.policy import Policy, check_policy_file
-from search.policies.searching import LimitError, PolicySearch
+from search.policies.policy_search import LimitError, PolicySearch
 from search.processes.channel import NO_CHANNEL, ProgressChannel
 
 Kind = Literal["strong", "shortest", "cyclic"]

@@ -13,7 +13,7 @@ from epigym.space.space import StateSpace
 from search.agents.limits import Limits
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.policies.policy import Policy
-from search.policies.searching import PolicySearch
+from search.policies.policy_search import PolicySearch
 from tests.helpers.policy_tasks import random_task
 from tests.oracles.policies import all_options, least_depths, strong_cyclic
 

@@ -29,7 +29,7 @@ from search.agents.run import SearchRun
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.heuristics.goal_count import GoalCount
 from search.heuristics.heuristic import Heuristic
-from search.planning import improving, planner
+from search.planning import improvement, planner
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.plan_files import unverified
@@ -77,8 +77,8 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> type[Slow]:
     """Improves the wordy plan step by step, as if none of its actions were redundant."""
     Slow.calls = []
     monkeypatch.setattr(Wordy, "looks", 7)
-    monkeypatch.setattr(improving, "ShorterPlans", Slow)
-    monkeypatch.setattr(improving, "without_redundant", lambda space, plan, budget: plan)
+    monkeypatch.setattr(improvement, "ShorterPlans", Slow)
+    monkeypatch.setattr(improvement, "without_redundant", lambda space, plan, budget: plan)
     return Slow
 
 
@@ -151,7 +151,7 @@ def test_the_time_limit_holds_while_shorter_plans_are_searched_and_not_while_one
     plan = ("lift", "look", "look", "look", "shout")
     spent = Costs(build_seconds=1.0, search_seconds=6.0)
     first = SearchResult(SearchStatus.SOLVED, "wordy", "coin", plan, costs=spent)
-    improving.improved(StateSpace(coin()), None, Limits(time_limit=10.0), first, verified, Recorder())
+    improvement.improved(StateSpace(coin()), None, Limits(time_limit=10.0), first, verified, Recorder())
     assert [seconds is None for seconds in said] == [False, True, False, True, False]
     left = [seconds for seconds in said if seconds is not None]
     assert 3.0 >= left[0] > left[1] > left[2]
@@ -180,7 +180,7 @@ def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.
 def test_what_cannot_be_improved_is_not(
     task: Callable[[], Task], configuration: str, length: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(improving, "improved", failing(AssertionError))
+    monkeypatch.setattr(improvement, "improved", failing(AssertionError))
     result = find_plan(task(), Configuration.parse(configuration), ANYTIME)
     is_found = length is not None
     assert (result.plan_length, result.optimal, len(result.history)) == (length, is_found, int(is_found))
@@ -200,7 +200,7 @@ def test_it_goes_on_in_the_same_space_with_the_same_heuristic(monkeypatch: pytes
         made.append(StateSpace(task))
         return made[-1]
 
-    monkeypatch.setattr(improving, "ShorterPlans", Watched)
+    monkeypatch.setattr(improvement, "ShorterPlans", Watched)
     monkeypatch.setattr(Configuration, "make_space", make_space)
     dfs: dict[str, Any] = {"name": "interleaved", "components": [{"agent": "dfs"}]}
     for agent, heuristic, kind in ((dfs, None, RelaxedPlan), ("hfs", "goal_count", GoalCount)):

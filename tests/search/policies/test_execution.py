@@ -17,7 +17,7 @@ from search.policies.policy import Policy
 from search.policies.validation import Node
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.strategies import sensing_task
-from tests.search.policies.test_searching import dice
+from tests.search.policies.test_policy_search import dice
 
 ROBOTS = muddy_robots(2)
 

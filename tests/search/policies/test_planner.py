@@ -26,7 +26,7 @@ from tests.helpers.benchmark_files import ROOT
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import scouts
 from tests.helpers.tasks import coin, deluded, done, hopeless
-from tests.search.policies.test_searching import dice
+from tests.search.policies.test_policy_search import dice
 
 
 def found(result: object) -> PolicyResult:

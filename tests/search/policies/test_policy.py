@@ -19,12 +19,12 @@ from epigym.task.task import EState, Event, Task
 from search.agents.limits import Limits
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.policies.policy import Policy, check_policy_file
-from search.policies.searching import PolicySearch
+from search.policies.policy_search import PolicySearch
 from search.policies.validation import Branch, Node
 from tests.epigym.space.test_outcomes import ignorant, look
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import random_task
-from tests.search.policies.test_searching import dice
+from tests.search.policies.test_policy_search import dice
 
 
 def find(task: Task, *, cyclic: bool = False, consistent_beliefs: bool = True) -> Policy | None:

@@ -14,7 +14,7 @@ from epigym.task.task import Task
 from search.agents.limits import Limits
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.policies.policy import Policy
-from search.policies.searching import LimitError, PolicySearch
+from search.policies.policy_search import LimitError, PolicySearch
 from tests.helpers.episodes import check_episodes, find_strong
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.strategies import sensing_task, tasks

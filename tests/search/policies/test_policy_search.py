@@ -18,7 +18,7 @@ from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.policies.graph import AndOrGraph
-from search.policies.searching import LimitError, PolicySearch
+from search.policies.policy_search import LimitError, PolicySearch
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import scouts
 from tests.oracles.policies import Options, all_options, least_depths, strong_cyclic

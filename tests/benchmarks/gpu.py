@@ -29,7 +29,7 @@ from learn.models.gine.network import make_network
 from learn.train import Train
 from learn.training.data_module import Batch, LabelledStates, PairRuns, TrainingData
 from learn.training.sources import Source
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 
 FOLDER = Path("outputs", "gpu")
 SAME = ("encoding=relational", "domain=room_messages", "base=h_ff")
@@ -89,7 +89,7 @@ def describe(name: str, kind: str, used: str, own: dict[str, str], others: Seque
     """The cells of a run: its trainer, time to the score that both runs reach, speeds, and the largest batch."""
     goal = max(min(score for _, score in scores(one)) for one in ("baseline", "measured"))
     seconds = next(second for second, score in scores(name) if score <= goal)
-    step, batches = prepare(composed(Train, "train", *SAME, *TRAINERS[kind], *others), kind)
+    step, batches = prepare(compose(Train, "train", *SAME, *TRAINERS[kind], *others), kind)
     loaded = list(islice(batches(0), int(own["steps"])))
     waiting = measure_time(lambda: list(islice(batches(0), len(loaded)))) / len(loaded)
     step(loaded[0])

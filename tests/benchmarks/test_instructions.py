@@ -27,11 +27,11 @@ COUNTED = re.compile(r"Collected : (\d+)")
 def test_instructions(name: str, benchmark: BenchmarkFixture, lines: list[str], tmp_path: Path) -> None:
     with TABLE.open(encoding="utf-8") as file:
         before = {row["workload"]: int(row["instructions"]) for row in csv.DictReader(file)}
-    count = benchmark.extra_info["instructions"] = benchmark.pedantic(counted, (name, tmp_path), rounds=1)
+    count = benchmark.extra_info["instructions"] = benchmark.pedantic(count_instructions, (name, tmp_path), rounds=1)
     lines.append(f"{name:20s} {count:14,d} instructions, {count / before[name]:.3f} times those of {TABLE.name}")
 
 
-def counted(name: str, folder: Path) -> int:
+def count_instructions(name: str, folder: Path) -> int:
     """Run a workload under callgrind."""
     command = [
         "valgrind",

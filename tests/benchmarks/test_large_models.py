@@ -45,7 +45,7 @@ MOST_SECONDS = 5.0
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
 
-def walked(task: Task) -> tuple[StateSpace, list[int]]:
+def walk(task: Task) -> tuple[StateSpace, list[int]]:
     """The e-states of three random walks, in a space that has expanded none of them."""
     space, walks = StateSpace(task), StateSpace(task)
     met = {space.initial}
@@ -59,7 +59,7 @@ def walked(task: Task) -> tuple[StateSpace, list[int]]:
 
 def cost(task: Task) -> str:
     """Expand the e-states of the walks, until time is up, and tell the cost of a successor."""
-    space, states = walked(task)
+    space, states = walk(task)
     start, successors = time.process_time(), 0
     for state in states:
         successors += len(space.expand([state]).action)
@@ -75,12 +75,12 @@ def cost(task: Task) -> str:
     )
 
 
-def measured(benchmark: BenchmarkFixture, lines: list[str], name: str, make: Callable[[], Task]) -> None:
+def measure(benchmark: BenchmarkFixture, lines: list[str], name: str, make: Callable[[], Task]) -> None:
     lines.append(f"{name:58s} {benchmark.pedantic(cost, (make(),), rounds=3)}")
 
 
 @cache
-def published() -> dict[str, Callable[[], Task]]:
+def list_published() -> dict[str, Callable[[], Task]]:
     return {case.name: lambda case=case: case.ground().task for case in competition_cases()}
 
 
@@ -88,15 +88,15 @@ def published() -> dict[str, Callable[[], Task]]:
 @pytest.mark.skipif(not SHARED.exists(), reason="the public files are not here")
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_successors_of_published_problems(name: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
-    measured(benchmark, lines, name, published()[name])
+    measure(benchmark, lines, name, list_published()[name])
 
 
 @pytest.mark.parametrize("name", OWN)
 def test_successors_of_own_problems(name: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
-    measured(benchmark, lines, name, OWN[name])
+    measure(benchmark, lines, name, OWN[name])
 
 
 @pytest.mark.parametrize("children", CHILDREN)
 def test_cost_against_worlds(children: int, benchmark: BenchmarkFixture, lines: list[str]) -> None:
     name = f"active_muddy_child, {children} children"
-    measured(benchmark, lines, name, partial(domain_problem, "active_muddy_child", children=children))
+    measure(benchmark, lines, name, partial(domain_problem, "active_muddy_child", children=children))

@@ -55,12 +55,12 @@ def first(space: StateSpace) -> NDArray[np.int32]:
     return np.arange(min(MOST, len(space)), dtype=np.int32)
 
 
-def walked(space: StateSpace) -> NDArray[np.int32]:
+def walk(space: StateSpace) -> NDArray[np.int32]:
     """The e-states of a random walk, which ends early where it closes in on itself."""
     return np.array(random_walk(space, np.random.default_rng(0), steps=MOST - 1)[0], dtype=np.int32)
 
 
-STATES: dict[str, Callable[[StateSpace], NDArray[np.int32]]] = {"breadth first": first, "random walk": walked}
+STATES: dict[str, Callable[[StateSpace], NDArray[np.int32]]] = {"breadth first": first, "random walk": walk}
 
 
 def describe(name: str, what: str, seconds: float) -> str:

@@ -16,7 +16,7 @@ from epigym.errors import TaskError
 from epigym.problem import domain_problem
 from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
-from tests.helpers.drawn import read, shortest_plan
+from tests.helpers.domain_problems import read, shortest_plan
 from tests.helpers.epddl_files import Case, competition_cases
 from tests.helpers.episodes import check_episodes, find_strong
 from tests.helpers.equivalence import assert_same_task

@@ -20,7 +20,7 @@ from epigym.problem import vocabulary
 from epigym.space.sampling import random_walk
 from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
-from tests.helpers.drawn import read
+from tests.helpers.domain_problems import read
 
 BASES: dict[str, dict[str, Any]] = {"blocks_world": {"tier": "clumsy"}}
 """Parameters of problems in which all others matter, where the defaults are none."""

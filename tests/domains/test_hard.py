@@ -20,7 +20,7 @@ from tests.benchmarks.suites import hard
 from tests.benchmarks.suites.__main__ import main
 from tests.benchmarks.suites.hard import GIVEN_UP, Outcome, Rung
 from tests.benchmarks.suites.hard_sizes import LINES
-from tests.benchmarks.suites.tables import store, stored
+from tests.benchmarks.suites.tables import read_rungs, store
 
 DOMAIN = "coin_in_the_box"
 LIMITS = Limits(time_limit=30.0, memory_limit="4GiB")
@@ -46,7 +46,7 @@ class Climb:
     def __call__(self, table: Path, limits: Limits = LIMITS) -> tuple[list[Rung], list[Rung], list[Rung]]:
         """The steps below, the rungs and the control."""
         hard.climb(DOMAIN, table, limits, sample=self.sample, search=self.search)
-        rungs = stored(table, Rung.read)
+        rungs = read_rungs(table, Rung.read)
         names = "below", "hard", "hard_control"
         kinds = ([one for one in rungs if kind_of(one.instance) == kind] for kind in names)
         below, kept, control = kinds
@@ -118,7 +118,7 @@ def test_started_again_it_goes_on_where_it_was(tmp_path: Path) -> None:
     climb(whole)
     assert climb.run == once
     assert whole.read_bytes() == content
-    rows = [row for row in stored(whole, dict) if row["instance"] not in ("hard_control_02", "hard_control_05")]
+    rows = [row for row in read_rungs(whole, dict) if row["instance"] not in ("hard_control_02", "hard_control_05")]
     store([row for row in rows if kind_of(row["instance"]) != "hard" or row["step"] in "345"], cut)
     again = Climb()
     again(cut)
@@ -139,8 +139,8 @@ def test_the_program_searches_in_fact_and_equally_each_time(tmp_path: Path, monk
         monkeypatch.setitem(LINES, DOMAIN, Growth(growing, walk=(4, 8), subgoals=(3, 6)))
         out = tmp_path / str(steps) / "hard.csv"
         main(["hard", "--domain", DOMAIN, "--out", str(out), "--parallel", "2"])
-        tables.append([{key: row[key] for key in row if not key.endswith(".seconds")} for row in stored(out, dict)])
-        rungs = stored(out, Rung.read)
+        tables.append([{key: row[key] for key in row if not key.endswith(".seconds")} for row in read_rungs(out, dict)])
+        rungs = read_rungs(out, Rung.read)
         assert [rung.instance for rung in rungs] == ["below_01", "below_02"][:steps]
         assert {status for rung in rungs for status in statuses(rung)} == {"solved"}
         assert all(int(one.expanded) > 0 and float(one.seconds) > 0 for one in rungs[-1].outcomes.values())

@@ -13,9 +13,9 @@ from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
 from tests.benchmarks.suites.hard import GIVEN_UP, Rung, searches
 from tests.benchmarks.suites.hard_sizes import LINES
-from tests.benchmarks.suites.tables import stored
+from tests.benchmarks.suites.tables import read_rungs
 
-RUNGS = stored(HARD, Rung.read)
+RUNGS = read_rungs(HARD, Rung.read)
 LEFT_OUT = {"consecutive_numbers"}  # every search solves every step of its line
 HARD = {"active_muddy_child", "assembly_line", "blocks_world", "gossip", "grapevine", "room_messages"}
 SMALL = 2_000  # worlds of the initial e-state and actions of a problem that is built here

@@ -10,7 +10,7 @@ from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
 from search.agents.breadth_first import BreadthFirst
 from search.agents.result import SearchStatus
-from tests.helpers.drawn import read, shortest_plan
+from tests.helpers.domain_problems import read, shortest_plan
 
 PLANS = {
     "active_muddy_child/amc_03_02_clean": "ask_c2 ask_c3",

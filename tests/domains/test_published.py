@@ -14,7 +14,7 @@ from domains.suites import SUITES
 from epigym.features.types import FeatureTypes
 from epigym.language import parse_mastar
 from tests.helpers.benchmark_files import BENCHMARKS, mastar_files, table
-from tests.helpers.drawn import read
+from tests.helpers.domain_problems import read
 from tests.helpers.epddl_files import Case, competition_cases
 from tests.helpers.equivalence import assert_same_task
 

@@ -30,7 +30,7 @@ def table(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def published_task(row: dict[str, str]) -> Task:
+def load_published_task(row: dict[str, str]) -> Task:
     """The task of a row of `expected_mastar`; some of the texts contradict themselves, which only warns."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ProblemWarning)

@@ -35,5 +35,5 @@ def read_table(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def unmeasured(folder: Path) -> list[dict[str, str]]:
+def read_outcomes(folder: Path) -> list[dict[str, str]]:
     return [{name: row[name] for name in row if name not in MEASURED} for row in read_table(folder)]

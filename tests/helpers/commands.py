@@ -6,7 +6,7 @@ from dataclasses import fields
 from importlib import import_module
 from typing import TypeVar
 
-from hydra import compose, initialize_config_dir
+import hydra
 
 from epigym.cli.settings import Settings, read
 from epigym.config.packages import PLACE
@@ -21,8 +21,8 @@ def settings_of(door: str) -> type[Settings]:
     return found
 
 
-def composed(kind: type[S], name: str, *overrides: str) -> S:
+def compose(kind: type[S], name: str, *overrides: str) -> S:
     """The settings of `conf/<name>.yaml` with overrides."""
-    with initialize_config_dir(str(PLACE / "conf"), version_base="1.3"):
+    with hydra.initialize_config_dir(str(PLACE / "conf"), version_base="1.3"):
         folder = ["run_dir=outputs"] if "run_dir" in {entry.name for entry in fields(kind)} else []
-        return read(compose(name, [*folder, *overrides]), kind, overrides)
+        return read(hydra.compose(name, [*folder, *overrides]), kind, overrides)

@@ -37,8 +37,8 @@ def assert_same_task(
         assert _action(mine, first) == _action(other, second), f"{mine.name} is not {other.name}"
     states = [StateSpace(task).model(0).state for task in (ours, theirs)]
     assert _estate(states[0], first) == _estate(states[1], second)
-    found = explored(ours, most_expanded, seconds)
-    assert explored(theirs, len(found[0])) == found
+    found = explore(ours, most_expanded, seconds)
+    assert explore(theirs, len(found[0])) == found
 
 
 def assert_read_back(task: Task, again: Task, most: int = 60) -> None:
@@ -47,10 +47,10 @@ def assert_read_back(task: Task, again: Task, most: int = 60) -> None:
     assert again.agents == task.agents
     assert [action.name for action in again.actions] == [action.name for action in task.actions]
     assert canonical(again.initial, again.fluents) == canonical(task.initial, again.fluents)
-    assert explored(again, most) == explored(task, most)
+    assert explore(again, most) == explore(task, most)
 
 
-def explored(task: Task, most: int, seconds: float = inf) -> tuple[list[object], list[bool], list[int]]:
+def explore(task: Task, most: int, seconds: float = inf) -> tuple[list[object], list[bool], list[int]]:
     """The transitions of breadth-first search, however it is cut; which e-states are goals, and their worlds."""
     space, transitions, start = StateSpace(task), list[object](), time.monotonic()
     while len(transitions) < min(most, len(space)) and time.monotonic() - start < seconds:

@@ -29,27 +29,27 @@ def rows_of(run: Path) -> list[dict[str, float]]:
         return [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
 
 
-def same(first: Any, second: Any) -> bool:
+def is_same(first: Any, second: Any) -> bool:
     """Whether two values are equal, tensors bit by bit."""
     if isinstance(first, torch.Tensor):
         return first.dtype == second.dtype and torch.equal(first, second)
     if isinstance(first, dict):
-        return first.keys() == second.keys() and all(same(first[name], second[name]) for name in first)
+        return first.keys() == second.keys() and all(is_same(first[name], second[name]) for name in first)
     if isinstance(first, list | tuple):
-        return len(first) == len(second) and all(map(same, first, second))
+        return len(first) == len(second) and all(map(is_same, first, second))
     return bool(first == second)
 
 
-def without_seconds(rows: list[dict[str, float]]) -> list[dict[str, float]]:
+def drop_seconds(rows: list[dict[str, float]]) -> list[dict[str, float]]:
     return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
 
 
-def check_same(first: Path, second: Path) -> None:
+def assert_same(first: Path, second: Path) -> None:
     """See that the folders of two runs hold the same checkpoints and metrics."""
-    assert without_seconds(rows_of(first)) == without_seconds(rows_of(second))
+    assert drop_seconds(rows_of(first)) == drop_seconds(rows_of(second))
     for name in ("best", "last"):
         one, two = (read_all(run / "checkpoints" / f"{name}.ckpt") for run in (first, second))
         assert one["global_step"] == two["global_step"]
         assert one.keys() == two.keys()
         for part in one.keys() - {"callbacks", "loops"}:  # these hold folders and seconds
-            assert same(one[part], two[part]), (name, part)
+            assert is_same(one[part], two[part]), (name, part)

@@ -155,7 +155,7 @@ def _observability(agents: Names, kinds: Names) -> st.SearchStrategy[tuple[tuple
     return st.builds(lambda first, last: (*first, (TRUE, last)), conditional, kind)
 
 
-def renumbered(estate: EState, seed: int) -> EState:
+def renumber(estate: EState, seed: int) -> EState:
     """The same e-state with its worlds in random order."""
     order = list(range(len(estate.valuations)))
     random.Random(seed).shuffle(order)  # order[new] = old
@@ -322,11 +322,11 @@ def _whether(rng: random.Random, unknown: str, others: Sequence[str], agents: Se
 def _telling_action(rng: random.Random, name: str, fluents: Sequence[str], agents: Sequence[str]) -> Action:
     """A change, something sensed or announced, or both at once."""
 
-    def told() -> Formula:
+    def draw_belief() -> Formula:
         return _belief(rng, rng.choice([0, 0, 1]), fluents, agents)
 
     def condition() -> Formula:
-        return TRUE if rng.random() < 0.6 else told()
+        return TRUE if rng.random() < 0.6 else draw_belief()
 
     def effects() -> tuple[Effect, ...]:
         changes = rng.choices(fluents, k=rng.choice([0, 1, 1, 2, 3]))
@@ -335,10 +335,10 @@ def _telling_action(rng: random.Random, name: str, fluents: Sequence[str], agent
     contents = [
         TRUE,
         TRUE,
-        told(),
-        and_(told(), told()),
-        or_(told(), and_(told(), told())),
-        or_(actually(told()), told()),
+        draw_belief(),
+        and_(draw_belief(), draw_belief()),
+        or_(draw_belief(), and_(draw_belief(), draw_belief())),
+        or_(actually(draw_belief()), draw_belief()),
     ]
     content = rng.choice(contents)
     kinds = ["sees", "sees", *WATCHING]
@@ -349,7 +349,7 @@ def _telling_action(rng: random.Random, name: str, fluents: Sequence[str], agent
         designated=rng.choice([(0,), (0, 1)]),
         relations={kind: tuple(map(frozenset, rows)) for kind, rows in WATCHING.items()},
         observability=tuple(
-            (*((told(), rng.choice(kinds)) for _ in range(rng.choice([0, 0, 1, 2]))), (TRUE, rng.choice(kinds)))
+            (*((draw_belief(), rng.choice(kinds)) for _ in range(rng.choice([0, 0, 1, 2]))), (TRUE, rng.choice(kinds)))
             for _ in agents
         ),
     )

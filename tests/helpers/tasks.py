@@ -69,14 +69,14 @@ def hopeless() -> Task:
     return parse_mastar(COIN.replace("executable shout if B(a, tail), tail", "executable shout if tail, -tail"))
 
 
-def deluded() -> Task:
+def delusion() -> Task:
     """Flip behind b's back, then tell it what it believes to be false: the only plan, after which b believes all."""
     return parse_mastar(DELUDED)
 
 
-def done() -> Task:
+def trivial() -> Task:
     """A task whose goal holds at the start."""
     return parse_mastar(COUNTER.replace("goal r; goal -p;", "goal -p;"))
 
 
-SOLVABLE = {"coin": coin, "counter": counter, "done": done}
+SOLVABLE = {"coin": coin, "counter": counter, "done": trivial}

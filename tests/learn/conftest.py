@@ -14,7 +14,7 @@ from learn.data.dataset import DataSet
 from learn.data.explorers import ExplorerSettings
 from learn.train import Train, train
 from learn.training import trial
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 from tests.helpers.runs import HASH, PROBLEM, Fit
 
 
@@ -38,7 +38,7 @@ def fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fit:
 
     def make(*overrides: str, run: str = "run") -> dict[str, float]:
         folder = tmp_path / run
-        train(composed(Train, "train", f"run_dir={folder}", *overrides))
+        train(compose(Train, "train", f"run_dir={folder}", *overrides))
         metrics: dict[str, float] = json.loads((folder / "run.json").read_text())["metrics"]
         return metrics
 

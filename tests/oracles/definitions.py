@@ -30,12 +30,12 @@ def truth(agents: Sequence[str], estate: EState, formula: Formula) -> set[int]:
         case Op.BELIEVES | Op.EVERYBODY:
             return {w for w in worlds if all(rows[w] <= parts[0] for rows in named)}
         case Op.COMMON:
-            return {w for w in worlds if reached(named, frozenset().union(*(rows[w] for rows in named))) <= parts[0]}
+            return {w for w in worlds if reach(named, frozenset().union(*(rows[w] for rows in named))) <= parts[0]}
         case Op.ACTUALLY:
             return {w for w in worlds if all(v in parts[0] for v in estate.designated)}
 
 
-def reached(relations: Sequence[Sequence[frozenset[int]]], worlds: Iterable[int]) -> set[int]:
+def reach(relations: Sequence[Sequence[frozenset[int]]], worlds: Iterable[int]) -> set[int]:
     """These worlds, and those to which steps of the relations lead from them."""
     found: set[int] = set()
     queue = set(worlds)
@@ -81,7 +81,7 @@ def update(task: Task, estate: EState, action: Action) -> EState:
 
 def reachable(estate: EState) -> EState:
     """The part that designated worlds reach, in the same order."""
-    kept = sorted(reached(estate.successors, estate.designated))
+    kept = sorted(reach(estate.successors, estate.designated))
     number = {old: new for new, old in enumerate(kept)}
     return EState(
         tuple(estate.valuations[old] for old in kept),

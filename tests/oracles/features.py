@@ -45,7 +45,7 @@ def features(task: Task, tables: FeatureTables, estate: EState, level: int, worl
     found.update(atoms.colours(coarse=True).values())
     colours = atoms.nodes()
     for _ in range(level):
-        colours = refined(task, tables, colours)
+        colours = refine(task, tables, colours)
         found.update(colours.values())
     values = {colour: float(count) for colour, count in found.items()}
     for colour, value in of_worlds(task, tables, estate) if worlds else []:
@@ -104,7 +104,7 @@ class Atoms:
                 return True
 
 
-def refined(task: Task, tables: FeatureTables, colours: dict[Node, int]) -> dict[Node, int]:
+def refine(task: Task, tables: FeatureTables, colours: dict[Node, int]) -> dict[Node, int]:
     """One round."""
     own: defaultdict[Node, set[int]] = defaultdict(set)
     for node, colour in colours.items():
@@ -165,7 +165,7 @@ def random_tables(task: Task, seed: int, most_types: int = 8) -> FeatureTables:
     def some(*shape: int) -> NDArray[np.uint64]:
         return rng.choice(types, size=shape)
 
-    def ragged(rows: int) -> Edges:
+    def draw_edges(rows: int) -> Edges:
         ptr = np.cumsum([0, *rng.integers(4, size=rows)], dtype=np.int64)
         numbers, labels = rng.integers(objects, size=ptr[-1], dtype=np.int32), rng.integers(3, size=ptr[-1])
         return Edges(ptr, numbers, labels.astype(np.uint64))
@@ -189,9 +189,9 @@ def random_tables(task: Task, seed: int, most_types: int = 8) -> FeatureTables:
         fact_fine=some(facts),
         relevant_fluent=rng.random(fluents) < share,
         relevant_belief=rng.random((agents, fluents)) < share,
-        fluent_edges=ragged(fluents),
-        goal_edges=ragged(len(goal)),
-        fact_edges=ragged(facts),
+        fluent_edges=draw_edges(fluents),
+        goal_edges=draw_edges(len(goal)),
+        fact_edges=draw_edges(facts),
         goal_children=children,
     )
 

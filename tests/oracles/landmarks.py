@@ -22,14 +22,14 @@ class Landmarks:
         self.goal = {part for subgoal in relaxation.goal for part in conjuncts(subgoal) if part is not TRUE}
         self.reached: set[Formula] = set()
         if self._reaches_goal(None):
-            open_ = [formula for formula in self._mentioned() if not self._true(formula, None, set())]
+            open_ = [formula for formula in self._collect() if not self._true(formula, None, set())]
             self.reached = {formula for formula in open_ if not self._reaches_goal(formula)}
 
     def before(self, landmark: Formula) -> set[Formula]:
         """The landmarks that whatever may make this one true for the first time requires."""
         if landmark not in self.reached:
             return set()
-        added = self._added(landmark)
+        added = self._add_facts(landmark)
         required = [
             set(conjuncts(supporter.requirement))
             for fact in self._relaxation.facts_below(landmark)
@@ -39,10 +39,10 @@ class Landmarks:
         return self.reached.intersection(*required)
 
     def _reaches_goal(self, without: Formula | None) -> bool:
-        added = self._added(without)
+        added = self._add_facts(without)
         return all(self._true(subgoal, without, added) for subgoal in self._relaxation.goal)
 
-    def _added(self, without: Formula | None) -> set[Formula]:
+    def _add_facts(self, without: Formula | None) -> set[Formula]:
         """The facts that some sequence of operators adds, without one formula ever being true."""
         added: set[Formula] = set()
         while True:
@@ -70,7 +70,7 @@ class Landmarks:
             )
         )
 
-    def _mentioned(self) -> set[Formula]:
+    def _collect(self) -> set[Formula]:
         """Whatever a relaxed plan may make true that is no conjunction."""
         found: set[Formula] = set()
         border = [*self._relaxation.goal]

@@ -51,7 +51,7 @@ def _normal(formula: Formula, positive: bool = True, *, read: bool) -> Formula:
             return and_(*parts) if (formula.op is Op.AND) is positive else or_(*parts)
         case Op.BELIEVES | Op.EVERYBODY | Op.COMMON:
             inside = conjuncts(_normal(formula.children[0], read=read))
-            parts = conjuncts(and_(*(_believed(formula, part) for part in inside)))
+            parts = conjuncts(and_(*(_distribute_belief(formula, part) for part in inside)))
             return and_(*parts) if positive else or_(*map(not_, parts))
         case Op.ACTUALLY:
             inner = formula.children[0]
@@ -63,7 +63,7 @@ def _normal(formula: Formula, positive: bool = True, *, read: bool) -> Formula:
             return formula if positive else not_(formula)
 
 
-def _believed(box: Formula, part: Formula) -> Formula:
+def _distribute_belief(box: Formula, part: Formula) -> Formula:
     """The belief `box` in `part` instead; what is actually so does not depend on who believes it."""
     if part.unnegated.op is Op.ACTUALLY:
         return part
@@ -290,7 +290,7 @@ class Relaxation:
                 found += [way for part in formula.children for way in ways(part)]
             case Op.BELIEVES | Op.COMMON:
                 observed = [[self._observes(action, agent, types[agent])] for agent in formula.agents]
-                if reached := _reached(action, event, formula, types):
+                if reached := _reach_events(action, event, formula, types):
                     below = (*above, formula)
                     added = [self._ways(action, after, formula.children[0], types, below) for after in reached]
                     found += all_of([*observed, *added])
@@ -300,7 +300,7 @@ class Relaxation:
                 [agent] = inner.agents
                 observed = [[self._observes(action, agent, types[agent])]]
                 denied = normal_form(not_(inner.children[0]))
-                for after in _reached(action, event, inner, types):
+                for after in _reach_events(action, event, inner, types):
                     happens = considers_possible(agent, action.events[after].precondition)
                     possible = [Way(possible=frozenset({_below(above, happens)}))]
                     denials = self._ways(action, after, denied, types, (*above, inner))
@@ -318,7 +318,7 @@ def _distinct(subgoals: Iterable[Formula]) -> Iterator[Formula]:
         seen.add(parts)
 
 
-def _reached(action: Action, event: int, belief: Formula, types: Mapping[str, str]) -> list[int]:
+def _reach_events(action: Action, event: int, belief: Formula, types: Mapping[str, str]) -> list[int]:
     """The events that the agents of a belief consider possible, for common belief in one or more steps."""
     relations = [action.relations[types[agent]] for agent in belief.agents]
     found: set[int] = set()

@@ -14,29 +14,29 @@ from tests.helpers.strategies import alike, random_estate, telling_task
 Images = Mapping[str, str]  # of the names that change
 
 
-def renamed_formula(formula: Formula, images: Images) -> Formula:
+def rename_formula(formula: Formula, images: Images) -> Formula:
     """The formula with agents and fluents exchanged; agents and fluents have different names."""
-    children = tuple(renamed_formula(child, images) for child in formula.children)
+    children = tuple(rename_formula(child, images) for child in formula.children)
     agents = tuple(sorted(images.get(agent, agent) for agent in formula.agents))
     return Formula(formula.op, images.get(formula.name, formula.name), agents, children)
 
 
-def renamed_action(action: Action, images: Images, agents: tuple[str, ...], name: str) -> Action:
+def rename_action(action: Action, images: Images, agents: tuple[str, ...], name: str) -> Action:
     """The action with agents and fluents exchanged, under another name."""
     observability = dict(zip(agents, action.observability, strict=True))
     return replace(
         action,
         name=name,
-        applicability=renamed_formula(action.applicability, images),
+        applicability=rename_formula(action.applicability, images),
         events=tuple(
             Event(
                 event.name,
-                renamed_formula(event.precondition, images),
+                rename_formula(event.precondition, images),
                 tuple(
                     replace(
                         effect,
                         fluent=images.get(effect.fluent, effect.fluent),
-                        condition=renamed_formula(effect.condition, images),
+                        condition=rename_formula(effect.condition, images),
                     )
                     for effect in event.effects
                 ),
@@ -44,13 +44,13 @@ def renamed_action(action: Action, images: Images, agents: tuple[str, ...], name
             for event in action.events
         ),
         observability=tuple(
-            tuple((renamed_formula(condition, images), kind) for condition, kind in conditions)
+            tuple((rename_formula(condition, images), kind) for condition, kind in conditions)
             for conditions in (observability[images.get(agent, agent)] for agent in agents)
         ),
     )
 
 
-def renamed_estate(estate: EState, images: Images, agents: tuple[str, ...]) -> EState:
+def rename_estate(estate: EState, images: Images, agents: tuple[str, ...]) -> EState:
     """The e-state with agents and fluents exchanged; an exchange is its own inverse."""
     rows = dict(zip(agents, estate.successors, strict=True))
     return replace(
@@ -68,16 +68,16 @@ def symmetric_task(seed: int) -> Task:
     """A random task that stays as it is when x and y are exchanged, and so does its initial e-state."""
     rng = random.Random(seed)
     task = telling_task(rng, FLUENTS, AGENTS)
-    images = [renamed_action(action, EXCHANGE, AGENTS, f"{action.name}_too") for action in task.actions]
-    goal = tuple(dict.fromkeys([*task.goal, *(renamed_formula(subgoal, EXCHANGE) for subgoal in task.goal)]))
-    return replace(task, actions=(*task.actions, *images), goal=goal, initial=_doubled(rng))
+    images = [rename_action(action, EXCHANGE, AGENTS, f"{action.name}_too") for action in task.actions]
+    goal = tuple(dict.fromkeys([*task.goal, *(rename_formula(subgoal, EXCHANGE) for subgoal in task.goal)]))
+    return replace(task, actions=(*task.actions, *images), goal=goal, initial=_double(rng))
 
 
-def _doubled(rng: random.Random) -> EState:
+def _double(rng: random.Random) -> EState:
     """A random e-state beside its image, and a designated world that looks at both in the same way."""
     count = rng.randint(2, 3)
     one = random_estate(rng, count, FLUENTS, AGENTS)
-    other = renamed_estate(one, EXCHANGE, AGENTS)
+    other = rename_estate(one, EXCHANGE, AGENTS)
     seen = rng.sample(range(2 * count + 1), rng.randint(1, 3))
     mirrored = [w if w == 2 * count else (w + count) % (2 * count) for w in seen]
     return EState(

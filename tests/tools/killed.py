@@ -40,14 +40,14 @@ from learn.training import fitting  # noqa: F401 - the same
 from learn.training.report import pictures
 from search.evaluate import Evaluate, evaluate
 from search.evaluation.cell import MEASURED
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 from tests.helpers.runs import SEARCHED
 
 PROBLEMS = ("collaboration_communication/2_2_3_pl_4", "coin_in_the_box/pl_3")
 
 
 def _rollouts() -> Callable[[], None]:
-    settings = composed(Rollouts, "rollouts", f"problem=[{','.join(PROBLEMS)}]", "run_dir=run")
+    settings = compose(Rollouts, "rollouts", f"problem=[{','.join(PROBLEMS)}]", "run_dir=run")
     return lambda: rollouts(settings)
 
 
@@ -61,11 +61,11 @@ SMALL = (
 
 
 def _training(*given: str) -> Callable[[], None]:
-    settings = composed(Train, "train", *given, "run_dir=run", "resume=true")
+    settings = compose(Train, "train", *given, "run_dir=run", "resume=true")
     return lambda: train(settings)
 
 
-def _succeeds(code: object) -> None:
+def _assert_success(code: object) -> None:
     assert code == ExitCode.SUCCESS, code
 
 
@@ -76,7 +76,7 @@ def _sweep() -> Callable[[], None]:
         try:
             learn.train.main()
         except SystemExit as stop:
-            _succeeds(stop.code)
+            _assert_success(stop.code)
 
     return command
 
@@ -84,11 +84,11 @@ def _sweep() -> Callable[[], None]:
 def _evaluation() -> Callable[[], None]:
     agents = "agents=[bfs,dfs,{name: hfs, label: one},{name: hfs, label: two}]"
     limits = ("memory_limit=2GiB", "parallel=2")
-    settings = composed(Evaluate, "evaluate", f"problems=[{','.join(PROBLEMS)}]", agents, *limits, "folder=run")
+    settings = compose(Evaluate, "evaluate", f"problems=[{','.join(PROBLEMS)}]", agents, *limits, "folder=run")
 
     def command() -> None:
         sys.modules["__main__"] = ModuleType("__main__")  # which processes of searches would import
-        _succeeds(evaluate(settings))
+        _assert_success(evaluate(settings))
 
     return command
 
@@ -174,7 +174,7 @@ def results(kind: str, folder: Path) -> dict[str, Any]:
             record = read_checksummed(path, "")
             found[path.name] = {name: value for name, value in record.items() if name != "seconds"}
     for run in {"training": ["run"], "searched": ["run"], "sweep": ["sweep/0", "sweep/1"]}.get(kind, []):
-        found[run] = _trained(folder / run)
+        found[run] = _read_training(folder / run)
     return found
 
 
@@ -188,7 +188,7 @@ def _data_sets(folder: Path) -> dict[str, Any]:
     return found
 
 
-def _trained(run: Path) -> dict[str, Any]:
+def _read_training(run: Path) -> dict[str, Any]:
     record = read_checksummed(run / "run.json", "")
     times = {"seconds", "train/waiting_share"}
     found: dict[str, Any] = {"metrics": {name: value for name, value in record["metrics"].items() if name not in times}}

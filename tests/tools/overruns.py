@@ -78,7 +78,7 @@ def configurations(checkpoint: str) -> Iterator[Configuration]:
                     break
 
 
-def measured(task: Task, configuration: Configuration, limits: Limits) -> Overrun:
+def measure_search(task: Task, configuration: Configuration, limits: Limits) -> Overrun:
     """Search, in a process that does nothing else."""
     start = monotonic()
     result = find_plan(task, configuration, SearchOptions(limits))
@@ -100,7 +100,7 @@ def measure(task: Task, chosen: list[Configuration], seconds: float, memory: str
     """Measure each with little time and with little memory, one after the other."""
     for limits in (Limits(time_limit=seconds, memory_limit=MUCH), Limits(time_limit=LONG, memory_limit=memory)):
         for configuration in chosen:
-            [ending] = supervise([Job(0, measured, (task, configuration, limits))], parallel=1, copies=True)
+            [ending] = supervise([Job(0, measure_search, (task, configuration, limits))], parallel=1, copies=True)
             if ending.failure:
                 print(configuration.label, ending.message, flush=True)
             else:
@@ -115,7 +115,7 @@ def large_problem(name: str) -> Task:
         return load_epddl(case.problem, case.domain, case.libraries)
 
 
-def untrained(path: str) -> None:
+def write_untrained(path: str) -> None:
     """Write the checkpoint of a regressor with random weights."""
     from tests.helpers.trained import write_checkpoint
 
@@ -133,7 +133,7 @@ def main() -> None:
     rows: list[Overrun] = []
     with TemporaryDirectory() as folder:
         checkpoint = str(Path(folder, "untrained.ckpt"))
-        [_] = supervise([Job(0, untrained, (checkpoint,))], parallel=1)
+        [_] = supervise([Job(0, write_untrained, (checkpoint,))], parallel=1)
         for row in measure(task, list(configurations(checkpoint)), options.seconds, options.memory):
             rows.append(row)
             print(f"{row.configuration:28s} {row.status:14s} {'killed' if row.is_killed else '':6s} "

@@ -40,7 +40,7 @@ from search.planning.options import SearchOptions
 from search.planning.single_search import completed, failed
 from search.processes.supervisor import Job, supervise
 from tests.benchmarks.suites.hard_sizes import LINES
-from tests.benchmarks.suites.tables import Source, store, stored
+from tests.benchmarks.suites.tables import Source, read_rungs, store
 
 GIVEN_UP: Final = "given_up"
 """The status of a search that is not run, as it failed on two lower steps in a row."""
@@ -206,7 +206,7 @@ def climb(
     line = LINES[domain]
     sample = sample or partial(sample_apart, domain, line, limits)
     search = search or partial(run_searches, limits=limits, parallel=parallel)
-    rungs = [rung for rung in stored(table, Rung.read) if rung.domain == domain]
+    rungs = [rung for rung in read_rungs(table, Rung.read) if rung.domain == domain]
     control = [rung for rung in rungs if rung.is_control]
     rungs = [rung for rung in rungs if not rung.is_control]
     rungs.sort(key=lambda rung: rung.step)
@@ -214,7 +214,7 @@ def climb(
     with Progress() as progress:
         bar = progress.add_task(domain, total=len(line), completed=len(rungs))
         while len(rungs) < len(line) and not _is_over(rungs):
-            rungs.append(_measured(sample(len(rungs) + 1, 0), rungs, limits, search))
+            rungs.append(_measure(sample(len(rungs) + 1, 0), rungs, limits, search))
             store([rungs[-1].row()], table)
             progress.advance(bar)
         for problem in _control(domain, rungs, control, sample):
@@ -275,10 +275,10 @@ def draw(
     task = source.space.task
     counts = len(task.fluents), len(task.agents), len(task.actions)
     drawn = Rung(domain, "", text, step, seed, " ".join(plan), len(plan), *counts, "")
-    return replace(drawn, validated=_validated(drawn.task(), plan, reference_worlds))
+    return replace(drawn, validated=_validate(drawn.task(), plan, reference_worlds))
 
 
-def _validated(task: Task, plan: Sequence[str], reference_worlds: int) -> str:
+def _validate(task: Task, plan: Sequence[str], reference_worlds: int) -> str:
     """What has executed a plan.
 
     Raises:
@@ -296,7 +296,7 @@ def _validated(task: Task, plan: Sequence[str], reference_worlds: int) -> str:
     return "reference" if is_small else "space"
 
 
-def _measured(drawn: Rung, lower: Sequence[Rung], limits: Limits, search: Searcher) -> Rung:
+def _measure(drawn: Rung, lower: Sequence[Rung], limits: Limits, search: Searcher) -> Rung:
     """A rung with the outcome of every search, and with its name."""
     last = lower[-_FAILURES:]
     given_up = {

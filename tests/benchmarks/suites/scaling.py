@@ -36,7 +36,7 @@ from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.processes.supervisor import Job, supervise
-from tests.benchmarks.suites.tables import Source, store, stored
+from tests.benchmarks.suites.tables import Source, read_rungs, store
 
 _GROWTH = 2.5
 _SEEDS = 1000  # how far apart the seeds of the rungs are
@@ -197,7 +197,7 @@ def measure(rungs: Sequence[Rung], limits: Limits) -> list[Rung]:
 
 def read(path: Path) -> list[Rung]:
     """The rungs of a table."""
-    return stored(path, lambda row: Rung(**row))  # type: ignore[arg-type]
+    return read_rungs(path, lambda row: Rung(**row))  # type: ignore[arg-type]
 
 
 def _size(rung: Rung) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class Source:
         return [self.space.task.actions[index].name for index in goal.plan]
 
 
-def stored(path: Path, read: Callable[[dict[str, str]], R]) -> list[R]:
+def read_rungs(path: Path, read: Callable[[dict[str, str]], R]) -> list[R]:
     """The rungs of a table; none where there is no table.
 
     Args:
@@ -60,6 +60,6 @@ def stored(path: Path, read: Callable[[dict[str, str]], R]) -> list[R]:
 
 def store(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
     """Put rungs into a table, in the place of those of the same name; readers see the old table or all of the new."""
-    known = {(row["domain"], row["instance"]): row for row in (*stored(path, dict), *rows)}
+    known = {(row["domain"], row["instance"]): row for row in (*read_rungs(path, dict), *rows)}
     ordered = [known[key] for key in sorted(known)]
     write_rows(path, list(ordered[0]), ordered)

@@ -14,7 +14,7 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import Formula
 from epigym.task.task import EState, Task
 from tests.helpers import strategies
-from tests.helpers.benchmark_files import published_task, table
+from tests.helpers.benchmark_files import load_published_task, table
 from tests.helpers.comparison import Comparison, random_plan
 
 SEQUENCES_PER_DOMAIN = 1000
@@ -50,7 +50,7 @@ def test_random_tasks_of_many_worlds(worlds: int, task: Task, seed: int, relatio
     both = Comparison(dataclasses.replace(task, initial=initial), formulas)
     for action in both.actions[both.space.initial]:
         both.step(both.space.initial, action)
-    assert both.space.intern(strategies.renumbered(initial, seed)) == both.space.initial
+    assert both.space.intern(strategies.renumber(initial, seed)) == both.space.initial
 
 
 @settings(max_examples=15)
@@ -75,7 +75,7 @@ def test_worlds_that_a_long_chain_tells_apart(worlds: int, agents: tuple[str, ..
     initial = EState(valuations, (directed,) if len(agents) == 1 else (even, odd), (0,))
     both = Comparison(Task("chain", ("p",), agents, (), initial, ()), [])
     assert both.space.world_counts([0]).tolist() == [worlds]
-    assert both.space.intern(strategies.renumbered(initial, 1)) == both.space.initial
+    assert both.space.intern(strategies.renumber(initial, 1)) == both.space.initial
     assert len(both.space) == 1
 
 
@@ -84,7 +84,7 @@ def test_worlds_that_a_long_chain_tells_apart(worlds: int, agents: tuple[str, ..
 def test_interning_ignores_the_order_and_the_number_of_worlds(estate: EState, seed: int) -> None:
     task = Task("t", strategies.FLUENTS, strategies.AGENTS, (), estate, ())
     space = StateSpace(task)
-    assert space.intern(strategies.renumbered(estate, seed)) == space.initial
+    assert space.intern(strategies.renumber(estate, seed)) == space.initial
     assert space.intern(reference.contract(estate)) == space.initial
     assert space.intern(space.model(space.initial).state) == space.initial
     assert len(space) == 1
@@ -109,7 +109,7 @@ def test_different_ids_are_told_apart_by_a_formula(left: EState, right: EState) 
 def test_random_plans_of_published_problems(row: dict[str, str]) -> None:
     files = sum(other["domain"] == row["domain"] for other in table("expected_mastar"))
     rng = random.Random(row["instance"])
-    task = published_task(row)
+    task = load_published_task(row)
     formulas = [strategies.random_formula(rng, 3, task.fluents, task.agents) for _ in range(10)]
     both = Comparison(task, formulas)
     for _ in range(-(-SEQUENCES_PER_DOMAIN // files)):

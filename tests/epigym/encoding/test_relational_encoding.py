@@ -25,7 +25,7 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, believes, fluent
 from epigym.task.task import EState, Task
 from tests.helpers import strategies
-from tests.helpers.structured import structured, walk_by_other_names
+from tests.helpers.structures import add_structure, walk_by_other_names
 from tests.helpers.tasks import coin
 from tests.oracles.relational_graphs import Graph, split_goal, types_of
 
@@ -86,7 +86,7 @@ def assert_equal_graphs(encoder: RelationalEncoder, ids: Sequence[int], goal: Se
     st.integers(0, 2**32 - 1),
 )
 def test_graphs_of_random_tasks_are_those_of_plain_python(task: Task, other: Formula, seed: int) -> None:
-    for one in (task, structured(task, seed)):
+    for one in (task, add_structure(task, seed)):
         spaces, states = walk_by_other_names(one, seed)
         encoder = RelationalEncoder(spaces[0], Relational(types_per_node=2 + seed % 2, type_ids=1 + seed % 1000))
         assert_equal_graphs(encoder, states[0])
@@ -172,7 +172,7 @@ def assert_alike(task: Task, seed: int) -> None:
 @given(strategies.tasks() | strategies.tasks(agents=("c", "a", "b"), max_designated=4), st.integers(0, 2**32 - 1))
 def test_names_and_orders_do_not_matter_in_random_tasks(task: Task, seed: int) -> None:
     assert_alike(task, seed)
-    assert_alike(structured(task, seed), seed)
+    assert_alike(add_structure(task, seed), seed)
 
 
 def test_ids_mean_the_same_in_problems_of_different_sizes() -> None:

@@ -17,9 +17,9 @@ from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from tests.helpers import strategies
-from tests.helpers.renamed import renamed
-from tests.helpers.structured import walked
-from tests.helpers.tasks import deluded
+from tests.helpers.renaming import rename_task
+from tests.helpers.structures import walk_states
+from tests.helpers.tasks import delusion
 from tests.oracles import features as twin
 from tests.oracles.symmetric import muddy_children
 
@@ -35,7 +35,7 @@ PROBLEMS = (
 def written(task: Task, level: int = 2, *, worlds: bool = True, seed: int = 0) -> dict[int, str]:
     """The texts of what a random walk meets; they are those of its features and of types."""
     space, types = StateSpace(task), FeatureTypes(task)
-    ids = walked(space, seed)
+    ids = walk_states(space, seed)
     found = texts(space, types, level, worlds, ids)
     expected = set(RelationalFeatures(space, types.tables, level, worlds)(ids).colour.tolist())
     others = found.keys() - expected
@@ -53,7 +53,7 @@ def written(task: Task, level: int = 2, *, worlds: bool = True, seed: int = 0) -
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_a_feature_has_as_many_names_as_it_counts(problem: str, level: int) -> None:
     space = StateSpace(load_problem(problem))
-    types, state = FeatureTypes(space.task), walked(space)[-1]
+    types, state = FeatureTypes(space.task), walk_states(space)[-1]
     found = names(space, types, level, False, state)
     _, colours, values = RelationalFeatures(space, types.tables, level, False)(np.array([state]))
     counts = dict(zip(colours.tolist(), values.tolist(), strict=True))
@@ -91,7 +91,7 @@ def test_names_do_not_occur_in_texts_and_different_features_have_different_ones(
     task = load_problem(problem)
     found = written(task)
     assert len(set(found.values())) == len(found)
-    assert not any("z" in text for text in written(renamed(task, 0)[0]).values())  # all names begin with z there
+    assert not any("z" in text for text in written(rename_task(task, 0)[0]).values())  # all names begin with z there
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def lines(space: StateSpace, state: int, level: int = 0) -> list[str]:
     ],
 )
 def test_what_is_so_is_in_words(plan: tuple[int, ...], expected: str) -> None:
-    space = StateSpace(deluded())
+    space = StateSpace(delusion())
     state = reduce(space.successor, plan, space.initial)
     assert any(re.fullmatch(expected, line) for line in lines(space, state))
 

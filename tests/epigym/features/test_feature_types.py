@@ -20,8 +20,8 @@ from epigym.space.signature import word
 from epigym.task.formula import Formula, believes, common, fluent, not_, or_
 from epigym.task.task import Task
 from tests.helpers import strategies
-from tests.helpers.structured import structured, walk_by_other_names
-from tests.helpers.tasks import COIN, coin, deluded
+from tests.helpers.structures import add_structure, walk_by_other_names
+from tests.helpers.tasks import COIN, coin, delusion
 from tests.oracles.features import LEVELS
 
 PROBLEMS = (
@@ -56,7 +56,7 @@ def assert_alike(task: Task, seed: int, levels: tuple[tuple[int, bool], ...] = L
 @given(strategies.tasks() | strategies.tasks(agents=("c", "a", "b"), max_designated=4), st.integers(0, 2**32 - 1))
 def test_names_and_orders_do_not_matter_in_random_tasks(task: Task, seed: int) -> None:
     assert_alike(task, seed)
-    assert_alike(structured(task, seed), seed)
+    assert_alike(add_structure(task, seed), seed)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -233,4 +233,4 @@ def test_domains_are_told_apart_by_their_predicates_and_actions() -> None:
 def test_the_goal_is_no_part_of_the_schema() -> None:
     plain, nested = (parse_mastar(COIN.replace("goal B(b, tail);", text)) for text in ("goal open;", "goal tail;"))
     assert FeatureTypes(plain).schema == FeatureTypes(nested).schema == FeatureTypes(coin()).schema
-    assert FeatureTypes(coin()).schema != FeatureTypes(deluded()).schema
+    assert FeatureTypes(coin()).schema != FeatureTypes(delusion()).schema

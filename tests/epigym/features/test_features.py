@@ -19,8 +19,8 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import fluent
 from epigym.task.task import Task
 from tests.helpers import strategies
-from tests.helpers.structured import walked
-from tests.helpers.tasks import coin, deluded
+from tests.helpers.structures import walk_states
+from tests.helpers.tasks import coin, delusion
 from tests.oracles import features as twin
 
 
@@ -44,7 +44,7 @@ def assert_agreement(space: StateSpace, tables: FeatureTables, states: list[int]
 )
 def test_on_random_tasks(task: Task, seed: int, how: tuple[int, bool]) -> None:
     space = StateSpace(task)
-    assert_agreement(space, twin.random_tables(task, seed), walked(space, seed), *how)
+    assert_agreement(space, twin.random_tables(task, seed), walk_states(space, seed), *how)
 
 
 @pytest.mark.parametrize("how", twin.LEVELS)
@@ -64,12 +64,12 @@ def test_on_random_tasks(task: Task, seed: int, how: tuple[int, bool]) -> None:
 def test_on_problems_of_the_domains(problem: str, how: tuple[int, bool]) -> None:
     space = StateSpace(load_problem(problem))
     for seed in range(3):
-        assert_agreement(space, twin.random_tables(space.task, seed), walked(space, seed), *how)
+        assert_agreement(space, twin.random_tables(space.task, seed), walk_states(space, seed), *how)
 
 
 @pytest.mark.parametrize("how", twin.LEVELS)
 def test_of_agents_that_believe_everything(how: tuple[int, bool]) -> None:
-    space = StateSpace(deluded())
+    space = StateSpace(delusion())
     told = space.successor(space.successor(0, 0), 1)
     assert any(not row for rows in space.model(told).state.successors for row in rows)
     assert_agreement(space, twin.random_tables(space.task, 0), [0, told], *how)

@@ -17,8 +17,8 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import Formula
 from epigym.task.task import Task
 from tests.helpers import strategies
-from tests.helpers.benchmark_files import published_task, table
-from tests.helpers.tasks import coin, counter, done, hopeless
+from tests.helpers.benchmark_files import load_published_task, table
+from tests.helpers.tasks import coin, counter, hopeless, trivial
 from tests.oracles import landmarks as twin
 from tests.oracles import relaxation
 
@@ -61,7 +61,7 @@ def test_on_problems_of_the_domains(problem: str) -> None:
 @pytest.mark.reference
 @pytest.mark.parametrize("row", table("expected_mastar"), ids=lambda row: row["instance"])
 def test_on_published_problems(row: dict[str, str]) -> None:
-    task = published_task(row)
+    task = load_published_task(row)
     if len(task.actions) > SMALL:
         pytest.skip("too large for the twin")
     assert_agreement(task)
@@ -108,4 +108,4 @@ def test_where_the_relaxation_is_blind_only_the_goal() -> None:
 
 
 def test_a_goal_that_holds_is_a_landmark_too() -> None:
-    assert shown(done())[0] == {"-p"}
+    assert shown(trivial())[0] == {"-p"}

@@ -35,7 +35,7 @@ from epigym.task.formula import (
 )
 from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers import strategies
-from tests.helpers.benchmark_files import published_task, table
+from tests.helpers.benchmark_files import load_published_task, table
 from tests.helpers.epddl_files import Case, competition_cases, toolkit_cases
 from tests.oracles import relaxation as twin
 
@@ -105,7 +105,7 @@ def test_on_problems_of_the_domains(problem: str) -> None:
 @pytest.mark.reference
 @pytest.mark.parametrize("row", table("expected_mastar"), ids=lambda row: row["instance"])
 def test_on_published_problems(row: dict[str, str]) -> None:
-    task = published_task(row)
+    task = load_published_task(row)
     if len(task.actions) > SMALL:
         pytest.skip("too large for the twin")
     assert_agreement(task, 1, 0)

@@ -30,7 +30,7 @@ from epigym.task.formula import (
 )
 from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers import strategies
-from tests.helpers.tasks import COIN, coin, counter, done, hopeless
+from tests.helpers.tasks import COIN, coin, counter, hopeless, trivial
 
 P, Q, R = map(fluent, "pqr")
 AGENTS = ("a", "b")
@@ -97,7 +97,7 @@ def test_an_ontic_chain() -> None:
     after = Relaxation(space)([space.successor(0, 0)])
     assert after.h_add[0] == 3
     assert after.helpful.tolist() == [1, 3]
-    assert plan_of(done()) == (0, 0, set(), set())
+    assert plan_of(trivial()) == (0, 0, set(), set())
 
 
 def test_sensing_and_a_public_announcement() -> None:

@@ -16,9 +16,9 @@ from epigym.reference import semantics as reference
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import table
 from tests.helpers.comparison import Comparison, random_plan
-from tests.helpers.drawn import shortest_plan
+from tests.helpers.domain_problems import shortest_plan
 from tests.helpers.epddl_files import Case, competition_cases, toolkit_cases
-from tests.helpers.equivalence import explored
+from tests.helpers.equivalence import explore
 
 pytestmark = pytest.mark.reference
 
@@ -85,4 +85,4 @@ def test_problems_without_plans() -> None:
 def test_ground_json_has_the_same_state_space(case: Case) -> None:
     specification = case.ground()
     again = ground_json.from_json(json.loads(json.dumps(ground_json.to_json(specification))))
-    assert explored(specification.task, 200) == explored(again, 200)
+    assert explore(specification.task, 200) == explore(again, 200)

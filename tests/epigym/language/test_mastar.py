@@ -22,7 +22,7 @@ from epigym.task.formula import (
 )
 from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers import strategies
-from tests.helpers.benchmark_files import published_task, table
+from tests.helpers.benchmark_files import load_published_task, table
 
 P, Q, R = fluent("p"), fluent("q"), fluent("r")
 HEAD = "fluent p, q, r; agent a, b, c; action act; goal p; initially p, -q, -r; initially C([a,b,c], p, -q, -r); "
@@ -269,7 +269,7 @@ def test_knowing_whether_removes_the_links_between_worlds_that_differ() -> None:
 @pytest.mark.reference
 @pytest.mark.parametrize("row", table("expected_mastar"), ids=lambda row: row["instance"])
 def test_published_problems_have_the_sizes_that_are_known(row: dict[str, str]) -> None:
-    task = published_task(row)
+    task = load_published_task(row)
     sizes = (len(task.fluents), len(task.agents), len(task.actions), len(task.initial.valuations))
     assert sizes == tuple(int(row[column]) for column in ("n_fluents", "n_agents", "n_actions", "init_worlds"))
 

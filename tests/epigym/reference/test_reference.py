@@ -224,7 +224,7 @@ def test_canonical_form_by_hand() -> None:
 
 @given(strategies.estates(), st.integers(0, 99))
 def test_canonical_form_ignores_the_order_of_worlds(estate: EState, seed: int) -> None:
-    renumbered = strategies.renumbered(estate, seed)
+    renumbered = strategies.renumber(estate, seed)
     assert reference.canonical(renumbered, strategies.FLUENTS) == reference.canonical(estate, strategies.FLUENTS)
 
 

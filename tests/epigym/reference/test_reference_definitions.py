@@ -22,7 +22,7 @@ FLUENTS, AGENTS = strategies.FLUENTS, strategies.AGENTS
 SIZES = [64, 65, 512, 513]
 
 
-def check_updates(task: Task) -> None:
+def assert_updates(task: Task) -> None:
     """Hold applicability, update and contraction against the definitions for all actions of a task."""
     here = task.initial
     for action in task.actions:
@@ -38,7 +38,7 @@ def check_updates(task: Task) -> None:
         assert reference.apply(task, here, action) == reference.contract(after)
 
 
-def check_canonical(estate: EState) -> None:
+def assert_canonical(estate: EState) -> None:
     small = definitions.contract(estate)
     truth = [tuple(name in valuation for name in FLUENTS) for valuation in small.valuations]
     rank = definitions.ranks(small, truth)
@@ -73,20 +73,20 @@ def test_truth_is_as_defined_in_many_worlds(worlds: int, formula: Formula, seed:
 
 @given(strategies.tasks(max_worlds=5, max_designated=3))
 def test_updates_are_as_defined(task: Task) -> None:
-    check_updates(task)
+    assert_updates(task)
 
 
 @pytest.mark.parametrize("worlds", SIZES)
 @settings(max_examples=3)
 @given(task=strategies.tasks(max_worlds=1, max_actions=1), seed=st.integers(0, 2**32))
 def test_updates_are_as_defined_in_many_worlds(worlds: int, task: Task, seed: int) -> None:
-    check_updates(dataclasses.replace(task, initial=large(seed, worlds)))
+    assert_updates(dataclasses.replace(task, initial=large(seed, worlds)))
 
 
 @given(strategies.estates(max_worlds=7, max_designated=3))
 def test_contraction_and_canonical_form_are_as_defined(estate: EState) -> None:
     assert reference.contract(estate) == definitions.contract(estate)
-    check_canonical(estate)
+    assert_canonical(estate)
 
 
 @pytest.mark.parametrize("worlds", SIZES)
@@ -95,7 +95,7 @@ def test_contraction_and_canonical_form_are_as_defined(estate: EState) -> None:
 def test_contraction_and_canonical_form_are_as_defined_in_many_worlds(worlds: int, seed: int) -> None:
     rng, estate = random.Random(seed), large(seed, worlds)
     assert reference.contract(estate) == definitions.contract(estate)
-    check_canonical(estate)
+    assert_canonical(estate)
     # Every world of a small e-state some times over, its successors any copies of those that it has.
     small = strategies.random_estate(rng, 9, FLUENTS, AGENTS)
     original = [*range(9), *rng.choices(range(9), k=worlds - 9)]

@@ -21,7 +21,7 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
 from epigym.task.task import EState, Task
 from tests.helpers import strategies
-from tests.helpers.tasks import deluded
+from tests.helpers.tasks import delusion
 
 FLIP, SHOUT = 0, 1
 
@@ -30,7 +30,7 @@ LOST = EState((frozenset({"tail"}), frozenset({"tail"})), ((frozenset({1}),) * 2
 
 
 def lost() -> Task:
-    return dataclasses.replace(deluded(), initial=LOST)
+    return dataclasses.replace(delusion(), initial=LOST)
 
 
 @settings(max_examples=200)
@@ -102,7 +102,7 @@ def test_allowed_in_e_states_of_many_worlds(worlds: int, task: Task, seed: int) 
 
 
 def test_the_only_plan_makes_an_agent_believe_everything() -> None:
-    task = deluded()
+    task = delusion()
     assert reference.validate(task, ["flip", "shout"]).collapsed == ("b",)
     space = StateSpace(task, consistent_beliefs=True)
     flipped = space.successor(space.initial, FLIP)
@@ -115,7 +115,7 @@ def test_the_only_plan_makes_an_agent_believe_everything() -> None:
 
 
 def test_validation_says_at_which_step_who_collapses() -> None:
-    task = deluded()
+    task = delusion()
     verdict = reference.validate(task, ["flip", "flip", "shout", "flip"], consistent_beliefs=True)
     assert (verdict.valid, verdict.step, verdict.collapsed) == (False, 3, ("b",))
     assert verdict.reason == (
@@ -148,7 +148,7 @@ def test_the_error_survives_the_way_between_processes() -> None:
 
 
 def test_the_mask_of_an_environment_rules_collapse_out() -> None:
-    env = EpistemicEnv(deluded(), consistent_beliefs=True)
+    env = EpistemicEnv(delusion(), consistent_beliefs=True)
     env.reset()
     *_, info = env.step(np.int64(FLIP))
     assert info["action_mask"].tolist() == env.action_masks().tolist() == [1, 0]
@@ -157,7 +157,7 @@ def test_the_mask_of_an_environment_rules_collapse_out() -> None:
     assert (env.state, terminated, info["invalid_action"], info["collapsed_agents"]) == (state, False, True, ())
     again = pickle.loads(pickle.dumps(env))
     assert again.action_masks().tolist() == [1, 0]
-    free = EpistemicEnv(deluded())
+    free = EpistemicEnv(delusion())
     free.restore_state(env.clone_state())
     assert free.action_masks().tolist() == [1, 1]
     *_, terminated, _, info = free.step(np.int64(SHOUT))
@@ -165,7 +165,7 @@ def test_the_mask_of_an_environment_rules_collapse_out() -> None:
     for attempt in (lambda: env.restore_state(free.clone_state()), lambda: env.reset(options={"state": free.model()})):
         with pytest.raises(CollapseError, match="'b' believes everything in the e-state given"):
             attempt()
-    strict = EpistemicEnv(deluded(), consistent_beliefs=True, invalid_action="error")
+    strict = EpistemicEnv(delusion(), consistent_beliefs=True, invalid_action="error")
     strict.restore_state(env.clone_state())
     with pytest.raises(EpigymError, match=r"action 'shout' would make an agent believe everything; .*action_mask"):
         strict.step(np.int64(SHOUT))

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from epigym.problem import domain_problem, load_problem
 from epigym.space.signature import signature
 from epigym.task.task import EState, Task
-from tests.helpers.renamed import renamed
+from tests.helpers.renaming import rename_task
 from tests.helpers.strategies import tasks
 
 
 @given(tasks(), st.integers(0, 1000))
 def test_names_and_orders_do_not_matter(task: Task, seed: int) -> None:
-    assert signature(renamed(task, seed, operands=True)[0]) == signature(task)
+    assert signature(rename_task(task, seed, operands=True)[0]) == signature(task)
 
 
 @pytest.mark.parametrize(

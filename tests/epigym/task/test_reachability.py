@@ -35,7 +35,7 @@ def reached(task: Task, count: int) -> Iterable[EState]:
         state += 1
 
 
-def never_denies(task: Task, count: int, formulas: Iterable[Formula]) -> None:
+def assert_never_denies(task: Task, count: int, formulas: Iterable[Formula]) -> None:
     """Whatever holds in a reached e-state may be reached, of the formulas and of conjunctions of literals."""
     for estate in reached(task, count):
         literals = [literal(name, value) for name in task.fluents for value in (True, False)]
@@ -48,14 +48,14 @@ def never_denies(task: Task, count: int, formulas: Iterable[Formula]) -> None:
 @settings(max_examples=200)
 @given(strategies.tasks(), st.lists(strategies.formulas(2), min_size=3, max_size=3))
 def test_what_is_reached_is_never_denied(task: Task, formulas: list[Formula]) -> None:
-    never_denies(task, 10, [*formulas, and_(*task.goal)])
+    assert_never_denies(task, 10, [*formulas, and_(*task.goal)])
 
 
 @settings(max_examples=100)
 @given(st.integers(0, 1 << 32))
 def test_nor_in_tasks_as_people_write_them(seed: int) -> None:
     task = strategies.telling_task(random.Random(seed))
-    never_denies(task, 20, task.goal)
+    assert_never_denies(task, 20, task.goal)
 
 
 def make(effect: Effect, *, if_: Formula = TRUE, before: Formula = TRUE, designated: bool = True) -> Action:

@@ -16,7 +16,7 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, and_, believes, fluent, not_, or_
 from epigym.task.symmetry import Symmetry, symmetries
 from epigym.task.task import Action, Effect, EState, Event, Task
-from tests.oracles.symmetric import EXCHANGE, muddy_children, renamed_estate, symmetric_task
+from tests.oracles.symmetric import EXCHANGE, muddy_children, rename_estate, symmetric_task
 
 SEEDS = st.integers(0, 2**32)
 PROBLEMS = ["epistemic_gossip", "coin_in_the_box/pl_5", "assembly_line", "collaboration_communication", "grapevine"]
@@ -51,7 +51,7 @@ def firsts(task: Task, found: list[Symmetry], state: EState) -> list[int]:
     applicable = reference.applicable_actions(task, state)
     orbits = [{action} for action in range(len(task.actions))]
     for symmetry in found:
-        there = renamed_estate(state, images(task, symmetry), task.agents)
+        there = rename_estate(state, images(task, symmetry), task.agents)
         if reference.canonical(there, task.fluents) != here:
             continue
         for one, other in symmetry.actions:
@@ -103,29 +103,29 @@ def test_the_orbits_of_problems_are_those_of_plain_python(problem: str) -> None:
 
 @given(SEEDS, SEEDS)
 def test_symmetries_of_random_tasks_commute_with_updates(seed: int, choose: int) -> None:
-    check_updates(symmetric_task(seed), choose)
+    assert_updates(symmetric_task(seed), choose)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_symmetries_of_problems_commute_with_updates(problem: str) -> None:
     for choose in range(0, 4000, 801):
-        check_updates(load_problem(problem), choose)
+        assert_updates(load_problem(problem), choose)
 
 
-def check_updates(task: Task, choose: int) -> None:
+def assert_updates(task: Task, choose: int) -> None:
     """Hold what symmetries are said to be against the reference, in an e-state some actions away."""
     space = StateSpace(task, symmetry=True)
     state = space.model(walk(space, 3, choose)[-1]).state
     for symmetry in space.symmetries:
         exchange = images(task, symmetry)
-        image = renamed_estate(state, exchange, task.agents)
+        image = rename_estate(state, exchange, task.agents)
         assert all(reference.subgoals(task, image)) == all(reference.subgoals(task, state))
         partner = {a: b for pair in symmetry.actions for a, b in (pair, pair[::-1])}
         for number, action in enumerate(task.actions):
             other = task.actions[partner.get(number, number)]
             assert reference.applicable(task, state, action) == reference.applicable(task, image, other)
             if reference.applicable(task, state, action):
-                left = renamed_estate(reference.apply(task, state, action), exchange, task.agents)
+                left = rename_estate(reference.apply(task, state, action), exchange, task.agents)
                 right = reference.apply(task, image, other)
                 assert reference.canonical(left, task.fluents) == reference.canonical(right, task.fluents)
 

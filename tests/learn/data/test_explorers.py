@@ -22,7 +22,7 @@ from learn.data.collecting import collect
 from learn.data.dataset import cached
 from learn.data.explorers import Exploration, ExplorerSettings, discard_probability, explore, is_sparse, keep
 from learn.data.labels import UNREACHABLE
-from tests.helpers.tasks import deluded
+from tests.helpers.tasks import delusion
 
 SMALL = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
 
@@ -263,7 +263,7 @@ def test_an_environment_is_explored_as_its_space_and_task(path: str, name: str, 
     env = gymnasium.make("epi/Problem-v0", path=path)
     settings, encoding = ExplorerSettings(name, max_visited=200, max_depth=15), {"name": "hash", "width": 64}
     sources = (env, env.unwrapped.space, load_problem(path), path)
-    check_equal([explore(source, settings) for source in sources])
+    assert_equal([explore(source, settings) for source in sources])
     sets = [collect([source], settings, encoding, tmp_path / str(n))[0] for n, source in enumerate(sources)]
     assert len({data.folder.name for data in sets}) == 1
     assert len({(data.folder / "arrays.safetensors").read_bytes() for data in sets}) == 1
@@ -282,7 +282,7 @@ def test_a_start_and_goal_that_were_drawn_are_explored_as_their_task(name: str, 
         task = replace(task, initial=central.model().state)
     settings = ExplorerSettings(name, max_visited=200, max_depth=6)
     ours, theirs = explore(env, settings), explore(task, settings)
-    check_equal([ours, theirs])
+    assert_equal([ours, theirs])
     assert (ours.distance == 0).any()
     [data] = collect([env], settings, {"name": "hash"}, tmp_path / "ours")
     [other] = collect([theirs.task], settings, {"name": "hash"}, tmp_path / "theirs")
@@ -290,7 +290,7 @@ def test_a_start_and_goal_that_were_drawn_are_explored_as_their_task(name: str, 
 
 
 def test_what_a_space_forbids_is_not_explored(tmp_path: Path) -> None:
-    task = replace(deluded(), goal=())
+    task = replace(delusion(), goal=())
     free, forbidding = (StateSpace(task, consistent_beliefs=forbidden) for forbidden in (False, True))
     counts = []
     for source, forbidden in ((free, False), (forbidding, False), (task, True), (task, False)):
@@ -306,7 +306,7 @@ def test_what_is_no_source_is_not_explored(tmp_path: Path) -> None:
             call(ExplorerSettings())
 
 
-def check_equal(explorations: list[Exploration]) -> None:
+def assert_equal(explorations: list[Exploration]) -> None:
     """All explorations are the same, to the bit."""
     first, *others = explorations
     for other in others:

@@ -23,7 +23,7 @@ from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from tests.helpers.own_domains import write_museum
-from tests.helpers.tasks import coin, done, hopeless
+from tests.helpers.tasks import coin, hopeless, trivial
 
 FILES = {
     "c1.epddl": domains.text("room_messages", agents=2, rooms=4, seed=0),
@@ -115,9 +115,9 @@ def test_of_a_single_problem_every_second_goal_validates(folder: Path) -> None:
 
 
 def test_an_own_goal_that_holds_at_the_start_is_in_neither_part() -> None:
-    learned, validating = sample_files([done()], draws=5, validation=5, seed=0)
+    learned, validating = sample_files([trivial()], draws=5, validation=5, seed=0)
     assert learned
-    assert done().goal not in [task.goal for task in [*learned, *validating]]
+    assert trivial().goal not in [task.goal for task in [*learned, *validating]]
 
 
 def test_a_goal_that_is_learned_from_does_not_validate_under_another_name(tmp_path: Path) -> None:

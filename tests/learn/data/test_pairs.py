@@ -22,7 +22,7 @@ from learn.data.pairs import Pairs, pairs_of, pairs_of_plan, rollout_of
 from learn.training.linear.aggregation import states_along
 from search.agents import make_agent
 from search.heuristics import make_heuristic
-from tests.helpers.tasks import coin, deluded, done, hopeless
+from tests.helpers.tasks import coin, delusion, hopeless, trivial
 
 PROBLEMS = (
     "collaboration_communication/2_2_3_pl_6",
@@ -203,7 +203,7 @@ def test_what_is_too_large_or_leaves_nothing_to_choose_is_no_problem_to_learn_fr
     assert pairs_of(gossip, expansions=5, max_states=64, seed=0) is not None
     assert pairs_of(gossip, expansions=5, max_states=63, seed=0) is None
     assert pairs_of(hopeless(), expansions=5, max_states=MOST, seed=0) is None
-    assert pairs_of(done(), expansions=0, max_states=MOST, seed=0) is None
+    assert pairs_of(trivial(), expansions=0, max_states=MOST, seed=0) is None
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -247,7 +247,7 @@ def test_a_plan_is_preferred_to_what_it_leaves_aside() -> None:
 
 def flipped() -> Task:
     """Of three e-states; in one of the two with the goal an agent is left with nothing to believe in."""
-    return replace(deluded(), goal=(fluent("tail"),))
+    return replace(delusion(), goal=(fluent("tail"),))
 
 
 @pytest.mark.parametrize("name", ["dfs", "exhaustive"])

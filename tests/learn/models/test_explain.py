@@ -17,7 +17,7 @@ from learn.models.linear.explaining import Explanation
 from learn.models.linear.explaining import explain as explained
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation, write_model
 from tests.helpers import tasks
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 
 PROBLEM = "coin_in_the_box/pl_5"
 PLAN = ("open_a", "peek_a")
@@ -96,7 +96,7 @@ class Printed:
 
 
 def printed(capsys: pytest.CaptureFixture[str], *overrides: str) -> Printed:
-    explain(composed(Explain, "explain", *overrides))
+    explain(compose(Explain, "explain", *overrides))
     return Printed(capsys.readouterr().out)
 
 
@@ -155,20 +155,20 @@ def test_only_the_top_is_listed(file: Path, capsys: pytest.CaptureFixture[str]) 
 )
 def test_a_wrong_action_is_named(file: Path, plan: str, message: str) -> None:
     with pytest.raises(UsageError, match=re.escape(message)):
-        explain(composed(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={file}", f"after={plan}"))
+        explain(compose(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={file}", f"after={plan}"))
 
 
 def test_collapse_is_refused_where_it_is_forbidden(tmp_path: Path, file: Path) -> None:
     (tmp_path / "deluded.txt").write_text(tasks.DELUDED)
     settings = [f"problem={tmp_path / 'deluded.txt'}", f"checkpoint={file}", "after=[flip,shout]"]
-    explain(composed(Explain, "explain", *settings))
+    explain(compose(Explain, "explain", *settings))
     with pytest.raises(UsageError, match="after, step 2: agent 'b' believes everything"):
-        explain(composed(Explain, "explain", *settings, "consistent_beliefs=true"))
+        explain(compose(Explain, "explain", *settings, "consistent_beliefs=true"))
 
 
 def test_a_wrong_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match=r"gone\.json"):
-        explain(composed(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={tmp_path / 'gone.json'}"))
+        explain(compose(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={tmp_path / 'gone.json'}"))
     write_checksummed(tmp_path / "wrong.json", {})
     with pytest.raises(CheckpointError, match="no linear model"):
-        explain(composed(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={tmp_path / 'wrong.json'}"))
+        explain(compose(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={tmp_path / 'wrong.json'}"))

@@ -27,7 +27,7 @@ from learn.models.checkpoints import Trained, write
 from learn.models.gine.explaining import explain, measure_influence, name_nodes
 from learn.models.gine.model import write_network
 from learn.models.gine.scorer import as_model, make_scorer
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 from tests.helpers.trained import SMALL, content_of, random_trained
 
 PROBLEM = "coin_in_the_box/pl_5"
@@ -138,7 +138,7 @@ def test_a_network_is_explained_from_both_of_its_files(tmp_path: Path, capsys: p
     said = []
     for file in (tmp_path / "best.ckpt", tmp_path / "model.json"):
         settings = [f"problem={PROBLEM}", f"checkpoint={file}", f"after=[{','.join(PLAN)}]", "top=4"]
-        print_explanation(composed(Explain, "explain", *settings))
+        print_explanation(compose(Explain, "explain", *settings))
         said.append(capsys.readouterr().out.splitlines())
         assert said[-1][0] == f"{PROBLEM} after {', '.join(PLAN)}, by {file} (network)"
     assert said[0][1:] == said[1][1:]

@@ -56,7 +56,7 @@ def made(seed: int = 0, features: int = 6, **changes: Any) -> LinearModel:
     return replace(model, **changes)
 
 
-def check_equal(one: LinearModel, other: LinearModel) -> None:
+def assert_equal(one: LinearModel, other: LinearModel) -> None:
     for entry in fields(LinearModel):
         expected, found = getattr(one, entry.name), getattr(other, entry.name)
         if isinstance(expected, np.ndarray):
@@ -78,12 +78,12 @@ def check_equal(one: LinearModel, other: LinearModel) -> None:
 def test_a_file_says_all_of_a_model(tmp_path: Path, changes: dict[str, Any]) -> None:
     model = made(**changes)
     write_model(model, tmp_path / "model.json")
-    check_equal(model, read_model(tmp_path / "model.json"))
+    assert_equal(model, read_model(tmp_path / "model.json"))
 
 
 def test_a_file_may_say_that_e_states_are_scored_and_nothing_else(tmp_path: Path) -> None:
     path = rewritten(tmp_path, lambda data: data["representation"].update(of="states"))
-    check_equal(made(), read_model(path))
+    assert_equal(made(), read_model(path))
     path = rewritten(tmp_path, lambda data: data["representation"].update(of="actions"))
     message = f"{path}: no linear model: it scores actions, not e-states: train it again"
     with pytest.raises(CheckpointError, match=rf"^{re.escape(message)}$"):

@@ -26,7 +26,7 @@ from learn.models.checkpoints import Trained
 from learn.models.gine.network import GineNetwork, make_network
 from learn.models.gine.scorer import NetworkScorer
 from tests.helpers import strategies
-from tests.helpers.structured import structured, walk_by_other_names
+from tests.helpers.structures import add_structure, walk_by_other_names
 from tests.helpers.tasks import coin, counter
 from tests.helpers.trained import SMALL, random_trained
 
@@ -162,7 +162,7 @@ def check_alike(task: Task, seed: int) -> None:
 @given(strategies.tasks() | strategies.tasks(agents=("c", "a", "b"), max_designated=4), st.integers(0, 2**32 - 1))
 def test_names_do_not_matter_in_random_tasks(task: Task, seed: int) -> None:
     check_alike(task, seed)
-    check_alike(structured(task, seed), seed)
+    check_alike(add_structure(task, seed), seed)
 
 
 @pytest.mark.parametrize(

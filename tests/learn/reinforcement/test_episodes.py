@@ -20,7 +20,7 @@ from learn.data.dataset import make_samples
 from learn.data.explorers import ExplorerSettings, explore
 from learn.reinforcement.episodes import write_minari
 from learn.rollouts import Rollouts, rollouts
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 
 PROBLEM = "coin_in_the_box/pl_3"
 NAME = "epigym/coin_in_the_box_pl_3-v0"
@@ -63,14 +63,12 @@ def test_minari_reads_what_the_environment_does(encoding: str, tmp_path: Path, m
 
 
 def test_the_command_writes_one_for_each_problem(tmp_path: Path) -> None:
-    settings = composed(
-        Rollouts, "rollouts", f"problem={PROBLEM}", "format=minari", "episodes=3", f"outputs={tmp_path}"
-    )
+    settings = compose(Rollouts, "rollouts", f"problem={PROBLEM}", "format=minari", "episodes=3", f"outputs={tmp_path}")
     rollouts(replace(settings, run_dir=tmp_path / "run"))
     assert (tmp_path / "minari" / NAME / "data" / "metadata.json").exists()
     assert [path.name for path in (tmp_path / "minari").iterdir()] == ["epigym"]
     with pytest.raises(UsageError, match="episodes=3: there are none: add format=minari"):
-        composed(Rollouts, "rollouts", f"problem={PROBLEM}", "episodes=3")
+        compose(Rollouts, "rollouts", f"problem={PROBLEM}", "episodes=3")
 
 
 def test_a_goal_at_the_start_has_no_episodes(tmp_path: Path) -> None:

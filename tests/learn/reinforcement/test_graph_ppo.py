@@ -25,7 +25,7 @@ from learn.reinforcement.goal_reaching import summary
 from learn.reinforcement.goals import GoalsEnv, draw_goals, play, shortest, split_goals
 from learn.reinforcement.graph_ppo import GraphPolicy, Hyperparameters, advantages, masked, train
 from learn.training.seeds import over_seeds
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 
 CHOICES = Hyperparameters(
     learning_rate=3e-3, rollout=8, epochs=4, minibatches=2, gamma=0.9, trace=0.95, clip=0.2, entropy=0.01, value=1.0,
@@ -232,7 +232,7 @@ def test_playing_counts_steps_up_to_the_goal() -> None:
 def test_the_command_writes_curves_goals_and_policies(tmp_path: Path) -> None:
     few = ["goals=5", "held_out=3", "larger=4", "envs=4", "steps=64", "evaluate_every=1", "seeds=[3,4]"]
     small = ["ppo.rollout=8", "ppo.epochs=1", "ppo.minibatches=1", "ppo.size=8", "ppo.layers=1"]
-    command(composed(GraphPpo, "graph_ppo", "+problem.instance=pl_2", *few, *small, f"run_dir={tmp_path}"))
+    command(compose(GraphPpo, "graph_ppo", "+problem.instance=pl_2", *few, *small, f"run_dir={tmp_path}"))
     with (tmp_path / "curve.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [(row["seed"], row["steps"]) for row in rows] == [("3", "32"), ("3", "64"), ("4", "32"), ("4", "64")]

@@ -17,7 +17,7 @@ from learn.data.explorers import ExplorerSettings
 from learn.data.pairs import Pairs, rollout_of
 from learn.models.calibration import Calibration
 from learn.training.report import assessment
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit
 
 UNSOLVABLE = "selective_communication/10_8_pl_9"
@@ -45,7 +45,7 @@ def doubling(monkeypatch: pytest.MonkeyPatch, explored: Pairs) -> None:
 
 def run(folder: Path, *overrides: str) -> list[dict[str, str]]:
     """Assess in a folder; the rows of the table."""
-    command.assess(composed(command.Assess, "assess", f"run_dir={folder / 'run'}", *overrides))
+    command.assess(compose(command.Assess, "assess", f"run_dir={folder / 'run'}", *overrides))
     with (folder / "run" / "assessment.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
@@ -88,9 +88,9 @@ def test_a_wrong_problem_is_an_error(tmp_path: Path) -> None:
 
 def test_something_to_test_on_is_needed() -> None:
     with pytest.raises(EpigymError, match="no problem is named"):
-        command.assess(composed(command.Assess, "assess"))
+        command.assess(compose(command.Assess, "assess"))
     with pytest.raises(EpigymError, match="did you mean 'grapevine'"):
-        command.assess(composed(command.Assess, "assess", "domain=grapevin"))
+        command.assess(compose(command.Assess, "assess", "domain=grapevin"))
 
 
 @pytest.mark.parametrize("overrides", [PAPER, (*SEARCHED, "encoding=relational", "base=h_ff")])

@@ -13,7 +13,7 @@ from learn.train import Train
 from learn.training import fitting
 from learn.training.report.report import write_record
 from learn.training.sources import Source
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 from tests.helpers.runs import SEARCHED, Fit
 
 BEST = (*SEARCHED, "base=best")
@@ -32,7 +32,7 @@ def test_the_better_network_is_kept_and_the_first_of_equals(
         return metrics
 
     monkeypatch.setattr(fitting, "train", train)
-    settings = composed(Train, "train", f"run_dir={tmp_path / 'run'}", *BEST)
+    settings = compose(Train, "train", f"run_dir={tmp_path / 'run'}", *BEST)
     metrics = fitting.train_best(settings, Source(settings, ["consecutive_numbers"], [], settings.reading))
     assert metrics["val/score"] == scores[chosen]
     assert metrics.keys() >= {"h_ff/solved", "h_add/expanded", "other/solved"}

@@ -24,7 +24,7 @@ from learn.training.drawing import drawn
 from learn.training.options import ModelOptions, SampledOptions, given
 from learn.training.selection import validate_by_search
 from learn.training.trial import sampled
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, Fit
 
 FEW = ("data.draws=4", "trainer.max_epochs=3", "trainer.check_val_every_n_epoch=1", "trainer.accelerator=cpu",
@@ -61,7 +61,7 @@ def solves(folder: Path, line: str) -> dict[str, object]:
 
 
 def test_it_samples_problems_of_grapevine_and_takes_minutes() -> None:
-    settings = composed(Train, "train", "encoding=hash")
+    settings = compose(Train, "train", "encoding=hash")
     assert (settings.domain, settings.problem, settings.base) == (["grapevine"], [], "best")
     assert isinstance(settings.data, SampledOptions)
     assert isinstance(settings.model, ModelOptions)

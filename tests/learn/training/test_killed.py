@@ -14,7 +14,7 @@ import pytest
 from lightning import Callback, Trainer
 
 from tests.helpers.benchmark_files import ROOT
-from tests.helpers.runs import PAPER, Fit, check_same
+from tests.helpers.runs import PAPER, Fit, assert_same
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +67,7 @@ def test_a_stopped_training_says_how_to_go_on(tmp_path: Path, fit: Fit, number: 
     assert (tmp_path / "run" / "checkpoints" / "last.ckpt").exists() == is_kept
     fit(*PAPER, "resume=true")
     fit(*PAPER, run="whole")
-    check_same(tmp_path / "whole", tmp_path / "run")
+    assert_same(tmp_path / "whole", tmp_path / "run")
 
 
 def session(process: int) -> int | None:

@@ -33,7 +33,7 @@ from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics import make_heuristic
 from search.heuristics.heuristic import Heuristic
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 from tests.helpers.tasks import coin, hopeless
 
 DOMAIN = "collaboration_communication"
@@ -251,7 +251,7 @@ def settings(tmp_path: Path, *overrides: str) -> command.Train:
         "bases=[]",
         "rounds=0",
     ]
-    return composed(command.Train, "train", "model=linear", f"run_dir={tmp_path / 'run'}",
+    return compose(command.Train, "train", "model=linear", f"run_dir={tmp_path / 'run'}",
                     *(f"model.{one}" for one in tiny), *overrides)  # fmt: skip
 
 

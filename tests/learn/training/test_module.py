@@ -25,7 +25,7 @@ from learn.training.data_module import Batch
 from learn.training.module import GineModule, StepErrors
 from learn.training.selection import ValidationResult, search_greedily, states_along
 from learn.training.sources import Source
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, SEARCHED, Fit, rows_of
 
 STILL = ("model.optimizer.lr=0.0", "model.schedule=constant", "model.averaging=0")
@@ -135,7 +135,7 @@ def test_a_checkpoint_that_was_validated_by_search_has_a_calibration(
     steps = load(path).steps
     assert metrics["val/solved"] > 0
     assert len(steps.values) > 1
-    settings = composed(Train, "train", f"run_dir={tmp_path}", *given)
+    settings = compose(Train, "train", f"run_dir={tmp_path}", *given)
     values, left = [np.empty(0)], [np.empty(0)]
     for task in Source(settings, settings.domain, [], settings.reading).to_validate:
         space = StateSpace(task)
@@ -146,10 +146,10 @@ def test_a_checkpoint_that_was_validated_by_search_has_a_calibration(
             values.append(score(np.array(states, dtype=np.int32)))
             left.append(np.arange(len(states))[::-1].astype(np.float64))
     assert len(values) - 1 == metrics["val/solved"]
-    check_least_squares(steps, np.concatenate(values), np.concatenate(left))
+    assert_least_squares(steps, np.concatenate(values), np.concatenate(left))
 
 
-def check_least_squares(steps: Calibration, values: NDArray[np.float64], left: NDArray[np.float64]) -> None:
+def assert_least_squares(steps: Calibration, values: NDArray[np.float64], left: NDArray[np.float64]) -> None:
     """See that a map is monotone, and that no shift of a stretch of equal steps is closer to what is left."""
     order = np.argsort(values, kind="stable")
     fitted = steps(values)[order]

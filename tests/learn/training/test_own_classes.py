@@ -30,7 +30,7 @@ from learn.training import sources
 from learn.training.fitting import train
 from learn.training.options import TrainerOptions
 from learn.training.sources import Source
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit
 
 OWN = """
@@ -278,7 +278,7 @@ def test_what_a_training_does_not_take_shows_before_anything_is_explored(
 ) -> None:
     (tmp_path / "broken.ckpt").write_text("x")
     given = override.replace("{}", str(tmp_path)).split()
-    chosen = composed(Train, "train", f"run_dir={tmp_path}", "~model.network.layers", source, *given)
+    chosen = compose(Train, "train", f"run_dir={tmp_path}", "~model.network.layers", source, *given)
 
     def explored(*_: Any, **__: Any) -> None:
         raise AssertionError("explored")

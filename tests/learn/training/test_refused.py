@@ -12,7 +12,7 @@ import pytest
 from epigym.errors import UsageError
 from learn.train import Train
 from learn.training import options
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 
 RUN = """
 import contextlib, io, json, os, sys
@@ -156,12 +156,12 @@ def test_a_wrong_setting_is_one_line_before_any_work(answers: dict[Case, tuple[i
 @pytest.mark.skipif(sys.platform != "linux", reason="a file system that takes no folders")
 def test_a_folder_that_cannot_be_made_is_refused() -> None:
     with pytest.raises(OSError, match="/proc/run"):
-        composed(Train, "train", "run_dir=/proc/run")
+        compose(Train, "train", "run_dir=/proc/run")
 
 
 def test_a_gpu_that_may_be_there_is_left_to_lightning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(options, "GPU_FILES", ("/dev/nul*",))
-    assert composed(Train, "train", "trainer=gpu").trainer.accelerator == "gpu"
+    assert compose(Train, "train", "trainer=gpu").trainer.accelerator == "gpu"
 
 
 @pytest.mark.parametrize(
@@ -180,11 +180,11 @@ def test_a_gpu_that_may_be_there_is_left_to_lightning(monkeypatch: pytest.Monkey
     ],
 )
 def test_settings_that_are_used_are_taken(overrides: list[str]) -> None:
-    assert composed(Train, "train", *overrides)
+    assert compose(Train, "train", *overrides)
 
 
 def test_a_class_of_the_user_takes_its_own_values() -> None:
     own = ("model.optimizer._target_=torch.optim.SGD", "model.optimizer.lr=-1.0")
     with pytest.raises(UsageError, match=r"model\.optimizer\.lr=-1\.0: expected at least 0"):
-        composed(Train, "train", own[1])
-    assert composed(Train, "train", *own).network.optimizer["lr"] == -1
+        compose(Train, "train", own[1])
+    assert compose(Train, "train", *own).network.optimizer["lr"] == -1

@@ -16,8 +16,8 @@ from epigym.errors import CheckpointError, UsageError
 from epigym.io.checksummed import read_checksummed
 from learn.models.checkpoints import read_all, write
 from learn.train import Train
-from tests.helpers.commands import composed
-from tests.helpers.runs import PAPER, SEARCHED, Fit, check_same, same
+from tests.helpers.commands import compose
+from tests.helpers.runs import PAPER, SEARCHED, Fit, assert_same, is_same
 
 STEPS = ("trainer.max_epochs=-1", "trainer.max_steps=14", "trainer.val_check_interval=3",
          "trainer.check_val_every_n_epoch=null", "model.schedule=cosine")  # fmt: skip
@@ -54,7 +54,7 @@ def last_of(run: Path) -> Path:
     return run / "checkpoints" / "last.ckpt"
 
 
-def check_interrupted(fit: Fit, folder: Path, overrides: tuple[str, ...], steps: tuple[int, ...]) -> None:
+def assert_interrupted(fit: Fit, folder: Path, overrides: tuple[str, ...], steps: tuple[int, ...]) -> None:
     """See that a training that is interrupted after some steps, and after its last one, is as a whole one."""
     fit(*overrides, cut(), run="whole")
     for step in steps:
@@ -64,8 +64,8 @@ def check_interrupted(fit: Fit, folder: Path, overrides: tuple[str, ...], steps:
         fit(*overrides, cut(at_end=True), "resume=true")
     assert not (folder / "run" / "run.json").exists()
     fit(*overrides, cut(), "resume=true")
-    check_same(folder / "whole", folder / "run")
-    assert same(metrics_of(folder / "whole"), metrics_of(folder / "run"))
+    assert_same(folder / "whole", folder / "run")
+    assert is_same(metrics_of(folder / "whole"), metrics_of(folder / "run"))
     best = read_all(folder / "run" / "checkpoints" / "best.ckpt")
     assert metrics_of(folder / "run")["step"] == best["global_step"] - 1
 
@@ -82,7 +82,7 @@ def check_interrupted(fit: Fit, folder: Path, overrides: tuple[str, ...], steps:
 def test_the_interrupted_network_of_the_paper_becomes_what_it_would_have_been(
     fit: Fit, tmp_path: Path, overrides: tuple[str, ...], steps: tuple[int, ...]
 ) -> None:
-    check_interrupted(fit, tmp_path, (*PAPER, *overrides), steps)
+    assert_interrupted(fit, tmp_path, (*PAPER, *overrides), steps)
 
 
 @pytest.mark.parametrize(
@@ -103,11 +103,11 @@ def test_an_interrupted_network_that_is_validated_by_search_becomes_what_it_woul
         6 if "trainer.max_epochs=6" in overrides else 4,
     )
     every //= epochs
-    check_interrupted(fit, tmp_path, (*SEARCHED, *overrides), (every + 1, (epochs - 1) * every + 1))
+    assert_interrupted(fit, tmp_path, (*SEARCHED, *overrides), (every + 1, (epochs - 1) * every + 1))
     last = read_all(last_of(tmp_path / "run"))
     assert last["best"] is not None
     assert {"current_model_state", "averaging_state"} <= last.keys()
-    assert not same(last["current_model_state"], last["state_dict"])
+    assert not is_same(last["current_model_state"], last["state_dict"])
 
 
 def test_an_error_ends_the_progress_bar(fit: Fit) -> None:
@@ -131,7 +131,7 @@ def test_longer_than_it_was_to_be(fit: Fit, tmp_path: Path, overrides: tuple[str
     fit(*overrides, run="whole")
     fit(*overrides, "trainer.max_epochs=2")
     fit(*overrides, "resume=true")
-    check_same(tmp_path / "whole", tmp_path / "run")
+    assert_same(tmp_path / "whole", tmp_path / "run")
 
 
 def test_resuming_takes_up_the_stored_weights(fit: Fit, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_resuming_takes_up_the_stored_weights(fit: Fit, tmp_path: Path) -> None:
     before, after = content["state_dict"], resumed["state_dict"]
     statistics = ("running_mean", "running_var", "num_batches_tracked")
     assert all(torch.equal(before[name], after[name]) for name in before if not name.endswith(statistics))
-    assert not same(before, after), "batch statistics go on"
+    assert not is_same(before, after), "batch statistics go on"
 
 
 def test_a_training_is_not_overwritten_by_mistake(fit: Fit, tmp_path: Path) -> None:
@@ -207,4 +207,4 @@ def test_identifiers_of_another_encoding_are_not_gone_on_with(fit: Fit, tmp_path
 def test_a_linear_model_starts_anew(tmp_path: Path) -> None:
     given = f"ckpt_path={tmp_path}"
     with pytest.raises(UsageError, match=rf"^{given}: model=linear does not use it, only networks "):
-        composed(Train, "train", "model=linear", "domain=gossip", f"run_dir={tmp_path}", given)
+        compose(Train, "train", "model=linear", "domain=gossip", f"run_dir={tmp_path}", given)

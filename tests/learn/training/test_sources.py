@@ -21,7 +21,7 @@ from learn.train import Train, train
 from learn.training import sources
 from learn.training.options import LinearOptions
 from learn.training.sources import Source
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 from tests.helpers.runs import PROBLEM
 
 NAMES = ("consecutive_numbers", "selective_communication")
@@ -29,7 +29,7 @@ FEW = (f"domain=[{','.join(NAMES)}]", "data.draws=3", "data.expansions=5", "vali
 
 
 def source_of(folder: Path, *overrides: str) -> Source:
-    settings = composed(Train, "train", f"run_dir={folder}", *overrides)
+    settings = compose(Train, "train", f"run_dir={folder}", *overrides)
     return Source(settings, [] if settings.problem else settings.domain, settings.problem, settings.reading)
 
 
@@ -140,13 +140,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
 def test_all_are_all_domains_but_those_left_out(asked: list[Asked], tmp_path: Path, model: str) -> None:
     chosen = ("domain=all", "without=gossip", f"model={model}", "data.draws=9", "data.goals=3", "seed=3")
     with pytest.raises(InterruptedError):
-        train(composed(Train, "train", *chosen, "trainer=cpu", f"run_dir={tmp_path}/run"))
+        train(compose(Train, "train", *chosen, "trainer=cpu", f"run_dir={tmp_path}/run"))
     names = [name for name in domains.DOMAINS if name != "gossip"]
     assert asked == [Asked(names, "train", 9, 3, 3)]
 
 
 def test_linear_models_have_settings_of_their_own() -> None:
-    linear = composed(Train, "train", "domain=grapevine", "model=linear").model
+    linear = compose(Train, "train", "domain=grapevine", "model=linear").model
     assert isinstance(linear, LinearOptions)
     assert linear.goals == GOALS
 
@@ -167,5 +167,5 @@ def test_what_is_wrong_is_one_line_before_anything_is_sampled(
     asked: list[Asked], tmp_path: Path, overrides: list[str], message: str
 ) -> None:
     with pytest.raises(EpigymError, match=rf"^{re.escape(message)}[^\n]*$"):
-        train(composed(Train, "train", *overrides, "trainer=cpu", f"run_dir={tmp_path}/run"))
+        train(compose(Train, "train", *overrides, "trainer=cpu", f"run_dir={tmp_path}/run"))
     assert asked == []

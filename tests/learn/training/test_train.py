@@ -52,8 +52,8 @@ from learn.training.options import (
     given,
 )
 from search.agents.breadth_first import BreadthFirst
-from tests.helpers.commands import composed
-from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit, rows_of, same
+from tests.helpers.commands import compose
+from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit, is_same, rows_of
 
 SMALL = "collaboration_communication/2_2_3_pl_4"
 FEW = ("trainer=cpu", "data.batch_size=64", "trainer.max_epochs=1", "trainer.check_val_every_n_epoch=1",
@@ -79,7 +79,7 @@ def short_run(fit: Fit, tmp_path: Path, encoding: str, objective: str, base: str
     return fit(*FEW, f"encoding={encoding}", f"objective={objective}", f"base={base}", *source)
 
 
-def check_cell(fit: Fit, tmp_path: Path, encoding: str, objective: str, base: str, data: str) -> None:
+def assert_cell(fit: Fit, tmp_path: Path, encoding: str, objective: str, base: str, data: str) -> None:
     """See that a short training succeeds, and that its checkpoint and its record say what was chosen."""
     metrics = short_run(fit, tmp_path, encoding, objective, base, data)
     assert metrics["val/solved"] in (0, 1)
@@ -101,7 +101,7 @@ def check_cell(fit: Fit, tmp_path: Path, encoding: str, objective: str, base: st
 
 @pytest.mark.parametrize(("encoding", "objective", "base", "data"), SPARSE)
 def test_choices_are_independent(fit: Fit, tmp_path: Path, encoding: str, objective: str, base: str, data: str) -> None:
-    check_cell(fit, tmp_path, encoding, objective, base, data)
+    assert_cell(fit, tmp_path, encoding, objective, base, data)
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_choices_are_independent(fit: Fit, tmp_path: Path, encoding: str, object
 def test_all_choices_are_independent(
     fit: Fit, tmp_path: Path, encoding: str, objective: str, base: str, data: str
 ) -> None:
-    check_cell(fit, tmp_path, encoding, objective, base, data)
+    assert_cell(fit, tmp_path, encoding, objective, base, data)
 
 
 def test_any_two_choices_are_trained_together() -> None:
@@ -209,9 +209,9 @@ def test_two_runs_with_one_seed_are_bitwise_equal(fit: Fit, tmp_path: Path, over
     for run, seed in (("first", 1), ("second", 1), ("other", 2)):
         fit(*overrides, f"seed={seed}", run=run)
     first, second, other = (read(tmp_path / run / "checkpoints" / "last.ckpt") for run in ("first", "second", "other"))
-    assert same(first.state, second.state)
-    assert same(first.parameters, second.parameters)
-    assert not same(first.state, other.state)
+    assert is_same(first.state, second.state)
+    assert is_same(first.parameters, second.parameters)
+    assert not is_same(first.state, other.state)
 
 
 def test_a_training_without_validation_says_what_to_do(fit: Fit) -> None:
@@ -382,26 +382,26 @@ def test_problems_of_several_domains_are_pooled() -> None:
 def test_every_group_option_composes(monkeypatch: pytest.MonkeyPatch, encoding: str, trainer: str) -> None:
     monkeypatch.setattr(options, "GPU_FILES", ("/dev/null",))
     several = "domain=[coin_in_the_box,grapevine]"
-    settings = composed(Train, "train", f"encoding={encoding}", f"trainer={trainer}", several)
+    settings = compose(Train, "train", f"encoding={encoding}", f"trainer={trainer}", several)
     assert settings.encoding["name"] == encoding
     assert settings.trainer.accelerator == trainer
     assert settings.domain == ["coin_in_the_box", "grapevine"]
 
 
 def test_choices_that_are_left_out() -> None:
-    settings = composed(Train, "train")
+    settings = compose(Train, "train")
     assert settings.encoding["name"] == "hash"
     assert settings.objective == RankingOptions(name="ranking")
     assert (settings.base, settings.domain, settings.problem) == ("best", ["grapevine"], [])
     assert settings.data == SampledOptions(batch_size=256, expansions=40, draws=60, goals=4)
     assert settings.validation == SearchValidation(by="search", problems=40, nodes=500)
-    assert composed(Train, "train", "data=published").data == PublishedOptions(
+    assert compose(Train, "train", "data=published").data == PublishedOptions(
         batch_size=256, expansions=40, max_class_share=0.5
     )
 
 
 def test_the_papers_training_is_a_recipe() -> None:
-    settings = composed(Train, "train", "recipe=paper", "domain=grapevine", "trainer=cpu")
+    settings = compose(Train, "train", "recipe=paper", "domain=grapevine", "trainer=cpu")
     assert settings.explorer == ExplorerSettings("dfs")
     assert settings.data == PublishedOptions(batch_size=1024, expansions=40, max_class_share=0.5)
     assert settings.objective == DistanceOptions(name="distance", max_distance=50)
@@ -433,13 +433,13 @@ def test_one_setting_rules_collapse_out_of_all_rollouts(explorer: str) -> None:
     kinds: dict[str, Any] = {"rollouts": Rollouts, "train": Train, "assess": Assess}
     for name, kind in kinds.items():
         chosen = ("domain=grapevine", f"explorer={explorer}", *(train if name == "train" else ()))
-        assert not composed(kind, name, *chosen).explorer.consistent_beliefs
-        assert composed(kind, name, *chosen, "consistent_beliefs=true").explorer.consistent_beliefs
+        assert not compose(kind, name, *chosen).explorer.consistent_beliefs
+        assert compose(kind, name, *chosen, "consistent_beliefs=true").explorer.consistent_beliefs
 
 
 def test_rollouts_print_and_draw_their_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = (f"problem={PROBLEM}", "explorer=dfs", "explorer.max_visited=100")
-    rollouts(composed(Rollouts, "rollouts", f"outputs={tmp_path}", f"run_dir={tmp_path}/run", *few))
+    rollouts(compose(Rollouts, "rollouts", f"outputs={tmp_path}", f"run_dir={tmp_path}/run", *few))
     assert PROBLEM.replace("/", "_") + ".png" in {path.name for path in (tmp_path / "run").iterdir()}
     output = capsys.readouterr().out
     assert "100+" in output
@@ -450,7 +450,7 @@ def test_rollouts_print_and_draw_their_statistics(tmp_path: Path, capsys: pytest
 
 def test_rollouts_of_drawn_problems_list_them(tmp_path: Path) -> None:
     chosen = ("distribution=cloud_scheduling", "draws=3", "draw_seed=2")
-    rollouts(composed(Rollouts, "rollouts", f"outputs={tmp_path}", f"run_dir={tmp_path}/run", *chosen))
+    rollouts(compose(Rollouts, "rollouts", f"outputs={tmp_path}", f"run_dir={tmp_path}/run", *chosen))
     with (tmp_path / "run" / "problems.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3

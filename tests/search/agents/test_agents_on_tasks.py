@@ -28,7 +28,7 @@ from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
 from tests.helpers.benchmark_files import mastar_files, table
 from tests.helpers.graph_space import GRAPHS, Edges, GraphSpace, TableHeuristic, reaches, shortest
-from tests.helpers.tasks import SOLVABLE, coin, counter, deluded, hopeless
+from tests.helpers.tasks import SOLVABLE, coin, counter, delusion, hopeless
 
 MADE = {name: Configuration.of(name, "h_add").make_agent() for name in sorted(AGENTS)}
 INFORMED = [name for name, agent in MADE.items() if agent.is_informed]
@@ -99,10 +99,10 @@ def test_no_agent_searches_where_the_goal_is_out_of_reach_for_certain(agent: str
 def test_every_agent_finds_the_only_plan_and_without_collapse_proves_that_there_is_none(
     agent: str, heuristic: str
 ) -> None:
-    free = find_plan(deluded(), Configuration.of(agent, heuristic))
+    free = find_plan(delusion(), Configuration.of(agent, heuristic))
     assert (free.plan, free.collapsed_agents) == (("flip", "shout"), ("b",))
     assert (free.consistent_beliefs, free.verdict) == (False, "solved")
-    result = find_plan(deluded(), Configuration.of(agent, heuristic), SearchOptions(consistent_beliefs=True))
+    result = find_plan(delusion(), Configuration.of(agent, heuristic), SearchOptions(consistent_beliefs=True))
     assert (result.status, result.plan, result.consistent_beliefs) == (SearchStatus.UNSOLVABLE, None, True)
     assert result.verdict == "unsolvable (without collapse)"
     assert result.distinct == 2  # before and after the flip
@@ -110,9 +110,9 @@ def test_every_agent_finds_the_only_plan_and_without_collapse_proves_that_there_
 
 def test_a_collapsed_start_is_refused_by_the_one_question_only(tmp_path: Path) -> None:
     """And an old plan stays where a search does not begin."""
-    initial = deluded().initial
+    initial = delusion().initial
     successors = (initial.successors[0], (frozenset(),) * len(initial.valuations))
-    task, file = replace(deluded(), initial=replace(initial, successors=successors)), tmp_path / "plan.json"
+    task, file = replace(delusion(), initial=replace(initial, successors=successors)), tmp_path / "plan.json"
     assert find_plan(task, Configuration.of("bfs")).status is SearchStatus.SOLVED
     file.write_text('["old"]')
     with pytest.raises(CollapseError, match="'b' believes everything in the initial e-state") as caught:

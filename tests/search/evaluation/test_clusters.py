@@ -32,15 +32,15 @@ from search.evaluation.batch import Batch
 from search.evaluation.cluster import array
 from search.evaluation.cluster.clusters import Local, Slurm
 from search.processes.supervisor import Job, JobResult
-from tests.helpers.cells import batch_of, cell_of, unmeasured
-from tests.helpers.commands import composed
+from tests.helpers.cells import batch_of, cell_of, read_outcomes
+from tests.helpers.commands import compose
 from tests.helpers.tasks import COIN
 
 LIMITS = Limits(None, 60.0, 1 << 30)
 
 
 def slurm(*overrides: str) -> Slurm:
-    cluster = composed(Evaluate, "evaluate", "cluster=slurm", *overrides).cluster
+    cluster = compose(Evaluate, "evaluate", "cluster=slurm", *overrides).cluster
     assert isinstance(cluster, Slurm)
     return cluster
 
@@ -181,7 +181,7 @@ def test_lost_tasks_are_named_with_their_logs_and_no_success(
 ) -> None:
     monkeypatch.setattr(array, "sleep", lambda _: mocked.set_job_state("12", "CANCELLED", array=2))
     chosen = ("agents=[bfs,dfs,hfs]", "cluster=slurm", "cluster.cells=2", f"folder={tmp_path}")
-    assert evaluate.evaluate(composed(Evaluate, "evaluate", f"problems={coin}", *chosen)) is ExitCode.FAILURE
+    assert evaluate.evaluate(compose(Evaluate, "evaluate", f"problems={coin}", *chosen)) is ExitCode.FAILURE
     assert [record.message for record in caplog.records if record.levelno == logging.ERROR] == [
         f"array task 12_0 ended without 2 outcomes, see {tmp_path}/cluster/12_0_0_log.err",
         f"array task 12_1 ended without 1 outcomes, see {tmp_path}/cluster/12_1_0_log.err",
@@ -344,5 +344,5 @@ def test_a_table_does_not_depend_on_who_was_killed(coin: str, tmp_path: Path, py
     print(f"{cells} cells, {kills} kills, {starts} starts")
     assert kills >= 2
     assert starts >= 2
-    assert len(unmeasured(folder)) == cells
-    assert unmeasured(folder) == unmeasured(tmp_path / "whole")
+    assert len(read_outcomes(folder)) == cells
+    assert read_outcomes(folder) == read_outcomes(tmp_path / "whole")

@@ -40,8 +40,8 @@ from search.evaluation.suites import Problem
 from search.heuristics import gnn, learned
 from search.planning import planner
 from search.processes.supervisor import Job, JobResult
-from tests.helpers.cells import LIMITS, batch_of, cell_of, read_table, unmeasured
-from tests.helpers.commands import composed
+from tests.helpers.cells import LIMITS, batch_of, cell_of, read_outcomes, read_table
+from tests.helpers.commands import compose
 from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem
 from tests.helpers.tasks import COIN, COUNTER, DELUDED
 
@@ -303,7 +303,7 @@ def test_a_cell_without_collapse_has_an_outcome_and_a_row_of_its_own(coin: str, 
     Path(coin).write_text(DELUDED)
     rows = []
     for value in ("false", "true"):
-        settings = composed(Evaluate, "evaluate", f"problems={coin}", "agents=bfs", f"consistent_beliefs={value}")
+        settings = compose(Evaluate, "evaluate", f"problems={coin}", "agents=bfs", f"consistent_beliefs={value}")
         [cell] = evaluate.cells(settings)
         cell.write(tmp_path, cell.search())
         rows.append(cell.row(tmp_path))
@@ -355,7 +355,7 @@ def test_plans_need_not_be_reexecuted(coin: str, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(AssertionError, match="re-executed"):
         cell_of(coin).search()
     with pytest.raises(UsageError, match=r"^anytime=true .*: leave out reexecute=false$"):
-        evaluate.cells(composed(Evaluate, "evaluate", "anytime=true", "reexecute=false"))
+        evaluate.cells(compose(Evaluate, "evaluate", "anytime=true", "reexecute=false"))
 
 
 def test_missing_checkpoints_are_named_before_anything_is_done(
@@ -440,7 +440,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> No
     assert not set(rest) & set(before)
     assert all(file.read_bytes() == content for file, content in there.items())
     assert len(finished(start(problems, "folder=whole", "parallel=2"))) == 10
-    assert unmeasured(problems / "killed") == unmeasured(problems / "whole")
+    assert read_outcomes(problems / "killed") == read_outcomes(problems / "whole")
     statuses = {row["problem"]: row["status"] for row in read_table(problems / "whole")}
     assert statuses == {
         "coin.txt": "solved",
@@ -507,7 +507,7 @@ def test_no_success_when_every_search_ended_with_an_error(problems: Path, caplog
     def run(*names: str) -> ExitCode:
         files = ",".join(str(problems / name) for name in names)
         chosen = ("agents=[bfs]", f"problems=[{files}]", f"folder={problems / 'run'}")
-        return evaluate.evaluate(composed(Evaluate, "evaluate", *chosen))
+        return evaluate.evaluate(compose(Evaluate, "evaluate", *chosen))
 
     for _ in ("computed", "known from before"):
         caplog.clear()
@@ -523,7 +523,7 @@ def test_limits_of_the_command_are_those_of_the_processes(coin: str, tmp_path: P
         (coin, "time_limit=0", "time_limit"),
     ):
         chosen = ("agents=[bfs]", f"problems=[{problem}]", f"folder={tmp_path / status}", limit)
-        assert evaluate.evaluate(composed(Evaluate, "evaluate", *chosen)) is ExitCode.SUCCESS
+        assert evaluate.evaluate(compose(Evaluate, "evaluate", *chosen)) is ExitCode.SUCCESS
         assert [row["status"] for row in read_table(tmp_path / status)] == [status]
     [file] = (tmp_path / "memory_limit/cells/grapevine/5_pl_6").iterdir()
     assert '"memory_limit": 31457280' in file.read_text()

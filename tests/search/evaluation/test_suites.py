@@ -15,13 +15,13 @@ from epigym.problem import Reading
 from search.evaluate import Evaluate
 from search.evaluation.suites import Problem, named_problems, problems_of
 from tests.helpers.benchmark_files import SHARED
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 from tests.helpers.epddl_problem import Files, write_problem
 
 
 def configured(name: str, *overrides: str) -> dict[str, Any]:
     """The suite as the command line chooses it."""
-    return composed(Evaluate, "evaluate", f"suite={name}", *overrides).suite
+    return compose(Evaluate, "evaluate", f"suite={name}", *overrides).suite
 
 
 @pytest.mark.parametrize("domain", DOMAINS)

@@ -34,7 +34,7 @@ from search.exploring.exploration import Exploration
 from search.exploring.serving import address, serving
 from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 from tests.helpers.html import Page
 from tests.helpers.tasks import COIN, COUNTER, DELUDED
 
@@ -259,7 +259,7 @@ def test_a_search_that_nobody_waits_for_is_killed(endless: Any) -> None:
 def test_a_port_in_use_is_one_line() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
-        settings = composed(Explore, "explore", "problem=coin_in_the_box/pl_3", f"port={port}")
+        settings = compose(Explore, "explore", "problem=coin_in_the_box/pl_3", f"port={port}")
         with pytest.raises(UsageError, match=f"port={port}: Address already in use: .* or port=0 for any that is free"):
             explore(settings)
 
@@ -274,7 +274,7 @@ def test_a_port_in_use_is_one_line() -> None:
 )
 def test_an_address_of_another_machine_is_one_line(host: str, message: str) -> None:
     with pytest.raises(UsageError, match=f"^{message}"):
-        explore(composed(Explore, "explore", "problem=coin_in_the_box/pl_3", f"host={host}", "port=0"))
+        explore(compose(Explore, "explore", "problem=coin_in_the_box/pl_3", f"host={host}", "port=0"))
 
 
 def test_ctrl_c_ends_it_quietly_and_all_that_it_started(tmp_path: Path) -> None:

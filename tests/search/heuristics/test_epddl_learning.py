@@ -12,7 +12,7 @@ from learn.train import Train, train
 from search.agents.result import SearchStatus
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 from tests.helpers.epddl_problem import PROBLEM, write_problem
 
 LARGER = PROBLEM.replace("Ann Bob", "Ann Bob Cid Dee").replace("coin-1", "coin-2")
@@ -31,7 +31,7 @@ def test_a_network_of_one_epddl_problem_guides_the_search_on_another(
     spec = write_problem(tmp_path).spec
     chosen = [f"problem={spec}", f"encoding={encoding}", *network, "trainer=cpu", "trainer.max_epochs=1"]
     chosen += ["trainer.check_val_every_n_epoch=1", f"run_dir={tmp_path}/run"]
-    train(composed(Train, "train", *chosen, "explorer=exhaustive"))
+    train(compose(Train, "train", *chosen, "explorer=exhaustive"))
     (tmp_path / "larger").mkdir()
     larger = load_problem(str(write_problem(tmp_path / "larger", LARGER).spec))
     gnn = {"name": "gnn", "checkpoint": str(tmp_path / "run" / "checkpoints" / "best.ckpt")}

@@ -16,7 +16,7 @@ from search.heuristics import make_heuristic
 from search.heuristics.planning_graph import PlanningGraph
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
-from tests.helpers.tasks import COIN, coin, counter, deluded, done, hopeless
+from tests.helpers.tasks import COIN, coin, counter, delusion, hopeless, trivial
 
 # b is oblivious to the look and knows about nothing that a learns; a third agent may watch.
 NESTED = """
@@ -133,7 +133,7 @@ def test_disjunctions_need_one_part_and_conjunctions_all() -> None:
 
 @pytest.mark.parametrize("name", ["l_pg", "s_pg"])
 def test_what_the_graph_never_marks_is_infinite_but_not_given_up(name: str) -> None:
-    task = deluded()
+    task = delusion()
     assert scores(name, task, ("flip",)) == [math.inf, math.inf]
     result = find_plan(task, Configuration.of("hfs", name))
     assert (result.status, result.plan) == (SearchStatus.SOLVED, ("flip", "shout"))
@@ -143,7 +143,7 @@ def test_what_the_graph_never_marks_is_infinite_but_not_given_up(name: str) -> N
 
 @pytest.mark.parametrize("name", ["goal_count", "split_goal_count", "l_pg", "s_pg"])
 def test_goals_score_zero(name: str) -> None:
-    assert scores(name, done(), ()) == [0]
+    assert scores(name, trivial(), ()) == [0]
     space = StateSpace(parse_mastar(COIN))
     ids = np.arange(1, dtype=np.int32)
     while len(ids) < len(space):

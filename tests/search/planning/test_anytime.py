@@ -37,7 +37,7 @@ from search.planning.planner import find_plan, find_plan_here
 from search.processes.channel import ProgressChannel
 from search.reports.display import show_results
 from tests.helpers.strategies import telling_task
-from tests.helpers.tasks import coin, counter, done, hopeless
+from tests.helpers.tasks import coin, counter, hopeless, trivial
 
 SHORTEST = ("lift", "look", "shout")
 ANYTIME = SearchOptions(anytime=True)
@@ -175,7 +175,7 @@ def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.
 
 @pytest.mark.parametrize(
     ("task", "configuration", "length"),
-    [(hopeless, "hfs/goal_count", None), (done, "hfs/goal_count", 0), (counter, "bfs", 4), (counter, "idfs", 4)],
+    [(hopeless, "hfs/goal_count", None), (trivial, "hfs/goal_count", 0), (counter, "bfs", 4), (counter, "idfs", 4)],
 )
 def test_what_cannot_be_improved_is_not(
     task: Callable[[], Task], configuration: str, length: int | None, monkeypatch: pytest.MonkeyPatch

@@ -27,14 +27,14 @@ from search.planning.planner import find_plan
 from search.planning.single_search import search_in_process
 from search.solve import Solve
 from tests.helpers.benchmark_files import ROOT, SHARED
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 from tests.helpers.tasks import coin
 
 CONF = ROOT / "conf"
 
 
 def grid(*overrides: str) -> list[Cell]:
-    return cells(composed(Evaluate, "evaluate", *overrides))
+    return cells(compose(Evaluate, "evaluate", *overrides))
 
 
 def options(group: str) -> set[str]:
@@ -49,7 +49,7 @@ def test_options_name_every_setting_with_its_default(group: str, registry: dict[
         parameters = {key: value for key, value in inspect.signature(find(path)).parameters.items() if key != "space"}
         chosen = {"agent": name, "heuristic": "h_add"} if group == "agent" else {"agent": "hfs", "heuristic": name}
         assert getattr(Configuration.of(**chosen), group) in (settings, None)  # what the name alone stands for
-        values = composed(Solve, "solve", "problem=x", *(f"{key}={value}" for key, value in chosen.items()))
+        values = compose(Solve, "solve", "problem=x", *(f"{key}={value}" for key, value in chosen.items()))
         assert getattr(values, group) == settings
         assert settings.pop("name") == name
         assert group != "agent" or (settings.pop("symmetry"), settings.pop("threads")) == (False, 1)
@@ -61,7 +61,7 @@ def test_options_name_every_setting_with_its_default(group: str, registry: dict[
 
 
 def test_the_defaults_of_the_command_are_those_of_the_library() -> None:
-    values = composed(Solve, "solve", "problem=x")
+    values = compose(Solve, "solve", "problem=x")
     assert Limits(values.max_expanded, values.time_limit, values.memory_limit) == Limits()
 
 
@@ -143,7 +143,7 @@ OF_FILES = {"competition"}  # experiments on the public EPDDL problems
 def test_experiments_can_be_small(experiment: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
     whole, small = (
-        composed(Evaluate, "evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small")
+        compose(Evaluate, "evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small")
     )
     assert str(small.folder) == f"{whole.folder}_small"
     found = cells(small)
@@ -248,7 +248,7 @@ def test_agents_and_heuristics_can_be_classes_of_ones_own() -> None:
     ):
         assert find_plan(coin(), Configuration.of(agent)).label == label
     words = ("problem=x", "agent={_target_: foreign.Deep, least: 1}", "heuristic={_target_: foreign.Mine, scale: 2}")
-    values = composed(Solve, "solve", *words)
+    values = compose(Solve, "solve", *words)
     assert Configuration.of(values.agent, values.heuristic).label == "Deep"
     assert Configuration.of("hfs", values.heuristic).heuristic == {"_target_": "foreign.Mine", "scale": 2}
     for wrong, message in (

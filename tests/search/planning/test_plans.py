@@ -29,7 +29,7 @@ from search.planning.plan_files import unverified
 from search.planning.planner import find_plan
 from search.processes.supervisor import Job, JobResult
 from search.solve import Solve
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 from tests.helpers.epddl_problem import PLANS, write_problem
 from tests.helpers.tasks import COIN, coin, hopeless
 
@@ -153,7 +153,7 @@ def test_what_is_no_plan_is_never_replaced(
     with pytest.raises(UsageError, match=f"^{re.escape(message)}"):
         find_plan(coin(), Configuration.of("bfs"), plan_file=name)
     with pytest.raises(UsageError, match=f"^plan_file: {re.escape(message)}") as caught:
-        composed(Solve, "solve", "problem=coin.txt", f"plan_file={name}")
+        compose(Solve, "solve", "problem=coin.txt", f"plan_file={name}")
     assert ExitCode.after(caught.value) == 64
     with pytest.raises(SystemExit) as stop:
         competition.main(["coin-1.json", name])

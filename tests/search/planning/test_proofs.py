@@ -22,7 +22,7 @@ from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
 from search.planning.proofs import Confirmation, RefutedError, confirm_unsolvable
-from tests.helpers.tasks import COIN, coin, deluded, hopeless
+from tests.helpers.tasks import COIN, coin, delusion, hopeless
 
 
 def unsolvable(task: Task) -> Task:
@@ -65,9 +65,9 @@ def test_the_whole_of_a_small_space_is_confirmed() -> None:
     assert str(confirm_unsolvable(hopeless(), 0, 1)) == "confirmed: all 3 e-states"
     assert str(confirm_unsolvable(endless(), 0, 1)) == "confirmed: all 64 e-states"
     # Its only plan makes an agent believe everything.
-    assert str(confirm_unsolvable(deluded(), 0, 1, consistent_beliefs=True)) == "confirmed: all 2 e-states"
+    assert str(confirm_unsolvable(delusion(), 0, 1, consistent_beliefs=True)) == "confirmed: all 2 e-states"
     with pytest.raises(RefutedError, match=r"^the goal holds in e-state \d$"):
-        confirm_unsolvable(deluded(), 0, 1)
+        confirm_unsolvable(delusion(), 0, 1)
 
 
 @pytest.mark.parametrize(("generated", "spare", "most"), [(0, 30, 1000), (10, 20, 1000), (1000, 1000, 30)])

@@ -31,7 +31,7 @@ from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from search.policies.planner import plan
 from tests.helpers.benchmark_files import ROOT
-from tests.helpers.tasks import coin, deluded
+from tests.helpers.tasks import coin, delusion
 
 NAME = "grapevine/3_pl_4"
 PLAN = ("share_a_sa_1", "share_b_sb_1", "right_a", "share_c_sc_1")
@@ -99,7 +99,7 @@ def test_all_sources_of_a_problem_give_the_same_plan(settings: dict[str, str]) -
 
 
 def test_what_the_source_forbids_is_not_planned() -> None:
-    task = deluded()
+    task = delusion()
     free, forbidding = StateSpace(task), StateSpace(task, consistent_beliefs=True)
     elsewhere = SearchProblem(forbidding, forbidding.successor(0, 0), task.goal)
     for source, settings, status in (

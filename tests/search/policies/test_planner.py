@@ -25,7 +25,7 @@ from search.processes.channel import ProgressChannel
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import scouts
-from tests.helpers.tasks import coin, deluded, done, hopeless
+from tests.helpers.tasks import coin, delusion, hopeless, trivial
 from tests.search.policies.test_policy_search import dice
 
 
@@ -66,17 +66,15 @@ def test_inconsistent_beliefs_are_allowed_on_request_and_noted() -> None:
 
 
 def lost() -> Task:
-    task = deluded()
+    task = delusion()
     none = tuple(frozenset[int]() for _ in task.initial.valuations)
     return replace(task, initial=replace(task.initial, successors=(none,) * len(task.agents)))
 
 
 def test_linear_plans_and_goals_at_the_start_are_policies() -> None:
     assert found(search.plan(coin(), policy="strong")).depth == 3
-    assert (found(search.plan(done(), policy="strong")).depth, found(search.plan(done(), policy="cyclic")).leaves) == (
-        0,
-        1,
-    )
+    assert found(search.plan(trivial(), policy="strong")).depth == 0
+    assert found(search.plan(trivial(), policy="cyclic")).leaves == 1
 
 
 BFS = Configuration.of("bfs")

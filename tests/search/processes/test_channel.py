@@ -33,7 +33,7 @@ from search.processes.channel import Message, may_be_copied
 from search.processes.supervisor import GRACE_SECONDS, Job, supervise
 from tests.helpers import jobs
 from tests.helpers.stuck import BLOCK
-from tests.helpers.tasks import COIN, coin, done
+from tests.helpers.tasks import COIN, coin, trivial
 from tests.tools import overruns
 
 BFS = Configuration.of("bfs")
@@ -194,7 +194,7 @@ def test_who_ends_by_himself_is_not_ended() -> None:
     assert replace(limited, costs=Costs()) == SearchResult(
         SearchStatus.EXPANSION_LIMIT, "bfs", coin().name, None, 1, 1, 2, size=TaskSize.of(coin())
     )
-    assert find_plan(done(), BFS, SearchOptions(Limits(0, 1000.0, 1 << 36))).plan == ()
+    assert find_plan(trivial(), BFS, SearchOptions(Limits(0, 1000.0, 1 << 36))).plan == ()
 
 
 def test_a_job_may_change_its_time_limit(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_every_agent_keeps_its_limits_with_every_heuristic(tmp_path: Path, pytes
     if not pytestconfig.getoption("full"):
         pytest.skip("takes half an hour, see --full")
     checkpoint = tmp_path / "untrained.ckpt"
-    [_] = supervise([Job(0, overruns.untrained, (str(checkpoint),))], parallel=1)
+    [_] = supervise([Job(0, overruns.write_untrained, (str(checkpoint),))], parallel=1)
     chosen = list(overruns.configurations(str(checkpoint)))
     rows = list(overruns.measure(overruns.large_problem(overruns.PROBLEM), chosen, 5.0, "100MiB"))
     assert [row for row in rows if not row.is_within] == []

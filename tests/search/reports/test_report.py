@@ -23,7 +23,7 @@ from search.reports.outcomes import Outcome, Outcomes, read_outcomes
 from search.reports.published import published
 from search.reports.tables import instances, left_out, number, overview, summary, totals
 from search.reports.writing import write_report
-from tests.helpers.commands import composed
+from tests.helpers.commands import compose
 
 SOLVED, UNSOLVABLE, TIME_LIMIT = SearchStatus.SOLVED, SearchStatus.UNSOLVABLE, SearchStatus.TIME_LIMIT
 
@@ -283,7 +283,7 @@ def test_the_published_tables_cover_the_suites(shared: Path, monkeypatch: pytest
     monkeypatch.setenv("EPIGYM_SHARED", str(shared))
     for suite, name, solved in (("epddl", "plank_results", 15), ("ipc", "ipc2026_published", 39)):
         found = {outcome.problem: outcome for outcome in published([str(shared / f"benchmarks/reference/{name}.csv")])}
-        suite_of = composed(Evaluate, "evaluate", f"suite={suite}").suite
+        suite_of = compose(Evaluate, "evaluate", f"suite={suite}").suite
         problems = [problem.name for problem in problems_of(suite_of, None, "default")]
         assert set(problems) <= set(found)
         assert sum(found[problem].is_solved for problem in problems) == solved

@@ -102,7 +102,7 @@ def _say_knows(person: str) -> str:
 def _declare_sentences(sensing: bool, depth: int) -> list[str]:
     """The sentences that speak of the knowledge of so many persons."""
 
-    def known(what: str, *persons: str) -> str:
+    def nest(what: str, *persons: str) -> str:
         for person in reversed(persons):
             what = f"([{person}] {what})"
         return what
@@ -110,14 +110,14 @@ def _declare_sentences(sensing: bool, depth: int) -> list[str]:
     def opinions(*persons: str) -> dict[str, str]:
         """What a person may know of what another one knows."""
         *believers, last = persons
-        knows, doubts = known(_say_knows(last), *believers), known(f"(not {_say_knows(last)})", *believers)
+        knows, doubts = nest(_say_knows(last), *believers), nest(f"(not {_say_knows(last)})", *believers)
         return {"sure_knows": knows, "sure_doubts": doubts, "unsure": f"(and (not {knows}) (not {doubts}))"}
 
     first = {"knows doubts": _say_knows("?i")}
     second = opinions("?i", "?j")
     about = opinions("?j", "?k")
-    third = {f"sure_{name}": known(formula, "?i") for name, formula in about.items()}
-    third |= {f"sure_not_{name}": known(f"(not {about[name]})", "?i") for name in ("sure_knows", "sure_doubts")}
+    third = {f"sure_{name}": nest(formula, "?i") for name, formula in about.items()}
+    third |= {f"sure_not_{name}": nest(f"(not {about[name]})", "?i") for name in ("sure_knows", "sure_doubts")}
     variables = ("?i", "?i ?j", "?i ?j ?k")
     distinct = ("", "(/= ?i ?j)", "(and (/= ?i ?j) (/= ?j ?k))")
     return [

@@ -84,10 +84,10 @@ def construct_plan(sensing: bool, agents: int) -> list[str]:
     calls = [(*pair, "p1") for name in suspects for pair in (("p1", name), (name, "p1"))]
     calls += [(name, "p1", name) for name in names[1:]]
 
-    def told(speaker: str, about: str) -> str:
+    def tell(speaker: str, about: str) -> str:
         if sensing:
             return "tell"
         lies = speaker == names[-1]
         return "tell_one" if int(about[1:]) % 2 != lies else "tell_zero"
 
-    return [f"{told(i, k)}_{i}_{j}_{k}" for i, j, k in calls] + [f"{told('p1', k)}_all_p1_{k}" for k in names]
+    return [f"{tell(i, k)}_{i}_{j}_{k}" for i, j, k in calls] + [f"{tell('p1', k)}_all_p1_{k}" for k in names]

@@ -11,7 +11,7 @@ from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Action, Effect, EState, Event, Task
 
 
-def renamed(task: Task, seed: int, *, operands: bool = False) -> tuple[Task, dict[str, str]]:
+def rename_task(task: Task, seed: int, *, operands: bool = False) -> tuple[Task, dict[str, str]]:
     """The task with everything renamed and reordered, its structure too, and the new names of its actions.
 
     All new names begin with z.
@@ -29,13 +29,13 @@ class _Renaming:
     def __init__(self, task: Task, random: Random, operands: bool) -> None:
         self._task, self._random, self._operands = task, random, operands
         structure = task.structure
-        self._fluents = self._named("zf", task.fluents)
-        self._objects = self._named("zo", (*task.agents, *(structure.types if structure else ())))
-        self.actions = self._named("za", (action.name for action in task.actions))
+        self._fluents = self._draw_names("zf", task.fluents)
+        self._objects = self._draw_names("zo", (*task.agents, *(structure.types if structure else ())))
+        self.actions = self._draw_names("za", (action.name for action in task.actions))
         lifted = (*structure.fluents, *structure.actions, *structure.facts) if structure else ()
-        self._symbols = self._named("zs", (one.symbol for one in lifted))
+        self._symbols = self._draw_names("zs", (one.symbol for one in lifted))
         kinds = structure.types.values() if structure else ()
-        self._kinds = self._named("zk", (kind for own in kinds for kind in own))
+        self._kinds = self._draw_names("zk", (kind for own in kinds for kind in own))
         self._agent_order = self._order(len(task.agents))
         self._fluent_order = self._order(len(task.fluents))
         self._action_order = self._order(len(task.actions))
@@ -52,7 +52,7 @@ class _Renaming:
             structure=old.structure and self._structure(old.structure),
         )
 
-    def _named(self, start: str, names: Iterable[str]) -> dict[str, str]:
+    def _draw_names(self, start: str, names: Iterable[str]) -> dict[str, str]:
         known = list(dict.fromkeys(names))
         numbers = self._random.sample(range(9 * len(known)), len(known))
         return {name: f"{start}{number}" for name, number in zip(known, numbers, strict=True)}
@@ -99,15 +99,15 @@ class _Renaming:
     def _structure(self, old: Structure) -> Structure:
         actors = [old.actors[place] for place in self._action_order] if old.actors else []
         return Structure(
-            fluents=tuple(self._lifted(old.fluents[place]) for place in self._fluent_order),
-            actions=tuple(self._lifted(old.actions[place]) for place in self._action_order),
+            fluents=tuple(self._rename(old.fluents[place]) for place in self._fluent_order),
+            actions=tuple(self._rename(old.actions[place]) for place in self._action_order),
             types={
                 self._objects[name]: tuple(self._kinds[kind] for kind in old.types[name])
                 for name in self._random.sample(list(old.types), len(old.types))
             },
-            facts=tuple(self._lifted(fact) for fact in self._random.sample(old.facts, len(old.facts))),
+            facts=tuple(self._rename(fact) for fact in self._random.sample(old.facts, len(old.facts))),
             actors=tuple(None if actor is None else self._objects[actor] for actor in actors),
         )
 
-    def _lifted(self, old: Lifted) -> Lifted:
+    def _rename(self, old: Lifted) -> Lifted:
         return Lifted(self._symbols[old.symbol], tuple(self._objects[name] for name in old.arguments))

@@ -12,32 +12,32 @@ from epigym.space.sampling import random_walk
 from epigym.space.space import StateSpace
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Task
-from tests.helpers.renamed import renamed
+from tests.helpers.renaming import rename_task
 
 
-def structured(task: Task, seed: int) -> Task:
+def add_structure(task: Task, seed: int) -> Task:
     """The task with a structure of no meaning: symbols of any number of arguments, objects of several types."""
     random = Random(seed)
     objects = [*task.agents, *(f"o{number}" for number in range(random.randint(0, 3)))]
     types = {name: ("agent",) if name in task.agents else (f"k{random.randint(0, 1)}", "any") for name in objects}
 
-    def lifted(kind: str) -> Lifted:
+    def draw_lifted(kind: str) -> Lifted:
         return Lifted(f"{kind}{random.randint(0, 1)}", tuple(random.choices(objects, k=random.choice([0, 1, 2, 2]))))
 
     return replace(
         task,
         structure=Structure(
-            fluents=tuple(lifted("p") for _ in task.fluents),
-            actions=tuple(lifted("act") for _ in task.actions),
+            fluents=tuple(draw_lifted("p") for _ in task.fluents),
+            actions=tuple(draw_lifted("act") for _ in task.actions),
             types=types,
-            facts=tuple(lifted(random.choice("fp")) for _ in range(random.choice([0, 0, 1, 3]))),
+            facts=tuple(draw_lifted(random.choice("fp")) for _ in range(random.choice([0, 0, 1, 3]))),
         ),
     )
 
 
 def walk_by_other_names(task: Task, seed: int) -> tuple[tuple[StateSpace, StateSpace], list[list[int]]]:
     """Spaces of a task and of the same under other names, and the e-states of the same random walk in both."""
-    other, names = renamed(task, seed)
+    other, names = rename_task(task, seed)
     spaces = StateSpace(task), StateSpace(other)
     numbers = {action.name: number for number, action in enumerate(other.actions)}
     states = [[0], [0]]
@@ -56,7 +56,7 @@ def walk(space: StateSpace, seed: int, steps: int = 4) -> list[int]:
         return []
 
 
-def walked(space: StateSpace, seed: int = 0) -> list[int]:
+def walk_states(space: StateSpace, seed: int = 0) -> list[int]:
     """The e-states of a random walk."""
     states = [space.initial]
     for action in walk(space, seed):

@@ -18,7 +18,7 @@ from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import DEFAULT, Configuration
 from search.planning.options import SearchOptions
-from search.planning.plan_files import check_plan_file, unverified
+from search.planning.plan_files import check_plan_file, make_unverified_path
 from search.planning.planner import GRACE_MEMORY, find_plan_here
 from search.processes.supervisor import Job, supervise
 
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         seconds, memory = _limits(os.environ.get("EPIGYM_TIME_LIMIT"), os.environ.get("EPIGYM_MEMORY_LIMIT"))
         check_writable(options.plan)
         check_plan_file(options.plan)
-        draft = unverified(options.plan)
+        draft = make_unverified_path(options.plan)
         draft.unlink(missing_ok=True)  # of an earlier search
     except (UsageError, OSError) as error:
         sys.exit(fail(error))

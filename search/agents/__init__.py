@@ -57,7 +57,7 @@ def heuristic_for(agent: Agent, name: str, choice: Mapping[str, Any] | None) -> 
     return made
 
 
-def named(choice: str | Mapping[str, Any]) -> dict[str, Any]:
+def to_settings(choice: str | Mapping[str, Any]) -> dict[str, Any]:
     """The settings of an agent or a heuristic that may be given by its name alone."""
     return {"name": choice} if isinstance(choice, str) else dict(choice)
 
@@ -67,4 +67,4 @@ def label_of(choice: Mapping[str, Any]) -> str:
     return str(choice.get("label") or choice.get("name") or choice["_target_"].rpartition(".")[2])
 
 
-__all__ = ["AGENTS", "Agent", "heuristic_for", "label_of", "make_agent", "named"]
+__all__ = ["AGENTS", "Agent", "heuristic_for", "label_of", "make_agent", "to_settings"]

@@ -79,7 +79,7 @@ class Agent(ABC):
                 status = SearchStatus.UNSOLVABLE
             else:
                 next(steps := self.start(run, asked))
-                while (limit := run.budget.exceeded(run.expanded)) is None:
+                while (limit := run.budget.check(run.expanded)) is None:
                     steps.send(run.budget.batch_size(run.expanded))
                 status = limit
         except StopIteration as end:

@@ -23,9 +23,9 @@ from epigym.errors import UsageError
 from epigym.features.relaxation import Relaxation, Relaxed
 from epigym.space.space import StateSpace
 from search.agents.agent import Agent, Steps
-from search.agents.best_first import scored, thousandths
+from search.agents.best_first import round_to_thousandths, score_in_thousandths
 from search.agents.novelty import NovelParts
-from search.agents.preferred import by_state, map_to_representatives
+from search.agents.preferred import map_to_representatives, split_by_state
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
 from search.heuristics.goal_count import SplitGoalCount
@@ -153,7 +153,9 @@ class _NewStates:
     @cached_property
     def values(self) -> list[float]:
         """Of each, by the heuristic given, in thousandths."""
-        values: list[float] = scored(self._estimates.heuristic, self.ids, self.parents, self.actions).tolist()
+        values: list[float] = score_in_thousandths(
+            self._estimates.heuristic, self.ids, self.parents, self.actions
+        ).tolist()
         return values
 
     @cached_property
@@ -164,14 +166,14 @@ class _NewStates:
     @cached_property
     def h_add(self) -> list[float]:
         """Of each, in thousandths."""
-        costs: list[float] = thousandths("h_add", self.ids, self.relaxed.h_add).tolist()
+        costs: list[float] = round_to_thousandths("h_add", self.ids, self.relaxed.h_add).tolist()
         return costs
 
     @cached_property
     def is_preferred(self) -> list[bool]:
         """Of each, whether an action reached it that is preferred in its parent."""
         preferred = self._estimates.preferred
-        preferred.update(by_state(self.ids, self.relaxed.helpful_ptr, self.relaxed.helpful))
+        preferred.update(split_by_state(self.ids, self.relaxed.helpful_ptr, self.relaxed.helpful))
         parent = int(self.parents[0])
         tried = map_to_representatives(self._estimates.run.space, parent, preferred.pop(parent, []))
         return [action in tried for action in self.actions.tolist()]
@@ -296,12 +298,12 @@ def _order(name: str, with_rest: bool) -> _Order:
     def costs(new: _NewStates) -> list[float]:
         return new.h_add if name.endswith("h_add") else new.values
 
-    def preferred(new: _NewStates) -> Iterator[Rank | None]:
+    def rank_preferred(new: _NewStates) -> Iterator[Rank | None]:
         for is_preferred, cost in zip(new.is_preferred, costs(new), strict=True):
             yield (not is_preferred, cost) if is_preferred or with_rest else None
 
     if name.startswith("preferred"):
-        return preferred
+        return rank_preferred
     if name.startswith("novelty"):
         return lambda new: zip(new.novelty, costs(new), strict=True)
     return lambda new: zip(costs(new), strict=True)

@@ -11,7 +11,7 @@ import heapq
 import numpy as np
 
 from epigym.space.space import StateSpace
-from search.agents.best_first import STEP, scored
+from search.agents.best_first import STEP, score_in_thousandths
 from search.agents.limits import Budget
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
@@ -63,7 +63,7 @@ class ShorterPlans:
             _, _, state, depth = heapq.heappop(entries)
             if depth > self._depths[state] or depth + 1 >= length:
                 continue
-            if limit := run.budget.exceeded(run.expanded):
+            if limit := run.budget.check(run.expanded):
                 return limit
             closer = self._expand(state, depth, length)
             if run.goal is not None:
@@ -87,7 +87,7 @@ class ShorterPlans:
         """Put e-states, each once, into the frontier, and score those that were not scored before."""
         unscored = np.array([state for state in states if state not in self._scores], dtype=np.int32)
         if len(unscored):
-            scores = scored(self._heuristic, unscored, *self.run.parent_pointers(unscored))
+            scores = score_in_thousandths(self._heuristic, unscored, *self.run.parent_pointers(unscored))
             self._scores.update(zip(unscored.tolist(), scores.tolist(), strict=True))
         for state in states:
             score = self._scores[state]

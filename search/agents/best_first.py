@@ -56,7 +56,7 @@ class BestFirst(Agent):
             if len(fresh):
                 parents, actions = run.parent_pointers(fresh)
                 depths = [depth_of[state] + 1 for state in parents.tolist()]
-                scores = scored(heuristic, fresh, parents, actions)
+                scores = score_in_thousandths(heuristic, fresh, parents, actions)
                 costs = np.rint(STEP * heuristic.steps(scores / STEP)) if self.adds_depths else scores
                 priorities = order(fresh, parents, STEP * np.array(depths), costs)
                 ranks = zip(priorities.tolist(), scores.tolist(), run.numbers(fresh), strict=True)
@@ -115,14 +115,14 @@ def _novel_first(by: str, space: StateSpace) -> Order:
     return lambda ids, parents, depths, scores: novelty(ids, progress(ids, parents))
 
 
-def scored(
+def score_in_thousandths(
     heuristic: Heuristic, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Scores of e-states, reached as `SearchRun.parent_pointers` says, in thousandths."""
-    return thousandths(heuristic.name, ids, heuristic.evaluate(ids, parents, actions).scores)
+    return round_to_thousandths(heuristic.name, ids, heuristic.evaluate(ids, parents, actions).scores)
 
 
-def thousandths(name: str, ids: NDArray[np.int32], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def round_to_thousandths(name: str, ids: NDArray[np.int32], scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Scores of e-states rounded to thousandths, so that the rounding noise of a batch cannot change the order."""
     rounded: NDArray[np.float64] = np.rint(scores * STEP)
     if np.isnan(rounded).any():

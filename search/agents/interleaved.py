@@ -18,9 +18,9 @@ from epigym.config.registry import check
 from epigym.config.values import AtLeast
 from epigym.errors import TaskError, UsageError
 from epigym.space.space import StateSpace
-from search.agents import heuristic_for, label_of, make_agent, named
+from search.agents import heuristic_for, label_of, make_agent, to_settings
 from search.agents.agent import Agent, Steps
-from search.agents.result import SearchStatus, joined_label
+from search.agents.result import SearchStatus, join_label
 from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic, HeuristicMaker
 
@@ -68,7 +68,7 @@ class Interleaved(Agent):
         searching, failures = list(components), list[TaskError]()
         try:
             while searching:
-                if not run.space.symmetry and work.done() > _SYMMETRIES * len(run.space.task.actions):
+                if not run.space.symmetry and work.measure() > _SYMMETRIES * len(run.space.task.actions):
                     run.space.use_symmetries()
                 component = min(searching, key=_Component.when)
                 yield
@@ -100,7 +100,7 @@ class _Work:
         self._space = space
         self._worlds = int(space.world_counts([space.initial])[0])
 
-    def done(self) -> float:
+    def measure(self) -> float:
         """Of successors and relaxations until now."""
         successors, worlds = self._space.generated
         return 0.5 * successors + 0.1 * worlds + self._space.relaxed[0] * self.relaxation
@@ -139,7 +139,7 @@ class _Component:
 
     def take_turn(self, most: int) -> SearchStatus | None:
         """Expand at most so many e-states; how the search ended, None as long as it did not."""
-        before, expanded, distinct = self._all.done(), self.run.expanded, self.run.distinct
+        before, expanded, distinct = self._all.measure(), self.run.expanded, self.run.distinct
         try:
             if self._steps is None:
                 self._steps = self._start()
@@ -147,7 +147,7 @@ class _Component:
             self._steps.send(min(1 + self.run.expanded // 16, most))
         except StopIteration as end:
             return SearchStatus(end.value)
-        self._next = _TURN + self._all.done() - before
+        self._next = _TURN + self._all.measure() - before
         if self._recipe.heuristic is not None:
             is_deferred = self._recipe.agent.defers_evaluation
             values = self.run.expanded - expanded if is_deferred else self.run.distinct - distinct
@@ -179,8 +179,8 @@ def _recipe(
     share: Annotated[float, AtLeast(0)] = 1.0,
 ) -> _Recipe:
     """One of the components, checked."""
-    choice = None if heuristic is None else named(heuristic)
-    made, name = make_agent(**named(agent)), label_of(named(agent))
+    choice = None if heuristic is None else to_settings(heuristic)
+    made, name = make_agent(**to_settings(agent)), label_of(to_settings(agent))
     if share == 0:
         raise UsageError("share=0: expected a positive number")
     if isinstance(made, Interleaved):
@@ -188,4 +188,4 @@ def _recipe(
     if choice is not None and not made.is_informed:
         raise UsageError(f"agent {name!r} takes no heuristic: leave it out")
     make = heuristic_for(made, name, choice) if made.is_informed else None
-    return _Recipe(joined_label(name, None if choice is None else label_of(choice)), share, made, make)
+    return _Recipe(join_label(name, None if choice is None else label_of(choice)), share, made, make)

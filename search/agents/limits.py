@@ -72,7 +72,7 @@ class Budget:
         return max(self._deadline - perf_counter(), 0.0)
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def pause(self) -> Iterator[None]:
         """Stop the clock for the time of a block."""
         start = perf_counter()
         yield
@@ -80,7 +80,7 @@ class Budget:
         self._start += gone
         self._deadline += gone
 
-    def exceeded(self, expanded: int) -> SearchStatus | None:
+    def check(self, expanded: int) -> SearchStatus | None:
         """The limit that ends the search now, after `expanded` expansions, or None."""
         if expanded >= self._max_expanded:
             return SearchStatus.EXPANSION_LIMIT

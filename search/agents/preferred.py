@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from epigym.config.values import AtLeast
 from epigym.space.space import StateSpace
 from search.agents.agent import Agent, Steps
-from search.agents.best_first import thousandths
+from search.agents.best_first import round_to_thousandths
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
@@ -89,7 +89,7 @@ class Preferring(_TwoQueues):
         assert heuristic is not None
         queues: tuple[list[_Entry], list[_Entry]] = ([], [])
         turns = _Turns(self.boost, self.descent)
-        preferred = dict(_evaluated(run, heuristic, run.root)[1])
+        preferred = dict(_evaluate(run, heuristic, run.root)[1])
         expanded: set[int] = set()
         state = run.space.initial
         while True:
@@ -100,7 +100,7 @@ class Preferring(_TwoQueues):
                 return SearchStatus.SOLVED
             liked = map_to_representatives(run.space, state, preferred.pop(state))
             if len(fresh):
-                scores, theirs = _evaluated(run, heuristic, fresh)
+                scores, theirs = _evaluate(run, heuristic, fresh)
                 preferred.update(theirs)
                 _, actions = run.parent_pointers(fresh)
                 entries = zip(scores, run.numbers(fresh), fresh.tolist(), strict=True)
@@ -137,7 +137,7 @@ class Lazy(_TwoQueues):
             yield
             if state is not None:
                 ids = np.array([state], dtype=np.int32)
-                (score,), ((_, liked),) = _evaluated(run, heuristic, ids)
+                (score,), ((_, liked),) = _evaluate(run, heuristic, ids)
                 run.expanded += 1
                 turns.report(score)
                 can, first = run.space.applicable(ids)[0], run.space.representatives(ids)[0]
@@ -174,15 +174,15 @@ def _pop(queue: list[_Branch]) -> tuple[int, int]:
     return branch.state, action
 
 
-def _evaluated(
+def _evaluate(
     run: SearchRun, heuristic: Heuristic, ids: NDArray[np.int32]
 ) -> tuple[list[float], list[tuple[int, list[int]]]]:
     """Scores of e-states, and each with its preferred actions."""
     scores, ptr, actions = heuristic.evaluate(ids, *run.parent_pointers(ids))
-    return thousandths(heuristic.name, ids, scores).tolist(), list(by_state(ids, ptr, actions))
+    return round_to_thousandths(heuristic.name, ids, scores).tolist(), list(split_by_state(ids, ptr, actions))
 
 
-def by_state(
+def split_by_state(
     ids: NDArray[np.int32], ptr: NDArray[np.int64], actions: NDArray[np.int32]
 ) -> Iterator[tuple[int, list[int]]]:
     """E-states, int32[k], each with its own of some actions, int32[p], which start where `ptr` (int64[k + 1]) says."""

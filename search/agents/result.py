@@ -119,7 +119,7 @@ class SearchResult:
     @property
     def label(self) -> str:
         """Agent and heuristic as tables name them, such as `hfs/goal_count`."""
-        return joined_label(self.agent, self.heuristic)
+        return join_label(self.agent, self.heuristic)
 
     @property
     def verdict(self) -> str:
@@ -151,6 +151,6 @@ class SearchResult:
         return cls(**values)
 
 
-def joined_label(agent: str, heuristic: str | None) -> str:
+def join_label(agent: str, heuristic: str | None) -> str:
     """An agent with its heuristic as tables name them, such as `hfs/goal_count`."""
     return agent if heuristic is None else f"{agent}/{heuristic}"

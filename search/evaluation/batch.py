@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from search.agents.result import SearchResult
 from search.evaluation.cell import Cell
-from search.planning.single_search import completed, failed
+from search.planning.single_search import complete_result, make_blank_result
 from search.processes.supervisor import Job, supervise
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Batch:
         with closing(running) as endings:
             for ending in endings:
                 cell = self.cells[ending.job.key]
-                result = completed(ending, failed(cell.configuration, cell.problem.name, cell.options))
+                result = complete_result(ending, make_blank_result(cell.configuration, cell.problem.name, cell.options))
                 cell.write(self.folder, result, ending.detail)
                 logger.debug("finished %s with %s: %s", cell.problem.name, cell.configuration.label, result.status)
                 yield ending.job.key, result

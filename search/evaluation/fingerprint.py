@@ -13,8 +13,8 @@ from typing import Any
 from epigym.config.targets import TARGET, find
 from epigym.io.checksummed import digest
 from search.evaluation.suites import Problem
-from search.heuristics.gnn import Gnn, good_checkpoints
-from search.heuristics.learned import Learned, shipped_models
+from search.heuristics.gnn import Gnn, list_good_checkpoints
+from search.heuristics.learned import Learned, list_shipped_models
 from search.planning.configuration import Configuration
 
 _SOURCES = {
@@ -55,9 +55,9 @@ def _files(choice: Mapping[str, Any], domain: str | None) -> Iterator[Path]:
             pattern = glob.escape(value).replace("{domain}", "*" if domain is None else glob.escape(domain))
             yield from filter(Path.is_file, map(Path, glob.glob(pattern)))
     if choice.get("name") == Gnn.name and choice.get("checkpoint") is None:
-        yield from good_checkpoints(domain)
+        yield from list_good_checkpoints(domain)
     if choice.get("name") == Learned.name and choice.get("checkpoint") is None:
-        yield from shipped_models()
+        yield from list_shipped_models()
     if TARGET in choice:
         yield Path(str(getsourcefile(find(choice[TARGET]))))
 

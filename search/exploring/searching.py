@@ -11,7 +11,7 @@ from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import GRACE_MEMORY, find_plan_here
-from search.planning.single_search import completed, failed
+from search.planning.single_search import complete_result, make_blank_result
 from search.processes.supervisor import Job, JobResult, watch
 
 
@@ -30,7 +30,7 @@ def searched(
     with closing(watch([job], parallel=1, memory_limit=memory, preload=[__name__])) as heard:
         for each in heard:
             if isinstance(each, JobResult):
-                yield completed(each, failed(configuration, task.name, options))
+                yield complete_result(each, make_blank_result(configuration, task.name, options))
             else:
                 yield None
 

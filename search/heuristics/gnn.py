@@ -60,11 +60,11 @@ def require_checkpoint(checkpoint: str | None, domain: str | None) -> None:
     """
     if domain is not None or (checkpoint is not None and "{domain}" not in checkpoint):
         chosen(checkpoint, domain or "")
-    elif checkpoint is None and not good_checkpoints(None):
+    elif checkpoint is None and not list_good_checkpoints(None):
         newest("")  # raises the error: there is none for any domain
 
 
-def good_checkpoints(domain: str | None) -> list[Path]:
+def list_good_checkpoints(domain: str | None) -> list[Path]:
     """What `gnn` takes for a domain when no checkpoint is named; what it may take where the domain is not known."""
     good = [run for run in finished_runs() if run.is_good]
     if domain is None:

@@ -44,14 +44,14 @@ class LandmarkCount(Heuristic):
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the landmarks required in each of `ids` (int32[k]) if it is where the way starts."""
         truth = self._truth(ids)
-        return self._scores(ids, self._required(truth, truth))
+        return self._scores(ids, self._find_required(truth, truth))
 
     def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
         """The same at the end of the way on which each was reached first, with the helpful actions there."""
         if self.is_uninformative:
             return super().evaluate(ids, parents, actions)
         truth = self._truth(ids)
-        required = self._required(truth, self._accept(ids, parents, truth))
+        required = self._find_required(truth, self._accept(ids, parents, truth))
         relaxed = self._relaxation(ids)
         return Evaluation(self._scores(ids, required), relaxed.helpful_ptr, relaxed.helpful)
 
@@ -64,7 +64,7 @@ class LandmarkCount(Heuristic):
         rows[ids] = bits
         return np.unpackbits(bits, axis=1, count=truth.shape[1]).view(np.bool_)
 
-    def _required(self, truth: Bools, accepted: Bools) -> Bools:
+    def _find_required(self, truth: Bools, accepted: Bools) -> Bools:
         again = self._is_goal | (~accepted @ self._before.T > 0)
         required: Bools = ~accepted | (~truth & again)
         return required

@@ -64,6 +64,6 @@ class Learned(Heuristic):
         return self._scorer.steps(scores)
 
 
-def shipped_models() -> list[Path]:
+def list_shipped_models() -> list[Path]:
     """What `learned` may take when no checkpoint is named."""
     return sorted(path for folder in (LINEAR, NETWORKS) for path in folder.glob("*.json"))

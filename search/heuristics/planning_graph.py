@@ -108,10 +108,10 @@ class PlanningGraph:
 
     def _rules(self, task: Task) -> _Rules:
         """What each action marks: the literals of an effect under its condition, and the beliefs it may change."""
-        changed_beliefs = functools.cache(self._changed_beliefs)  # many actions differ in name only
+        changed_beliefs = functools.cache(self._find_changed_beliefs)  # many actions differ in name only
         sources, conditions, marks = [], [], []
         for number, action in enumerate(task.actions):
-            effects = {effect for event in _designated(action) for effect in event.effects}
+            effects = {effect for event in _list_designated(action) for effect in event.effects}
             rules = [(effect.condition, [literal(effect.fluent, effect.value)]) for effect in effects]
             rules.append((TRUE, changed_beliefs(_news(action), _noticing(task, action))))
             for condition, nodes in rules:
@@ -122,7 +122,7 @@ class PlanningGraph:
                 conditions.append(condition)
         return _Rules(np.array(sources, dtype=np.int64), self._numbers(conditions), np.array(marks))
 
-    def _changed_beliefs(self, news: frozenset[str], noticing: frozenset[str]) -> list[Formula]:
+    def _find_changed_beliefs(self, news: frozenset[str], noticing: frozenset[str]) -> list[Formula]:
         """The belief formulas, negated or not, of agents who notice that speak of fluents in the news."""
         touched: set[Formula] = set()
         for node in self.nodes:
@@ -182,14 +182,14 @@ def _parts(node: Formula) -> tuple[Formula, ...]:
     return ()
 
 
-def _designated(action: Action) -> list[Event]:
+def _list_designated(action: Action) -> list[Event]:
     return [action.events[event] for event in action.designated]
 
 
 def _news(action: Action) -> frozenset[str]:
     """The fluents that an action changes, senses or announces."""
-    changed = frozenset(effect.fluent for event in _designated(action) for effect in event.effects)
-    return changed.union(*(_said(event.precondition) for event in _designated(action)))
+    changed = frozenset(effect.fluent for event in _list_designated(action) for effect in event.effects)
+    return changed.union(*(_said(event.precondition) for event in _list_designated(action)))
 
 
 def _said(formula: Formula) -> frozenset[str]:

@@ -12,7 +12,7 @@ from epigym.space.space import StateSpace
 from search.agents.limits import Budget
 
 
-def without_redundant(space: StateSpace, plan: Sequence[str], budget: Budget) -> tuple[str, ...]:
+def eliminate_actions(space: StateSpace, plan: Sequence[str], budget: Budget) -> tuple[str, ...]:
     """A plan less what follows its first goal, and less every action that can be left out.
 
     An action is left out with all later ones that cannot be executed without it. They are tried in turn, until none can
@@ -24,13 +24,13 @@ def without_redundant(space: StateSpace, plan: Sequence[str], budget: Budget) ->
         budget: the limits, with a running clock.
     """
     names = [action.name for action in space.task.actions]
-    steps = _executed(space, space.initial, [names.index(name) for name in plan])
+    steps = _execute(space, space.initial, [names.index(name) for name in plan])
     assert steps is not None, "the plan leads to a goal"
     place = failures = 0
-    while failures < len(steps) and not budget.exceeded(0):
+    while failures < len(steps) and not budget.check(0):
         place %= len(steps)
         state = steps[place - 1][1] if place else space.initial
-        rest = _executed(space, state, [action for action, _ in steps[place + 1 :]])
+        rest = _execute(space, state, [action for action, _ in steps[place + 1 :]])
         if rest is None:
             place, failures = place + 1, failures + 1
         else:
@@ -38,7 +38,7 @@ def without_redundant(space: StateSpace, plan: Sequence[str], budget: Budget) ->
     return tuple(names[action] for action, _ in steps)
 
 
-def _executed(space: StateSpace, state: int, actions: Iterable[int]) -> list[tuple[int, int]] | None:
+def _execute(space: StateSpace, state: int, actions: Iterable[int]) -> list[tuple[int, int]] | None:
     """Those of `actions` that can be executed in their turn, each with the e-state it reaches; None without a goal."""
     steps = []
     for action in actions:

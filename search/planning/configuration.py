@@ -15,8 +15,8 @@ from epigym.io.files import read
 from epigym.names import unknown
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from search.agents import AGENTS, Agent, heuristic_for, label_of, make_agent, named
-from search.agents.result import joined_label
+from search.agents import AGENTS, Agent, heuristic_for, label_of, make_agent, to_settings
+from search.agents.result import join_label
 from search.heuristics import HEURISTICS, Heuristic, heuristic_maker
 
 DEFAULT = "interleaved"
@@ -79,14 +79,14 @@ class Configuration:
     @property
     def label(self) -> str:
         """A name for tables and files, such as `hfs/goal_count`."""
-        return joined_label(*self.names)
+        return join_label(*self.names)
 
     @property
     def choices(self) -> list[Mapping[str, Any]]:
         """Agent and heuristic, then those of the components, see `search.agents.interleaved`."""
         parts = [self.agent, self.heuristic or {}]
         for component in self.agent.get("components", ()):
-            parts += [named(component["agent"]), named(component.get("heuristic") or {})]
+            parts += [to_settings(component["agent"]), to_settings(component.get("heuristic") or {})]
         return parts
 
     @property

@@ -13,14 +13,14 @@ from search.agents.limits import Limits, peak_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.heuristics.heuristic import Heuristic
-from search.planning.action_elimination import without_redundant
+from search.planning.action_elimination import eliminate_actions
 from search.processes.channel import NO_CHANNEL, ProgressChannel
 
 WEIGHTS = (5.0, 3.0, 2.0, 1.0)
 """Of the searches for the next plan, the one after it, …; the last one stays."""
 
 
-def improved(
+def improve_plan(
     space: StateSpace,
     heuristic: Heuristic | None,
     limits: Limits,
@@ -48,17 +48,17 @@ def improved(
     search = ShorterPlans(space, heuristic or RelaxedPlan(space), budget)
     best, end = first, SearchStatus.SOLVED
     try:
-        plan = without_redundant(space, _plan(first.plan), budget)
+        plan = eliminate_actions(space, _plan(first.plan), budget)
         for weight in itertools.chain(WEIGHTS, itertools.repeat(WEIGHTS[-1])):
             if len(plan) < len(_plan(best.plan)):
-                with budget.paused():
+                with budget.pause():
                     channel.set_time_limit(None)
                     best = verified(replace(best, plan=plan))
                 channel.set_time_limit(budget.left)
             end = search.next(weight, len(plan)) if best.status is SearchStatus.SOLVED else best.status
             if end is not SearchStatus.SOLVED:
                 break
-            plan = without_redundant(space, _plan(search.run.plan()), budget)
+            plan = eliminate_actions(space, _plan(search.run.plan()), budget)
     except MemoryError:
         end = SearchStatus.MEMORY_LIMIT
     except EpigymError as error:

@@ -10,7 +10,7 @@ from epigym.errors import EpigymError, UsageError
 from epigym.io.files import is_file, read_plan
 
 
-def unverified(file: str | os.PathLike[str]) -> Path:
+def make_unverified_path(file: str | os.PathLike[str]) -> Path:
     """Where a plan is kept until it has been re-executed: beside its file."""
     return Path(f"{os.fspath(file)}.unverified")
 
@@ -21,7 +21,7 @@ def check_plan_file(file: str | os.PathLike[str]) -> None:
     Raises:
         UsageError: when there is something that is not a plan.
     """
-    for path in (Path(file), unverified(file)):
+    for path in (Path(file), make_unverified_path(file)):
         if not path.exists():
             continue
         with suppress(EpigymError):
@@ -35,5 +35,5 @@ def check_plan_file(file: str | os.PathLike[str]) -> None:
 def remove_plans(file: str | os.PathLike[str]) -> None:
     """Remove what an earlier search left in a plan file and in its `unverified`; errors as `check_plan_file`."""
     check_plan_file(file)
-    for path in (Path(file), unverified(file)):
+    for path in (Path(file), make_unverified_path(file)):
         path.unlink(missing_ok=True)

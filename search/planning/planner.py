@@ -18,9 +18,9 @@ from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus, TaskSize
 from search.planning.configuration import Configuration
 from search.planning.options import DEFAULTS, SearchOptions
-from search.planning.plan_files import remove_plans, unverified
+from search.planning.plan_files import make_unverified_path, remove_plans
 from search.planning.proofs import SLOW_SECONDS, RefutedError, confirm_unsolvable
-from search.planning.single_search import Result, completed, failed, search_in_process
+from search.planning.single_search import Result, complete_result, make_blank_result, search_in_process
 from search.processes.channel import NO_CHANNEL, Message, ProgressChannel, may_be_copied
 from search.processes.supervisor import Job, JobResult, watch
 
@@ -48,9 +48,9 @@ def find_plan(
         configuration: agent and heuristic.
         options: the limits, and what else to do; without `verify` the first plan is reported as it was found, and not
             written.
-        plan_file: where to write the plan; until it has been re-executed, and for good when that fails, it is beside
-            that file, see `search.planning.plan_files.unverified`. A plan that is in either is removed before the
-            search. With `anytime` each plan takes the place of the one before as soon as it has been re-executed.
+        plan_file: the file for the plan. Until the plan has been re-executed, and when that fails, the plan is in
+            `search.planning.plan_files.make_unverified_path(plan_file)`. Earlier plans in both are removed before the
+            search. With `anytime` each plan replaces the one before as soon as it has been re-executed.
 
     Returns:
         The result; its status is `error` when a plan that was found is not valid, or the reference contradicts that
@@ -67,7 +67,7 @@ def find_plan(
     if not isinstance(configuration, Configuration):
         raise UsageError(f"expected a Configuration, such as Configuration.of('bfs'), got {configuration!r}")
     _prepare(task, options, plan_file)
-    blank = replace(failed(configuration, task.name, options), size=TaskSize.of(task))
+    blank = replace(make_blank_result(configuration, task.name, options), size=TaskSize.of(task))
     return run_search(partial(find_plan_here, task, configuration, plan_file=plan_file), options, plan_file, blank)
 
 
@@ -85,20 +85,20 @@ def find_plan_here(
     if not options.verify:
         return result
     if result.status is SearchStatus.UNSOLVABLE:
-        return _confirmed(task, result, limits.after(perf_counter() - start))
+        return _confirm(task, result, limits.after(perf_counter() - start))
     if result.plan is None:
         return result
-    verified = partial(_verified, task, plan_file, start, channel)
+    verified = partial(_verify, task, plan_file, start, channel)
     result = verified(result)
     if result.status is not SearchStatus.SOLVED or result.optimal or not options.anytime:
         return result
     assert space is not None
-    from search.planning.improvement import improved  # with the searches that it needs
+    from search.planning.improvement import improve_plan  # with the searches that it needs
 
     try:
-        return improved(space, heuristic, limits, result, verified, channel)
+        return improve_plan(space, heuristic, limits, result, verified, channel)
     except KeyboardInterrupt:
-        raise _interrupted(plan_file) from None
+        raise _make_interrupt(plan_file) from None
 
 
 def _prepare(task: Task, options: SearchOptions, plan_file: File | None) -> None:
@@ -139,45 +139,45 @@ def run_search(search: Callable[..., Result], options: SearchOptions, file: File
                 told = each.value if isinstance(each, Message) else told
     except KeyboardInterrupt:
         if isinstance(told, SearchResult) and told.status is SearchStatus.SOLVED:
-            raise _interrupted(file) from None
+            raise _make_interrupt(file) from None
         raise
     if ending.failure is SearchStatus.ERROR and ending.detail:
         error = ending.error or EpigymError(ending.message)
         error.add_note(ending.detail)
         raise error
-    return completed(ending, blank)
+    return complete_result(ending, blank)
 
 
-def _interrupted(plan_file: File | None) -> KeyboardInterrupt:
+def _make_interrupt(plan_file: File | None) -> KeyboardInterrupt:
     kept = "is lost: name a file to keep it" if plan_file is None else f"is in {plan_file}"
     return KeyboardInterrupt(f"the best plan until now {kept}")
 
 
-def _verified(
+def _verify(
     task: Task, plan_file: File | None, start: float, channel: ProgressChannel, result: SearchResult
 ) -> SearchResult:
     """The result after its plan was re-executed and, if it is valid, written; `start` is when the search began."""
     plan = result.plan
     assert plan is not None
     if plan_file is not None:
-        write_json(unverified(plan_file), plan)
+        write_json(make_unverified_path(plan_file), plan)
     before = perf_counter()
     validation = validate(task, plan, consistent_beliefs=result.consistent_beliefs)
     now = perf_counter()
     result = result.spending(validation_seconds=result.costs.validation_seconds + now - before)
     result = replace(result, collapsed_agents=validation.collapsed)
     if not validation.valid:
-        kept = "" if plan_file is None else f" (see {unverified(plan_file)})"
+        kept = "" if plan_file is None else f" (see {make_unverified_path(plan_file)})"
         message = f"{result.label} returned a plan that is not valid{kept}: {validation.reason}"
         return replace(result, status=SearchStatus.ERROR, message=message, optimal=False)
     if plan_file is not None:
-        unverified(plan_file).replace(plan_file)
+        make_unverified_path(plan_file).replace(plan_file)
     result = replace(result, history=(*result.history, (len(plan), now - start)))
     channel.send(result)
     return result
 
 
-def _confirmed(task: Task, result: SearchResult, limits: Limits) -> SearchResult:
+def _confirm(task: Task, result: SearchResult, limits: Limits) -> SearchResult:
     """The result of a search that found that there is no plan, after the reference has checked it again."""
     start = perf_counter()
     seconds = inf if limits.time_limit is None else limits.time_limit

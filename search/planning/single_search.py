@@ -41,7 +41,7 @@ def search_in_process(
         space = configuration.make_space(task, consistent_beliefs=options.consistent_beliefs)
         heuristic = configuration.make_heuristic(space)
     except MemoryError:
-        result = failed(configuration, task.name, options, SearchStatus.MEMORY_LIMIT)
+        result = make_blank_result(configuration, task.name, options, SearchStatus.MEMORY_LIMIT)
         return Searched(replace(result, size=TaskSize.of(task)))
     build_seconds = perf_counter() - start
     tell = None if channel is NO_CHANNEL else channel.send
@@ -55,7 +55,7 @@ def search_in_process(
     return Searched(result, space, heuristic)
 
 
-def failed(
+def make_blank_result(
     configuration: Configuration, problem: str, options: SearchOptions, status: SearchStatus = SearchStatus.ERROR
 ) -> SearchResult:
     """What is known of a search that reports nothing."""
@@ -63,12 +63,12 @@ def failed(
     return SearchResult(status, agent, problem, heuristic=heuristic, consistent_beliefs=options.consistent_beliefs)
 
 
-def completed(ending: JobResult, blank: Result) -> Result:
+def complete_result(ending: JobResult, blank: Result) -> Result:
     """The result of a search that a process made, or one that says how the process failed.
 
     Args:
         ending: of the process.
-        blank: what is known where it failed, such as `failed(…)`.
+        blank: what is known where it failed, such as `make_blank_result(…)`.
     """
     result: Result = ending.value
     if not isinstance(result, SearchResult):

@@ -208,7 +208,7 @@ def find_policy_here(
             known = replace(known, status=SearchStatus.SOLVED)
             if known.policy is None or known.depth != search.graph.depth[space.initial]:
                 channel.set_time_limit(None)
-                with budget.paused():
+                with budget.pause():
                     known = _verify(known, search.policy(), policy_file)
             channel.send(known)
         elif status is SearchStatus.UNSOLVABLE:

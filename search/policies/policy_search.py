@@ -195,7 +195,7 @@ class PolicySearch:
         yield
 
     def _expand(self, states: Sequence[int]) -> None:
-        if (limit := self._budget.exceeded(len(self.graph.options))) is not None:
+        if (limit := self._budget.check(len(self.graph.options))) is not None:
             raise LimitError(limit)
         self.graph.expand(states)
         if self._tell and not self.is_solved and (now := self._budget.seconds) >= self._next_report:

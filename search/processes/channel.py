@@ -88,7 +88,7 @@ Work: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...]] | bytes
 """A function and its arguments, or both pickled."""
 
 
-def enter(sender: Connection, work: Work, takes_channel: bool, time_limit: float | None) -> None:
+def run_call(sender: Connection, work: Work, takes_channel: bool, time_limit: float | None) -> None:
     """What a new process does: make a call and send its value, or the exception, to the parent.
 
     The clock starts once the work is unpickled, with all that this imports.

@@ -22,7 +22,7 @@ from typing import Any, ParamSpec
 
 from epigym.errors import EpigymError
 from search.agents.result import SearchStatus
-from search.processes.channel import CallResult, Deadline, Message, Work, enter
+from search.processes.channel import CallResult, Deadline, Message, Work, run_call
 from search.processes.tree import ProcessTree
 
 P = ParamSpec("P")
@@ -128,10 +128,10 @@ def watch(
                 process.start()
             if not running:
                 return
-            wait(list(running), min(process.patience() for process in running.values()))
+            wait(list(running), min(process.choose_patience() for process in running.values()))
             yield None
             for connection, process in list(running.items()):
-                told, ending = process.hear()
+                told, ending = process.receive()
                 yield from told
                 ending = ending or process.check()
                 if ending is not None:
@@ -164,33 +164,33 @@ def _start_server(preload: Sequence[str]) -> Iterator[None]:
     global _ready
     _SERVER.set_forkserver_preload(list(preload))
     resource_tracker.ensure_running()  # else the server starts it, and that lets Ctrl-C through again
-    with _STARTING, _undisturbed():
+    with _STARTING, _defer_signals():
         forkserver.ensure_running()
     server = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
     if server == _ready:
         return
-    first = threading.Thread(target=_start_nothing, daemon=True)  # which blocks until the server answers
+    first = threading.Thread(target=_start_idle_process, daemon=True)  # which blocks until the server answers
     first.start()
     end = monotonic() + START_SECONDS
     while first.is_alive():
         if monotonic() >= end:
             os.kill(server, signal.SIGKILL)
-            raise EpigymError(_not_started("the process that others come from"))
+            raise EpigymError(_describe_late_start("the process that others come from"))
         first.join(_LONGEST_POLL)
         yield
     _ready = server
 
 
-def _start_nothing() -> None:
+def _start_idle_process() -> None:
     """Start a process of the server that ends at once."""
     process = _SERVER.Process(target=bool)
     with suppress(OSError, EOFError):  # the server is dead, which who starts the next process notices
-        with _STARTING, _independent():
+        with _STARTING, _hide_main_script():
             process.start()
         process.join()
 
 
-def _not_started(what: str) -> str:
+def _describe_late_start(what: str) -> str:
     return f"{what} did not start within {START_SECONDS:g} s: the machine may be too busy"
 
 
@@ -203,23 +203,23 @@ os.register_at_fork(after_in_child=_forget_server)
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
+def _defer_signals() -> Iterator[None]:
     """`_OURS` have to wait; what is started meanwhile, and all that it starts, never heeds them."""
     late: list[int] = []
     heeded = {number: handler for number in _OURS if (handler := signal.getsignal(number)) is not None}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     try:
         signal.pthread_sigmask(signal.SIG_BLOCK, _OURS)
-        _handle(dict.fromkeys(heeded, lambda number, _: late.append(number)))  # another thread may be sent them
+        _set_handlers(dict.fromkeys(heeded, lambda number, _: late.append(number)))  # another thread may be sent them
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        _handle(heeded)
+        _set_handlers(heeded)
         for number in late:
             signal.raise_signal(number)
 
 
-def _handle(handlers: Mapping[signal.Signals, Any]) -> None:
+def _set_handlers(handlers: Mapping[signal.Signals, Any]) -> None:
     """Handle signals so; only the main thread does, whoever is sent them."""
     if threading.current_thread() is threading.main_thread():
         for number, handler in handlers.items():
@@ -227,7 +227,7 @@ def _handle(handlers: Mapping[signal.Signals, Any]) -> None:
 
 
 @contextmanager
-def _independent() -> Iterator[None]:
+def _hide_main_script() -> Iterator[None]:
     """What is started meanwhile does not import the main script, which would start a search of its own again.
 
     A daemon may start it as well: it dies with its parent.
@@ -265,13 +265,13 @@ class _Process:
         if context is not _COPIES:
             work = pickle.dumps(work)  # taken over at once, whatever the process imports to unpickle it
         self._process = context.Process(
-            target=enter, args=(sender, work, job.takes_channel, job.time_limit), daemon=False
+            target=run_call, args=(sender, work, job.takes_channel, job.time_limit), daemon=False
         )
         self._sender = sender
 
     def start(self) -> None:
         """Start it; signals wait meanwhile, else it gets half of its job."""
-        with _STARTING, _undisturbed(), _independent():
+        with _STARTING, _defer_signals(), _hide_main_script():
             self._start = self._begin = monotonic()
             self._process.start()
         self._sender.close()
@@ -281,7 +281,7 @@ class _Process:
         assert self._process.pid is not None
         return ProcessTree(self._process.pid)
 
-    def patience(self) -> float:
+    def choose_patience(self) -> float:
         """Seconds until it is to be looked at again: the nearer it is to a limit the fewer."""
         until_full = max((self._memory_limit - self._tree.memory) / _FILLED_PER_SECOND, _SHORTEST_POLL)
         return max(min(until_full, self._end - monotonic(), _LONGEST_POLL), 0.0)
@@ -292,7 +292,7 @@ class _Process:
         end = self._start + START_SECONDS if self._deadline is None else self._deadline + GRACE_SECONDS
         return min(end, self._start + self._wall_limit)
 
-    def hear(self) -> tuple[list[Message], JobResult | None]:
+    def receive(self) -> tuple[list[Message], JobResult | None]:
         """What it has told since, and the ending of a process that has returned or died."""
         told: list[Message] = []
         try:
@@ -316,14 +316,14 @@ class _Process:
 
     def check(self) -> JobResult | None:
         """The ending of a process that exceeds a limit, which kills it, or None."""
-        self._tree.look()
+        self._tree.update()
         self._peak = max(self._peak, self._tree.memory)
         if self._peak >= self._memory_limit:
             return self._stop(SearchStatus.MEMORY_LIMIT)
         if monotonic() >= self._end:
             if self._deadline is None and self._wall_limit > START_SECONDS:
                 self.kill()
-                return self._ending(SearchStatus.ERROR, _not_started("the process"))
+                return self._ending(SearchStatus.ERROR, _describe_late_start("the process"))
             return self._stop(SearchStatus.TIME_LIMIT)
         return None
 

@@ -30,9 +30,9 @@ class ProcessTree:
             self._processes = [psutil.Process(pid)]
         self._seconds: dict[psutil.Process, float] = {}
         self._next_search = monotonic() + _LEAST_SECONDS
-        self.look()
+        self.update()
 
-    def look(self) -> None:
+    def update(self) -> None:
         """See what they hold; now and then, whether there are new ones."""
         if monotonic() >= self._next_search:
             self._search()

@@ -16,7 +16,7 @@ from epigym.reference import semantics as reference
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
 from search.planning.configuration import Configuration
-from search.planning.plan_files import unverified
+from search.planning.plan_files import make_unverified_path
 from search.planning.planner import find_plan
 from tests.faults.faults import FAULTS, build, find_stale
 from tests.helpers.benchmark_files import ROOT
@@ -104,4 +104,4 @@ def test_a_plan_that_was_extracted_wrongly_is_never_reported(
     assert result.status is SearchStatus.ERROR
     assert "returned a plan that is not valid" in result.message
     assert not file.exists()
-    assert unverified(file).exists()
+    assert make_unverified_path(file).exists()

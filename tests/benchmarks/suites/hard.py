@@ -37,7 +37,7 @@ from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.cell import search_from
 from search.planning.configuration import Choice, Configuration
 from search.planning.options import SearchOptions
-from search.planning.single_search import completed, failed
+from search.planning.single_search import complete_result, make_blank_result
 from search.processes.supervisor import Job, supervise
 from tests.benchmarks.suites.hard_sizes import LINES
 from tests.benchmarks.suites.tables import Source, read_rungs, store
@@ -332,7 +332,9 @@ def run_searches(rung: Rung, labels: Iterable[str], limits: Limits, parallel: in
     )
     with closing(running) as endings:
         return {
-            ending.job.key: Outcome.of(completed(ending, failed(chosen[ending.job.key], rung.domain, options)))
+            ending.job.key: Outcome.of(
+                complete_result(ending, make_blank_result(chosen[ending.job.key], rung.domain, options))
+            )
             for ending in endings
         }
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from search.agents.anytime import ShorterPlans
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
-from search.planning.action_elimination import without_redundant
+from search.planning.action_elimination import eliminate_actions
 from tests.helpers.graph_space import GRAPHS, Edges, GraphSpace, TableHeuristic, reaches, shortest
 
 # Two ways lead to 3: one through 1 and 2, which score low, and a shorter one through 4. The goal 6 lies two steps on.
@@ -151,15 +151,15 @@ ROOMS = {
 )
 def test_redundant_actions_are_left_out(plan: str, kept: str) -> None:
     space = GraphSpace(ROOMS, [2])
-    assert "".join(without_redundant(space, tuple(plan), Limits().start())) == kept
+    assert "".join(eliminate_actions(space, tuple(plan), Limits().start())) == kept
 
 
 def test_what_is_needed_stays() -> None:
     space = GraphSpace(DETOUR, [6])
     for plan in (("a",) * 5, ("b", "a", "a", "a")):
-        assert without_redundant(space, plan, Limits().start()) == plan
-    assert without_redundant(GraphSpace(ROOMS, [0]), ("n", "n"), Limits().start()) == ()
+        assert eliminate_actions(space, plan, Limits().start()) == plan
+    assert eliminate_actions(GraphSpace(ROOMS, [0]), ("n", "n"), Limits().start()) == ()
 
 
 def test_a_limit_leaves_the_rest_of_a_plan_as_it_is() -> None:
-    assert without_redundant(GraphSpace(ROOMS, [2]), ("n", "a", "b"), Limits(time_limit=0).start()) == ("n", "a", "b")
+    assert eliminate_actions(GraphSpace(ROOMS, [2]), ("n", "a", "b"), Limits(time_limit=0).start()) == ("n", "a", "b")

@@ -62,12 +62,12 @@ def test_the_clock_stands_still_in_a_pause(monkeypatch: pytest.MonkeyPatch) -> N
     times = iter([10.0, 11.0, 99.0])  # the start, and both ends of the pause
     monkeypatch.setattr(limits, "perf_counter", lambda: next(times))
     budget = Limits(time_limit=3.0).start()
-    with budget.paused():
+    with budget.pause():
         pass
     monkeypatch.setattr(limits, "perf_counter", lambda: 100.0)
-    assert (budget.seconds, budget.exceeded(0)) == (2.0, None)
+    assert (budget.seconds, budget.check(0)) == (2.0, None)
     monkeypatch.setattr(limits, "perf_counter", lambda: 101.0)
-    assert budget.exceeded(0) is SearchStatus.TIME_LIMIT
+    assert budget.check(0) is SearchStatus.TIME_LIMIT
 
 
 def test_a_search_tells_ten_times_a_second_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ from search.heuristics.heuristic import Heuristic
 from search.planning import improvement, planner
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
-from search.planning.plan_files import unverified
+from search.planning.plan_files import make_unverified_path
 from search.planning.planner import find_plan, find_plan_here
 from search.processes.channel import ProgressChannel
 from search.reports.display import show_results
@@ -78,7 +78,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> type[Slow]:
     Slow.calls = []
     monkeypatch.setattr(Wordy, "looks", 7)
     monkeypatch.setattr(improvement, "ShorterPlans", Slow)
-    monkeypatch.setattr(improvement, "without_redundant", lambda space, plan, budget: plan)
+    monkeypatch.setattr(improvement, "eliminate_actions", lambda space, plan, budget: plan)
     return Slow
 
 
@@ -151,7 +151,7 @@ def test_the_time_limit_holds_while_shorter_plans_are_searched_and_not_while_one
     plan = ("lift", "look", "look", "look", "shout")
     spent = Costs(build_seconds=1.0, search_seconds=6.0)
     first = SearchResult(SearchStatus.SOLVED, "wordy", "coin", plan, costs=spent)
-    improvement.improved(StateSpace(coin()), None, Limits(time_limit=10.0), first, verified, Recorder())
+    improvement.improve_plan(StateSpace(coin()), None, Limits(time_limit=10.0), first, verified, Recorder())
     assert [seconds is None for seconds in said] == [False, True, False, True, False]
     left = [seconds for seconds in said if seconds is not None]
     assert 3.0 >= left[0] > left[1] > left[2]
@@ -180,7 +180,7 @@ def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.
 def test_what_cannot_be_improved_is_not(
     task: Callable[[], Task], configuration: str, length: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(improvement, "improved", failing(AssertionError))
+    monkeypatch.setattr(improvement, "improve_plan", failing(AssertionError))
     result = find_plan(task(), Configuration.parse(configuration), ANYTIME)
     is_found = length is not None
     assert (result.plan_length, result.optimal, len(result.history)) == (length, is_found, int(is_found))
@@ -230,7 +230,7 @@ def test_the_plan_file_holds_a_verified_plan_whenever_it_is_stopped(
         find_plan(coin(), WORDY, ANYTIME, file)
     assert executed == list(range(9, 9 - stop, -1))
     # What was being executed is beside the file, and the one before is in it.
-    assert len(read_plan(unverified(file))) == executed[-1]
+    assert len(read_plan(make_unverified_path(file))) == executed[-1]
     assert [len(read_plan(file))] == executed[-2:-1] if stop > 1 else not file.exists()
 
 
@@ -258,7 +258,7 @@ def test_a_shorter_plan_that_is_not_valid_is_an_error_and_leaves_the_file(
     assert (result.status, result.optimal, result.collapsed_agents) == (SearchStatus.ERROR, False, ("7",))
     assert result.message == f"Wordy returned a plan that is not valid (see {file}.unverified): step 2: no"
     assert [length for length, _ in result.history] == [9, 8]
-    assert (len(read_plan(file)), len(read_plan(unverified(file)))) == (8, 7)
+    assert (len(read_plan(file)), len(read_plan(make_unverified_path(file)))) == (8, 7)
     assert slow.calls == [(5.0, 9), (3.0, 8)]
 
 

@@ -25,7 +25,7 @@ from search.agents.result import SearchStatus
 from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
-from search.planning.plan_files import unverified
+from search.planning.plan_files import make_unverified_path
 from search.planning.planner import find_plan
 from search.processes.supervisor import Job, JobResult
 from search.solve import Solve
@@ -118,20 +118,20 @@ def test_the_competition_keeps_plans_apart_that_were_not_verified(
     monkeypatch.setattr(competition, "supervise", supervise)
     file = tmp_path / "out" / "plan.json"
     file.parent.mkdir()
-    for path in (file, unverified(file)):
+    for path in (file, make_unverified_path(file)):
         path.write_text("[]")  # of an earlier call
     with pytest.raises(SystemExit) as stop:
         competition.main([str(write_problem(tmp_path).spec), str(file)])
     assert stop.value.code == code
-    assert message.format(draft=unverified(file)) in capsys.readouterr().err
+    assert message.format(draft=make_unverified_path(file)) in capsys.readouterr().err
     assert [path.name for path in file.parent.iterdir()] == left
-    assert not left or read_plan(unverified(file)) in PLANS
+    assert not left or read_plan(make_unverified_path(file)) in PLANS
 
 
 @pytest.mark.parametrize("limits", [Limits(max_expanded=1, time_limit=None), None], ids=["process", "here"])
 def test_a_search_without_a_plan_leaves_none(limits: Limits | None, tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
-    for path in (file, unverified(file)):
+    for path in (file, make_unverified_path(file)):
         path.write_text('["old"]')
     result = find_plan(coin() if limits else hopeless(), Configuration.of("bfs"), SearchOptions(limits), file)
     assert result.plan is None

@@ -94,7 +94,7 @@ def _linear(settings: Train, options: LinearOptions) -> None:
 
     from epigym.io.tables import Table
     from learn.models.linear.model import write_model
-    from learn.training.linear.trials import train_linear
+    from learn.training.linear.training import train_linear
 
     chosen = train_linear(domains, options, settings.seed)
     rows = [candidate.row() for candidate in chosen.candidates]
@@ -130,9 +130,9 @@ def _network(settings: Train) -> None:
 
     from rich.console import Console
 
+    from learn.training.example import find_solved, sampled
     from learn.training.fitting import metrics_table, train_best
     from learn.training.sources import Source
-    from learn.training.trial import find_solved, sampled
 
     source = Source(settings, domains, settings.problem, settings.reading)
     metrics = train_best(settings, source)

@@ -22,7 +22,7 @@ from learn.data.pairs import Pairs
 from learn.models.base import Base, BaseHeuristic
 from learn.models.gine.shared import share
 from learn.models.scoring import chunks
-from learn.training.selection import Problems
+from learn.training.validation import Problems
 
 logger = logging.getLogger(__name__)
 

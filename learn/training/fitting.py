@@ -38,9 +38,9 @@ from learn.training.options import LossValidation, PublishedOptions, RankingOpti
 from learn.training.report.pictures import draw_curves, draw_predictions, draw_search_curves
 from learn.training.report.report import baselines, write_record
 from learn.training.resuming import History, begin, row_of
-from learn.training.selection import Problems, validate_by_search
 from learn.training.sources import Source
 from learn.training.trainer import BY_LOSS, BY_SEARCH, WaitingTime, describe_end, fit, make_trainer, write_settings
+from learn.training.validation import Problems, validate_by_search
 
 logger = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from learn.models.checkpoints import VERSION, Trained
 from learn.models.gine.network import make_network
 from learn.models.gine.scorer import make_scorer
 from learn.training.data_module import Batch, TrainingData
-from learn.training.selection import PlanValues, Scores, validate_by_search
+from learn.training.validation import PlanValues, Scores, validate_by_search
 
 
 class StepErrors(Metric):

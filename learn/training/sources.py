@@ -15,8 +15,8 @@ from learn.data.files import sample_files
 from learn.data.pairs import Pairs, rollout_of
 from learn.data.problems import named
 from learn.data.progress import visits
-from learn.training.drawing import all_pairs, drawn
 from learn.training.options import DistanceOptions, PublishedOptions, SampledOptions, SearchValidation, Training
+from learn.training.sampling import all_pairs, drawn
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.models.base import BaseHeuristic
 from learn.models.shipped import LINEAR
-from learn.training.selection import search_greedily
+from learn.training.validation import search_greedily
 from search.agents.result import SearchStatus
 from search.heuristics.learned import Learned
 from search.reports.metrics import mcnemar

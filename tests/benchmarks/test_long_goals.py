@@ -16,8 +16,8 @@ import pytest
 import domains
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
-from learn.training.drawing import validating
-from learn.training.selection import Scores, validate_by_search
+from learn.training.sampling import validating
+from learn.training.validation import Scores, validate_by_search
 from search.heuristics import make_heuristic
 
 SEED, PROBLEMS, NODES = 7, 160, 1000

@@ -11,8 +11,8 @@ from epigym.task.task import Task
 from learn.data.distribution import MAX_STATES
 from learn.data.pairs import Pairs, pairs_of, pairs_of_plan
 from learn.models.linear.model import LinearModel, LinearScorer
-from learn.training.drawing import drawn
-from learn.training.selection import search_greedily, states_along
+from learn.training.sampling import drawn
+from learn.training.validation import search_greedily, states_along
 
 
 def larger(

@@ -20,10 +20,10 @@ from epigym.problem import load_problem
 from learn.models.checkpoints import load, read_all
 from learn.models.gine.scorer import make_scorer
 from learn.train import Train
-from learn.training.drawing import drawn
+from learn.training.example import sampled
 from learn.training.options import ModelOptions, SampledOptions, given
-from learn.training.selection import validate_by_search
-from learn.training.trial import sampled
+from learn.training.sampling import drawn
+from learn.training.validation import validate_by_search
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, Fit
 

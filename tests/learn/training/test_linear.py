@@ -23,11 +23,11 @@ from epigym.task.task import Task
 from learn import train as command
 from learn.data.distribution import draw
 from learn.models.linear.model import LinearModel, LinearScorer, Representation, read_model
-from learn.training import drawing
-from learn.training.linear import trials
-from learn.training.linear.trials import Candidate, Chosen, train_linear
+from learn.training import sampling
+from learn.training.linear import training
+from learn.training.linear.training import Candidate, Chosen, train_linear
 from learn.training.options import LinearOptions
-from learn.training.selection import ValidationResult, search_greedily, validate_by_search
+from learn.training.validation import ValidationResult, search_greedily, validate_by_search
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -84,8 +84,8 @@ def test_the_simplest_of_the_best_by_search_is_chosen(chosen: Chosen) -> None:
 
 @pytest.mark.slow
 def test_what_falls_behind_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    choices = trials._choices
-    monkeypatch.setattr(trials, "_choices", lambda options: choices(options)[::-1])  # what corrects h_ff comes first
+    choices = training._choices
+    monkeypatch.setattr(training, "_choices", lambda options: choices(options)[::-1])  # what corrects h_ff comes first
     found = train_linear([DOMAIN], replace(TINY, levels=[0]), 1)
     best = (2, 2 * TINY.nodes)
     stopped = 0
@@ -200,19 +200,19 @@ def candidate(unsolved: int, expanded: int, name: str = "", *, stopped: bool = F
     ],
 )
 def test_what_decides(candidates: list[Candidate], expected: int) -> None:
-    assert trials._best(candidates) is candidates[expected]
+    assert training._best(candidates) is candidates[expected]
 
 
 def test_a_search_is_stopped_when_it_cannot_be_the_best(validation: Sequence[Task]) -> None:
     problems = [(task, FeatureTypes(task)) for task in validation]
 
     def search(nodes: int, most: tuple[int, int] | None) -> tuple[int, int, tuple[str, ...], bool]:
-        return astuple(validate_by_search(problems, nodes, trials._open_parts, most))
+        return astuple(validate_by_search(problems, nodes, training._open_parts, most))
 
     names = tuple(task.name for task in validation)
     solved, expanded, unsolved, stopped = search(100, None)
     assert (solved, unsolved, stopped) == (2, (), False)
-    counts = [search_greedily(space := StateSpace(task), trials._open_parts(space, types), 100).expanded
+    counts = [search_greedily(space := StateSpace(task), training._open_parts(space, types), 100).expanded
               for task, types in problems]  # fmt: skip
     assert expanded == sum(counts)
     assert search(100, (0, counts[0] // 2 - 1)) == (1, counts[0], (), True)
@@ -224,7 +224,7 @@ def test_a_search_is_stopped_when_it_cannot_be_the_best(validation: Sequence[Tas
 
 def test_what_is_not_solved_counts_as_if_all_nodes_were_expanded() -> None:
     problems = [(task, FeatureTypes(task)) for task in (hopeless(), coin())]
-    found = validate_by_search(problems, 50, trials._open_parts)
+    found = validate_by_search(problems, 50, training._open_parts)
     assert (found.solved, found.expanded, len(found.unsolved), found.stopped) == (1, 50 + 3, 1, False)
     assert found.score == (1, 50 + 3)
 
@@ -234,7 +234,7 @@ def test_nothing_to_learn_from_or_to_choose_is_one_line(monkeypatch: pytest.Monk
         train_linear([DOMAIN], replace(TINY, levels=[]), 0)
     with pytest.raises(UsageError, match=r"^unknown domain 'grapes'"):
         train_linear(["grapes"], TINY, 0)
-    monkeypatch.setattr(drawing, "pairs_of", lambda task, **options: None)
+    monkeypatch.setattr(sampling, "pairs_of", lambda task, **options: None)
     message = r"^nothing to learn from in 2 problems of epistemic_gossip: sample more$"
     with pytest.raises(EpigymError, match=message):
         train_linear(["epistemic_gossip"], LEAST, 0)
@@ -299,7 +299,7 @@ def test_the_command_wants_domains(
     def refuse(*arguments: object) -> Chosen:
         raise AssertionError("training has begun")
 
-    monkeypatch.setattr(trials, "train_linear", refuse)
+    monkeypatch.setattr(training, "train_linear", refuse)
     with pytest.raises(UsageError, match=rf"^{re.escape(message)}[^\n]*$"):
         command.train(settings(tmp_path, *overrides))
     assert not (tmp_path / "run").exists()
@@ -321,7 +321,7 @@ def test_all_are_all_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         asked.append((names, options, seed))
         return Chosen(model, (candidate(0, 1),), 1)
 
-    monkeypatch.setattr(trials, "train_linear", record)
+    monkeypatch.setattr(training, "train_linear", record)
     command.train(settings(tmp_path, "domain=all", "seed=5", f"model.folder={tmp_path}"))
     [(names, options, seed)] = asked
     assert names == list(domains.DOMAINS)

@@ -23,8 +23,8 @@ from learn.train import Train
 from learn.training import module
 from learn.training.data_module import Batch
 from learn.training.module import GineModule, StepErrors
-from learn.training.selection import ValidationResult, search_greedily, states_along
 from learn.training.sources import Source
+from learn.training.validation import ValidationResult, search_greedily, states_along
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, SEARCHED, Fit, rows_of
 

@@ -16,14 +16,14 @@ from epigym.space.space import StateSpace
 from learn.data.distribution import MAX_STATES, Drawn, draw
 from learn.data.pairs import pairs_of
 from learn.models.linear.model import LinearModel, LinearScorer
-from learn.training import drawing
+from learn.training import sampling
 from learn.training.linear import fit as fitting
-from learn.training.linear import trials
+from learn.training.linear import training
 from learn.training.linear.aggregation import larger, lessons
 from learn.training.linear.fit import TrainingData
-from learn.training.linear.trials import Chosen, train_linear
+from learn.training.linear.training import Chosen, train_linear
 from learn.training.options import LinearOptions
-from learn.training.selection import ValidationResult, search_greedily, states_along
+from learn.training.validation import ValidationResult, search_greedily, states_along
 
 DOMAIN = "gossip"
 LEAST = LinearOptions(
@@ -50,8 +50,8 @@ def test_rounds_go_on_while_they_gain(monkeypatch: pytest.MonkeyPatch) -> None:
     ends = iter(
         [*unlearned, *(ValidationResult(1, expanded, (), False) for expanded in (40, 30, 30, 30))]
     )  # the last calibrates
-    monkeypatch.setattr(trials, "fit", fit)
-    monkeypatch.setattr(trials, "validate_by_search", lambda *arguments, **options: next(ends))  # the last calibrates
+    monkeypatch.setattr(training, "fit", fit)
+    monkeypatch.setattr(training, "validate_by_search", lambda *arguments, **options: next(ends))  # the last calibrates
     chosen = train_linear([DOMAIN], replace(LEAST, rounds=5), 0)
     assert [one.rounds for one in chosen.candidates[3:]] == [0, 1, 2]
     assert fitted[0] < fitted[1] < fitted[2]
@@ -78,7 +78,7 @@ def test_larger_problems_have_long_goals_where_these_are_learned_from(monkeypatc
         asked.append((split, long_goals))
         return draw(domain, split, *arguments, long_goals=long_goals, **options)
 
-    monkeypatch.setattr(drawing, "draw", record)
+    monkeypatch.setattr(sampling, "draw", record)
     for long_goals in (False, True):
         chosen = train_linear([DOMAIN], replace(LEAST, rounds=1, long_goals=long_goals), 0)
         assert asked == [(split, long_goals) for split in ("train", "validation", "validation")]

@@ -12,7 +12,7 @@ from epigym.features.types import FeatureTypes
 from epigym.task.task import Task
 from learn.data.distribution import GOALS, MAX_STATES, draw
 from learn.data.pairs import Pairs, pairs_of
-from learn.training.selection import Problems
+from learn.training.validation import Problems
 
 
 def drawn(

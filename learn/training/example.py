@@ -15,7 +15,7 @@ from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.data.distribution import draw
 from learn.models.scoring import open_scorer
-from learn.training.selection import search_greedily
+from learn.training.validation import search_greedily
 from search.agents.result import SearchStatus
 
 _PROBLEMS = 10  # of each split

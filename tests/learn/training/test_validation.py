@@ -15,7 +15,7 @@ from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from epigym.task.formula import split_goal
 from learn.data.distribution import draw
-from learn.training.selection import Problems, Scores, validate_by_search
+from learn.training.validation import Problems, Scores, validate_by_search
 from search.heuristics import make_heuristic
 from tests.helpers.tasks import coin
 

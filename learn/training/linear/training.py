@@ -28,11 +28,11 @@ from learn.models.base import Base
 from learn.models.calibration import Calibration
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
 from learn.models.shipped import GENERAL
-from learn.training.drawing import all_pairs, drawn, validating
 from learn.training.linear.aggregation import larger, lessons
 from learn.training.linear.fit import Loss, TrainingData, fit, observe
 from learn.training.options import LinearOptions
-from learn.training.selection import PlanValues, Problems, Scores, ValidationResult, validate_by_search
+from learn.training.sampling import all_pairs, drawn, validating
+from learn.training.validation import PlanValues, Problems, Scores, ValidationResult, validate_by_search
 
 logger = logging.getLogger(__name__)
 

@@ -97,7 +97,7 @@ def _linear(settings: Train, options: LinearOptions) -> None:
     from learn.training.linear.training import train_linear
 
     chosen = train_linear(domains, options, settings.seed)
-    rows = [candidate.row() for candidate in chosen.candidates]
+    rows = [trial.row() for trial in chosen.trials]
     title = f"greedy search on {chosen.validation} validation problems, at most {options.nodes} nodes each"
     Console().print(Table.of(title, rows).write(settings.run_dir / "candidates", "csv", "markdown"))
     write_model(chosen.model, settings.run_dir / MODEL_FILE)

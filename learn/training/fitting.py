@@ -25,7 +25,7 @@ from epigym.io.checksummed import read_checksummed
 from epigym.io.tables import Table
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from learn.models.base import Base, BaseHeuristic, correct
+from learn.models.base import Base, correct
 from learn.models.checkpoints import load
 from learn.models.gine.model import write_network
 from learn.models.gine.network import GineNetwork
@@ -40,7 +40,8 @@ from learn.training.report.report import baselines, write_record
 from learn.training.resuming import History, begin, row_of
 from learn.training.sources import Source
 from learn.training.trainer import BY_LOSS, BY_SEARCH, WaitingTime, describe_end, fit, make_trainer, write_settings
-from learn.training.validation import Problems, validate_by_search
+from learn.training.trials import run_baseline, select
+from learn.training.validation import Problems
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ def train_best(settings: Training, source: Source) -> dict[str, float]:
         raise KeyboardInterrupt(f"go on with resume=true run_dir={run_dir}") from None
     if not all(found.values()):
         return {}
-    chosen = min(_BASES, key=lambda base: found[base]["val/score"])
+    chosen = _BASES[select([_score(found[base]) for base in _BASES])]
     logger.info("the network that corrects %s is kept: it is better in validation", chosen)
     for path in sorted((run_dir / chosen).iterdir(), key=lambda path: path.name == RUN_FILE):
         path.replace(run_dir / path.name)
@@ -73,6 +74,11 @@ def train_best(settings: Training, source: Source) -> dict[str, float]:
     other = next(base for base in _BASES if base != chosen)
     compared |= {f"other/{name}": found[other][f"val/{name}"] for name in ("solved", "expanded")}
     return found[chosen] | compared
+
+
+def _score(metrics: Mapping[str, float]) -> tuple[int, int]:
+    """The validation score of a finished training."""
+    return round(metrics["val/problems"] - metrics["val/solved"]), round(metrics["val/expanded"])
 
 
 def _train_part(settings: Training, source: Source) -> dict[str, float]:
@@ -241,10 +247,10 @@ def _check_network(network: nn.Module, encoding: Encoding, task: Task) -> None:
 
 
 def _measure_base(settings: Training, base: Base, problems: Problems) -> dict[str, float]:
-    """How greedy search with the base heuristic alone does on the validation problems."""
+    """Metrics of greedy search with the base heuristic alone on the validation problems."""
     if base == "none" or not isinstance(settings.validation, SearchValidation):
         return {}
-    found = validate_by_search(problems, settings.validation.nodes, lambda space, _: BaseHeuristic(space, base))
+    found = run_baseline(base, problems, settings.validation.nodes).validation
     logger.info("%s alone: %d solved, %d expanded", base, found.solved, found.expanded)
     return {f"{base}/solved": float(found.solved), f"{base}/expanded": float(found.expanded)}
 

@@ -26,7 +26,7 @@ from learn.models.checkpoints import VERSION, Trained
 from learn.models.gine.network import make_network
 from learn.models.gine.scorer import make_scorer
 from learn.training.data_module import Batch, TrainingData
-from learn.training.validation import PlanValues, Scores, validate_by_search
+from learn.training.validation import Scores, validate_by_search
 
 
 class StepErrors(Metric):
@@ -171,15 +171,14 @@ class GineModule(LightningModule):
         """Greedy search on problems, and a calibration on the plans that it finds."""
         data, trained = self._data, self.as_trained()
         problems = [data.problems[number] for number in numbers.tolist()]
-        plans = PlanValues()
 
         def scores(space: StateSpace, types: FeatureTypes) -> Scores:
             return make_scorer(trained, space).score
 
-        found = validate_by_search(problems, data.nodes, scores, bound=self._best, on_solved=plans.collect)
+        found = validate_by_search(problems, data.nodes, scores, bound=self._best)
         if self._best is None or found.score < self._best:
             self._best = found.score
-        self._steps = plans.calibrate()
+        self._steps = found.calibrate()
         missed, expanded = found.score
         metrics = {
             "val/solved": found.solved,

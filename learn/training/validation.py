@@ -1,10 +1,10 @@
-"""Validation by search: how well greedy best-first search does with a score, by which models are chosen."""
+"""Validation of heuristics by greedy best-first search on a set of problems."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 import numpy as np
@@ -20,7 +20,7 @@ from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics.heuristic import Heuristic
 
-_FAR = 2  # so many times more nodes are far more
+_FAR = 2  # ratio of expansions beyond which validation stops
 
 Scores = Callable[[NDArray[np.int32]], NDArray[np.float64]]
 Problems = Sequence[tuple[Task, FeatureTypes]]
@@ -28,24 +28,32 @@ Problems = Sequence[tuple[Task, FeatureTypes]]
 
 @dataclass(frozen=True, slots=True)
 class ValidationResult:
-    """How greedy search did on the validation problems.
+    """Result of greedy search on the validation problems.
 
     Attributes:
-        solved: problems solved within the limit of nodes.
-        expanded: nodes expanded over all of them; where a problem is not solved, the limit.
-        unsolved: names of the others.
-        stopped: whether validation was stopped before its end.
+        solved: number of problems solved within the limit of nodes.
+        expanded: nodes expanded on all problems; an unsolved problem counts with the limit.
+        unsolved: names of the unsolved problems.
+        stopped: whether validation ended early, see `bound` of `validate_by_search`.
+        values: float64[k], values of the e-states on the plans found.
+        steps: float64[k], number of actions left in the plan at each of these e-states.
     """
 
     solved: int
     expanded: int
     unsolved: tuple[str, ...]
     stopped: bool
+    values: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), compare=False, repr=False)
+    steps: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), compare=False, repr=False)
 
     @property
     def score(self) -> tuple[int, int]:
-        """What is compared, the less the better: problems not solved, nodes expanded."""
+        """Number of unsolved problems, then number of nodes expanded; the smaller, the better."""
         return len(self.unsolved), self.expanded
+
+    def calibrate(self) -> Calibration:
+        """The monotone map from values to steps with the least squared error on the plans found."""
+        return fit_calibration(self.values, self.steps)
 
 
 def validate_by_search(
@@ -53,46 +61,50 @@ def validate_by_search(
     nodes: int,
     scores: Callable[[StateSpace, FeatureTypes], Scores],
     bound: tuple[int, int] | None = None,
-    on_solved: Callable[[StateSpace, Scores, SearchResult], None] = lambda space, score, result: None,
 ) -> ValidationResult:
-    """Search greedily on each problem, one expansion at a time.
+    """Run greedy search on each problem, one expansion at a time.
 
     Args:
         problems: the problems, with the types of their tasks.
         nodes: most expansions for each.
-        scores: makes the score of a problem.
-        bound: a validation score; stop once more problems are unsolved than this allows, or as many with far more nodes
-            expanded.
-        on_solved: called with the space, the score and the result of each search that finds a plan.
+        scores: returns the heuristic of a problem.
+        bound: a validation score. Validation stops when more problems are unsolved, or as many with more than twice the
+            expansions.
 
     Raises:
         EpigymError: when a score is not a number, or a search runs out of memory.
     """
     missed, fewest = bound or (len(problems), nodes * len(problems))
     solved, expanded, unsolved = 0, 0, list[str]()
+    values, steps = [np.empty(0)], [np.empty(0)]
     for task, types in problems:
         space = StateSpace(task)
         score = scores(space, types)
         found = search_greedily(space, score, nodes)
         is_solved = found.status is SearchStatus.SOLVED
         if is_solved:
-            on_solved(space, score, found)
+            states = np.array(states_along(space, found.plan or ()), dtype=np.int32)
+            values.append(score(states))
+            steps.append(np.arange(len(states) - 1, -1, -1, dtype=np.float64))
         expanded += found.expanded if is_solved else nodes
         solved += is_solved
         if not is_solved:
             unsolved.append(task.name)
         if len(unsolved) > missed or (len(unsolved) == missed and expanded > _FAR * fewest):
             break
-    return ValidationResult(solved, expanded, tuple(unsolved), solved + len(unsolved) < len(problems))
+    is_stopped = solved + len(unsolved) < len(problems)
+    return ValidationResult(
+        solved, expanded, tuple(unsolved), is_stopped, np.concatenate(values), np.concatenate(steps)
+    )
 
 
 def search_greedily(space: StateSpace, score: Scores, nodes: int) -> SearchResult:
-    """The result of the agent `hfs` with a score, which no limit but the number of expansions ends.
+    """Search with the agent `hfs` and a heuristic; only the number of expansions is limited.
 
     Args:
-        space: where to search.
-        score: of e-states, int32[k] to float64[k].
-        nodes: most expansions.
+        space: state space of the problem.
+        score: the heuristic, from e-states int32[k] to values float64[k].
+        nodes: maximum number of expansions.
 
     Raises:
         EpigymError: when a score is not a number, or the search runs out of memory.
@@ -105,7 +117,7 @@ def search_greedily(space: StateSpace, score: Scores, nodes: int) -> SearchResul
 
 
 class _Scored(Heuristic):
-    """A score as a heuristic."""
+    """A function of e-states as a heuristic."""
 
     name = "score"
 
@@ -116,24 +128,7 @@ class _Scored(Heuristic):
         return self._score(ids)
 
 
-class PlanValues:
-    """The values of the e-states on plans that a validation finds, with the actions that are left there."""
-
-    def __init__(self) -> None:
-        self._values, self._steps = [np.empty(0)], [np.empty(0)]
-
-    def collect(self, space: StateSpace, score: Scores, result: SearchResult) -> None:
-        """Add the e-states of a plan; `on_solved` of `validate_by_search`."""
-        states = np.array(states_along(space, result.plan or ()), dtype=np.int32)
-        self._values.append(score(states))
-        self._steps.append(np.arange(len(states) - 1, -1, -1, dtype=np.float64))
-
-    def calibrate(self) -> Calibration:
-        """The monotone map from values to actions left that fits best."""
-        return fit_calibration(np.concatenate(self._values), np.concatenate(self._steps))
-
-
 def states_along(space: StateSpace, plan: Sequence[str]) -> list[int]:
-    """The e-states that a plan, names of actions, leads through from the initial one on."""
+    """The e-states that a plan (names of actions) visits, from the initial e-state to the last."""
     number = {action.name: place for place, action in enumerate(space.task.actions)}
     return list(accumulate(map(number.__getitem__, plan), space.successor, initial=space.initial))

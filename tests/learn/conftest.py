@@ -13,7 +13,7 @@ from learn.data.collecting import collect
 from learn.data.dataset import DataSet
 from learn.data.explorers import ExplorerSettings
 from learn.train import Train, train
-from learn.training import trial
+from learn.training import example
 from tests.helpers.commands import compose
 from tests.helpers.runs import HASH, PROBLEM, Fit
 
@@ -34,7 +34,7 @@ def small_set(tmp_path_factory: pytest.TempPathFactory) -> DataSet:
 def fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fit:
     """Trains as the command does with some overrides, in a folder `run`; returns the metrics of the run."""
 
-    monkeypatch.setattr(trial, "_EXPANSIONS", 30)  # searching afterwards would take longer than training
+    monkeypatch.setattr(example, "_EXPANSIONS", 30)  # searching afterwards would take longer than training
 
     def make(*overrides: str, run: str = "run") -> dict[str, float]:
         folder = tmp_path / run

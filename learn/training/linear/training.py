@@ -1,18 +1,19 @@
-"""Linear models from distributions: draw problems, exhaust them, fit candidates, and take the one that searches best.
+"""Training of linear models: sample problems, explore them, fit models, and select one by search.
 
-Candidates see more or less of an e-state, learn an order or a distance, correct the relaxation or stand alone. None is
-chosen by its loss: what counts is how many validation problems, larger than those to learn from, greedy search with it
-solves within a limit of nodes, then how few it expands. Of those that expand about as few the simplest is taken, and
-fitted again to what a search with it meets on larger problems as long as that helps.
+Models differ in their features, in their loss (ranking of pairs or regression of distances), and in the base heuristic
+that they correct, if any. Each is validated by greedy search on larger problems with a limit of nodes. The simplest of
+the models that solve most problems with about the fewest expansions is selected. It is fitted again with pairs from
+larger problems that it solves (dataset aggregation) as long as its validation score improves.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import nan
 from typing import Any, cast
 
 import numpy as np
@@ -21,87 +22,82 @@ from rich.progress import track
 from epigym.errors import UsageError
 from epigym.features.texts import mentioned, texts
 from epigym.features.types import Description, FeatureTypes
-from epigym.space.space import StateSpace
-from epigym.task.formula import split_goal
 from learn.data.pairs import Pairs
 from learn.models.base import Base
-from learn.models.calibration import Calibration
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
 from learn.models.shipped import GENERAL
 from learn.training.linear.aggregation import larger, lessons
 from learn.training.linear.fit import Loss, TrainingData, fit, observe
 from learn.training.options import LinearOptions
 from learn.training.sampling import all_pairs, drawn, validating
-from learn.training.validation import PlanValues, Problems, Scores, ValidationResult, validate_by_search
+from learn.training.trials import BASELINES, Trial, run_baseline, select
+from learn.training.validation import Problems, validate_by_search
 
 logger = logging.getLogger(__name__)
 
-_ABOUT = 1.1  # so many times the fewest expansions are about as few
+_TOLERANCE = 1.1  # ratio of expansions up to which a simpler model is selected
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A model that may be chosen, and how greedy search with it did on the validation problems.
+class LinearTrial(Trial):
+    """A linear model, or a baseline, with its validation.
 
     Attributes:
-        representation: what it sees.
-        loss: what it was fitted to; empty for what is not learned.
+        loss: of the fit; empty for a baseline.
         l2: weight of the sum of squares.
-        accuracy: share of the pairs that it orders rightly, each problem and expansion counting the same.
-        found: how greedy search did; stopped where another candidate does clearly better.
-        model: the model; None for what is not learned.
-        rounds: rounds of training on what a search met, before it was fitted.
+        accuracy: share of the training pairs in the right order; all problems, and all expansions of a problem, have
+            equal weight. Not a number for a baseline.
+        model: None for a baseline.
+        rounds: number of aggregations in the training data.
     """
 
-    representation: str
-    loss: str
-    l2: float
-    accuracy: float
-    found: ValidationResult
+    loss: str = ""
+    l2: float = 0.0
+    accuracy: float = nan
     model: LinearModel | None = None
     rounds: int = 0
 
     def row(self) -> dict[str, Any]:
-        """What a table says of it."""
+        """The row of the table of trials."""
         return {
-            "sees": self.representation,
+            "sees": self.name,
             "loss": self.loss,
             "l2": self.l2,
             "rounds": self.rounds,
             "features": 0 if self.model is None else len(self.model.colours),
             "pairs in order": self.accuracy,
-            "solved": self.found.solved,
-            "expanded": self.found.expanded,
-            "stopped": "yes" if self.found.stopped else "",
+            "solved": self.validation.solved,
+            "expanded": self.validation.expanded,
+            "stopped": "yes" if self.validation.stopped else "",
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class Selection:
     """The result of a training.
 
     Attributes:
-        model: the best candidate's, with its card.
-        candidates: all of them, simple ones first, after what is not learned.
+        model: the selected model, with its card.
+        trials: the baselines, then the models, simple ones first.
         validation: number of validation problems.
     """
 
     model: LinearModel
-    candidates: tuple[Candidate, ...]
+    trials: tuple[LinearTrial, ...]
     validation: int
 
 
-def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> Chosen:
-    """Train linear models on the distributions of some domains and choose one by search.
+def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> Selection:
+    """Train linear models on problems sampled from domains and select one by search.
 
     Args:
-        domains: their problems are learned from together.
+        domains: one model is trained for all of them.
         options: see `conf/model/linear.yaml`.
-        seed: equal seeds draw equal problems.
+        seed: equal seeds sample equal problems.
 
     Raises:
-        UsageError: when there is no such domain, or there are no candidates.
-        EpigymError: when no problem can be learned from.
+        UsageError: when a domain does not exist, or the options describe no model.
+        EpigymError: when no sampled problem has pairs.
     """
     start = time.perf_counter()
     choices = _choices(options)
@@ -117,10 +113,9 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         "%d problems, %s e-states, %s pairs", len(problems), f"{sum(len(one.ids) for one in problems):,}",
         f"{sum(len(one.better) for one in problems):,}",
     )  # fmt: skip
-    unlearned = list(_unlearned(validation, options.nodes))
-    fitted = _fitted(choices, problems, types, validation, options)
-    best, problems, refitted = _improved(_best(fitted), problems, types, validation, domains, options, seed)
-    candidates = (*unlearned, *fitted, *refitted)
+    baselines = [LinearTrial(name, run_baseline(name, validation, options.nodes).validation) for name in BASELINES]
+    trials = _fit_all(choices, problems, types, validation, options)
+    best, problems, refitted = _aggregate(select_model(trials), problems, types, validation, domains, options, seed)
     types += _types(problems[len(types) :])
     card = {
         "domains": list(domains),
@@ -136,8 +131,8 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         "loss": best.loss,
         "l2": best.l2,
         "validation": _summary(best, len(validation)),
-        "beside": {one.representation: _summary(one, len(validation)) for one in unlearned},
-        "unsolved": list(best.found.unsolved),
+        "beside": {one.name: _summary(one, len(validation)) for one in baselines},
+        "unsolved": list(best.validation.unsolved),
         "seconds": round(time.perf_counter() - start, 1),
     }
     found = cast(LinearModel, best.model)
@@ -147,84 +142,63 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> C
         domain=domains[0] if len(domains) == 1 else GENERAL,
         schema=frozenset[int]().union(*(one.schema for one in types)),
         card=card,
-        steps=calibrate(found, validation, options.nodes),
+        steps=best.validation.calibrate(),
     )
-    return Chosen(model, candidates, len(validation))
+    return Selection(model, (*baselines, *trials, *refitted), len(validation))
 
 
-def calibrate(model: LinearModel, validation: Problems, nodes: int) -> Calibration:
-    """From a model's scores to steps, fitted to the plans that greedy search finds on the validation problems."""
-    plans = PlanValues()
-    validate_by_search(validation, nodes, lambda space, types: LinearScorer(space, model, types).score,
-                       on_solved=plans.collect)  # fmt: skip
-    return plans.calibrate()
-
-
-def _fitted(
+def _fit_all(
     choices: Sequence[tuple[Representation, Loss, float]],
     problems: Sequence[Pairs],
     types: Sequence[FeatureTypes],
     validation: Problems,
     options: LinearOptions,
-) -> list[Candidate]:
-    """A candidate for each choice, in the same order."""
-    found: list[Candidate] = []
-    seen: dict[Representation, TrainingData] = {}
-    for representation, loss, l2 in track(choices, "candidates", transient=True):
-        if representation not in seen:
-            seen = {representation: observe(problems, types, representation)}
-        bound = min((one.found.score for one in found), default=None)
-        found.append(_candidate(seen[representation], loss, l2, validation, options, bound))
-    return found
+) -> list[LinearTrial]:
+    """A trial for each choice, in the same order."""
+    trials: list[LinearTrial] = []
+    data: dict[Representation, TrainingData] = {}
+    for representation, loss, l2 in track(choices, "fitting models", transient=True):
+        if representation not in data:
+            data = {representation: observe(problems, types, representation)}
+        bound = min((one.validation.score for one in trials), default=None)
+        trials.append(_try(data[representation], loss, l2, validation, options, bound))
+    return trials
 
 
-def _improved(
-    best: Candidate,
+def _aggregate(
+    best: LinearTrial,
     problems: list[Pairs],
     types: list[FeatureTypes],
     validation: Problems,
     domains: Sequence[str],
     options: LinearOptions,
     seed: int,
-) -> tuple[Candidate, list[Pairs], list[Candidate]]:
-    """The best after the rounds that gained, what it learned from, and all candidates of these rounds."""
-    found: list[Candidate] = []
+) -> tuple[LinearTrial, list[Pairs], list[LinearTrial]]:
+    """The best trial after dataset aggregation, its training pairs, and all trials of the aggregation."""
+    trials: list[LinearTrial] = []
     chosen_by = [task for task, _ in validation]
     for number in range(1, options.rounds + 1):
         tasks = larger(domains, options.larger, seed + number, chosen_by, long_goals=options.long_goals)
         model = cast(LinearModel, best.model)
         met = lessons(tasks, model, nodes=options.nodes, expansions=options.expansions, seed=seed)
-        known, own = [*problems, *met], [*types, *_types(met)]
-        found.append(_again(best, known, own, validation, options))
-        if found[-1].found.stopped or found[-1].found.score >= best.found.score:
+        more, more_types = [*problems, *met], [*types, *_types(met)]
+        data = observe(more, more_types, model.representation)
+        trial = _try(data, cast(Loss, best.loss), best.l2, validation, options, best.validation.score)
+        trials.append(replace(trial, rounds=best.rounds + 1))
+        if trial.validation.stopped or trial.validation.score >= best.validation.score:
             break
-        best, problems, types = found[-1], known, own
-    return best, problems, found
+        best, problems, types = trials[-1], more, more_types
+    return best, problems, trials
 
 
 def _types(problems: Sequence[Pairs]) -> list[FeatureTypes]:
     return [FeatureTypes(pairs.space.task) for pairs in problems]
 
 
-def _again(
-    best: Candidate,
-    problems: Sequence[Pairs],
-    types: Sequence[FeatureTypes],
-    validation: Problems,
-    options: LinearOptions,
-) -> Candidate:
-    """The same, fitted to more."""
-    model = cast(LinearModel, best.model)
-    data = observe(problems, types, model.representation)
-    again = _candidate(data, cast(Loss, best.loss), best.l2, validation, options, best.found.score)
-    return replace(again, rounds=best.rounds + 1)
-
-
-def _best(candidates: Sequence[Candidate]) -> Candidate:
-    """The simplest of those that solve the most and expand about as few e-states as the best of these."""
-    ended = [one for one in candidates if not one.found.stopped]
-    missed, fewest = min(one.found.score for one in ended)
-    return next(one for one in ended if len(one.found.unsolved) == missed and one.found.expanded <= _ABOUT * fewest)
+def select_model(trials: Sequence[LinearTrial]) -> LinearTrial:
+    """The simplest of the trials that solve most problems with about the fewest expansions."""
+    ended = [one for one in trials if not one.validation.stopped]
+    return ended[select([one.validation.score for one in ended], _TOLERANCE)]
 
 
 def _definitions(model: LinearModel, problems: Sequence[Pairs], types: Sequence[FeatureTypes]) -> dict[int, str]:
@@ -246,12 +220,12 @@ def _definitions(model: LinearModel, problems: Sequence[Pairs], types: Sequence[
     return {colour: str(description) for colour, description in found.items()}
 
 
-def _summary(candidate: Candidate, problems: int) -> dict[str, int]:
-    return {"problems": problems, "solved": candidate.found.solved, "expanded": candidate.found.expanded}
+def _summary(trial: Trial, problems: int) -> dict[str, int]:
+    return {"problems": problems, "solved": trial.validation.solved, "expanded": trial.validation.expanded}
 
 
 def _choices(options: LinearOptions) -> list[tuple[Representation, Loss, float]]:
-    """What is fitted, the simplest first."""
+    """The models to fit, simple ones first."""
     alone = product(("none",), options.levels, options.worlds, options.losses, options.l2)
     residuals = product(options.bases, options.levels, options.worlds, options.losses, options.residual_l2)
     return [
@@ -260,40 +234,17 @@ def _choices(options: LinearOptions) -> list[tuple[Representation, Loss, float]]
     ]
 
 
-def _candidate(
+def _try(
     data: TrainingData,
     loss: Loss,
     l2: float,
     validation: Problems,
     options: LinearOptions,
     bound: tuple[int, int] | None,
-) -> Candidate:
+) -> LinearTrial:
+    """Fit a model and validate it."""
     model = fit(data, loss, l2, most=options.features)
-    found = validate_by_search(
+    result = validate_by_search(
         validation, options.nodes, lambda space, types: LinearScorer(space, model, types).score, bound=bound
     )
-    return Candidate(str(data.representation), loss, l2, data.accuracy(model), found, model)
-
-
-def _unlearned(problems: Problems, nodes: int) -> Iterator[Candidate]:
-    """What is not learned, to compare with: the count of open parts of the goal, and the relaxation."""
-    kinds: Mapping[str, Callable[[StateSpace, FeatureTypes], Scores]] = {
-        "split_goal_count": _open_parts,
-        "h_ff": lambda space, types: LinearScorer(space, _relaxed("h_ff"), types).score,
-        "h_add": lambda space, types: LinearScorer(space, _relaxed("h_add"), types).score,
-    }
-    for name, scores in kinds.items():
-        yield Candidate(name, "", 0.0, float("nan"), validate_by_search(problems, nodes, scores))
-
-
-def _relaxed(base: Base) -> LinearModel:
-    """The relaxation alone."""
-    empty = np.empty(0)
-    return LinearModel(
-        "", Representation(0, base=base), empty.astype(np.uint64), empty, empty.astype(np.int64), base_weight=1.0
-    )
-
-
-def _open_parts(space: StateSpace, types: FeatureTypes) -> Scores:
-    truth = space.query(split_goal(space.task.goal))
-    return lambda ids: np.sum(~truth(ids), axis=1, dtype=np.float64)
+    return LinearTrial(str(data.representation), result, loss, l2, data.accuracy(model), model)

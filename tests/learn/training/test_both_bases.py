@@ -19,14 +19,18 @@ from tests.helpers.runs import SEARCHED, Fit
 BEST = (*SEARCHED, "base=best")
 
 
-@pytest.mark.parametrize(("h_ff", "h_add", "chosen"), [(1.2, 1.1, "h_add"), (1.1, 1.2, "h_ff"), (1.1, 1.1, "h_ff")])
+@pytest.mark.parametrize(
+    ("h_ff", "h_add", "chosen"),
+    [((3, 50), (3, 40), "h_add"), ((3, 40), (3, 50), "h_ff"), ((3, 40), (3, 40), "h_ff"), ((2, 40), (3, 50), "h_add")],
+)
 def test_the_better_network_is_kept_and_the_first_of_equals(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, h_ff: float, h_add: float, chosen: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, h_ff: tuple[int, int], h_add: tuple[int, int], chosen: str
 ) -> None:
-    scores = {"h_ff": h_ff, "h_add": h_add}
+    ends = {"h_ff": h_ff, "h_add": h_add}
 
     def train(settings: Train, _: Source) -> dict[str, float]:
-        metrics = {"val/score": scores[settings.base], "val/solved": 3.0, "val/expanded": 40.0}
+        solved, expanded = map(float, ends[settings.base])
+        metrics = {"val/problems": 4.0, "val/solved": solved, "val/expanded": expanded}
         metrics |= {f"{settings.base}/solved": 2.0, f"{settings.base}/expanded": 50.0}
         write_record({"base": settings.base, "metrics": metrics}, settings.run_dir / RUN_FILE)
         return metrics
@@ -34,7 +38,7 @@ def test_the_better_network_is_kept_and_the_first_of_equals(
     monkeypatch.setattr(fitting, "train", train)
     settings = compose(Train, "train", f"run_dir={tmp_path / 'run'}", *BEST)
     metrics = fitting.train_best(settings, Source(settings, ["consecutive_numbers"], [], settings.reading))
-    assert metrics["val/score"] == scores[chosen]
+    assert (metrics["val/solved"], metrics["val/expanded"]) == ends[chosen]
     assert metrics.keys() >= {"h_ff/solved", "h_add/expanded", "other/solved"}
     assert [path.name for path in (tmp_path / "run").iterdir()] == [RUN_FILE]
     assert f'"base": "{chosen}"' in (tmp_path / "run" / RUN_FILE).read_text()

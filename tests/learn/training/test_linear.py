@@ -6,7 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -25,13 +25,14 @@ from learn.data.distribution import draw
 from learn.models.linear.model import LinearModel, LinearScorer, Representation, read_model
 from learn.training import sampling
 from learn.training.linear import training
-from learn.training.linear.training import Candidate, Chosen, train_linear
+from learn.training.linear.training import LinearTrial, Selection, select_model, train_linear
 from learn.training.options import LinearOptions
 from learn.training.validation import ValidationResult, search_greedily, validate_by_search
 from search.agents import make_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics import make_heuristic
+from search.heuristics.goal_count import SplitGoalCount
 from search.heuristics.heuristic import Heuristic
 from tests.helpers.commands import compose
 from tests.helpers.tasks import coin, hopeless
@@ -46,7 +47,7 @@ LEAST = replace(TINY, draws=2, validation=1, levels=[0], losses=["ranking"], bas
 
 
 @pytest.fixture(scope="module")
-def chosen() -> Chosen:
+def chosen() -> Selection:
     return train_linear([DOMAIN], TINY, 1)
 
 
@@ -55,11 +56,11 @@ def validation() -> list[Task]:
     return [drawn.task for drawn in islice(draw(DOMAIN, "validation", 1), TINY.validation)]
 
 
-def test_candidates_are_what_was_asked_for(chosen: Chosen) -> None:
-    unlearned, learned = chosen.candidates[:3], chosen.candidates[3:]
-    assert [one.representation for one in unlearned] == ["split_goal_count", "h_ff", "h_add"]
-    assert all(one.model is None and not one.found.stopped for one in unlearned)
-    assert [(one.representation, one.loss, one.l2) for one in learned] == [
+def test_candidates_are_what_was_asked_for(chosen: Selection) -> None:
+    unlearned, learned = chosen.trials[:3], chosen.trials[3:]
+    assert [one.name for one in unlearned] == ["split_goal_count", "h_ff", "h_add"]
+    assert all(one.model is None and not one.validation.stopped for one in unlearned)
+    assert [(one.name, one.loss, one.l2) for one in learned] == [
         (sees, loss, l2)
         for sees, l2 in (("L0", 1e-3), ("L1", 1e-3), ("L0+h_ff", 1e-1), ("L1+h_ff", 1e-1))
         for loss in ("ranking", "regression")
@@ -67,19 +68,19 @@ def test_candidates_are_what_was_asked_for(chosen: Chosen) -> None:
     for one in learned:
         assert one.model is not None
         assert 0 < len(one.model.colours) <= TINY.features
-        assert str(one.model.representation) == one.representation
+        assert str(one.model.representation) == one.name
         assert 0 < one.accuracy <= 1
 
 
-def test_the_simplest_of_the_best_by_search_is_chosen(chosen: Chosen) -> None:
-    ended = [one for one in chosen.candidates if one.model and not one.found.stopped]
-    most = max(one.found.solved for one in ended)
-    fewest = min(one.found.expanded for one in ended if one.found.solved == most)
-    first = next(one for one in ended if one.found.solved == most and one.found.expanded <= 1.1 * fewest)
+def test_the_simplest_of_the_best_by_search_is_chosen(chosen: Selection) -> None:
+    ended = [one for one in chosen.trials if one.model and not one.validation.stopped]
+    most = max(one.validation.solved for one in ended)
+    fewest = min(one.validation.expanded for one in ended if one.validation.solved == most)
+    first = next(one for one in ended if one.validation.solved == most and one.validation.expanded <= 1.1 * fewest)
     assert first.model is not None
     assert chosen.model.weights.tolist() == first.model.weights.tolist()
     assert chosen.model.representation == first.model.representation
-    assert chosen.model.card["validation"] == {"problems": 2, "solved": most, "expanded": first.found.expanded}
+    assert chosen.model.card["validation"] == {"problems": 2, "solved": most, "expanded": first.validation.expanded}
 
 
 @pytest.mark.slow
@@ -89,14 +90,14 @@ def test_what_falls_behind_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     found = train_linear([DOMAIN], replace(TINY, levels=[0]), 1)
     best = (2, 2 * TINY.nodes)
     stopped = 0
-    for one in found.candidates[3:]:
-        is_clear = len(one.found.unsolved) > best[0] or (
-            len(one.found.unsolved) == best[0] and one.found.expanded > 2 * best[1]
+    for one in found.trials[3:]:
+        is_clear = len(one.validation.unsolved) > best[0] or (
+            len(one.validation.unsolved) == best[0] and one.validation.expanded > 2 * best[1]
         )
-        assert one.found.stopped == (one.found.solved + len(one.found.unsolved) < 2)
-        assert is_clear or not one.found.stopped
-        best = min(best, (len(one.found.unsolved), one.found.expanded))
-        stopped += one.found.stopped
+        assert one.validation.stopped == (one.validation.solved + len(one.validation.unsolved) < 2)
+        assert is_clear or not one.validation.stopped
+        best = min(best, (len(one.validation.unsolved), one.validation.expanded))
+        stopped += one.validation.stopped
     assert 0 < stopped < 4
 
 
@@ -118,7 +119,7 @@ def decided(task: Task, scores: str | LinearModel) -> tuple[bool, int]:
     return result.status is SearchStatus.SOLVED, result.expanded
 
 
-def test_what_is_said_of_the_search_is_what_the_agent_hfs_does(chosen: Chosen, validation: Sequence[Task]) -> None:
+def test_what_is_said_of_the_search_is_what_the_agent_hfs_does(chosen: Selection, validation: Sequence[Task]) -> None:
     for heuristic, said in (*chosen.model.card["beside"].items(), (chosen.model, chosen.model.card["validation"])):
         ends = [decided(task, heuristic) for task in validation]
         assert said["problems"] == len(validation)
@@ -126,15 +127,15 @@ def test_what_is_said_of_the_search_is_what_the_agent_hfs_does(chosen: Chosen, v
         assert said["expanded"] == sum(expanded for _, expanded in ends)
 
 
-def test_the_card_says_how_it_was_made(chosen: Chosen) -> None:
+def test_the_card_says_how_it_was_made(chosen: Selection) -> None:
     card, model = chosen.model.card, chosen.model
-    [best] = [one for one in chosen.candidates if one.model and one.model.weights.tolist() == model.weights.tolist()]
+    [best] = [one for one in chosen.trials if one.model and one.model.weights.tolist() == model.weights.tolist()]
     assert card.keys() == {
         "domains", "seed", "draws", "goals", "in_sight", "long_goals", "problems", "states", "pairs", "rounds", "loss",
         "l2", "validation", "beside", "unsolved", "seconds",
     }  # fmt: skip
     assert (card["domains"], card["seed"], card["draws"], card["goals"], card["problems"]) == ([DOMAIN], 1, 4, 4, 4)
-    assert (card["loss"], card["l2"], card["unsolved"]) == (best.loss, best.l2, list(best.found.unsolved))
+    assert (card["loss"], card["l2"], card["unsolved"]) == (best.loss, best.l2, list(best.validation.unsolved))
     assert list(card["beside"]) == ["split_goal_count", "h_ff", "h_add"]
     assert 0 < card["states"] <= card["pairs"] * 2
     assert json.loads(json.dumps(card)) == card
@@ -143,7 +144,7 @@ def test_the_card_says_how_it_was_made(chosen: Chosen) -> None:
     assert model.schema == frozenset[int]().union(*(FeatureTypes(task).schema for task in tasks))
 
 
-def test_every_feature_has_a_definition_and_so_has_what_it_mentions(chosen: Chosen) -> None:
+def test_every_feature_has_a_definition_and_so_has_what_it_mentions(chosen: Selection) -> None:
     definitions = chosen.model.definitions
     assert set(chosen.model.colours.tolist()) <= definitions.keys()
     assert all(definitions.values())
@@ -176,18 +177,18 @@ def test_a_model_of_several_domains_is_general() -> None:
 @pytest.mark.slow
 def test_a_model_is_chosen_even_where_what_is_not_learned_does_better() -> None:
     found = train_linear([DOMAIN], replace(TINY, levels=[0], bases=[]), 1)
-    first, *others = found.candidates[3:]
-    assert not first.found.stopped
+    first, *others = found.trials[3:]
+    assert not first.validation.stopped
     assert found.model.card["validation"]["expanded"] in [
-        one.found.expanded for one in (first, *others) if not one.found.stopped
+        one.validation.expanded for one in (first, *others) if not one.validation.stopped
     ]
     assert (
-        found.model.card["validation"]["expanded"] > 2 * found.candidates[1].found.expanded
+        found.model.card["validation"]["expanded"] > 2 * found.trials[1].validation.expanded
     )  # h_ff solves it in no time
 
 
-def candidate(unsolved: int, expanded: int, name: str = "", *, stopped: bool = False) -> Candidate:
-    return Candidate(name, "ranking", 0.0, 1.0, ValidationResult(9 - unsolved, expanded, ("x",) * unsolved, stopped))
+def candidate(unsolved: int, expanded: int, name: str = "", *, stopped: bool = False) -> LinearTrial:
+    return LinearTrial(name, ValidationResult(9 - unsolved, expanded, ("x",) * unsolved, stopped), "ranking", 0.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -199,20 +200,21 @@ def candidate(unsolved: int, expanded: int, name: str = "", *, stopped: bool = F
         ([candidate(0, 5, stopped=True), candidate(1, 100), candidate(1, 100)], 1),  # and what was stopped never
     ],
 )
-def test_what_decides(candidates: list[Candidate], expected: int) -> None:
-    assert training._best(candidates) is candidates[expected]
+def test_what_decides(candidates: list[LinearTrial], expected: int) -> None:
+    assert select_model(candidates) is candidates[expected]
 
 
 def test_a_search_is_stopped_when_it_cannot_be_the_best(validation: Sequence[Task]) -> None:
     problems = [(task, FeatureTypes(task)) for task in validation]
 
     def search(nodes: int, most: tuple[int, int] | None) -> tuple[int, int, tuple[str, ...], bool]:
-        return astuple(validate_by_search(problems, nodes, training._open_parts, most))
+        found = validate_by_search(problems, nodes, lambda space, _: SplitGoalCount(space).score, most)
+        return found.solved, found.expanded, found.unsolved, found.stopped
 
     names = tuple(task.name for task in validation)
     solved, expanded, unsolved, stopped = search(100, None)
     assert (solved, unsolved, stopped) == (2, (), False)
-    counts = [search_greedily(space := StateSpace(task), training._open_parts(space, types), 100).expanded
+    counts = [search_greedily(space := StateSpace(task), SplitGoalCount(space).score, 100).expanded
               for task, types in problems]  # fmt: skip
     assert expanded == sum(counts)
     assert search(100, (0, counts[0] // 2 - 1)) == (1, counts[0], (), True)
@@ -224,7 +226,7 @@ def test_a_search_is_stopped_when_it_cannot_be_the_best(validation: Sequence[Tas
 
 def test_what_is_not_solved_counts_as_if_all_nodes_were_expanded() -> None:
     problems = [(task, FeatureTypes(task)) for task in (hopeless(), coin())]
-    found = validate_by_search(problems, 50, training._open_parts)
+    found = validate_by_search(problems, 50, lambda space, _: SplitGoalCount(space).score)
     assert (found.solved, found.expanded, len(found.unsolved), found.stopped) == (1, 50 + 3, 1, False)
     assert found.score == (1, 50 + 3)
 
@@ -296,7 +298,7 @@ def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None
 def test_the_command_wants_domains(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overrides: list[str], message: str
 ) -> None:
-    def refuse(*arguments: object) -> Chosen:
+    def refuse(*arguments: object) -> Selection:
         raise AssertionError("training has begun")
 
     monkeypatch.setattr(training, "train_linear", refuse)
@@ -317,9 +319,9 @@ def test_all_are_all_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         card={"loss": "none"},
     )
 
-    def record(names: Sequence[str], options: LinearOptions, seed: int) -> Chosen:
+    def record(names: Sequence[str], options: LinearOptions, seed: int) -> Selection:
         asked.append((names, options, seed))
-        return Chosen(model, (candidate(0, 1),), 1)
+        return Selection(model, (candidate(0, 1),), 1)
 
     monkeypatch.setattr(training, "train_linear", record)
     command.train(settings(tmp_path, "domain=all", "seed=5", f"model.folder={tmp_path}"))

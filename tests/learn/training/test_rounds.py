@@ -21,7 +21,7 @@ from learn.training.linear import fit as fitting
 from learn.training.linear import training
 from learn.training.linear.aggregation import larger, lessons
 from learn.training.linear.fit import TrainingData
-from learn.training.linear.training import Chosen, train_linear
+from learn.training.linear.training import Selection, train_linear
 from learn.training.options import LinearOptions
 from learn.training.validation import ValidationResult, search_greedily, states_along
 
@@ -34,7 +34,7 @@ LEAST = LinearOptions(
 
 
 @cache
-def plain() -> Chosen:
+def plain() -> Selection:
     return train_linear([DOMAIN], LEAST, 0)
 
 
@@ -46,17 +46,14 @@ def test_rounds_go_on_while_they_gain(monkeypatch: pytest.MonkeyPatch) -> None:
         fitted.append(len(data.target))
         return fitting.fit(data, *arguments, **options)
 
-    unlearned = [one.found for one in plain().candidates[:3]]
-    ends = iter(
-        [*unlearned, *(ValidationResult(1, expanded, (), False) for expanded in (40, 30, 30, 30))]
-    )  # the last calibrates
+    ends = (ValidationResult(1, expanded, (), False) for expanded in (40, 30, 30))
     monkeypatch.setattr(training, "fit", fit)
-    monkeypatch.setattr(training, "validate_by_search", lambda *arguments, **options: next(ends))  # the last calibrates
+    monkeypatch.setattr(training, "validate_by_search", lambda *arguments, **options: next(ends))
     chosen = train_linear([DOMAIN], replace(LEAST, rounds=5), 0)
-    assert [one.rounds for one in chosen.candidates[3:]] == [0, 1, 2]
+    assert [one.rounds for one in chosen.trials[3:]] == [0, 1, 2]
     assert fitted[0] < fitted[1] < fitted[2]
     assert (chosen.model.card["rounds"], chosen.model.card["states"]) == (1, fitted[1])
-    kept = chosen.candidates[4].model
+    kept = chosen.trials[4].model
     assert kept is not None
     assert chosen.model.weights.tolist() == kept.weights.tolist()
     assert set(chosen.model.definitions) >= set(kept.colours.tolist())

@@ -33,7 +33,7 @@ class TaskError(EpigymError):
     """Raised when a planning task contradicts itself, or an action cannot be applied as asked."""
 
 
-class CollapseError(TaskError):
+class InconsistentBeliefsError(TaskError):
     """Raised when an agent believes everything, or would after an action, where `consistent_beliefs` rules that out.
 
     Args:

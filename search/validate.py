@@ -56,8 +56,8 @@ def check(settings: Validate) -> ExitCode:
         console.print(f"not valid: {validation.reason}")
         return ExitCode.INVALID_PLAN
     console.print(f"valid: {reaching} the goal of {task.name}")
-    if validation.collapsed:
-        console.print(f"note: it relies on collapse of {', '.join(validation.collapsed)}")
+    if validation.inconsistent_agents:
+        console.print(f"note: it relies on inconsistent beliefs of {', '.join(validation.inconsistent_agents)}")
     return ExitCode.SUCCESS
 
 

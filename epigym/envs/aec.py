@@ -94,8 +94,8 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
 
     Raises:
         TypeError: when `env` is no environment of epigym.
-        EpigymError: when an actor, an action or a number does not exist, or `env` forbids collapse, as agents cannot
-            tell whether an action makes another one believe everything, or samples an actual world.
+        EpigymError: when an actor, an action or a number does not exist, or `env` samples an actual world or sets
+            `consistent_beliefs`: agents cannot tell whether an action makes the beliefs of another one inconsistent.
     """
 
     metadata = {  # noqa: RUF012

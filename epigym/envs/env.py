@@ -103,7 +103,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     - `action_mask`: int8[n], 1 where the action is applicable and, with `consistent_beliefs`, does not make an agent
       believe everything, for `action_space.sample(mask)`.
-    - `collapsed_agents`: names of the agents that consider no world possible and so believe everything.
+    - `inconsistent_agents`: names of the agents that consider no world possible and so believe everything.
     - `is_goal`: whether the goal holds.
     - `invalid_action`: whether the mask did not have the action just taken.
 
@@ -152,7 +152,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     Raises:
         EpigymError: when an argument is none of its values, or the task has no actions.
-        CollapseError: when an agent believes everything in the initial e-state, and that is forbidden.
+        InconsistentBeliefsError: when the initial e-state has inconsistent beliefs, and `consistent_beliefs` is set.
         LimitError: when the task does not fit the encoding.
     """
 
@@ -358,7 +358,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         [consistent] = self._consistent([self.state])
         return {
             "action_mask": self.action_masks().astype(np.int8),
-            "collapsed_agents": tuple(self.task.agents[agent] for agent in np.flatnonzero(~consistent)),
+            "inconsistent_agents": tuple(self.task.agents[agent] for agent in np.flatnonzero(~consistent)),
             "is_goal": is_goal,
             "invalid_action": invalid,
         }

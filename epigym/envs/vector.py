@@ -63,7 +63,7 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
     that says for which environments there is such information, bool[num_envs]:
 
     - `action_mask`: int8[num_envs, n].
-    - `collapsed_agents`: bool[num_envs, n_agents], in the order of `task.agents`.
+    - `inconsistent_agents`: bool[num_envs, n_agents], in the order of `task.agents`.
     - `is_goal`, `invalid_action`: bool[num_envs].
 
     After `reset` also `action_names`, one tuple.
@@ -209,13 +209,13 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
         """What is so in the current e-states."""
         self._mask = self.space.allowed(self.states).view(np.int8)
         self._is_goal = self.goals.holds(self.states)
-        self._collapsed = ~self._agents_think(self.states)
+        self._inconsistent_agents = ~self._agents_think(self.states)
 
     def _infos(self, known: Flags | None = None) -> Info:
         """The information on environments: those that are known, or all."""
         infos = {
             "action_mask": self._mask.copy(),
-            "collapsed_agents": self._collapsed.copy(),
+            "inconsistent_agents": self._inconsistent_agents.copy(),
             "is_goal": self._is_goal.copy(),
             "invalid_action": self._invalid.copy(),
         }

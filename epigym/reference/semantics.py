@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
 
-from epigym.errors import CollapseError, TaskError
+from epigym.errors import InconsistentBeliefsError, TaskError
 from epigym.names import unknown
 from epigym.reference.dense_model import Numbers, PointedModel, Relation, Truth, ranked
 from epigym.task.formula import Formula, Op
@@ -98,15 +99,15 @@ def subgoals(task: Task, estate: AnyState) -> tuple[bool, ...]:
     return tuple(evaluation.holds(subgoal) for subgoal in task.goal)
 
 
-def collapsed(estate: AnyState) -> tuple[bool, ...]:
+def find_inconsistent_beliefs(estate: AnyState) -> tuple[bool, ...]:
     """For each agent whether it considers no world possible at some designated world."""
     model = PointedModel.of(estate)
     every = np.ones(len(model.label), np.bool_)
     return tuple(not relation.preimage(every)[model.designated].all() for relation in model.relations)
 
 
-def refuse_collapse(task: Task, estate: AnyState, where: str) -> None:
-    """Nothing where no agent is collapsed.
+def require_consistent_beliefs(task: Task, estate: AnyState, where: str) -> None:
+    """Check that the beliefs of all agents are consistent.
 
     Args:
         task: the task whose agents are meant.
@@ -114,11 +115,11 @@ def refuse_collapse(task: Task, estate: AnyState, where: str) -> None:
         where: how to name it, such as `in the initial e-state`.
 
     Raises:
-        CollapseError: where one is, naming it.
+        InconsistentBeliefsError: when those of an agent are not.
     """
-    for agent, lost in zip(task.agents, collapsed(estate), strict=True):
-        if lost:
-            raise CollapseError(agent, where)
+    for agent, is_inconsistent in zip(task.agents, find_inconsistent_beliefs(estate), strict=True):
+        if is_inconsistent:
+            raise InconsistentBeliefsError(agent, where)
 
 
 def applicable(task: Task, estate: EState, action: Action) -> bool:
@@ -258,17 +259,17 @@ class Validation:
     """What executing a plan showed.
 
     Attributes:
-        valid: whether every action was applicable, the goal holds at the end and, where that was forbidden, no agent
-            collapsed.
+        valid: whether every action was applicable, the goal holds at the end and, if required, all beliefs remained
+            consistent.
         step: the 1-based step that fails; None for a valid plan and when only the goal fails.
         reason: one sentence saying why the plan is not valid; empty when it is.
-        collapsed: the agents that believe everything in the e-state that was reached.
+        inconsistent_agents: the agents with inconsistent beliefs in the last e-state.
     """
 
     valid: bool
     step: int | None
     reason: str
-    collapsed: tuple[str, ...]
+    inconsistent_agents: tuple[str, ...]
 
 
 def validate(task: Task, plan: Sequence[str], consistent_beliefs: bool = False) -> Validation:
@@ -277,19 +278,19 @@ def validate(task: Task, plan: Sequence[str], consistent_beliefs: bool = False) 
     Args:
         task: the planning task.
         plan: names of actions.
-        consistent_beliefs: whether an action fails after which an agent is collapsed.
+        consistent_beliefs: whether an action fails after which the beliefs of an agent are inconsistent.
 
     Raises:
-        CollapseError: when an agent is collapsed in the initial e-state, and that is forbidden.
+        InconsistentBeliefsError: when the initial e-state has inconsistent beliefs, and `consistent_beliefs` is set.
     """
     if consistent_beliefs:
-        refuse_collapse(task, task.initial, "in the initial e-state")
+        require_consistent_beliefs(task, task.initial, "in the initial e-state")
     actions = {action.name: action for action in task.actions}
     estate = PointedModel.of(task.initial)
 
     def verdict(reason: str, step: int | None = None) -> Validation:
-        names = tuple(agent for agent, lost in zip(task.agents, collapsed(estate), strict=True) if lost)
-        return Validation(valid=not reason, step=step, reason=reason, collapsed=names)
+        names = tuple(compress(task.agents, find_inconsistent_beliefs(estate)))
+        return Validation(valid=not reason, step=step, reason=reason, inconsistent_agents=names)
 
     for step, name in enumerate(plan, start=1):
         if name not in actions:
@@ -297,7 +298,7 @@ def validate(task: Task, plan: Sequence[str], consistent_beliefs: bool = False) 
         try:
             estate = _updated(task, estate, actions[name]).contracted()
             if consistent_beliefs:
-                refuse_collapse(task, estate, f"after action {name!r}")
+                require_consistent_beliefs(task, estate, f"after action {name!r}")
         except TaskError as error:
             return verdict(f"step {step}: {error}", step)
     missing = [str(goal) for goal, held in zip(task.goal, subgoals(task, estate), strict=True) if not held]

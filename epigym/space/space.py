@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
-from epigym.errors import CollapseError, TaskError, UsageError
+from epigym.errors import InconsistentBeliefsError, TaskError, UsageError
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.rows import Rows
 from epigym.task.formula import Formula
@@ -67,15 +67,15 @@ class Outcomes(NamedTuple):
 class StateSpace:
     """The e-states of a task met so far.
 
-    An agent is collapsed, that is, believes everything, when it considers no world possible at some designated world;
-    no action ever changes that. With `consistent_beliefs` no e-state of the space has a collapsed agent: an action that
+    The beliefs of an agent are inconsistent when it considers no world possible at some designated world; no action
+    ever changes that. With `consistent_beliefs` the space has no e-state with inconsistent beliefs: an action that
     would lead to one has no transition there.
 
     Ids that the space does not know are refused with an `IndexError`, also by what is bound to a space from outside.
 
     Args:
         task: the ground planning task.
-        consistent_beliefs: whether e-states with a collapsed agent are left out.
+        consistent_beliefs: whether e-states with inconsistent beliefs are left out.
         symmetry: whether expansions leave out actions that a symmetry of the e-state maps to an earlier one, which is
             as good a start of a plan, see `epigym.task.symmetry`. Nothing else changes.
         threads: how many threads compute the successors of an expansion; the result does not depend on it. They pay for
@@ -83,7 +83,7 @@ class StateSpace:
 
     Attributes:
         task: the ground planning task.
-        consistent_beliefs: whether e-states with a collapsed agent are left out.
+        consistent_beliefs: whether e-states with inconsistent beliefs are left out.
         symmetry: whether expansions leave out actions that symmetries make needless.
         initial: the id of the initial e-state, 0.
         threads: how many compute successors.
@@ -93,7 +93,7 @@ class StateSpace:
     Raises:
         UsageError: when `task` is no `Task`, or there are fewer threads than one.
         LimitError: when an action has too many events.
-        CollapseError: when an agent is collapsed in the initial e-state, and that is forbidden.
+        InconsistentBeliefsError: when the initial e-state has inconsistent beliefs, and `consistent_beliefs` is set.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class StateSpace:
         try:
             self.core = _core.Space(**pack_task(task), consistent_beliefs=consistent_beliefs)
         except _core.Collapse as error:
-            raise self._collapse(error, "in the initial e-state") from None
+            raise self._inconsistent_beliefs(error, "in the initial e-state") from None
         if symmetry:
             self.use_symmetries()
 
@@ -181,7 +181,7 @@ class StateSpace:
         Raises:
             TaskError: when the action is not applicable, or designated worlds disagree about an agent's
                 observability type.
-            CollapseError: when an agent would be collapsed, and that is forbidden.
+            InconsistentBeliefsError: when the successor has inconsistent beliefs, and `consistent_beliefs` is set.
             IndexError: when the e-state or the action is unknown.
         """
         return int(self.successors([state], [action])[0])
@@ -191,14 +191,14 @@ class StateSpace:
 
         Raises:
             ValueError: when there is not one action for each e-state.
-            TaskError, CollapseError, IndexError: as `successor`, for the first e-state where that fails.
+            TaskError, InconsistentBeliefsError, IndexError: as `successor`, for the first e-state where that fails.
         """
         try:
             return self.core.successors(as_ids(ids), as_ids(actions))
         except _core.Disagreement as error:
             raise self._disagreement(error) from None
         except _core.Collapse as error:
-            raise self._collapse(error, f"after action {self.task.actions[error.args[1]].name!r}") from None
+            raise self._inconsistent_beliefs(error, f"after action {self.task.actions[error.args[1]].name!r}") from None
         except _core.Inapplicable as error:
             state, action = error.args
             raise TaskError(
@@ -217,7 +217,7 @@ class StateSpace:
         return self.core.applicable(as_ids(ids)).view(np.bool_)
 
     def allowed(self, ids: ArrayLike) -> NDArray[np.bool_]:
-        """bool[k, n_actions]: the same without the actions that would collapse an agent, where that is forbidden."""
+        """bool[k, n_actions]: the same without the actions that `consistent_beliefs` rules out."""
         return self.core.allowed(as_ids(ids)).view(np.bool_)
 
     def representatives(self, ids: ArrayLike) -> NDArray[np.int32]:
@@ -237,7 +237,7 @@ class StateSpace:
     def query(self, formulas: Iterable[Formula]) -> Query:
         """Any formulas, made ready to be evaluated in many e-states.
 
-        An agent i is collapsed where `¬B_i false` does not hold.
+        The beliefs of agent i are inconsistent where `¬B_i false` does not hold.
 
         Returns:
             A function from e-states, int32[k], to the truth of every formula in every e-state, bool[k, n].
@@ -270,17 +270,17 @@ class StateSpace:
 
         Raises:
             TaskError: when the e-state names unknown fluents or has relations for other agents.
-            CollapseError: when an agent is collapsed there, and that is forbidden.
+            InconsistentBeliefsError: when it has inconsistent beliefs, and `consistent_beliefs` is set.
         """
         KripkeModel(self.task.fluents, self.task.agents, state)  # checks the names
         try:
             return self.core.intern(pack_model(self.task.fluents, self.task.agents, state))
         except _core.Collapse as error:
-            raise self._collapse(error, "in the e-state given") from None
+            raise self._inconsistent_beliefs(error, "in the e-state given") from None
 
-    def _collapse(self, error: Exception, where: str) -> CollapseError:
+    def _inconsistent_beliefs(self, error: Exception, where: str) -> InconsistentBeliefsError:
         agent, _ = error.args
-        return CollapseError(self.task.agents[agent], where)
+        return InconsistentBeliefsError(self.task.agents[agent], where)
 
     def _disagreement(self, error: Exception) -> TaskError:
         action, agent = error.args

@@ -10,8 +10,8 @@ asks for nothing but what σ preserves, so σ also maps the successor of s under
 plans that lead to a goal from the one to those from the other, which are equally long. So if a shortest plan from s
 starts with an action, another one starts with the first action of its orbit under all such σ. By induction over the
 length of the shortest plan, a search that tries only the first action of every orbit, at each e-state by itself, still
-reaches a goal wherever there is one, and the nearest by as few steps as before. That holds without collapse too: where
-σ maps an e-state with a collapsed agent, an agent is collapsed.
+reaches a goal wherever there is one, and the nearest by as few steps as before. That also holds under
+`consistent_beliefs`: σ maps e-states with inconsistent beliefs to such e-states.
 """
 
 from __future__ import annotations

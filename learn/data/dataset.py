@@ -121,7 +121,7 @@ def cached(
 
     Args:
         source: the problem, see `SearchProblem.of`.
-        settings: of the explorer; where the source's space forbids collapse, so do they.
+        settings: of the explorer; `consistent_beliefs` also applies where the source's space sets it.
         encoding: its name and settings.
         root: folder of the cache.
         on_visit: told how many e-states have been visited.

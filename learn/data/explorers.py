@@ -183,7 +183,7 @@ def explore(source: Source, settings: ExplorerSettings, on_visit: OnVisit = lamb
     Args:
         source: the start and the goal, see `SearchProblem.of`; it is explored in a state space of its own, with all
             transitions, so the symmetries of a space are not used.
-        settings: how to explore; where the source's space forbids collapse, so do they.
+        settings: how to explore; `consistent_beliefs` also applies where the source's space sets it.
         on_visit: told how many e-states have been visited.
 
     Raises:

@@ -85,7 +85,7 @@ class SearchResult:
         distinct: e-states that this agent saw, the initial one included.
         heuristic: label or name of the heuristic, or None for a blind agent.
         checkpoint: file of a learned heuristic, empty for any other.
-        collapsed_agents: agents that believe everything in the plan's final e-state.
+        inconsistent_agents: agents that believe everything in the plan's final e-state.
         consistent_beliefs: whether plans were left out that make an agent believe everything; `unsolvable` then means
             that there is no other.
         message: why, when the status is `error`; else which component of `interleaved` decided, and why the check that
@@ -107,7 +107,7 @@ class SearchResult:
     distinct: int = 0
     heuristic: str | None = None
     checkpoint: str = ""
-    collapsed_agents: tuple[str, ...] = ()
+    inconsistent_agents: tuple[str, ...] = ()
     consistent_beliefs: bool = False
     message: str = ""
     optimal: bool = False
@@ -123,8 +123,9 @@ class SearchResult:
 
     @property
     def verdict(self) -> str:
-        """The status with the question that it answers, such as `unsolvable (without collapse)`."""
-        return f"{self.status}{' (without collapse)' if self.consistent_beliefs and self.status.is_decided else ''}"
+        """The status with the question that it answers, such as `unsolvable (with consistent beliefs)`."""
+        question = " (with consistent beliefs)" if self.consistent_beliefs and self.status.is_decided else ""
+        return f"{self.status}{question}"
 
     @property
     def plan_length(self) -> int | None:
@@ -145,7 +146,7 @@ class SearchResult:
         values = {name: value for name, value in data.items() if name != "plan_length"}
         values["status"] = SearchStatus(values["status"])
         values["plan"] = None if values["plan"] is None else tuple(values["plan"])
-        values["collapsed_agents"] = tuple(values["collapsed_agents"])
+        values["inconsistent_agents"] = tuple(values["inconsistent_agents"])
         values["history"] = tuple((length, seconds) for length, seconds in values["history"])
         values["costs"], values["size"] = Costs(**values["costs"]), TaskSize(**values["size"])
         return cls(**values)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.errors import CollapseError
+from epigym.errors import InconsistentBeliefsError
 from epigym.space.space import StateSpace, Transitions
 from search.agents.limits import Budget
 
@@ -113,12 +113,12 @@ class SearchRun:
         """Generate one successor of an e-state seen by this agent; a goal becomes `self.goal`.
 
         Returns:
-            The successor, or None when this agent had seen it, or it is ruled out because an agent collapses.
+            The successor, or None when this agent had seen it, or it is ruled out by `consistent_beliefs`.
         """
         self.report()
         try:
             target = self.space.successor(state, action)
-        except CollapseError:
+        except InconsistentBeliefsError:
             return None
         self.generated += 1
         if self._room_for(len(self.space))[target] != _UNSEEN:

@@ -33,7 +33,7 @@ COLUMNS = (
     "domain", "problem", "configuration", "consistent_beliefs", "status", "plan_length", "first_length", "optimal",
     "expanded", "generated", "distinct", "actions", "fluents", "initial_worlds",
     "load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes",
-    "host", "processor", "collapsed_agents", "checkpoint", "message", "proof", "other_outcomes", "file",
+    "host", "processor", "inconsistent_agents", "checkpoint", "message", "proof", "other_outcomes", "file",
 )  # fmt: skip
 MEASURED = (
     "load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes", "host", "processor", "proof"
@@ -200,7 +200,7 @@ def _entries(result: SearchResult, anytime: bool) -> dict[str, str]:
         **sizes,
         **{name: f"{getattr(result.costs, name):.6f}" for name in seconds},
         "peak_bytes": str(result.costs.peak_bytes),
-        "collapsed_agents": " ".join(result.collapsed_agents),
+        "inconsistent_agents": " ".join(result.inconsistent_agents),
         "checkpoint": result.checkpoint,
         "message": result.message,
         "proof": result.proof,

@@ -12,7 +12,7 @@ from time import perf_counter
 
 from epigym.errors import EpigymError, UsageError
 from epigym.io.files import write_json
-from epigym.reference.semantics import refuse_collapse, validate
+from epigym.reference.semantics import require_consistent_beliefs, validate
 from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus, TaskSize
@@ -59,7 +59,7 @@ def find_plan(
     Raises:
         CheckpointError: when a learned heuristic cannot be loaded or does not fit the task.
         TaskError: when the task cannot be represented, or designated worlds disagree about an observer.
-        CollapseError: when an agent is collapsed in the initial e-state, and that is forbidden.
+        InconsistentBeliefsError: when the initial e-state has inconsistent beliefs, and `consistent_beliefs` is set.
         UsageError: when the configuration is none, or `plan_file`, or the file beside it, exists and is not a plan.
         OSError: when the plan cannot be written.
         KeyboardInterrupt: when it was interrupted; after the first plan, the message says where the best one is.
@@ -104,7 +104,7 @@ def find_plan_here(
 def _prepare(task: Task, options: SearchOptions, plan_file: File | None) -> None:
     """The last checks; then what an earlier search left is removed, so that no limit can end this one before."""
     if options.consistent_beliefs:
-        refuse_collapse(task, task.initial, "in the initial e-state")
+        require_consistent_beliefs(task, task.initial, "in the initial e-state")
     if plan_file is not None:
         remove_plans(plan_file)
 
@@ -165,7 +165,7 @@ def _verify(
     validation = validate(task, plan, consistent_beliefs=result.consistent_beliefs)
     now = perf_counter()
     result = result.spending(validation_seconds=result.costs.validation_seconds + now - before)
-    result = replace(result, collapsed_agents=validation.collapsed)
+    result = replace(result, inconsistent_agents=validation.inconsistent_agents)
     if not validation.valid:
         kept = "" if plan_file is None else f" (see {make_unverified_path(plan_file)})"
         message = f"{result.label} returned a plan that is not valid{kept}: {validation.reason}"

@@ -14,7 +14,14 @@ from math import inf
 from time import perf_counter
 
 from epigym.errors import EpigymError
-from epigym.reference.semantics import CanonicalForm, applicable_actions, apply, canonical, collapsed, subgoals
+from epigym.reference.semantics import (
+    CanonicalForm,
+    applicable_actions,
+    apply,
+    canonical,
+    find_inconsistent_beliefs,
+    subgoals,
+)
 from epigym.space.space import StateSpace
 from epigym.task.task import Action, EState, Task
 
@@ -146,7 +153,7 @@ def _successors(
             with budget.successor(1 + edges * _event_edges(action) // _PAIRS):
                 target = apply(task, state, action)
                 form = canonical(target, task.fluents)
-            is_allowed = not (space.consistent_beliefs and any(collapsed(target)))
+            is_allowed = not (space.consistent_beliefs and any(find_inconsistent_beliefs(target)))
         if is_allowed != (place in found):
             raise _contradiction(number)
         if is_allowed:

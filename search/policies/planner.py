@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Never
 from epigym.config.values import AtLeast, typed
 from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.names import unknown
-from epigym.reference.semantics import refuse_collapse
+from epigym.reference.semantics import require_consistent_beliefs
 from epigym.space.search_problem import SearchProblem, Source
 from epigym.space.space import StateSpace
 from epigym.task.reachability import may_reach_goal
@@ -155,13 +155,13 @@ def find_policy(
         is not valid.
 
     Raises:
-        TaskError, CollapseError, CheckpointError: as `find_plan`.
+        TaskError, InconsistentBeliefsError, CheckpointError: as `find_plan`.
         UsageError: when `policy_file` exists and is no policy, or names a tree and `kind` is `cyclic`.
         OSError: when the policy cannot be written.
         KeyboardInterrupt: as `find_plan`.
     """
     if options.consistent_beliefs:
-        refuse_collapse(task, task.initial, "in the initial e-state")
+        require_consistent_beliefs(task, task.initial, "in the initial e-state")
     if policy_file is not None:
         check_policy_file(policy_file)
         if kind == "cyclic" and str(policy_file).endswith(".tree.json"):
@@ -249,7 +249,9 @@ def _verify(result: PolicyResult, policy: Policy, policy_file: File | None) -> P
     start = perf_counter()
     validation = policy.validate(result.consistent_beliefs)
     seconds = result.costs.validation_seconds + perf_counter() - start
-    result = replace(result, policy=policy, collapsed_agents=validation.collapsed).spending(validation_seconds=seconds)
+    result = replace(result, policy=policy, inconsistent_agents=validation.inconsistent_agents).spending(
+        validation_seconds=seconds
+    )
     if not validation.valid:
         message = f"the policy is not valid: {validation.reason}"
         return replace(result, status=SearchStatus.ERROR, message=message, optimal=False)

@@ -52,14 +52,14 @@ class PolicyValidation:
     Attributes:
         valid: whether the policy reaches the goal by every outcome.
         reason: one line with the branch and the step that fail; empty for a valid policy.
-        collapsed: agents whose beliefs are inconsistent in some e-state in which an execution ends.
+        inconsistent_agents: agents whose beliefs are inconsistent in some e-state in which an execution ends.
         forms: maps each reached node of a valid policy to its e-state. A node of a strong policy comes after the nodes
             that follow it, a node of a cyclic policy after a following node that is nearer to a goal.
     """
 
     valid: bool
     reason: str = ""
-    collapsed: tuple[str, ...] = ()
+    inconsistent_agents: tuple[str, ...] = ()
     forms: Mapping[int, reference.CanonicalForm] = field(default_factory=dict)
 
 
@@ -72,10 +72,10 @@ def execute(
     goal holds where executions end. A strong policy has no cycle; each node of a cyclic policy has a path to a goal.
 
     Raises:
-        CollapseError: when an agent has inconsistent beliefs in the initial e-state, and `consistent_beliefs` is set.
+        InconsistentBeliefsError: when the initial e-state has inconsistent beliefs, and `consistent_beliefs` is set.
     """
     if consistent_beliefs:
-        reference.refuse_collapse(task, task.initial, "in the initial e-state")
+        reference.require_consistent_beliefs(task, task.initial, "in the initial e-state")
     start = PointedModel.of(task.initial).contracted()
     forms = {0: reference.canonical(start, task.fluents)}
     paths: dict[int, tuple[str, ...]] = {0: ()}
@@ -94,7 +94,7 @@ def execute(
         action = nodes[number].action
         if action is None:
             ends.append(number)
-            lost.update(compress(task.agents, reference.collapsed(estate)))
+            lost.update(compress(task.agents, reference.find_inconsistent_beliefs(estate)))
         try:
             for one, following in _take(task, actions, nodes[number], estate, consistent_beliefs):
                 after = one.estate
@@ -113,7 +113,7 @@ def execute(
             return wrong(trapped[0], "no goal can be reached from here")
     return PolicyValidation(
         True,
-        collapsed=tuple(agent for agent in task.agents if agent in lost),
+        inconsistent_agents=tuple(agent for agent in task.agents if agent in lost),
         forms={number: forms[number] for number in order if number in forms},
     )
 
@@ -145,7 +145,7 @@ def _take(
     spare = dict(enumerate(node.branches))
     for one in reference.outcomes(task, estate, actions[node.action]):
         if consistent_beliefs:
-            reference.refuse_collapse(task, one.product, f"after action {node.action!r}")
+            reference.require_consistent_beliefs(task, one.product, f"after action {node.action!r}")
         types = dict(zip(task.agents, one.types, strict=True)).items()
         fitting = [k for k, each in enumerate(node.branches) if each.event == one.event and each.types.items() <= types]
         if len(fitting) != 1:

@@ -64,7 +64,7 @@ def show_policy(console: Console, results: Sequence[PolicyResult]) -> None:
 
 
 def show_plan(console: Console, result: SearchResult) -> None:
-    """Print the plan of a result, one numbered action a line, and whether it relies on collapse."""
+    """Print the plan of a result, one numbered action a line, and whether it relies on inconsistent beliefs."""
     assert result.plan is not None
     if not result.plan:
         console.print("the goal holds at once: the plan is empty")
@@ -73,7 +73,7 @@ def show_plan(console: Console, result: SearchResult) -> None:
         console.print(f"plan of {result.label} ({len(result.plan)} actions, {verdict}):")
     for step, name in enumerate(result.plan, start=1):
         console.print(f"  {step:2d}. {name}", markup=False, highlight=False)
-    _show_note(console, result, "the plan relies on collapse; at its end these agents believe everything")
+    _show_note(console, result, "the plan relies on inconsistent beliefs of these agents at its end")
 
 
 def _show_rows(console: Console, results: Sequence[SearchResult], rows: Mapping[str, Sequence[str]]) -> None:
@@ -88,8 +88,8 @@ def _show_rows(console: Console, results: Sequence[SearchResult], rows: Mapping[
 
 
 def _show_note(console: Console, result: SearchResult, text: str) -> None:
-    if result.collapsed_agents:
-        console.print(f"note: {text}: {', '.join(result.collapsed_agents)}")
+    if result.inconsistent_agents:
+        console.print(f"note: {text}: {', '.join(result.inconsistent_agents)}")
 
 
 def duration(seconds: float) -> str:

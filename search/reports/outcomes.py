@@ -62,7 +62,7 @@ class Outcome:
     @property
     def restriction(self) -> str:
         """What to add to its status where that holds only of some plans."""
-        return " without collapse" if self.status.is_decided and self.consistent_beliefs else ""
+        return " with consistent beliefs" if self.status.is_decided and self.consistent_beliefs else ""
 
 
 Metric = Callable[[Outcome], float | None]

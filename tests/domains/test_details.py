@@ -242,13 +242,13 @@ def test_useless_actions_without_effect_multiply_successors_only() -> None:
 # Policies: of muddy children whoever is muddy, and of rescuers wherever the victim is.
 
 
-@pytest.mark.parametrize(("noticed", "collapsed"), [(True, ()), (False, ("f1", "a1"))])
-def test_a_report_is_incredible_when_nobody_noticed_the_search(noticed: bool, collapsed: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("noticed", "inconsistent"), [(True, ()), (False, ("f1", "a1"))])
+def test_a_report_is_incredible_when_nobody_noticed_the_search(noticed: bool, inconsistent: tuple[str, ...]) -> None:
     starts = ["l1", "l1", "l1"]
     task = read("search_and_rescue", locations=2, starts=starts, victim="l2", fires=[], noticed=noticed, goal="find")
     found = validate(task, ["move_d1_l1_l2", "look_for_victim_d1_l2", "report_victim_d1_l2"])
     assert found.valid
-    assert found.collapsed == collapsed
+    assert found.inconsistent_agents == inconsistent
 
 
 def test_a_known_fire_is_looked_for_reported_and_put_out() -> None:

@@ -50,7 +50,7 @@ class Comparison:
         truth = tuple(map(reference.Evaluation(self.task.agents, estate).holds, self.formulas))
         assert tuple(self.holds([state])[0]) == truth
         assert self.space.is_goal([state])[0] == all(truth[: len(dict.fromkeys(self.task.goal))])
-        assert tuple(~self.consistent([state])[0]) == reference.collapsed(estate)
+        assert tuple(~self.consistent([state])[0]) == reference.find_inconsistent_beliefs(estate)
         applicable = reference.applicable_actions(self.task, estate)
         assert tuple(self.space.applicable([state])[0]) == applicable
         self.actions[state] = [index for index, possible in enumerate(applicable) if possible]

@@ -120,7 +120,7 @@ def test_validate_says_whether_where_and_why(folder: Path, solved: Call) -> None
     assert (code, "not valid: step 2: " in output and "did you mean 'look'?" in output) == (1, True)
 
 
-def test_plans_without_collapse_are_another_question(folder: Path) -> None:
+def test_plans_with_consistent_beliefs_are_another_question(folder: Path) -> None:
     flip, problem, forbid = "plan=[flip,shout]", "problem=../deluded.txt", "consistent_beliefs=true"
     calls = {
         "free": Call(folder / "f1", "search.solve", (problem, "agent=bfs", "run_dir=run")),
@@ -132,14 +132,14 @@ def test_plans_without_collapse_are_another_question(folder: Path) -> None:
     }
     outcomes = {name: call.outcome() for name, call in calls.items()}
     code, output = outcomes["free"]
-    assert (code, "these agents believe everything: b" in output) == (0, True)
+    assert (code, "inconsistent beliefs of these agents at its end: b" in output) == (0, True)
     code, output = outcomes["forbidden"]
-    assert (code, output.count("unsolvable (without"), output.count("collapse)")) == (11, 2, 2), output
+    assert (code, output.count("unsolvable (with"), output.count("consistent beliefs)")) == (11, 2, 2), output
     assert calls["forbidden"].result().consistent_beliefs
     assert not calls["free"].result().consistent_beliefs
     assert outcomes["valid"] == (
         0,
-        "valid: 2 actions reach the goal of deluded\nnote: it relies on collapse of b\n",
+        "valid: 2 actions reach the goal of deluded\nnote: it makes beliefs inconsistent, those of b\n",
     )
     reason = "agent 'b' believes everything after action 'shout', which consistent_beliefs=true rules out"
     assert outcomes["not valid"] == (1, f"not valid: step 2: {reason}\n")

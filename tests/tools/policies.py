@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 
-from epigym.errors import CollapseError
+from epigym.errors import InconsistentBeliefsError
 from epigym.space.space import StateSpace
 from search.agents.limits import Limits
 from search.heuristics.belief_relaxation import RelaxedPlan
@@ -30,7 +30,7 @@ def compare(seed: int) -> Counter[str]:
     task, consistent_beliefs, met = random_task(seed), seed % 3 > 0, Counter[str]()
     try:
         space = StateSpace(task, consistent_beliefs=consistent_beliefs)
-    except CollapseError:
+    except InconsistentBeliefsError:
         return met
     options = all_options(space, MOST, MOST_WORLDS)
     if options is None:

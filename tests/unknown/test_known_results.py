@@ -200,7 +200,7 @@ def test_a_plan_that_branches_finds_what_sally_hid(size: str) -> None:
             plan.append(f"move_anne_{thing}_{hidden}_{next(place for place in places if place != hidden)}")
         validation = validate(case, [*plan, "enter_sally"])
         assert validation.valid, validation.reason
-        assert not validation.collapsed
+        assert not validation.inconsistent_agents
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -38,7 +38,7 @@ def test_sizes_and_plans_are_the_known_ones(problem: Problem) -> None:
     if plan is not None:
         validation = validate(task, plan)
         assert validation.valid, validation.reason
-        assert not validation.collapsed
+        assert not validation.inconsistent_agents
         assert row["status"] != SearchStatus.UNSOLVABLE
         assert not row["length"] or int(row["length"]) <= len(plan)
 

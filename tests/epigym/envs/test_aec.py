@@ -308,9 +308,9 @@ def test_who_believes_everything_sees_the_goal_alone_and_waits(padded: bool) -> 
     env.reset(options={"state": model, "goal": KNOWING})
     space, central = env.central.space, env.central
     number = [action.name for action in central.task.actions].index("distract_b_a")
-    collapsed = space.successor(space.intern(model.state), number)  # a did not know that b looks
-    assert not any(space.model(collapsed).successors("a", world) for world in space.model(collapsed).designated)
-    env.reset(options={"state": collapsed, "goal": KNOWING})
+    deluded = space.successor(space.intern(model.state), number)  # a did not know that b looks
+    assert not any(space.model(deluded).successors("a", world) for world in space.model(deluded).designated)
+    env.reset(options={"state": deluded, "goal": KNOWING})
     assert env.perspective("a") is None
     assert env.infos["a"]["action_mask"].tolist() == [1] + [0] * 7
     observation = env.observe("a")
@@ -318,12 +318,12 @@ def test_who_believes_everything_sees_the_goal_alone_and_waits(padded: bool) -> 
     if not padded:
         nodes = len(observation.nodes)
         assert is_same(observation.nodes, env.state().nodes[:nodes])
-        assert len(env.state().nodes) == nodes + len(space.model(collapsed).worlds)
+        assert len(env.state().nodes) == nodes + len(space.model(deluded).worlds)
         inside = (env.state().edge_links < nodes).all(axis=1)
         assert is_same(observation.edges, env.state().edges[inside])
         assert is_same(observation.edge_links, env.state().edge_links[inside])
     act(env, "wait")
-    assert env.central.state == collapsed
+    assert env.central.state == deluded
 
 
 def test_an_unknown_reset_option_is_warned_of() -> None:

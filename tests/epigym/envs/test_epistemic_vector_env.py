@@ -28,7 +28,7 @@ DOMAINS = ("CoinInTheBox", "Grapevine", "Gossip")
 MODES = tuple(AutoresetMode)
 ENVS = 4
 STEPS = 25
-INFOS = ("action_mask", "is_goal", "invalid_action", "collapsed_agents")
+INFOS = ("action_mask", "is_goal", "invalid_action", "inconsistent_agents")
 
 
 def native(domain: str = "CoinInTheBox", num_envs: int = ENVS, **arguments: Any) -> EpistemicVectorEnv:
@@ -48,8 +48,8 @@ def graphs(batch: GraphBatch) -> list[GraphInstance]:
     return [graph_instance(batch, index) for index in range(len(batch.node_ptr) - 1)]
 
 
-def collapsed(agents: tuple[str, ...], infos: dict[str, Any], index: int) -> list[bool]:
-    return [agent in infos["collapsed_agents"][index] for agent in agents]
+def list_inconsistent(agents: tuple[str, ...], infos: dict[str, Any], index: int) -> list[bool]:
+    return [agent in infos["inconsistent_agents"][index] for agent in agents]
 
 
 def assert_same_infos(agents: tuple[str, ...], ours: dict[str, Any], theirs: dict[str, Any]) -> None:
@@ -57,7 +57,9 @@ def assert_same_infos(agents: tuple[str, ...], ours: dict[str, Any], theirs: dic
     for index in np.flatnonzero(theirs["_is_goal"]).tolist():
         for name in INFOS:
             assert ours[f"_{name}"][index]
-            expected = theirs[name][index] if name != "collapsed_agents" else collapsed(agents, theirs, index)
+            expected = (
+                theirs[name][index] if name != "inconsistent_agents" else list_inconsistent(agents, theirs, index)
+            )
             assert np.array_equal(ours[name][index], expected), name
 
 

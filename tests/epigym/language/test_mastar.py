@@ -199,7 +199,7 @@ def test_only_update_model_teaches_observers_that_the_action_was_possible() -> N
         assert believed(task, estate, "B(a, near)")
 
 
-def test_only_update_model_makes_an_observer_collapse_who_thought_the_action_impossible() -> None:
+def test_only_update_model_makes_the_beliefs_of_an_observer_inconsistent_who_thought_the_action_impossible() -> None:
     # a leaves unseen by b, so b wrongly thinks that only a is near; then a shouts "not near" from afar.
     text = """
         fluent near; agent a, b; action leave, shout; executable leave; leave causes -near; a observes leave;
@@ -208,9 +208,9 @@ def test_only_update_model_makes_an_observer_collapse_who_thought_the_action_imp
     """
     moved = text.replace("shout announces -near", "shout causes near")
     for semantics in SEMANTICS:
-        assert reference.collapsed(after(semantics, "leave", "shout", text=text)[1]) == (False, True)
+        assert reference.find_inconsistent_beliefs(after(semantics, "leave", "shout", text=text)[1]) == (False, True)
         expected = (False, semantics == "update_model")
-        assert reference.collapsed(after(semantics, "leave", "shout", text=moved)[1]) == expected
+        assert reference.find_inconsistent_beliefs(after(semantics, "leave", "shout", text=moved)[1]) == expected
 
 
 def test_conditional_sensing_announces_one_formula_fixed_by_the_designated_world() -> None:

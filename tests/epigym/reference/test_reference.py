@@ -152,16 +152,16 @@ def test_actually_reads_the_designated_world_everywhere() -> None:
     assert same(after, model("pq,q", "01,01"))
 
 
-def test_an_event_without_successors_makes_its_observers_collapse() -> None:
+def test_an_event_without_successors_makes_beliefs_of_its_observers_inconsistent() -> None:
     after = applied(model("p", "0", "0"), event_model(Event("e"), full="0", other="-"))
     assert after == model("p", "0", "-")
-    assert reference.collapsed(after) == (False, True)
+    assert reference.find_inconsistent_beliefs(after) == (False, True)
     assert reference.holds(after, AGENTS, believes("b", and_(P, not_(P))))
 
 
-def test_an_announcement_that_an_agent_believed_false_makes_it_collapse() -> None:
+def test_an_announcement_that_an_agent_believed_false_makes_its_beliefs_inconsistent() -> None:
     mistaken = model("p,-", "1,1")
-    assert reference.collapsed(applied(mistaken, event_model(Event("p", P), full="0"))) == (True,)
+    assert reference.find_inconsistent_beliefs(applied(mistaken, event_model(Event("p", P), full="0"))) == (True,)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_contraction_preserves_truth(estate: EState, formula: Formula) -> None:
     assert len(contracted.valuations) <= len(estate.valuations)
     agents = strategies.AGENTS
     assert reference.holds(contracted, agents, formula) == reference.holds(estate, agents, formula)
-    assert reference.collapsed(contracted) == reference.collapsed(estate)
+    assert reference.find_inconsistent_beliefs(contracted) == reference.find_inconsistent_beliefs(estate)
 
 
 @given(strategies.estates(max_worlds=4), strategies.estates(max_worlds=4))
@@ -276,7 +276,7 @@ COIN = Task(
 def test_validate_says_where_and_why_a_plan_fails(plan: list[str], step: int | None, reason: str) -> None:
     verdict = reference.validate(COIN, plan)
     assert (verdict.valid, verdict.step, verdict.reason) == (not reason, step, reason)
-    assert verdict.collapsed == (("a",) if plan == ["open", "lose"] else ())
+    assert verdict.inconsistent_agents == (("a",) if plan == ["open", "lose"] else ())
 
 
 def test_subgoals_are_reported_one_by_one() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+from itertools import compress
 
 import numpy as np
 import pytest
@@ -135,8 +136,8 @@ def test_a_plan_is_valid_iff_its_actions_can_be_applied_one_by_one_and_the_goal_
     verdict = reference.validate(task, [action.name for action in plan])
     assert verdict.step == step
     assert verdict.valid == (step is None and all(reference.subgoals(task, estate)))
-    collapsed = [not all(rows[w] for w in estate.designated) for rows in estate.successors]
-    assert verdict.collapsed == tuple(agent for agent, lost in zip(AGENTS, collapsed, strict=True) if lost)
+    inconsistent = [not all(rows[w] for w in estate.designated) for rows in estate.successors]
+    assert verdict.inconsistent_agents == tuple(compress(AGENTS, inconsistent))
 
 
 @given(strategies.estates(max_worlds=7, max_designated=3))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epigym.errors import CollapseError, TaskError
+from epigym.errors import InconsistentBeliefsError, TaskError
 from epigym.reference import semantics as reference
 from epigym.space.space import Outcomes, StateSpace
 from epigym.task.formula import TRUE, Formula, believes, fluent, not_, or_
@@ -49,7 +49,7 @@ def assert_agreement(task: Task, consistent_beliefs: bool, most: int = 12) -> Co
     met = Counter[str]()
     try:
         space = StateSpace(task, consistent_beliefs=consistent_beliefs)
-    except CollapseError:
+    except InconsistentBeliefsError:
         return met
     queue, seen = deque([space.initial]), {space.initial}
     for _ in range(most):
@@ -64,7 +64,7 @@ def assert_agreement(task: Task, consistent_beliefs: bool, most: int = 12) -> Co
                     reference.outcomes(task, estate, action)
                 continue
             outcomes = reference.outcomes(task, estate, action)
-            if consistent_beliefs and any(any(reference.collapsed(one.estate)) for one in outcomes):
+            if consistent_beliefs and any(any(reference.find_inconsistent_beliefs(one.estate)) for one in outcomes):
                 met["left out"] += 1
                 continue
             met["several"] += len(outcomes) > 1

@@ -245,7 +245,7 @@ def test_encodings_share_what_was_exhausted(small: Task, explored: list[Task], t
 
 
 @pytest.mark.parametrize("name", ["exhaustive", "dfs"])
-def test_e_states_with_a_collapsed_agent_are_left_out_on_request(name: str) -> None:
+def test_e_states_with_inconsistent_beliefs_are_left_out_on_request(name: str) -> None:
     task = load_problem(SMALL, Reading("update_model"))
     met = {}
     for forbid in (False, True):
@@ -254,7 +254,7 @@ def test_e_states_with_a_collapsed_agent_are_left_out_on_request(name: str) -> N
         met[forbid] = consistent(np.arange(len(space))).all(axis=1)
     assert not met[False].all()
     assert met[True].all()
-    assert len(met[True]) == met[False].sum()  # what collapses does so for ever
+    assert len(met[True]) == met[False].sum()  # inconsistent beliefs remain so
 
 
 @pytest.mark.parametrize("name", ["dfs", "exhaustive"])

@@ -158,7 +158,7 @@ def test_a_wrong_action_is_named(file: Path, plan: str, message: str) -> None:
         explain(compose(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={file}", f"after={plan}"))
 
 
-def test_collapse_is_refused_where_it_is_forbidden(tmp_path: Path, file: Path) -> None:
+def test_inconsistent_beliefs_are_refused_if_required(tmp_path: Path, file: Path) -> None:
     (tmp_path / "deluded.txt").write_text(tasks.DELUDED)
     settings = [f"problem={tmp_path / 'deluded.txt'}", f"checkpoint={file}", "after=[flip,shout]"]
     explain(compose(Explain, "explain", *settings))

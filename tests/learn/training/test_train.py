@@ -428,7 +428,7 @@ def test_options_of_the_trainer_pass_through(fit: Fit, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("explorer", ["auto", "dfs", "exhaustive"])
-def test_one_setting_rules_collapse_out_of_all_rollouts(explorer: str) -> None:
+def test_one_setting_rules_inconsistent_beliefs_out_of_all_rollouts(explorer: str) -> None:
     train = ("data=published", "objective=distance")
     kinds: dict[str, Any] = {"rollouts": Rollouts, "train": Train, "assess": Assess}
     for name, kind in kinds.items():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from epigym.cli.codes import ExitCode
-from epigym.errors import CollapseError
+from epigym.errors import InconsistentBeliefsError
 from epigym.language import load, parse_mastar
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
@@ -96,26 +96,26 @@ def test_no_agent_searches_where_the_goal_is_out_of_reach_for_certain(agent: str
 
 
 @every_pair
-def test_every_agent_finds_the_only_plan_and_without_collapse_proves_that_there_is_none(
+def test_every_agent_finds_the_only_plan_and_with_consistent_beliefs_proves_that_there_is_none(
     agent: str, heuristic: str
 ) -> None:
     free = find_plan(delusion(), Configuration.of(agent, heuristic))
-    assert (free.plan, free.collapsed_agents) == (("flip", "shout"), ("b",))
+    assert (free.plan, free.inconsistent_agents) == (("flip", "shout"), ("b",))
     assert (free.consistent_beliefs, free.verdict) == (False, "solved")
     result = find_plan(delusion(), Configuration.of(agent, heuristic), SearchOptions(consistent_beliefs=True))
     assert (result.status, result.plan, result.consistent_beliefs) == (SearchStatus.UNSOLVABLE, None, True)
-    assert result.verdict == "unsolvable (without collapse)"
+    assert result.verdict == "unsolvable (with consistent beliefs)"
     assert result.distinct == 2  # before and after the flip
 
 
-def test_a_collapsed_start_is_refused_by_the_one_question_only(tmp_path: Path) -> None:
+def test_a_start_with_inconsistent_beliefs_is_refused_by_the_one_question_only(tmp_path: Path) -> None:
     """And an old plan stays where a search does not begin."""
     initial = delusion().initial
     successors = (initial.successors[0], (frozenset(),) * len(initial.valuations))
     task, file = replace(delusion(), initial=replace(initial, successors=successors)), tmp_path / "plan.json"
     assert find_plan(task, Configuration.of("bfs")).status is SearchStatus.SOLVED
     file.write_text('["old"]')
-    with pytest.raises(CollapseError, match="'b' believes everything in the initial e-state") as caught:
+    with pytest.raises(InconsistentBeliefsError, match="'b' believes everything in the initial e-state") as caught:
         find_plan(task, Configuration.of("bfs"), SearchOptions(consistent_beliefs=True), file)
     assert ExitCode.after(caught.value) is ExitCode.BAD_INPUT
     assert file.read_text() == '["old"]'

@@ -17,13 +17,15 @@ SOLVED = SearchResult(
     plan=("open_a", "peek_a"),
     expanded=2,
     heuristic="goal_count",
-    collapsed_agents=("b",),
+    inconsistent_agents=("b",),
     history=((4, 0.75), (2, 1.5)),
     consistent_beliefs=True,
     costs=Costs(0.0625, 0.5, 0.25, 0.125, 3.0, 1 << 20),
     size=TaskSize(3, 2, 1),
 )
-UNSOLVED = replace(SOLVED, status=SearchStatus.TIME_LIMIT, agent="bfs", plan=None, heuristic=None, collapsed_agents=())
+UNSOLVED = replace(
+    SOLVED, status=SearchStatus.TIME_LIMIT, agent="bfs", plan=None, heuristic=None, inconsistent_agents=()
+)
 
 
 @pytest.mark.parametrize(("result", "label", "length"), [(SOLVED, "hfs/goal_count", 2), (UNSOLVED, "bfs", None)])
@@ -43,5 +45,5 @@ def test_a_plan_that_is_not_valid_has_no_length() -> None:
 def test_the_verdict_says_which_question_was_answered_and_the_exit_code_how(status: SearchStatus, code: int) -> None:
     assert int(ExitCode.of(status)) == code
     assert replace(SOLVED, status=status, consistent_beliefs=False).verdict == str(status)
-    question = " (without collapse)" if code in (0, 11) else ""
+    question = " (with consistent beliefs)" if code in (0, 11) else ""
     assert replace(SOLVED, status=status).verdict == f"{status}{question}"

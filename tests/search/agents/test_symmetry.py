@@ -48,7 +48,7 @@ def test_shortest_plans_of_random_tasks_are_as_short_as_without(consistent_belie
     saved = Counter[SearchStatus]()
     for seed in range(150):
         task = symmetric_task(seed)
-        if consistent_beliefs and any(reference.collapsed(task.initial)):
+        if consistent_beliefs and any(reference.find_inconsistent_beliefs(task.initial)):
             continue
         options = SearchOptions(Limits(max_expanded=100), consistent_beliefs=consistent_beliefs)
         plain, pruned = both(task, options=options)

@@ -299,7 +299,7 @@ def test_a_process_that_fails_is_a_row(
     assert (result.label, result.consistent_beliefs) == ("greedy/l_pg", True)
 
 
-def test_a_cell_without_collapse_has_an_outcome_and_a_row_of_its_own(coin: str, tmp_path: Path) -> None:
+def test_a_cell_with_consistent_beliefs_has_an_outcome_and_a_row_of_its_own(coin: str, tmp_path: Path) -> None:
     Path(coin).write_text(DELUDED)
     rows = []
     for value in ("false", "true"):
@@ -312,7 +312,7 @@ def test_a_cell_without_collapse_has_an_outcome_and_a_row_of_its_own(coin: str, 
 
 
 def test_a_plan_that_is_not_valid_is_never_solved(cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    verdict = Validation(valid=False, step=2, reason="step 2: no", collapsed=())
+    verdict = Validation(valid=False, step=2, reason="step 2: no", inconsistent_agents=())
     monkeypatch.setattr(planner, "validate", lambda *_, **__: verdict)
     result = cell.search()
     assert result.plan is not None

@@ -128,7 +128,7 @@ def test_a_plan_is_what_the_problem_allows() -> None:
         found = exploration(parse_mastar(DELUDED), consistent_beliefs=consistent_beliefs)
         answer = app_of(found, Configuration.of("bfs"), Limits()).test_client().post("/solve", json={}).json
         assert answer["plan"] == plan
-    assert answer["told"] == "unsolvable (without collapse): no plan leads from here to the goal, says bfs"
+    assert answer["told"] == "unsolvable (with consistent beliefs): no plan leads from here to the goal, says bfs"
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_what_the_graph_never_marks_is_infinite_but_not_given_up(name: str) -> N
     assert scores(name, task, ("flip",)) == [math.inf, math.inf]
     result = find_plan(task, Configuration.of("hfs", name))
     assert (result.status, result.plan) == (SearchStatus.SOLVED, ("flip", "shout"))
-    assert result.collapsed_agents == ("b",)
+    assert result.inconsistent_agents == ("b",)
     assert find_plan(hopeless(), Configuration.of("hfs", name)).status is SearchStatus.UNSOLVABLE
 
 

@@ -250,12 +250,12 @@ def test_a_shorter_plan_that_is_not_valid_is_an_error_and_leaves_the_file(
     slow: type[Slow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def validate(task: Task, plan: tuple[str, ...], *, consistent_beliefs: bool) -> Validation:
-        return Validation(valid=len(plan) > 7, step=2, reason="step 2: no", collapsed=(str(len(plan)),))
+        return Validation(valid=len(plan) > 7, step=2, reason="step 2: no", inconsistent_agents=(str(len(plan)),))
 
     monkeypatch.setattr(planner, "validate", validate)
     file = tmp_path / "plan.json"
     result = find_plan(coin(), WORDY, ANYTIME, file)
-    assert (result.status, result.optimal, result.collapsed_agents) == (SearchStatus.ERROR, False, ("7",))
+    assert (result.status, result.optimal, result.inconsistent_agents) == (SearchStatus.ERROR, False, ("7",))
     assert result.message == f"Wordy returned a plan that is not valid (see {file}.unverified): step 2: no"
     assert [length for length, _ in result.history] == [9, 8]
     assert (len(read_plan(file)), len(read_plan(make_unverified_path(file)))) == (8, 7)
@@ -304,13 +304,13 @@ def test_on_small_tasks_the_best_plan_is_as_short_as_breadth_first_search_finds_
     assert searched > 2
 
 
-def test_shorter_plans_keep_from_collapse_too() -> None:
+def test_shorter_plans_keep_beliefs_consistent_too() -> None:
     """In this reading 3 actions are enough when an agent may come to believe everything, else 5."""
     task = load_problem("coin_in_the_box/pl_5", Reading("update_model"))
     free = find_plan(task, Configuration.of("dfs"), ANYTIME)
-    assert (free.plan_length, free.optimal, bool(free.collapsed_agents)) == (3, True, True)
+    assert (free.plan_length, free.optimal, bool(free.inconsistent_agents)) == (3, True, True)
     result = find_plan(task, Configuration.of("dfs"), SearchOptions(anytime=True, consistent_beliefs=True))
-    assert (result.plan_length, result.optimal, result.collapsed_agents) == (5, True, ())
+    assert (result.plan_length, result.optimal, result.inconsistent_agents) == (5, True, ())
     assert result.history[0][0] > 5
     assert reference.validate(task, result.plan, consistent_beliefs=True).valid
 

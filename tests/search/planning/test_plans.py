@@ -47,7 +47,7 @@ REJECTING = """
 import sys
 from epigym.reference.semantics import Validation
 from search.planning import planner
-planner.validate = lambda *_, **__: Validation(valid=False, step=2, reason="step 2: no", collapsed=())
+planner.validate = lambda *_, **__: Validation(valid=False, step=2, reason="step 2: no", inconsistent_agents=())
 from search.solve import main
 main()
 """
@@ -87,7 +87,7 @@ class Stopped(BaseException):
     ("reference", "supervise", "code", "message", "left"),
     [
         (
-            lambda *_, **__: Validation(valid=False, step=2, reason="step 2: no", collapsed=()),
+            lambda *_, **__: Validation(valid=False, step=2, reason="step 2: no", inconsistent_agents=()),
             ended(lambda job: job.call(*job.arguments)),
             70,
             "returned a plan that is not valid (see {draft}): step 2: no",

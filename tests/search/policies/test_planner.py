@@ -12,7 +12,7 @@ import pytest
 
 import search
 from epigym.cli.codes import ExitCode
-from epigym.errors import CollapseError, UsageError
+from epigym.errors import InconsistentBeliefsError, UsageError
 from epigym.task.task import Task
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -59,9 +59,9 @@ def test_no_policy_is_a_proof() -> None:
 def test_inconsistent_beliefs_are_allowed_on_request_and_noted() -> None:
     result = found(search.plan(scouts(noticed=False), policy="strong", consistent_beliefs=False))
     assert result.status is SearchStatus.SOLVED
-    assert result.collapsed_agents == ("scout2", "ann", "bob")
+    assert result.inconsistent_agents == ("scout2", "ann", "bob")
     assert result.message.startswith("consistent_beliefs=false: ")
-    with pytest.raises(CollapseError):
+    with pytest.raises(InconsistentBeliefsError):
         search.plan(lost(), policy="strong")
 
 

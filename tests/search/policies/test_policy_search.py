@@ -92,7 +92,7 @@ def test_missed_sensing_has_a_policy_only_by_inconsistent_beliefs() -> None:
     assert found.strong()
     validation = found.policy().validate()
     assert validation.valid
-    assert validation.collapsed == ("scout2", "ann", "bob")
+    assert validation.inconsistent_agents == ("scout2", "ann", "bob")
     assert "believes everything after action" in found.policy().validate(True).reason
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epigym.errors import CollapseError
+from epigym.errors import InconsistentBeliefsError
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.agents.limits import Limits
@@ -22,7 +22,7 @@ from tests.helpers.strategies import sensing_task, tasks
 
 def strong_policy(task: Task, consistent_beliefs: bool) -> Policy | None:
     """A strong policy; None where there is none, or it takes more than 60 expansions."""
-    with suppress(LimitError, CollapseError):
+    with suppress(LimitError, InconsistentBeliefsError):
         space = StateSpace(task, consistent_beliefs=consistent_beliefs)
         found = PolicySearch(space, RelaxedPlan(space), Limits(max_expanded=60).start())
         return found.policy() if found.strong() else None

@@ -75,7 +75,7 @@ def test_the_tables_hold_the_numbers_and_are_sorted_by_their_values() -> None:
     assert cells[1:] == [
         ["x_y/1", "bfs", "solved", "10", "0.25", "0.12", "4", "40"],
         ["x_y/1", "hfs/gnn", "solved", "5", "50", "25", "4", "40"],
-        ["x_y/2", "bfs", "unsolvable without collapse", "30", "9", "1", "–", "–"],
+        ["x_y/2", "bfs", "unsolvable with consistent beliefs", "30", "9", "1", "–", "–"],
         ["z/1", "bfs", "time limit", "–", "600", "1", "–", "–"],
         ["z/1", "hfs/gnn", "solved", "7", "1234", "617", "4", "40"],
     ]

@@ -85,7 +85,7 @@ def test_instances_say_how_large_they_are_and_how_each_search_ended() -> None:
     rows = {row[0]: row[1:] for row in table.rows}
     assert rows["x/1"] == ["–", "–", "–", "4", "10", "20", "40", "–", "–", "–", "–"]
     assert rows["x/2"][:3] == ["5", "20480", "1"]
-    assert [rows["x/3"][column] for column in (3, 7)] == ["unsolvable", "unsolvable without collapse"]
+    assert [rows["x/3"][column] for column in (3, 7)] == ["unsolvable", "unsolvable with consistent beliefs"]
     assert rows["y/1"] == ["–", "–", "–", "4", "1000", "2000", "40", "TO", "–", "–", "–"]
 
 

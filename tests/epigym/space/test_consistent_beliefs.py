@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.env import EpistemicEnv
-from epigym.errors import CollapseError, EpigymError, TaskError
+from epigym.errors import EpigymError, InconsistentBeliefsError, TaskError
 from epigym.reference import semantics as reference
 from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
@@ -35,11 +35,11 @@ def lost() -> Task:
 
 @settings(max_examples=200)
 @given(strategies.tasks(), st.data())
-def test_allowed_is_what_leads_to_no_collapse(task: Task, data: st.DataObject) -> None:
+def test_allowed_actions_keep_beliefs_consistent(task: Task, data: st.DataObject) -> None:
     """On any frame, with several designated worlds and types that depend on conditions."""
     estate, free = task.initial, StateSpace(task)
-    if any(reference.collapsed(estate)):
-        with pytest.raises(CollapseError, match="believes everything in the initial e-state"):
+    if any(reference.find_inconsistent_beliefs(estate)):
+        with pytest.raises(InconsistentBeliefsError, match="believes everything in the initial e-state"):
             StateSpace(task, consistent_beliefs=True)
         return
     space = StateSpace(task, consistent_beliefs=True)
@@ -64,19 +64,19 @@ def assert_actions_agree(task: Task, space: StateSpace, state: int, estate: ESta
             after.append(reference.apply(task, estate, action))
         except TaskError as error:
             after.append(error)
-    collapses = [isinstance(one, EState) and any(reference.collapsed(one)) for one in after]
+    inconsistent = [isinstance(one, EState) and any(reference.find_inconsistent_beliefs(one)) for one in after]
     assert space.applicable([state])[0].tolist() == can
-    assert space.allowed([state])[0].tolist() == [one and not bad for one, bad in zip(can, collapses, strict=True)]
+    assert space.allowed([state])[0].tolist() == [one and not bad for one, bad in zip(can, inconsistent, strict=True)]
     before = len(space)
-    for number, (bad, target) in enumerate(zip(collapses, after, strict=True)):
+    for number, (bad, target) in enumerate(zip(inconsistent, after, strict=True)):
         if bad:
-            agent = task.agents[reference.collapsed(target).index(True)]
+            agent = task.agents[reference.find_inconsistent_beliefs(target).index(True)]
             message = (
                 f"agent '{agent}' believes everything after action '{task.actions[number].name}', which consistent"
             )
-            with pytest.raises(CollapseError, match=message):
+            with pytest.raises(InconsistentBeliefsError, match=message):
                 space.successor(state, number)
-            with pytest.raises(CollapseError, match=f"agent '{agent}' believes everything in the e-state given"):
+            with pytest.raises(InconsistentBeliefsError, match=f"'{agent}' believes everything in the e-state given"):
                 space.intern(target)
             assert len(space) == before
             after[number] = None
@@ -103,79 +103,81 @@ def test_allowed_in_e_states_of_many_worlds(worlds: int, task: Task, seed: int) 
 
 def test_the_only_plan_makes_an_agent_believe_everything() -> None:
     task = delusion()
-    assert reference.validate(task, ["flip", "shout"]).collapsed == ("b",)
+    assert reference.validate(task, ["flip", "shout"]).inconsistent_agents == ("b",)
     space = StateSpace(task, consistent_beliefs=True)
     flipped = space.successor(space.initial, FLIP)
     assert space.applicable([flipped]).tolist() == [[True, True]]
     assert space.allowed([flipped, space.initial]).tolist() == [[True, False], [True, False]]
     assert space.expand([flipped, space.initial]).target.tolist() == [flipped, flipped]
-    with pytest.raises(CollapseError, match="everything after action 'shout'"):
+    with pytest.raises(InconsistentBeliefsError, match="everything after action 'shout'"):
         space.successors([space.initial, flipped], [FLIP, SHOUT])
     assert len(space) == 2
 
 
-def test_validation_says_at_which_step_who_collapses() -> None:
+def test_validation_names_the_step_and_the_inconsistent_agent() -> None:
     task = delusion()
     verdict = reference.validate(task, ["flip", "flip", "shout", "flip"], consistent_beliefs=True)
-    assert (verdict.valid, verdict.step, verdict.collapsed) == (False, 3, ("b",))
+    assert (verdict.valid, verdict.step, verdict.inconsistent_agents) == (False, 3, ("b",))
     assert verdict.reason == (
         "step 3: agent 'b' believes everything after action 'shout', which consistent_beliefs=true rules out"
     )
     done = dataclasses.replace(task, goal=task.goal[:0])
     assert reference.validate(done, ["flip"], consistent_beliefs=True).valid
     with pytest.raises(
-        CollapseError, match=r"^agent 'b' believes everything in the initial e-state, which consistent_beliefs"
+        InconsistentBeliefsError,
+        match=r"^agent 'b' believes everything in the initial e-state, which consistent_beliefs",
     ):
         reference.validate(lost(), ["flip"], consistent_beliefs=True)
-    assert reference.validate(lost(), ["flip"]).collapsed == ("b",)
+    assert reference.validate(lost(), ["flip"]).inconsistent_agents == ("b",)
 
 
 @given(strategies.tasks(), st.lists(st.integers(0, 2), max_size=4))
 def test_who_believes_everything_does_so_for_ever(task: Task, steps: list[int]) -> None:
     estate = task.initial
     for step in steps:
-        before = reference.collapsed(estate)
+        before = reference.find_inconsistent_beliefs(estate)
         try:
             estate = reference.apply(task, estate, task.actions[step % len(task.actions)])
         except TaskError:
             continue
-        assert all(after or not was for was, after in zip(before, reference.collapsed(estate), strict=True))
+        after = reference.find_inconsistent_beliefs(estate)
+        assert all(new or not old for old, new in zip(before, after, strict=True))
 
 
 def test_the_error_survives_the_way_between_processes() -> None:
-    error = pickle.loads(pickle.dumps(CollapseError("b", "in the initial e-state")))
+    error = pickle.loads(pickle.dumps(InconsistentBeliefsError("b", "in the initial e-state")))
     assert str(error) == "agent 'b' believes everything in the initial e-state, which consistent_beliefs=true rules out"
 
 
-def test_the_mask_of_an_environment_rules_collapse_out() -> None:
+def test_the_mask_of_an_environment_rules_inconsistent_beliefs_out() -> None:
     env = EpistemicEnv(delusion(), consistent_beliefs=True)
     env.reset()
     *_, info = env.step(np.int64(FLIP))
     assert info["action_mask"].tolist() == env.action_masks().tolist() == [1, 0]
     state = env.state
     *_, terminated, _, info = env.step(np.int64(SHOUT))
-    assert (env.state, terminated, info["invalid_action"], info["collapsed_agents"]) == (state, False, True, ())
+    assert (env.state, terminated, info["invalid_action"], info["inconsistent_agents"]) == (state, False, True, ())
     again = pickle.loads(pickle.dumps(env))
     assert again.action_masks().tolist() == [1, 0]
     free = EpistemicEnv(delusion())
     free.restore_state(env.clone_state())
     assert free.action_masks().tolist() == [1, 1]
     *_, terminated, _, info = free.step(np.int64(SHOUT))
-    assert (terminated, info["collapsed_agents"]) == (True, ("b",))
+    assert (terminated, info["inconsistent_agents"]) == (True, ("b",))
     for attempt in (lambda: env.restore_state(free.clone_state()), lambda: env.reset(options={"state": free.model()})):
-        with pytest.raises(CollapseError, match="'b' believes everything in the e-state given"):
+        with pytest.raises(InconsistentBeliefsError, match="'b' believes everything in the e-state given"):
             attempt()
     strict = EpistemicEnv(delusion(), consistent_beliefs=True, invalid_action="error")
     strict.restore_state(env.clone_state())
     with pytest.raises(EpigymError, match=r"action 'shout' would make an agent believe everything; .*action_mask"):
         strict.step(np.int64(SHOUT))
-    with pytest.raises(CollapseError, match="initial"):
+    with pytest.raises(InconsistentBeliefsError, match="initial"):
         EpistemicEnv(lost(), consistent_beliefs=True)
 
 
-def test_random_goals_and_episodes_stay_without_collapse() -> None:
-    """This reading of mA* makes agents collapse who are told what they believed to be false."""
-    collapsed = Counter[bool]()
+def test_random_goals_and_episodes_keep_beliefs_consistent() -> None:
+    """In this reading of mA* an announcement makes the beliefs of agents inconsistent who believed the contrary."""
+    inconsistent = Counter[bool]()
     for forbid in (False, True):
         env = DomainEnv("grapevine", semantics="update_model", random_goals=True, consistent_beliefs=forbid)
         consistent = env.space.query(considers_possible(agent, TRUE) for agent in env.task.agents)
@@ -185,5 +187,5 @@ def test_random_goals_and_episodes_stay_without_collapse() -> None:
             for _ in range(10):
                 assert info["action_mask"].any()
                 *_, info = env.step(np.int64(env.action_space.sample(info["action_mask"])))
-        collapsed[forbid] = int(np.count_nonzero(~consistent(np.arange(len(env.space))).all(axis=1)))
-    assert collapsed[False] > 0 == collapsed[True]
+        inconsistent[forbid] = int(np.count_nonzero(~consistent(np.arange(len(env.space))).all(axis=1)))
+    assert inconsistent[False] > 0 == inconsistent[True]

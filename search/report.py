@@ -25,28 +25,30 @@ class Report(RunSettings):
     folder: Path = field(metadata={"written": "folder"})
     published: list[str]
     configurations: list[str]
+    measures: list[str]
     baseline: str | None
     pairs: list[list[str]]
 
 
 def report(settings: Report) -> None:
-    """Write and show what was found.
+    """Write the report and show its overview.
 
     Raises:
-        EpigymError: when a run, a configuration or a published experiment is unknown.
+        EpigymError: when a run, a configuration, a measure or a published experiment is unknown.
     """
     from rich.console import Console
 
     from search.reports.outcomes import read_outcomes
     from search.reports.published import published
     from search.reports.tables import overview
-    from search.reports.writing import checked, write_report
+    from search.reports.writing import check_measures, checked, write_report
 
+    measures = check_measures(settings.measures)
     outcomes = read_outcomes(settings.runs, published(settings.published))
     if settings.configurations:
         outcomes = outcomes.of(checked(settings.configurations, outcomes))
-    write_report(settings.folder, outcomes, settings.baseline, settings.pairs)
-    Console().print(overview(outcomes))
+    write_report(settings.folder, outcomes, settings.baseline, settings.pairs, measures)
+    Console().print(overview(outcomes, measures))
     logger.info("tables, figures and report.html: %s", settings.folder)
 
 

@@ -6,7 +6,7 @@ import csv
 import html
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile, zip_longest
 from pathlib import Path
@@ -33,6 +33,28 @@ _TEX = str.maketrans(
 
 
 @dataclass(frozen=True, slots=True)
+class Numbers:
+    """A table cell of one or more numbers: one text for readers, and in CSV files a column for each number.
+
+    Attributes:
+        text: all numbers, such as `20 ± 10`.
+        values: each number by the end of its column's title; None where it is not known.
+    """
+
+    text: str
+    values: Mapping[str, float | None]
+
+    @property
+    def value(self) -> float | None:
+        """The first number, by which the cell is sorted."""
+        return next(iter(self.values.values()))
+
+    def __str__(self) -> str:
+        """The text for readers."""
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A table of texts and numbers.
 
@@ -41,9 +63,11 @@ class Table:
     Attributes:
         caption: what it shows.
         titles: of the columns.
-        rows: the cells, as many as there are titles; of fractions CSV files have all digits, the other forms three.
+        rows: the cells, as many as there are titles; of fractions CSV files have all digits, the other forms three,
+            and `Numbers` say both.
         texts: number of columns, from the first one on, that are aligned to the left; the others are to the right.
         groups: titles over the columns of numbers, each with the number of columns that it spans.
+        note: explains columns, below the table; not in CSV files.
     """
 
     caption: str
@@ -51,6 +75,7 @@ class Table:
     rows: Sequence[Sequence[Any]]
     texts: int = 1
     groups: Sequence[tuple[str, int]] = ()
+    note: str = ""
 
     @classmethod
     def of(cls, caption: str, rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -82,6 +107,8 @@ class Table:
         else:
             caption = [Text(self.caption, style="bold")] if self.caption else []
             yield Text("\n\n").join([*caption, *map(self._block, self.cells)])
+        if self.note:
+            yield Text(self.note)
 
     def _block(self, row: Sequence[str]) -> Text:
         """The first cell, and below it all others beside their titles."""
@@ -94,7 +121,8 @@ class Table:
         """The table as GitHub reads it."""
         rule = ["---" if number < self.texts else "---:" for number in range(len(self.titles))]
         lines = [map(_markdown, self.headings), rule, *(map(_markdown, row) for row in self.cells)]
-        return f"**{_markdown(self.caption)}**\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        note = f"\n{_markdown(self.note)}\n" if self.note else ""
+        return f"**{_markdown(self.caption)}**\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines) + note
 
     def latex(self) -> str:
         """The table in the layout of the paper's tables, for the package booktabs."""
@@ -107,13 +135,25 @@ class Table:
         lines += [_tex_row(self.titles), r"    \midrule"]
         for row in self.cells:
             lines += [r"    \midrule"] * (row[0] == ALL) + [_tex_row(row)]
-        lines += [r"    \bottomrule", r"  \end{tabular}", rf"  \caption{{{_tex(self.caption)}}}", r"\end{table*}"]
+        note = [rf"  \par\smallskip {_tex(self.note)}"] * bool(self.note)
+        lines += [
+            r"    \bottomrule",
+            r"  \end{tabular}",
+            *note,
+            rf"  \caption{{{_tex(self.caption)}}}",
+            r"\end{table*}",
+        ]
         return "\n".join(lines) + "\n"
 
     def csv(self) -> str:
-        """The table with one line of titles."""
+        """The table with one line of titles; every number has a column of its own, and an unknown one is empty."""
+        columns = [
+            (place, part) for place, cells in enumerate(zip(*self.rows, strict=True)) for part in _parts_of(cells)
+        ] or [(place, "") for place in range(len(self.titles))]
+        headings = [f"{self.headings[place]} {part}".strip() for place, part in columns]
+        rows = [[_parts_of([row[place]]).get(part) for place, part in columns] for row in self.rows]
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self.headings, *self.rows])
+        csv.writer(text, lineterminator="\n").writerows([headings, *rows])
         return text.getvalue()
 
     def write(self, stem: Path, *forms: Literal["csv", "latex", "markdown"]) -> Table:
@@ -122,6 +162,15 @@ class Table:
             ending = {"csv": "csv", "latex": "tex", "markdown": "md"}[form]
             write_text(stem.with_name(f"{stem.name}.{ending}"), getattr(self, form)())
         return self
+
+
+def _parts_of(cells: Iterable[Any]) -> dict[str, Any]:
+    """The values of the cells of a column by the end of their title; of equal ends the last one."""
+    return {part: value for cell in cells for part, value in _values_of(cell).items()}
+
+
+def _values_of(cell: Any) -> Mapping[str, Any]:
+    return cell.values if isinstance(cell, Numbers) else {"": cell}
 
 
 def _markdown(text: str) -> str:

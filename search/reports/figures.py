@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from search.reports.metrics import bootstrap, interquartile_mean, iqm
-from search.reports.outcomes import METRICS, PAPER_METRICS, Outcome, Outcomes, values_of
+from search.reports.outcomes import COSTS, Outcome, Outcomes, values_of
 
+_AGGREGATED = ("expanded", "time", "length")
 _DOTS = 150  # per inch, of a PNG
 _BARS = 0.8  # of the room between two domains that their bars take
 _BORDER = 3  # times the largest number: where the undecided lie
@@ -41,17 +42,17 @@ def coverage(outcomes: Outcomes) -> Figure:
 def aggregates(outcomes: Outcomes) -> Figure:
     """IQM of nodes, time and plan length on the common problems, with 95 % bootstrap intervals."""
     shared = outcomes.common(outcomes.problems)
-    figure = Figure(figsize=(3.4 * len(PAPER_METRICS), 0.4 * len(outcomes.configurations) + 1.4), layout="constrained")
-    panels = figure.subplots(1, len(PAPER_METRICS), sharey=True, squeeze=False)[0]
-    for axes, metric in zip(panels, PAPER_METRICS, strict=True):
+    figure = Figure(figsize=(3.4 * len(_AGGREGATED), 0.4 * len(outcomes.configurations) + 1.4), layout="constrained")
+    panels = figure.subplots(1, len(_AGGREGATED), sharey=True, squeeze=False)[0]
+    for axes, measure in zip(panels, _AGGREGATED, strict=True):
         for number, name in enumerate(outcomes.configurations):
-            values = values_of(outcomes.solved(name, shared), METRICS[metric])
+            values = values_of(outcomes.solved(name, shared), measure)
             if values:
                 low, high = bootstrap(values, interquartile_mean)
                 axes.plot([low, high], [number, number], color=_colour(number), linewidth=6, alpha=0.35)
                 axes.plot(iqm(values).mean, number, "|", color=_colour(number), markersize=14, markeredgewidth=2)
-        axes.set_xlabel(metric)
-        if metric != "length":
+        axes.set_xlabel(COSTS[measure].title)
+        if measure != "length":
             axes.set_xscale("log")
             axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
             axes.xaxis.set_major_formatter("{x:g}")
@@ -63,17 +64,17 @@ def aggregates(outcomes: Outcomes) -> Figure:
     return figure
 
 
-def cactus(outcomes: Outcomes, metric: str) -> Figure:
+def cactus(outcomes: Outcomes, measure: str) -> Figure:
     """How many problems each configuration solves within a budget of time or nodes."""
     figure, axes = _figure(6, 4)
     for number, name in enumerate(outcomes.configurations):
-        values = sorted(values_of(outcomes.solved(name, outcomes.problems), METRICS[metric]))
+        values = sorted(values_of(outcomes.solved(name, outcomes.problems), measure))
         if values:
             axes.step(
                 [*values, values[-1]], range(len(values) + 1), where="pre", label=_plain(name), color=_colour(number)
             )
     axes.set_xscale("symlog", linthresh=1)
-    axes.set(xlabel=metric, ylabel="problems solved")
+    axes.set(xlabel=COSTS[measure].title, ylabel="problems solved")
     axes.grid(alpha=0.3)
     _legend(figure)
     return figure

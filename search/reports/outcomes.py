@@ -65,16 +65,27 @@ class Outcome:
         return " with consistent beliefs" if self.status.is_decided and self.consistent_beliefs else ""
 
 
-Metric = Callable[[Outcome], float | None]
+class Cost(NamedTuple):
+    """A measure of a single outcome.
 
-METRICS: dict[str, Metric] = {
-    "nodes": lambda outcome: outcome.expanded,
-    "time [ms]": lambda outcome: outcome.total_ms,
-    "search [ms]": lambda outcome: outcome.search_ms,
-    "length": lambda outcome: outcome.plan_length,
-    "memory [MiB]": lambda outcome: outcome.peak_mib,
+    Attributes:
+        title: of its columns, with the unit.
+        of: its value for an outcome; None where it is not known.
+    """
+
+    title: str
+    of: Callable[[Outcome], float | None]
+
+
+COSTS = {
+    "expanded": Cost("expanded", lambda outcome: outcome.expanded),
+    "time": Cost("time [ms]", lambda outcome: outcome.total_ms),
+    "search_time": Cost("search [ms]", lambda outcome: outcome.search_ms),
+    "length": Cost("length", lambda outcome: outcome.plan_length),
+    "memory": Cost("memory [MiB]", lambda outcome: outcome.peak_mib),
 }
-PAPER_METRICS = ("nodes", "time [ms]", "length")
+COVERAGE = "coverage"
+MEASURES = (COVERAGE, *COSTS)
 
 
 class LeftOut(NamedTuple):
@@ -147,9 +158,9 @@ class Outcomes:
         return Outcomes({name: self.table[name] for name in configurations}, kept)
 
 
-def values_of(outcomes: Iterable[Outcome], metric: Metric) -> list[float]:
-    """The values of a metric where they are known."""
-    return [value for value in map(metric, outcomes) if value is not None]
+def values_of(outcomes: Iterable[Outcome], measure: str) -> list[float]:
+    """The values of a measure other than coverage where they are known."""
+    return [value for value in map(COSTS[measure].of, outcomes) if value is not None]
 
 
 def read_outcomes(runs: Sequence[str | Path], others: Iterable[Outcome] = ()) -> Outcomes:

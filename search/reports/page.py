@@ -10,36 +10,38 @@ from pathlib import Path
 from typing import Any
 
 from epigym.io.tables import ALL, Table
-from search.reports.outcomes import METRICS, Metric, Outcome, Outcomes
+from search.reports.outcomes import COSTS, MEASURES, Outcome, Outcomes
 from search.reports.paired import compare, paired
-from search.reports.tables import left_out, overview, shown
+from search.reports.tables import list_left_out, overview, show_number
 
 _TEMPLATE = Path(__file__).with_suffix(".html")
-_DRAWN = ("nodes", "time [ms]")
 _NOT_ANSWERED = -1  # in place of a value of the drawings
 
 
-def page(outcomes: Outcomes, pairs: Sequence[tuple[str, str]], folder: Path) -> str:
+def page(outcomes: Outcomes, pairs: Sequence[tuple[str, str]], folder: Path, measures: Sequence[str] = MEASURES) -> str:
     """The text of the page.
 
     Args:
         outcomes: of all configurations.
         pairs: configurations in the table of comparisons; the first pair is the one that is drawn at the beginning.
         folder: where the page will be; what is kept of a search is linked from there, if it exists.
+        measures: those in tables and drawings.
     """
     from jinja2 import Environment, StrictUndefined
 
+    costs = [name for name in measures if name in COSTS]
     template = _TEMPLATE.read_text(encoding="utf-8")
     return (
         Environment(autoescape=True, undefined=StrictUndefined)
         .from_string(template)
         .render(
-            left_out=left_out(outcomes),
-            overview=overview(outcomes),
+            measures=measures,
+            left_out=list_left_out(outcomes),
+            overview=overview(outcomes, measures),
             domains=_domains(outcomes),
-            paired=paired(outcomes, pairs),
-            cells=_cells(outcomes, folder),
-            data=_data(outcomes, pairs),
+            paired=paired(outcomes, pairs, measures),
+            searches=_searches(outcomes, folder, costs),
+            data=_data(outcomes, pairs, costs),
         )
     )
 
@@ -56,21 +58,23 @@ def _domains(outcomes: Outcomes) -> Table:
     return Table("Problems answered, of those with an outcome.", ["domain", *outcomes.configurations], rows)
 
 
-def _cells(outcomes: Outcomes, folder: Path) -> Table:
-    """Every search, with a link to what is kept of it."""
+def _searches(outcomes: Outcomes, folder: Path, costs: Sequence[str]) -> Table:
+    """Every search, with a link to its file."""
     rows = [
         [
             outcome.problem,
             outcome.configuration,
             {"text": outcome.status.replace("_", " ") + outcome.restriction, "link": _link(outcome, folder)},
-            *({"text": shown(value), "value": value} for value in (metric(outcome) for metric in METRICS.values())),
+            *(show_number(COSTS[name].of(outcome)) for name in costs),
         ]
         for problem in outcomes.problems
         for found in outcomes.table.values()
         if (outcome := found.get(problem)) is not None
     ]
-    caption = "An outcome that is a link leads to what is kept of the search, with its plan."
-    return Table(caption, ["problem", "configuration", "outcome", *METRICS], rows, texts=3)
+    caption = "An outcome that is a link leads to the file of the search, with its plan."
+    return Table(
+        caption, ["problem", "configuration", "outcome", *(COSTS[name].title for name in costs)], rows, texts=3
+    )
 
 
 def _link(outcome: Outcome, folder: Path) -> str:
@@ -80,8 +84,8 @@ def _link(outcome: Outcome, folder: Path) -> str:
     return urllib.parse.quote(Path(os.path.relpath(outcome.file, folder)).as_posix())
 
 
-def _data(outcomes: Outcomes, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """What is drawn: values by metric, configuration and problem, and sentences by the numbers of two configurations.
+def _data(outcomes: Outcomes, pairs: Sequence[tuple[str, str]], costs: Sequence[str]) -> dict[str, Any]:
+    """Data of the drawings: values by measure, configuration and problem, and sentences by the numbers of two of them.
 
     A value is None where there is no outcome or it is not known, and `_NOT_ANSWERED` where the search ended without an
     answer.
@@ -97,18 +101,17 @@ def _data(outcomes: Outcomes, pairs: Sequence[tuple[str, str]]) -> dict[str, Any
             {"name": problem, "domain": domain} for domain, problems in outcomes.domains.items() for problem in problems
         ],
         "values": {
-            metric: [
-                [_value(outcomes.table[name].get(problem), METRICS[metric]) for problem in outcomes.problems]
-                for name in names
+            COSTS[cost].title: [
+                [_value(outcomes.table[name].get(problem), cost) for problem in outcomes.problems] for name in names
             ]
-            for metric in _DRAWN
+            for cost in costs
         },
         "sentences": {key: found.sentences() for key, found in compared.items() if found is not None},
         "chosen": [names.index(name) for name in (pairs[0] if pairs else (names[0], names[-1]))],
     }
 
 
-def _value(outcome: Outcome | None, metric: Metric) -> float | None:
+def _value(outcome: Outcome | None, cost: str) -> float | None:
     if outcome is None:
         return None
-    return metric(outcome) if outcome.status.is_decided else _NOT_ANSWERED
+    return COSTS[cost].of(outcome) if outcome.status.is_decided else _NOT_ANSWERED

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from epigym.io.tables import Table
+from epigym.io.tables import Numbers, Table
 from search.reports.metrics import bootstrap, mcnemar
-from search.reports.outcomes import Outcomes
-from search.reports.tables import number
+from search.reports.outcomes import COVERAGE, MEASURES, Outcomes
+from search.reports.tables import format_number, show_number
 
-_COUNTS = ("problems", "both", "only first", "only second")
-_NODES = ("nodes first/second", "p (Wilcoxon)")
+_COLUMNS = {
+    COVERAGE: ("both", "only first", "only second", "p (McNemar)", "difference [bootstrap 95 %]"),
+    "expanded": ("both solved", "expanded first/second", "p (Wilcoxon)"),
+}
+_NOTES = {
+    COVERAGE: "p (McNemar): exact test on the problems that only one answered. difference: of the shares answered, in "
+    "percentage points, with its 95 % percentile bootstrap interval over problems.",
+    "expanded": "p (Wilcoxon): signed-rank test on the logarithms of the ratios of expanded nodes; expanded "
+    "first/second: their geometric mean.",
+}
+_P_NOTE = "p: two-sided, not corrected for the number of lines."
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +81,8 @@ class Comparison:
         ]
         if self.ratio is not None:
             found.append(
-                f"On the {self.counted} problems that both solved, {first} expanded {number(self.ratio)} times the "
-                f"nodes of {second} (geometric mean). Were neither better, ratios at least as one-sided would come "
+                f"On the {self.counted} problems that both solved, {first} expanded {format_number(self.ratio)} times "
+                f"the nodes of {second} (geometric mean). Were neither better, ratios at least as one-sided would come "
                 f"about with probability {_p(self.wilcoxon)} (Wilcoxon signed-rank test on their logarithms; "
                 f"problems where they differ: {self.unequal})."
             )
@@ -108,27 +117,37 @@ def compare(outcomes: Outcomes, first: str, second: str) -> Comparison | None:
     )
 
 
-def paired(outcomes: Outcomes, pairs: Iterable[tuple[str, str]]) -> Table:
+def paired(outcomes: Outcomes, pairs: Iterable[tuple[str, str]], measures: Sequence[str] = MEASURES) -> Table:
     """One line for each pair of configurations that have a problem in common."""
     compared = [found for first, second in pairs if (found := compare(outcomes, first, second)) is not None]
+    chosen = [name for name in measures if name in _COLUMNS]
+    titles = ["problems", *(title for name in chosen for title in _COLUMNS[name])]
     return Table(
-        caption="Two configurations on the same problems: those that both or only one answered, with the exact McNemar "
-        "test; the difference of the shares answered in points, with its 95 % bootstrap interval; and the geometric "
-        "mean of the ratio of their nodes where both solved, with the Wilcoxon signed-rank test on its logarithm. "
-        "Probabilities p are those of a difference at least as large if there were none, not corrected for the number "
-        "of lines.",
+        caption="Two configurations on the same problems.",
         texts=2,
-        titles=["first", "second", *_COUNTS, "p (McNemar)", "difference", "both solved", *_NODES],
-        rows=[_row(one) for one in compared],
+        titles=["first", "second", *titles],
+        rows=[[one.first, one.second, *map(_cells(one).get, titles)] for one in compared],
+        note=" ".join([*(_NOTES[name] for name in chosen), _P_NOTE]) if chosen else "",
     )
 
 
-def _row(one: Comparison) -> list[str]:
-    low, high = map(_points, one.interval)
-    counts = map(str, (one.problems, one.both, one.only_first, one.only_second))
-    nodes = ["–", "–"] if one.ratio is None else [number(one.ratio), _p(one.wilcoxon)]
-    difference = f"{_points(one.difference)} [{low} to {high}]"
-    return [one.first, one.second, *counts, _p(one.mcnemar), difference, str(one.counted), *nodes]
+def _cells(one: Comparison) -> dict[str, object]:
+    """The cells of a line by the titles of their columns."""
+    shares = {"": one.difference, "low": one.interval[0], "high": one.interval[1]}
+    difference, low, high = map(_points, shares.values())
+    percent = {part: 100 * share for part, share in shares.items()}
+    wilcoxon = None if one.ratio is None else one.wilcoxon
+    return {
+        "problems": one.problems,
+        "both": one.both,
+        "only first": one.only_first,
+        "only second": one.only_second,
+        "p (McNemar)": Numbers(_p(one.mcnemar), {"": one.mcnemar}),
+        "difference [bootstrap 95 %]": Numbers(f"{difference} [{low} to {high}]", percent),
+        "both solved": one.counted,
+        "expanded first/second": show_number(one.ratio),
+        "p (Wilcoxon)": Numbers("–" if wilcoxon is None else _p(wilcoxon), {"": wilcoxon}),
+    }
 
 
 def _log_ratios(outcomes: Outcomes, first: str, second: str) -> list[float]:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from epigym.io.tables import ALL, Table
+from epigym.io.tables import ALL, Numbers, Table
 from search.agents.result import SearchStatus
 from search.reports.metrics import bootstrap, interquartile_mean, iqm
-from search.reports.outcomes import METRICS, PAPER_METRICS, Metric, Outcome, Outcomes, values_of
+from search.reports.outcomes import COSTS, COVERAGE, MEASURES, Outcome, Outcomes, values_of
 
-_PER_INSTANCE = ("length", "nodes", "time [ms]", "memory [MiB]")
-_COSTS = ("nodes", "time [ms]")
-_SIZES: dict[str, Metric] = {
+BOOTSTRAP_NOTE = "Intervals [low to high]: 95 % percentile bootstrap over problems, 2,000 resamples."
+_OVERVIEW = 3  # measures, as many as fit into 80 columns
+_SIZES: dict[str, Callable[[Outcome], float | None]] = {
     "actions": lambda outcome: outcome.actions,
     "fluents": lambda outcome: outcome.fluents,
     "worlds": lambda outcome: outcome.initial_worlds,
 }
 _ENDINGS = {
+    SearchStatus.SOLVED: "solved",
     SearchStatus.UNSOLVABLE: "unsolvable",
     SearchStatus.EXPANSION_LIMIT: "NO",
     SearchStatus.TIME_LIMIT: "TO",
@@ -27,87 +28,100 @@ _ENDINGS = {
 }
 
 
-def summary(outcomes: Outcomes, *, common: bool) -> Table:
-    """Coverage of the problems with an outcome, and nodes, time and plan length as IQM ± IQR, by domain.
+def summary(outcomes: Outcomes, measures: Sequence[str] = MEASURES, *, common: bool) -> Table:
+    """Coverage of the problems with an outcome, and other measures as IQM ± IQR, by domain.
 
     Args:
         outcomes: of all configurations.
+        measures: those with a column for each configuration.
         common: aggregate over the problems that every configuration solved; else over all that each one solved.
     """
-    rows = []
+    rows: list[list[object]] = []
     for domain, problems in [*outcomes.domains.items(), (ALL, outcomes.problems)]:
-        row = [domain]
+        rows.append([domain])
         shared = outcomes.common(problems)
         for configuration in outcomes.configurations:
-            solved = outcomes.solved(configuration, problems)
+            solved, found = (of(configuration, problems) for of in (outcomes.solved, outcomes.found))
             chosen = outcomes.solved(configuration, shared) if common else solved
-            row.append(_coverage(solved, outcomes.found(configuration, problems)))
-            row += [_aggregate(chosen, METRICS[metric]) for metric in PAPER_METRICS]
-        rows.append(row)
+            rows[-1] += [
+                _coverage(solved, found) if name == COVERAGE else _aggregate(chosen, name) for name in measures
+            ]
     scope = "the problems that every configuration solved" if common else "the problems that each configuration solved"
     return Table(
         caption=f"Solved instances, and IQM ± IQR over {scope}.",
-        groups=[(configuration, 1 + len(PAPER_METRICS)) for configuration in outcomes.configurations],
-        titles=["", *(["solved", *PAPER_METRICS] * len(outcomes.configurations))],
+        groups=[(configuration, len(measures)) for configuration in outcomes.configurations],
+        titles=["", *(_titles(measures) * len(outcomes.configurations))],
         rows=rows,
     )
 
 
-def totals(outcomes: Outcomes) -> Table:
-    """One line for each configuration: coverage with its 95 % interval and all metrics, on common problems."""
+def totals(outcomes: Outcomes, measures: Sequence[str] = MEASURES) -> Table:
+    """One line for each configuration: coverage, and other measures on the common problems, with 95 % intervals."""
     shared = outcomes.common(outcomes.problems)
-    rows = []
+    rows: list[list[object]] = []
     for configuration in outcomes.configurations:
         solved, found = (of(configuration, outcomes.problems) for of in (outcomes.solved, outcomes.found))
         chosen = outcomes.solved(configuration, shared)
-        costs = [_aggregate(chosen, metric, has_interval=True) for metric in METRICS.values()]
-        rows.append([configuration, _coverage(solved, found), _coverage_interval(solved, found), *costs])
+        rows.append([configuration])
+        for name in measures:
+            if name == COVERAGE:
+                rows[-1] += [_coverage(solved, found), _coverage_interval(solved, found)]
+            else:
+                rows[-1].append(_aggregate(chosen, name, has_interval=True))
     return Table(
-        caption=f"All domains: coverage, and IQM ± IQR [95 % bootstrap interval of the IQM] over the {len(shared)} "
-        "problems that every configuration solved.",
-        titles=["configuration", "solved", "95 % interval", *METRICS],
+        caption=f"All domains: coverage, and IQM ± IQR [bootstrap interval of the IQM] over the {len(shared)} problems "
+        "that every configuration solved.",
+        titles=["configuration", *_titles(measures, COVERAGE, "bootstrap 95 %")],
         rows=rows,
+        note=BOOTSTRAP_NOTE,
     )
 
 
-def overview(outcomes: Outcomes) -> Table:
-    """One short line for each configuration, for a terminal of 80 columns."""
+def overview(outcomes: Outcomes, measures: Sequence[str]) -> Table:
+    """One short line for each configuration with the first three measures, for a terminal of 80 columns."""
     shared = outcomes.common(outcomes.problems)
-    rows = []
+    chosen = measures[:_OVERVIEW]
+    rows: list[list[object]] = []
     for configuration in outcomes.configurations:
         answered, found = (of(configuration, outcomes.problems) for of in (outcomes.answered, outcomes.found))
         unsolvable = len([outcome for outcome in answered if not outcome.is_solved])
-        costs = [values_of(outcomes.solved(configuration, shared), METRICS[metric]) for metric in _COSTS]
-        means = [number(iqm(values).mean) if values else "–" for values in costs]
-        share = f"{len(answered)}/{len(found)}"
-        rows.append([configuration, share, str(unsolvable), _coverage_interval(answered, found), *means])
+        rows.append([configuration])
+        for name in chosen:
+            if name == COVERAGE:
+                share = Numbers(f"{len(answered)}/{len(found)}", {"": len(answered), "of": len(found)})
+                rows[-1] += [share, unsolvable, _coverage_interval(answered, found)]
+            else:
+                values = values_of(outcomes.solved(configuration, shared), name)
+                rows[-1].append(show_number(iqm(values).mean if values else None))
     return Table(
-        caption="Problems answered, some of them as proved unsolvable, with the 95 % bootstrap interval; IQM over the "
+        caption="Problems answered, some of them as proved unsolvable; IQM over the "
         f"{len(shared)} problems that every configuration solved.",
-        titles=["configuration", "answered", "no plan", "95 %", *_COSTS],
+        titles=["configuration", *_titles(chosen, "answered", "no plan", "bootstrap 95 %")],
         rows=rows,
+        note=BOOTSTRAP_NOTE if COVERAGE in chosen else "",
     )
 
 
-def instances(outcomes: Outcomes) -> Table:
-    """Every problem: its ground size, and what each configuration found at what cost, or how its search ended."""
-    rows = []
+def instances(outcomes: Outcomes, measures: Sequence[str] = MEASURES) -> Table:
+    """Every problem: its ground size, and for each configuration how its search ended and what it took."""
+    rows: list[list[object]] = []
     for problem in outcomes.problems:
         by_configuration = [outcomes.table[name].get(problem) for name in outcomes.configurations]
         known = list(filter(None, by_configuration))
-        sizes = [shown(next(iter(values_of(known, size)), None)) for size in _SIZES.values()]
-        rows.append([problem, *sizes, *(cell for outcome in by_configuration for cell in _instance_cells(outcome))])
+        sizes = [[number for number in map(size, known) if number is not None] for size in _SIZES.values()]
+        rows.append([problem, *(show_number(numbers[0] if numbers else None) for numbers in sizes)])
+        rows[-1] += [_show_measure(outcome, name) for outcome in by_configuration for name in measures]
     return Table(
-        caption="Every problem: ground size, plan length, expanded nodes, total time and peak memory. TO: time-out, "
-        "MO: out of memory, NO: out of nodes, –: not run or not known.",
-        groups=[("", 3), *((configuration, 4) for configuration in outcomes.configurations)],
-        titles=["problem", *_SIZES, *(_PER_INSTANCE * len(outcomes.configurations))],
+        caption=f"Every problem: ground size, and {', '.join(_titles(measures, 'outcome'))} of each configuration.",
+        groups=[("", 3), *((configuration, len(measures)) for configuration in outcomes.configurations)],
+        titles=["problem", *_SIZES, *(_titles(measures, "outcome") * len(outcomes.configurations))],
         rows=rows,
+        note="TO: time-out, MO: out of memory, NO: node limit, –: not run or not known.",
     )
 
 
-def left_out(outcomes: Outcomes) -> Table:
-    """What no other table counts: cells without an outcome, and outcomes under other settings, files or programs."""
+def list_left_out(outcomes: Outcomes) -> Table:
+    """Searches that no other table counts: those without an outcome or with other settings, files or programs."""
     missing = sum(not entry.has_outcome for entry in outcomes.left_out)
     others = sum(entry.others for entry in outcomes.left_out)
     return Table(
@@ -116,45 +130,55 @@ def left_out(outcomes: Outcomes) -> Table:
         titles=["problem", "configuration", "outcome", "others"],
         texts=3,
         rows=[
-            [entry.problem, entry.configuration, "yes" if entry.has_outcome else "no", str(entry.others)]
+            [entry.problem, entry.configuration, "yes" if entry.has_outcome else "no", entry.others]
             for entry in outcomes.left_out
         ],
     )
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """A number for a table: whole from 10 on, two digits below."""
     return f"{value:.0f}" if abs(value) >= 9.95 or value == int(value) else f"{value:.2g}"
 
 
-def _instance_cells(outcome: Outcome | None) -> list[str]:
-    if outcome is None:
-        return ["–"] * len(_PER_INSTANCE)
-    length, *costs = (shown(METRICS[name](outcome)) for name in _PER_INSTANCE)
-    return [length if outcome.is_solved else _ENDINGS[outcome.status] + outcome.restriction, *costs]
-
-
-def shown(value: float | None) -> str:
+def show_number(value: float | None) -> Numbers:
     """A number that may be unknown, for a table."""
-    return "–" if value is None else number(value)
+    return Numbers("–" if value is None else format_number(value), {"": value})
 
 
-def _coverage(chosen: Sequence[Outcome], found: Sequence[Outcome]) -> str:
-    return f"{len(chosen)}/{len(found)} ({100 * len(chosen) / len(found):.2f}%)" if found else "–"
+def _titles(measures: Sequence[str], *coverage: str) -> list[str]:
+    """The titles of the columns of some measures; those of coverage differ from table to table."""
+    titles = {name: [cost.title] for name, cost in COSTS.items()} | {COVERAGE: list(coverage or [COVERAGE])}
+    return [title for name in measures for title in titles[name]]
 
 
-def _coverage_interval(chosen: Sequence[Outcome], found: Sequence[Outcome]) -> str:
-    """The 95 % interval of the share that some outcomes are of all that were found."""
+def _show_measure(outcome: Outcome | None, measure: str) -> object:
+    if measure != COVERAGE:
+        return show_number(None if outcome is None else COSTS[measure].of(outcome))
+    return "–" if outcome is None else _ENDINGS[outcome.status] + outcome.restriction
+
+
+def _coverage(chosen: Sequence[Outcome], found: Sequence[Outcome]) -> Numbers:
+    text = f"{len(chosen)}/{len(found)} ({100 * len(chosen) / len(found):.2f}%)" if found else "–"
+    return Numbers(text, {"solved": len(chosen), "problems": len(found)})
+
+
+def _coverage_interval(chosen: Sequence[Outcome], found: Iterable[Outcome]) -> Numbers:
+    """The 95 % interval of the share that some outcomes are of all that were found, in percent."""
     names = {outcome.problem for outcome in chosen}
-    low, high = bootstrap([float(outcome.problem in names) for outcome in found], np.mean)
-    return f"{100 * low:.0f} to {100 * high:.0f} %"
+    low, high = (100 * share for share in bootstrap([float(outcome.problem in names) for outcome in found], np.mean))
+    return Numbers(f"{low:.0f} to {high:.0f} %", {"low": low, "high": high})
 
 
-def _aggregate(outcomes: Sequence[Outcome], metric: Metric, *, has_interval: bool = False) -> str:
-    values = values_of(outcomes, metric)
+def _aggregate(outcomes: Sequence[Outcome], measure: str, *, has_interval: bool = False) -> Numbers:
+    """IQM ± IQR of a measure, on demand with the 95 % interval of the IQM."""
+    values = values_of(outcomes, measure)
     if not values:
-        return "–"
-    text = " ± ".join(map(number, iqm(values)))
-    if has_interval:
-        text += f" [{' to '.join(map(number, bootstrap(values, interquartile_mean)))}]"
-    return text
+        return Numbers("–", dict.fromkeys(("IQM", "IQR", "low", "high")[: 4 if has_interval else 2]))
+    spread = iqm(values)
+    text = " ± ".join(map(format_number, spread))
+    if not has_interval:
+        return Numbers(text, {"IQM": spread.mean, "IQR": spread.range})
+    low, high = bootstrap(values, interquartile_mean)
+    text += f" [{format_number(low)} to {format_number(high)}]"
+    return Numbers(text, {"IQM": spread.mean, "IQR": spread.range, "low": low, "high": high})

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from epigym.errors import UsageError
 from epigym.io.files import slug, write_text
+from epigym.io.tables import Table
 from epigym.names import unknown
 from search.reports import figures
-from search.reports.outcomes import Outcomes
+from search.reports.outcomes import MEASURES, Outcomes
 from search.reports.page import page
 from search.reports.paired import paired
 from search.reports.published import PUBLISHED
-from search.reports.tables import instances, left_out, summary, totals
+from search.reports.tables import instances, list_left_out, summary, totals
 
 logger = logging.getLogger("search.report")
 
 
 def write_report(
-    folder: Path, outcomes: Outcomes, baseline: str | None = None, pairs: Sequence[Sequence[str]] = ()
+    folder: Path,
+    outcomes: Outcomes,
+    baseline: str | None = None,
+    pairs: Sequence[Sequence[str]] = (),
+    measures: Sequence[str] = MEASURES,
 ) -> None:
     """Write all tables and figures and `report.html` into a folder; warn when something is left out.
 
@@ -30,6 +36,7 @@ def write_report(
         baseline: the configuration that node ratios refer to; None takes the first one.
         pairs: configurations that are compared and whose nodes are drawn against each other; none takes the baseline
             with each of ours.
+        measures: those in the LaTeX and Markdown tables and on the page; CSV files have all.
 
     Raises:
         UsageError: when there are no outcomes of a configuration.
@@ -37,22 +44,23 @@ def write_report(
     [baseline] = checked([baseline or outcomes.configurations[0]], outcomes)
     ours = [name for name in outcomes.configurations if not name.startswith(PUBLISHED)]
     chosen = [_pair(pair, outcomes) for pair in pairs] or [(baseline, name) for name in ours if name != baseline]
-    missing = left_out(outcomes)
-    tables = {
-        "totals": totals(outcomes),
-        "summary_all": summary(outcomes, common=False),
-        "summary_common": summary(outcomes, common=True),
-        "paired": paired(outcomes, chosen),
-        "instances": instances(outcomes),
-        "left_out": missing,
+    missing = list_left_out(outcomes)
+    missing.write(folder / "left_out", "csv", "latex", "markdown")
+    tables: dict[str, Callable[[Sequence[str]], Table]] = {
+        "totals": partial(totals, outcomes),
+        "summary_all": partial(summary, outcomes, common=False),
+        "summary_common": partial(summary, outcomes, common=True),
+        "paired": partial(paired, outcomes, chosen),
+        "instances": partial(instances, outcomes),
     }
     for name, table in tables.items():
-        table.write(folder / name, "csv", "latex", "markdown")
+        table(MEASURES).write(folder / name, "csv")
+        table(measures).write(folder / name, "latex", "markdown")
     drawn = {
         "coverage": figures.coverage(outcomes),
         "aggregates": figures.aggregates(outcomes),
-        "cactus_time": figures.cactus(outcomes, "time [ms]"),
-        "cactus_nodes": figures.cactus(outcomes, "nodes"),
+        "cactus_time": figures.cactus(outcomes, "time"),
+        "cactus_nodes": figures.cactus(outcomes, "expanded"),
         "ratios": figures.ratios(outcomes, baseline),
     }
     for first, second in dict.fromkeys(chosen):
@@ -62,7 +70,7 @@ def write_report(
         drawn[name] = figures.scatter(outcomes, first, second)
     for name, figure in drawn.items():
         figures.write_figure(figure, folder, name)
-    write_text(folder / "report.html", page(outcomes, chosen, folder))
+    write_text(folder / "report.html", page(outcomes, chosen, folder, measures))
     if missing.rows:
         logger.warning("%s See %s", missing.caption, folder / "left_out.md")
 
@@ -77,6 +85,19 @@ def checked(configurations: Iterable[str], outcomes: Outcomes) -> list[str]:
         if name not in outcomes.table:
             raise UsageError(unknown("configuration", name, outcomes.table))
     return found
+
+
+def check_measures(measures: Iterable[str]) -> list[str]:
+    """The same measures, each once.
+
+    Raises:
+        UsageError: when one is unknown or there is none.
+    """
+    chosen = list(dict.fromkeys(measures))
+    for name in chosen or [""]:
+        if name not in MEASURES:
+            raise UsageError(unknown("measure", name, MEASURES))
+    return chosen
 
 
 def _pair(names: Sequence[str], outcomes: Outcomes) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from markdown import markdown
 from rich.console import Console
 
-from epigym.io.tables import ALL, Table
+from epigym.io.tables import ALL, Numbers, Table
 
 NAME = "selective_communication_enriched/10_10_pl_17"
 TITLES = ("problem", "encoding", "samples", "R²", "MAE", "rank", "SUB MAE", "SUB rank")
@@ -59,6 +59,16 @@ def test_csv_has_all_digits_and_markdown_those_of_the_terminal(tmp_path: Path) -
     caption, _, _, marks, *rows = (tmp_path / "a.b.md").read_text().splitlines()
     assert (caption, marks) == ("**errors in steps**", "| --- | --- |" + " ---: |" * 6)
     assert rows[0] == "| " + " | ".join(SHOWN[0]) + " |"
+
+
+def test_numbers_have_a_text_to_read_and_columns_of_their_own_in_csv() -> None:
+    rows = [["x", Numbers("20 ± 10", {"mean": 20.25, "range": 10.0}), 3], ["y", Numbers("–", {"mean": None}), 4]]
+    table = Table("costs", ["", "nodes", "n"], rows, note="a | b")
+    assert table.csv().splitlines() == [",nodes mean,nodes range,n", "x,20.25,10.0,3", "y,,,4"]
+    assert table.markdown().splitlines()[4:] == ["| x | 20 ± 10 | 3 |", "| y | – | 4 |", "", "a \\| b"]
+    assert r"  \par\smallskip a \textbar{} b" in table.latex().splitlines()
+    assert lines(table, 80)[-1] == "a | b"
+    assert Table("", ["a", "b"], []).csv() == "a,b\n"
 
 
 @given(st.lists(st.text("ab1 \\`*_[](){}<>&|!#~\"'\n", max_size=12), min_size=2, max_size=2))

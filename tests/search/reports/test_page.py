@@ -17,6 +17,9 @@ ODD = '<b>&"odd"</script>{{ data }}'
 SOLVED, UNSOLVABLE, TIME_LIMIT = SearchStatus.SOLVED, SearchStatus.UNSOLVABLE, SearchStatus.TIME_LIMIT
 
 
+MEASURES = ["coverage", "expanded", "time", "length"]
+
+
 class Reader(Page):
     """Reads the tables of a page as well, as texts and by what their cells are sorted, and what is said elsewhere."""
 
@@ -24,7 +27,7 @@ class Reader(Page):
         self.tables: list[list[list[str]]] = []
         self.sorted_by: list[list[list[str | None]]] = []
         self.texts: list[str] = []
-        self.source = page(found, [(found.configurations[0], found.configurations[-1])], folder)
+        self.source = page(found, [(found.configurations[0], found.configurations[-1])], folder, MEASURES)
         super().__init__(self.source)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
@@ -64,7 +67,7 @@ def outcomes(second: str = "hfs/gnn") -> Outcomes:
 
 def test_the_tables_hold_the_numbers_and_are_sorted_by_their_values() -> None:
     found = Reader(outcomes())
-    overview, domains, paired, cells = found.tables
+    overview, domains, paired, searches = found.tables
     assert overview[1:] == [
         ["bfs", "2/3", "1", "0 to 100 %", "10", "0.25"],
         ["hfs/gnn", "2/2", "0", "100 to 100 %", "5", "50"],
@@ -72,16 +75,16 @@ def test_the_tables_hold_the_numbers_and_are_sorted_by_their_values() -> None:
     assert domains == [["domain", "bfs", "hfs/gnn"], ["x_y", "2/2", "1/1"], ["z", "0/1", "1/1"], ["All", "2/3", "2/2"]]
     assert [row[:7] for row in paired[1:]] == [["bfs", "hfs/gnn", "2", "1", "0", "1", "1"]]
     assert paired[1][8:] == ["1", "2", "1"]
-    assert cells[1:] == [
-        ["x_y/1", "bfs", "solved", "10", "0.25", "0.12", "4", "40"],
-        ["x_y/1", "hfs/gnn", "solved", "5", "50", "25", "4", "40"],
-        ["x_y/2", "bfs", "unsolvable with consistent beliefs", "30", "9", "1", "–", "–"],
-        ["z/1", "bfs", "time limit", "–", "600", "1", "–", "–"],
-        ["z/1", "hfs/gnn", "solved", "7", "1234", "617", "4", "40"],
+    assert searches[1:] == [
+        ["x_y/1", "bfs", "solved", "10", "0.25", "4"],
+        ["x_y/1", "hfs/gnn", "solved", "5", "50", "4"],
+        ["x_y/2", "bfs", "unsolvable with consistent beliefs", "30", "9", "–"],
+        ["z/1", "bfs", "time limit", "–", "600", "–"],
+        ["z/1", "hfs/gnn", "solved", "7", "1234", "4"],
     ]
     _, shares, _, values = found.sorted_by
     assert shares[1:] == [[None, "1.0", "1.0"], [None, "0.0", "1.0"], [None, str(2 / 3), "1.0"]]
-    assert values[5] == [None, None, None, "7", "1234.5", "617.25", "4", "40.0"]
+    assert values[5] == [None, None, None, "7", "1234.5", "4"]
     assert values[3][-1] is None
     assert [one["tag"] for one in found.attributes].count("button") == sum(len(table[0]) for table in found.tables)
     assert len(found.values("data-text")) == 1 + 1 + 2 + 3
@@ -94,8 +97,9 @@ def test_the_drawings_have_a_value_for_each_problem() -> None:
         ("x_y/1", "x_y"), ("x_y/2", "x_y"), ("z/1", "z"),
     ]  # fmt: skip
     assert found["values"] == {  # -1: not answered, null: no outcome
-        "nodes": [[10, 30, -1], [5, None, 7]],
+        "expanded": [[10, 30, -1], [5, None, 7]],
         "time [ms]": [[0.25, 9, -1], [50, None, 1234.5]],
+        "length": [[4, None, -1], [4, None, 4]],
     }
     assert (found["chosen"], list(found["sentences"])) == ([0, 1], ["0 1"])
     assert found["sentences"]["0 1"][0] == "bfs answered 1 of 2 problems and hfs/gnn 2; 0 only bfs, 1 only hfs/gnn."

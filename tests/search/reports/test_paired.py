@@ -96,11 +96,11 @@ def test_the_table_and_the_sentences_say_it() -> None:
     described = "S" * 9 + "TTT", "T" * 9 + "TTT", [(2, 1), (8, 2), (8, 1), (16, 1), (32, 1)]
     table = paired(outcomes(*described), [("a", "b"), ("b", "a")])
     assert len(table.titles) == len(table.rows[0])
-    row = table.rows[0]
+    row = table.cells[0]
     assert row[:7] == ["a", "b", "17", "5", "9", "0", "0.0039"]
     assert row[7].startswith("+52.9 [+")
     assert row[8:] == ["5", "8", "0.062"]
-    assert table.rows[1][7].startswith("-52.9 [-")
+    assert table.cells[1][7].startswith("-52.9 [-")
     first, second, third, fourth = compared(*described).sentences()
     assert first == "a answered 14 of 17 problems and b 5; 9 only a, 0 only b."
     assert "with probability 0.0039 (exact McNemar test" in second
@@ -111,4 +111,4 @@ def test_the_table_and_the_sentences_say_it() -> None:
         in fourth
     )
     assert paired(outcomes("S–", "–S"), [("a", "b")]).rows == []
-    assert paired(outcomes("S" * 20, "T" * 20), [("a", "b")]).rows[0][6] == "< 0.001"
+    assert paired(outcomes("S" * 20, "T" * 20), [("a", "b")]).cells[0][6] == "< 0.001"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from xml.etree.ElementTree import fromstring
 
 import matplotlib.image
 import pytest
+from markdown import markdown
 from rich.console import Console
 
 from epigym.errors import EpigymError, MissingError, UsageError
@@ -19,10 +22,11 @@ from search.evaluate import Evaluate
 from search.evaluation.cell import COLUMNS
 from search.evaluation.suites import problems_of
 from search.reports import figures
-from search.reports.outcomes import Outcome, Outcomes, read_outcomes
+from search.reports.outcomes import LeftOut, Outcome, Outcomes, read_outcomes
+from search.reports.paired import paired
 from search.reports.published import published
-from search.reports.tables import instances, left_out, number, overview, summary, totals
-from search.reports.writing import write_report
+from search.reports.tables import BOOTSTRAP_NOTE, format_number, instances, list_left_out, overview, summary, totals
+from search.reports.writing import check_measures, write_report
 from tests.helpers.commands import compose
 
 SOLVED, UNSOLVABLE, TIME_LIMIT = SearchStatus.SOLVED, SearchStatus.UNSOLVABLE, SearchStatus.TIME_LIMIT
@@ -48,15 +52,16 @@ def outcomes(second: str = "hfs/gnn") -> Outcomes:
 
 
 def test_summary_over_what_each_solved_and_over_what_all_solved() -> None:
-    table = summary(outcomes(), common=False)
-    assert table.headings[:5] == ["", "bfs solved", "bfs nodes", "bfs time [ms]", "bfs length"]
-    assert table.rows == [
+    measures = ["coverage", "expanded", "time", "length"]
+    table = summary(outcomes(), measures, common=False)
+    assert table.headings[:5] == ["", "bfs coverage", "bfs expanded", "bfs time [ms]", "bfs length"]
+    assert table.cells == [
         ["x", "3/3 (100.00%)", "20 ± 10", "40 ± 20", "4 ± 0", "3/3 (100.00%)", "5 ± 1", "10 ± 2", "4 ± 0"],
         ["y", "1/2 (50.00%)", "1000 ± 0", "2000 ± 0", "4 ± 0", "1/2 (50.00%)", "50 ± 0", "100 ± 0", "4 ± 0"],
         # Of 10, 20, 30 and 1000 the quartiles are 17.5 and 272.5; of 3, 5, 5 and 50 they are 4.5 and 16.25.
         ["All", "4/5 (80.00%)", "25 ± 255", "50 ± 510", "4 ± 0", "4/5 (80.00%)", "5 ± 12", "10 ± 24", "4 ± 0"],
     ]
-    common = summary(outcomes(), common=True).rows
+    common = summary(outcomes(), measures, common=True).cells
     assert common[1] == ["y", "1/2 (50.00%)", "–", "–", "–", "1/2 (50.00%)", "–", "–", "–"]
     assert common[2][2] == "20 ± 10"
 
@@ -65,8 +70,12 @@ def test_coverage_counts_only_problems_with_an_outcome() -> None:
     found = outcomes()
     for problem in ("x/1", "y/1", "y/2"):
         found.table["hfs/gnn"].pop(problem)
-    assert [row[5] for row in summary(found, common=False).rows] == ["2/2 (100.00%)", "–", "2/2 (100.00%)"]
-    bfs, other = totals(found).rows
+    assert [row[2] for row in summary(found, ["coverage"], common=False).cells] == [
+        "2/2 (100.00%)",
+        "–",
+        "2/2 (100.00%)",
+    ]
+    bfs, other = totals(found).cells
     assert bfs[:3] == ["bfs", "4/5 (80.00%)", "40 to 100 %"]
     assert bfs[3].startswith("25 ± 5 [20 to 30]")
     assert other[1] == "2/2 (100.00%)"
@@ -80,20 +89,20 @@ def test_instances_say_how_large_they_are_and_how_each_search_ended() -> None:
     )
     found.table["bfs"]["x/3"] = Outcome("x", "x/3", "bfs", UNSOLVABLE)
     found.table["hfs/gnn"]["x/3"] = Outcome("x", "x/3", "hfs/gnn", UNSOLVABLE, consistent_beliefs=True)
-    table = instances(found)
-    assert table.headings[:5] == ["problem", "actions", "fluents", "worlds", "bfs length"]
-    rows = {row[0]: row[1:] for row in table.rows}
-    assert rows["x/1"] == ["–", "–", "–", "4", "10", "20", "40", "–", "–", "–", "–"]
+    table = instances(found, ["coverage", "expanded", "time", "length"])
+    assert table.headings[:5] == ["problem", "actions", "fluents", "worlds", "bfs outcome"]
+    rows = {row[0]: row[1:] for row in table.cells}
+    assert rows["x/1"] == ["–", "–", "–", "solved", "10", "20", "4", "–", "–", "–", "–"]
     assert rows["x/2"][:3] == ["5", "20480", "1"]
     assert [rows["x/3"][column] for column in (3, 7)] == ["unsolvable", "unsolvable with consistent beliefs"]
-    assert rows["y/1"] == ["–", "–", "–", "4", "1000", "2000", "40", "TO", "–", "–", "–"]
+    assert rows["y/1"] == ["–", "–", "–", "solved", "1000", "2000", "4", "TO", "–", "–", "–"]
 
 
 def test_what_is_proved_unsolvable_counts_as_answered() -> None:
     found = outcomes()
     found.table["bfs"]["y/2"] = Outcome("y", "y/2", "bfs", UNSOLVABLE)
     found.table["hfs/gnn"].pop("x/3")
-    assert overview(found).rows == [
+    assert overview(found, ["coverage", "expanded", "time", "length"]).cells == [
         ["bfs", "5/5", "1", "100 to 100 %", "15", "30"],  # the means of 10 and 20 nodes, and of twice as many ms
         ["hfs/gnn", "3/4", "0", "25 to 100 %", "5", "10"],
     ]
@@ -103,13 +112,74 @@ def test_what_is_on_the_screen_fits_into_80_columns() -> None:
     labels = [f"hfs_preferred/learned_with_some_long_name_{number}" for number in (1, 2)]
     found = Outcomes({name: {f"x/{n}": outcome(name, f"x/{n}", 10**6 + n) for n in range(1000)} for name in labels})
     console = Console(file=StringIO(), width=80)
-    console.print(overview(found))
+    console.print(overview(found, ["coverage", "expanded", "time"]))
     lines = console.file.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[-6:] == [
-        labels[1], "  answered   1000/1000", "  no plan    0", "  95 %       100 to 100 %", "  nodes      1000500",
-        "  time [ms]  2000999",
+    assert lines[-8:-2] == [
+        labels[1], "  answered        1000/1000", "  no plan         0", "  bootstrap 95 %  100 to 100 %",
+        "  expanded        1000500", "  time [ms]       2000999",
     ]  # fmt: skip
+    assert " ".join(map(str.strip, lines[-2:])) == BOOTSTRAP_NOTE
+
+
+def test_csv_cells_are_numbers() -> None:
+    found = outcomes()
+    tables = {
+        "totals": totals(found),
+        "summary": summary(found, common=True),
+        "paired": paired(found, [("bfs", "hfs/gnn")]),
+        "instances": instances(found),
+    }
+    read = {name: list(csv.DictReader(StringIO(table.csv()))) for name, table in tables.items()}
+    bfs, _ = read["totals"]
+    assert [float(bfs[f"expanded {part}"]) for part in ("IQM", "IQR", "low", "high")] == [20, 10, 10, 30]
+    assert (bfs["coverage solved"], bfs["coverage problems"], bfs["bootstrap 95 % high"]) == ("4", "5", "100.0")
+    assert read["summary"][1]["bfs expanded IQM"] == ""
+    [compared] = read["paired"]
+    assert (compared["p (McNemar)"], compared["difference [bootstrap 95 %]"]) == ("1.0", "0.0")
+    assert (read["instances"][4]["bfs outcome"], read["instances"][4]["bfs expanded"]) == ("TO", "")
+    words = {"problem", "configuration", "first", "second", ""}
+    for name, rows in read.items():
+        for title, cell in ((title, cell) for row in rows for title, cell in row.items() if cell):
+            assert title in words or title.endswith("outcome") or float(cell) is not None, (name, title)
+
+
+def test_only_the_chosen_measures_are_in_the_tables_to_read(tmp_path: Path) -> None:
+    write_report(tmp_path, outcomes(), measures=["time", "coverage"])
+    titles = (tmp_path / "summary_all.md").read_text().splitlines()[2]
+    assert titles == "|  | bfs time [ms] | bfs coverage | hfs/gnn time [ms] | hfs/gnn coverage |"
+    assert "expanded" not in (tmp_path / "instances.tex").read_text() + (tmp_path / "paired.md").read_text()
+    assert "Wilcoxon" not in (tmp_path / "paired.tex").read_text()
+    assert "memory" not in (tmp_path / "report.html").read_text()
+    assert "bfs memory [MiB]" in (tmp_path / "instances.csv").read_text()
+    assert check_measures(["time", "coverage", "time"]) == ["time", "coverage"]
+    for names, message in (
+        (["coverge"], "unknown measure 'coverge': did you mean 'coverage'"),
+        ([], "expected one of"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            check_measures(names)
+
+
+ODD = ["\\input{/etc/passwd}", "a|b", "<img src=x onerror=alert(1)>", "$\\input{x}$"]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_labels_are_text_in_every_form(odd: str, tmp_path: Path) -> None:
+    found = {name: {f"{odd}/{n}": outcome(name, f"{odd}/{n}", 10) for n in (1, 2)} for name in ("bfs", odd)}
+    found = {name: {key: replace(one, domain=odd) for key, one in table.items()} for name, table in found.items()}
+    left_out = [LeftOut(odd, f"{odd}/3", False, 1)]
+    write_report(tmp_path, Outcomes(found, left_out), "bfs", measures=["coverage", "expanded"])
+    for file in tmp_path.iterdir():
+        assert re.fullmatch(r"[\w.+-]+", file.name)
+    for file in tmp_path.glob("*.tex"):
+        assert "\\input" not in file.read_text()
+    for file in tmp_path.glob("*.md"):
+        html = markdown(file.read_text(), extensions=["tables"])
+        assert "<img" not in html
+        rows = fromstring(f"<body>{html}</body>").iter("tr")
+        assert len({len(row) for row in rows}) == 1
+    assert "<img" not in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -117,7 +187,7 @@ def test_what_is_on_the_screen_fits_into_80_columns() -> None:
     [(0, "0"), (0.0421, "0.042"), (3.14, "3.1"), (5, "5"), (9.96, "10"), (12.4, "12"), (1e6, "1000000")],
 )
 def test_numbers_in_tables(value: float, text: str) -> None:
-    assert number(value) == text
+    assert format_number(value) == text
 
 
 def lines_of(figure: figures.Figure) -> dict[str, list[tuple[float, float]]]:
@@ -126,7 +196,7 @@ def lines_of(figure: figures.Figure) -> dict[str, list[tuple[float, float]]]:
 
 
 def test_figures_draw_the_numbers() -> None:
-    solved = lines_of(figures.cactus(outcomes(), "nodes"))
+    solved = lines_of(figures.cactus(outcomes(), "expanded"))
     assert solved["bfs"] == [(10, 0), (20, 1), (30, 2), (1000, 3), (1000, 4)]
     assert solved["hfs/gnn"] == [(3, 0), (5, 1), (5, 2), (50, 3), (50, 4)]
     both = lines_of(figures.scatter(outcomes(), "bfs", "hfs/gnn"))
@@ -138,7 +208,7 @@ def test_figures_draw_the_numbers() -> None:
 
 def test_twenty_configurations_have_different_colours() -> None:
     found = Outcomes({f"hfs/{number}": {"x/1": outcome(f"hfs/{number}", "x/1", 10)} for number in range(20)})
-    [axes] = figures.cactus(found, "nodes").axes
+    [axes] = figures.cactus(found, "expanded").axes
     assert len({line.get_color() for line in axes.get_lines()}) == 20
 
 
@@ -205,10 +275,10 @@ def test_what_is_left_out_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixt
     )
     found = read_outcomes([run])
     assert found.problems == ["x/1"]
-    table = left_out(found)
-    assert table.rows == [["x/2", "bfs", "no", "2"], ["x/1", "hfs", "yes", "1"], ["x/2", "hfs", "no", "0"]]
+    table = list_left_out(found)
+    assert table.rows == [["x/2", "bfs", "no", 2], ["x/1", "hfs", "yes", 1], ["x/2", "hfs", "no", 0]]
     assert "2 searches without an outcome, and 3 outcomes under other settings" in table.caption
-    assert left_out(found.of(["bfs"])).rows == [["x/2", "bfs", "no", "2"]]
+    assert list_left_out(found.of(["bfs"])).rows == [["x/2", "bfs", "no", 2]]
     write_report(tmp_path / "out", found)
     assert [record.getMessage() for record in caplog.records] == [f"{table.caption} See {tmp_path}/out/left_out.md"]
     assert "| x/2 | bfs | no | 2 |" in (tmp_path / "out" / "left_out.md").read_text()

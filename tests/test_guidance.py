@@ -66,9 +66,9 @@ def row(space: StateSpace, names: Sequence[str]) -> list[str]:
     state = after(space, names)
     relaxed = Relaxation(space)([state])
     still_open = make_heuristic("goal_count", space).score(np.array([state], dtype=np.int32))
-    helpful = [space.task.actions[action].name for action in relaxed.helpful.tolist()]
+    preferred = [space.task.actions[action].name for action in relaxed.preferred.tolist()]
     numbers = map(number, (still_open[0], relaxed.h_add[0], relaxed.h_ff[0]))
-    return [", ".join(names) or "–", *numbers, ", ".join(helpful) or "–"]
+    return [", ".join(names) or "–", *numbers, ", ".join(preferred) or "–"]
 
 
 def cost(task: Task, fact: Formula, names: Iterable[str] = ()) -> float:

@@ -6,7 +6,7 @@ designated event of an action, adds every fact that its event model brings about
 tell those who notice, what these know of each other. On one world it is exactly the classical heuristic.
 
 The relaxation is no proof: it sees neither knowledge by elimination nor plans that make agents believe everything, so
-an infinite value says that it is blind, not that there is no plan.
+an infinite value means that it is uninformative, not that there is no plan.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Relaxed(NamedTuple):
         actions: int32[k], the number of actions of the relaxed plan for the subgoals that the relaxation reaches; it is
             `h_ff` where these are all.
         unreached: int32[k], the number of subgoals that it does not reach.
-        helpful_ptr: int64[k + 1], where the helpful actions of each e-state start.
-        helpful: int32[h], actions of the relaxed plan whose requirement holds, ascending.
+        preferred_ptr: int64[k + 1], where the preferred actions of each e-state start.
+        preferred: int32[h], actions of the relaxed plan whose requirement holds, ascending.
     """
 
     h_add: NDArray[np.float64]
@@ -42,8 +42,8 @@ class Relaxed(NamedTuple):
     cost: NDArray[np.float64]
     actions: NDArray[np.int32]
     unreached: NDArray[np.int32]
-    helpful_ptr: NDArray[np.int64]
-    helpful: NDArray[np.int32]
+    preferred_ptr: NDArray[np.int64]
+    preferred: NDArray[np.int32]
 
 
 class Landmarks(NamedTuple):
@@ -64,7 +64,7 @@ class Relaxation:
     """The relaxation of a space's task.
 
     It is built once for each space and relaxes each e-state once: all `Relaxation` objects of a space share what they
-    remember, which is some 30 bytes and 4 for each helpful action of an e-state.
+    remember, which is some 30 bytes and 4 for each preferred action of an e-state.
 
     Args:
         space: where the e-states live.
@@ -108,12 +108,12 @@ class Relaxation:
         """
         return self._core.added(as_id(state))
 
-    def is_blind(self, state: int) -> bool:
+    def is_uninformative(self, state: int) -> bool:
         """Whether it does not reach the goal from an e-state, which is no proof that nothing does."""
         return bool(np.isinf(self([state]).h_add[0]))
 
     def landmarks(self, state: int) -> Landmarks:
-        """The landmarks of an e-state; where the relaxation is blind, no more than the parts of the goal.
+        """The landmarks of an e-state; where the relaxation is uninformative, no more than the parts of the goal.
 
         Source: Hoffmann, Porteous, Sebastia, "Ordered Landmarks in Planning" (JAIR 22, 2004). A formula is a landmark
         if the relaxation does not reach the goal without it, which finds all of them.

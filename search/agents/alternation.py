@@ -106,7 +106,7 @@ class Alternation(Agent):
     def _open_lists(self, space: StateSpace, estimates: _Estimates) -> list[_OpenList | _Tree]:
         """Those of the lists asked for, less what needs the relaxation where it is infinite."""
         names = list(self.lists)
-        if not _RELAXING.isdisjoint(names) and estimates.relaxation.is_blind(space.initial):
+        if not _RELAXING.isdisjoint(names) and estimates.relaxation.is_uninformative(space.initial):
             names = [name for name in names if name not in _RELAXING]
             if not names:
                 names, estimates.heuristic = ["value"], SplitGoalCount(space)
@@ -173,7 +173,7 @@ class _NewStates:
     def is_preferred(self) -> list[bool]:
         """Of each, whether an action reached it that is preferred in its parent."""
         preferred = self._estimates.preferred
-        preferred.update(split_by_state(self.ids, self.relaxed.helpful_ptr, self.relaxed.helpful))
+        preferred.update(split_by_state(self.ids, self.relaxed.preferred_ptr, self.relaxed.preferred))
         parent = int(self.parents[0])
         tried = map_to_representatives(self._estimates.run.space, parent, preferred.pop(parent, []))
         return [action in tried for action in self.actions.tolist()]

@@ -82,7 +82,8 @@ class Progress:
     """The counters (#g, #r): parts of the goal that are open, and relaxed facts reached since the last part was.
 
     The facts are those that a relaxed plan adds, from the e-state on the way where #g fell last or else from the
-    initial one; where the relaxation is blind there are none. The way is the one by which an e-state was reached first.
+    initial one; where the relaxation is uninformative there are none. The way is the one by which an e-state was first
+    reached.
 
     Source: Lipovetzky, Geffner, "Best-First Width Search" (AAAI 2017).
 

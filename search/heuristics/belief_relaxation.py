@@ -1,4 +1,4 @@
-"""`h_add` and `h_ff`: costs in the relaxation over belief literals, with its helpful actions."""
+"""`h_add` and `h_ff`: costs in the relaxation over belief literals, with its preferred actions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from search.heuristics.heuristic import Evaluation, Heuristic
 class _Relaxing(Heuristic):
     """A heuristic that reads its scores off `epigym.features.relaxation`; infinite where that does not reach the goal.
 
-    Where it does not reach the goal from the initial e-state, the relaxation is blind for the problem: then
+    Where it does not reach the goal from the initial e-state, the relaxation is uninformative for the problem: then
     `split_goal_count` scores in its place, and no action is preferred.
 
     Args:
@@ -27,7 +27,7 @@ class _Relaxing(Heuristic):
 
     def __init__(self, space: StateSpace) -> None:
         self._relaxation = Relaxation(space)
-        self.is_uninformative = self._relaxation.is_blind(space.initial)
+        self.is_uninformative = self._relaxation.is_uninformative(space.initial)
         self.relaxation = None if self.is_uninformative else self._relaxation
         self._instead = SplitGoalCount(space) if self.is_uninformative else None
 
@@ -36,11 +36,11 @@ class _Relaxing(Heuristic):
         return self._scores(self._relaxation(ids)) if self._instead is None else self._instead.score(ids)
 
     def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
-        """The same with the helpful actions, in one look-up: those of the relaxed plan that can be applied at once."""
+        """The same with the preferred actions, in one look-up: actions of the relaxed plan that are applicable."""
         if self.relaxation is None:
             return super().evaluate(ids, parents, actions)
         relaxed = self.relaxation(ids)
-        return Evaluation(self._scores(relaxed), relaxed.helpful_ptr, relaxed.helpful)
+        return Evaluation(self._scores(relaxed), relaxed.preferred_ptr, relaxed.preferred)
 
     @staticmethod
     @abstractmethod

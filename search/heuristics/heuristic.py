@@ -40,7 +40,7 @@ class Heuristic(ABC):
         name: in messages and, where nothing else is said, in tables.
         checkpoint: the file a learned heuristic was read from, empty for any other.
         prefers: whether it also prefers actions.
-        relaxation: the one whose helpful actions `evaluate` prefers; None for no preferences.
+        relaxation: the one whose preferred actions `evaluate` prefers; None for no preferences.
         is_uninformative: whether it is infinite at the initial e-state, so that another one takes its place.
         made_for: its state space; None where its first argument is none.
     """
@@ -83,7 +83,7 @@ class Heuristic(ABC):
         if self.relaxation is None:
             return Evaluation(scores, np.zeros(len(ids) + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
         relaxed = self.relaxation(ids)  # remembered where the scores asked for it
-        return Evaluation(scores, relaxed.helpful_ptr, relaxed.helpful)
+        return Evaluation(scores, relaxed.preferred_ptr, relaxed.preferred)
 
 
 HeuristicMaker = Callable[[StateSpace], Heuristic]

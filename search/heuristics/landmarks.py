@@ -18,8 +18,9 @@ class LandmarkCount(Heuristic):
 
     A landmark is *accepted* once it has held on the way to the e-state. It is *required* until it is accepted, and
     again while it does not hold and is a part of the goal or what first makes another one true that is not accepted
-    yet needs it. Preferred are the helpful actions of the relaxation, which do better than those that add landmarks.
-    Where the relaxation is blind for the problem, the landmarks are the parts of the goal and no action is preferred.
+    yet needs it. Its preferred actions are those of the relaxation, which do better than actions that add
+    landmarks. Where the relaxation is uninformative for the problem, the landmarks are the parts of the goal and no
+    action is preferred.
 
     Source: Richter, Westphal, "The LAMA Planner" (JAIR 39, 2010), with greedy-necessary orders only; these need no
     part in acceptance, for what they ask for has held before.
@@ -34,7 +35,7 @@ class LandmarkCount(Heuristic):
     def __init__(self, space: StateSpace) -> None:
         self._space = space
         self._relaxation = Relaxation(space)
-        self.is_uninformative = self._relaxation.is_blind(space.initial)
+        self.is_uninformative = self._relaxation.is_uninformative(space.initial)
         landmarks = self._relaxation.landmarks(space.initial)
         self._is_goal = landmarks.is_goal
         self._before = landmarks.before.astype(np.float32)
@@ -47,13 +48,13 @@ class LandmarkCount(Heuristic):
         return self._scores(ids, self._find_required(truth, truth))
 
     def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
-        """The same at the end of the way on which each was reached first, with the helpful actions there."""
+        """The same at the end of the way on which each was reached first, with the preferred actions there."""
         if self.is_uninformative:
             return super().evaluate(ids, parents, actions)
         truth = self._truth(ids)
         required = self._find_required(truth, self._accept(ids, parents, truth))
         relaxed = self._relaxation(ids)
-        return Evaluation(self._scores(ids, required), relaxed.helpful_ptr, relaxed.helpful)
+        return Evaluation(self._scores(ids, required), relaxed.preferred_ptr, relaxed.preferred)
 
     def _accept(self, ids: NDArray[np.int32], parents: NDArray[np.int64], truth: Bools) -> Bools:
         """bool[k, n]: the landmarks accepted, which are those of the parent and what holds; they are remembered."""

@@ -122,13 +122,13 @@ class TablePreferences(TableHeuristic):
         preferred = np.array([action for row in rows for action in row], dtype=np.int32)
         return Evaluation(self.score(ids), np.cumsum([0, *map(len, rows)]), preferred)
 
-    def is_blind(self, state: int) -> bool:
+    def is_uninformative(self, state: int) -> bool:
         return False
 
     def __call__(self, ids: NDArray[np.int32]) -> Relaxed:
-        costs, ptr, helpful = self.evaluate(ids, ids, ids)
+        costs, ptr, preferred = self.evaluate(ids, ids, ids)
         none = np.zeros(len(costs), dtype=np.int32)
-        return Relaxed(costs, costs, costs, none, none, ptr, helpful)
+        return Relaxed(costs, costs, costs, none, none, ptr, preferred)
 
 
 def task_of(names: Sequence[str]) -> Task:

@@ -185,7 +185,7 @@ class Relaxation:
         """The actions of the relaxed plan; none where there is no such plan."""
         return {supporter.operator.action for supporter in self.at(estate).plan.values()}
 
-    def helpful(self, estate: EState) -> set[int]:
+    def list_preferred(self, estate: EState) -> set[int]:
         """The actions of the relaxed plan that have an operator there whose requirement costs nothing."""
         guidance = self.at(estate)
         operators = [supporter.operator for supporter in guidance.plan.values()]

@@ -55,7 +55,7 @@ def singles(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
         "successor by": lambda action: space.successor(0, action),
         "model": space.model,
         "landmarks": Relaxation(space).landmarks,
-        "is_blind": Relaxation(space).is_blind,
+        "is_uninformative": Relaxation(space).is_uninformative,
     }
 
 

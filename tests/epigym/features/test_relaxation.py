@@ -55,7 +55,7 @@ def assert_agreement(task: Task, steps: int, seed: int) -> None:
         guidance = slow.at(estate)
         assert relaxed.unreached[0] == guidance.unreached
         assert relaxed.actions[0] == len({supporter.operator.action for supporter in guidance.reaching.values()})
-        assert relaxed.helpful.tolist() == sorted(slow.helpful(estate))
+        assert relaxed.preferred.tolist() == sorted(slow.list_preferred(estate))
         assert {fast.facts[fact] for fact in fast.added(state).tolist()} == set(slow.added(estate))
         try:
             targets = space.expand([state]).target.tolist()
@@ -218,7 +218,7 @@ def test_nested_beliefs_that_share_their_parts(seed: int, worlds: int, relations
     expected = [subgoal for subgoal in task.goal if not evaluation.holds(subgoal)]
     assert Relaxation(StateSpace(task))([0]).unreached[0] == len(expected)
     for subgoal in expected[:5]:
-        assert Relaxation(StateSpace(replace(task, goal=(subgoal, *task.goal[:5])))).is_blind(0)
+        assert Relaxation(StateSpace(replace(task, goal=(subgoal, *task.goal[:5])))).is_uninformative(0)
 
 
 @pytest.mark.parametrize("problem", ["blocks_world", "coin_in_the_box/pl_5", "room_messages"])

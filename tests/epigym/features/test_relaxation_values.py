@@ -74,12 +74,12 @@ def h_add_of(problem: Task) -> float:
 
 
 def plan_of(problem: Task) -> tuple[float, float, set[str], set[str]]:
-    """h_add, the actions of the relaxed plan, the helpful ones, and the facts added, at the start."""
+    """h_add, the actions of the relaxed plan, the preferred ones, and the facts added, at the start."""
     relaxation = Relaxation(StateSpace(problem))
     relaxed = relaxation([0])
-    helpful = {problem.actions[index].name for index in relaxed.helpful.tolist()}
+    preferred = {problem.actions[index].name for index in relaxed.preferred.tolist()}
     added = {str(relaxation.facts[fact]) for fact in relaxation.added(0).tolist()}
-    return float(relaxed.h_add[0]), float(relaxed.h_ff[0]), helpful, added
+    return float(relaxed.h_add[0]), float(relaxed.h_ff[0]), preferred, added
 
 
 # One world without fluents, and one with p; both agents know it.
@@ -96,7 +96,7 @@ def test_an_ontic_chain() -> None:
     space = StateSpace(counter())
     after = Relaxation(space)([space.successor(0, 0)])
     assert after.h_add[0] == 3
-    assert after.helpful.tolist() == [1, 3]
+    assert after.preferred.tolist() == [1, 3]
     assert plan_of(trivial()) == (0, 0, set(), set())
 
 
@@ -298,8 +298,8 @@ def test_on_one_world_it_is_the_classical_heuristic(problem: Task) -> None:
 @given(st.integers(0, 1 << 32))
 def test_a_relaxed_plan_starts_with_what_can_be_done(seed: int) -> None:
     problem = strategies.telling_task(random.Random(seed))
-    cost, length, helpful, added = plan_of(problem)
-    assert length == cost == inf or len(helpful) <= length <= cost
-    assert bool(helpful) == bool(added) == (0 < cost < inf)
+    cost, length, preferred, added = plan_of(problem)
+    assert length == cost == inf or len(preferred) <= length <= cost
+    assert bool(preferred) == bool(added) == (0 < cost < inf)
     believes_all = any(not row for successors in problem.initial.successors for row in successors)
     assert all(reference.subgoals(problem, problem.initial)) == (cost == 0) or believes_all

@@ -267,11 +267,11 @@ def test_what_the_relaxation_does_not_reach_is_far_but_not_infinitely(base: Base
     space.expand([0])
     ids = np.arange(len(space), dtype=np.int32)
     relaxed = Relaxation(space)(ids)
-    blind = ~np.isfinite(relaxed.h_add)
-    assert blind.any()
+    uninformative = ~np.isfinite(relaxed.h_add)
+    assert uninformative.any()
     found = Observed(space, Representation(0, base=base)).base(ids)
     within_reach = relaxed.cost if base == "h_add" else relaxed.actions
-    assert found[blind].tolist() == (within_reach + PENALTY[base] * relaxed.unreached)[blind].tolist()
+    assert found[uninformative].tolist() == (within_reach + PENALTY[base] * relaxed.unreached)[uninformative].tolist()
     assert np.isfinite(found).all()
 
 

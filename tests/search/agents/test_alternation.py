@@ -49,7 +49,7 @@ def assert_alike(one: tuple[list[int], SearchResult], other: tuple[list[int], Se
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_list_alone_is_the_agent_of_its_order(name: str) -> None:
-    """`h_add` where the relaxation is blind, too: then both count open parts of the goal."""
+    """`h_add` where the relaxation is uninformative, too: then both count open parts of the goal."""
     task = load_problem(name)
     for heuristic in ("goal_count", "landmarks", "h_ff"):
         assert_alike(run("alternation", task, heuristic, lists=["value"]), run("hfs", task, heuristic))
@@ -108,7 +108,7 @@ def test_infinite_scores_come_last_but_come(name: str, monkeypatch: pytest.Monke
 
 
 def trap() -> Task:
-    """The counter without a way back: relaxed, p need not be true at the end; the relaxation is not blind."""
+    """The counter without a way back: relaxed, p need not be true at the end; the relaxation is informative."""
     return parse_mastar(COUNTER.replace(", undo;", ";").replace("undo causes -p;", "").replace("a observes undo;", ""))
 
 
@@ -167,7 +167,7 @@ def test_each_e_state_is_scored_once_and_relaxed_once(monkeypatch: pytest.Monkey
     space, heuristic = StateSpace(load_problem("coin_in_the_box/pl_5")), TableHeuristic({})
     result = make_agent("alternation").search(space, heuristic)
     assert sorted(state for batch in heuristic.batches for state in batch) == sorted(asked[1:])
-    assert asked[:2] == [space.initial, space.initial]  # whether it is blind for that
+    assert asked[:2] == [space.initial, space.initial]  # whether it is uninformative for that
     assert len(set(asked)) == len(asked) - 1 > result.expanded
     make_agent("alternation", lists=["h_add"]).search(space, unasked := TableHeuristic({}))
     assert unasked.batches == []

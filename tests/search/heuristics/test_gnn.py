@@ -107,7 +107,7 @@ def test_a_network_that_says_nothing_searches_as_its_base(
 
 
 @pytest.mark.parametrize("base", ["h_ff", "h_add"])
-def test_a_network_corrects_its_base_and_prefers_its_helpful_actions(base: Base, tmp_path: Path) -> None:
+def test_a_network_corrects_its_base_and_prefers_its_preferred_actions(base: Base, tmp_path: Path) -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_6"))
     ids = np.append(space.expand([0]).target, 0)
     alone = make_heuristic("gnn", space, checkpoint=written(tmp_path / "alone.ckpt"))
@@ -119,8 +119,8 @@ def test_a_network_corrects_its_base_and_prefers_its_helpful_actions(base: Base,
     assert found.scores.tolist() == BaseHeuristic(space, base).correct(ids, alone.score(ids)).tolist()
     assert len(set(alone.score(ids).round(3).tolist())) > 1
     relaxed = Relaxation(space)(ids)
-    assert found.preferred_ptr.tolist() == relaxed.helpful_ptr.tolist()
-    assert found.preferred.tolist() == relaxed.helpful.tolist() != []
+    assert found.preferred_ptr.tolist() == relaxed.preferred_ptr.tolist()
+    assert found.preferred.tolist() == relaxed.preferred.tolist() != []
     assert make_agent("lazy").search(space, corrected).status is SearchStatus.SOLVED
     with pytest.raises(UsageError, match="needs a heuristic that prefers actions"):
         make_agent("lazy").search(space, alone)

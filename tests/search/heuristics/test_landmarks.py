@@ -103,7 +103,7 @@ def test_goals_score_zero_and_only_they(task: Task) -> None:
     assert (scores == heuristic.score(ids)).all()
 
 
-def test_a_batch_is_its_e_states_one_by_one_with_the_helpful_actions() -> None:
+def test_a_batch_is_its_e_states_one_by_one_with_the_preferred_actions() -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_3"))
     together, alone = make_heuristic("landmarks", space), make_heuristic("landmarks", space)
     root = np.array([0], np.int32), np.array([-1]), np.array([-1])
@@ -112,9 +112,9 @@ def test_a_batch_is_its_e_states_one_by_one_with_the_helpful_actions() -> None:
     ids, actions, parents = target[is_new], action[is_new], np.zeros(int(is_new.sum()), np.int64)
     found = together.evaluate(ids, parents, actions)
     assert found.scores.tolist() == [score(alone, s, 0, a) for s, a in zip(ids.tolist(), actions.tolist(), strict=True)]
-    helpful = make_heuristic("h_ff", space).evaluate(ids, parents, actions)
-    assert found.preferred.tolist() == helpful.preferred.tolist()
-    assert found.preferred_ptr.tolist() == helpful.preferred_ptr.tolist()
+    preferred = make_heuristic("h_ff", space).evaluate(ids, parents, actions)
+    assert found.preferred.tolist() == preferred.preferred.tolist()
+    assert found.preferred_ptr.tolist() == preferred.preferred_ptr.tolist()
 
 
 @pytest.mark.parametrize("name", ["h_add", "h_ff", "landmarks"])

@@ -1,4 +1,4 @@
-"""Search with a linear model: its scores, the helpful actions of the relaxation it corrects, and no heavy library."""
+"""Search with a linear model: its scores, the preferred actions of the relaxation it corrects, and no heavy library."""
 
 from __future__ import annotations
 
@@ -71,11 +71,13 @@ def test_scores_are_those_of_the_model(base: Base, tmp_path: Path) -> None:
     ways = np.full(len(ids), -1)
     found = heuristic.evaluate(ids, ways, ways)
     assert found.scores.tolist() == expected.tolist()
-    # What corrects the relaxation prefers its helpful actions.
+    # What corrects the relaxation prefers its preferred actions.
     relaxed = Relaxation(space)(ids)
-    helpful = ([0] * (len(ids) + 1), []) if base == "none" else (relaxed.helpful_ptr.tolist(), relaxed.helpful.tolist())
-    assert (found.preferred_ptr.tolist(), found.preferred.tolist()) == helpful
-    assert heuristic.prefers == bool(helpful[1])
+    preferred = (
+        ([0] * (len(ids) + 1), []) if base == "none" else (relaxed.preferred_ptr.tolist(), relaxed.preferred.tolist())
+    )
+    assert (found.preferred_ptr.tolist(), found.preferred.tolist()) == preferred
+    assert heuristic.prefers == bool(preferred[1])
     for agent in ("hfs_preferred", "lazy"):
         if heuristic.prefers:
             assert make_agent(agent).search(space, heuristic).status is SearchStatus.SOLVED

@@ -73,8 +73,8 @@ class Domain:
         vocabulary: formulas about a problem with the given parameters, which random goals are made of, each of them
             one subgoal; it takes the parameters of `problem` and ignores those that do not matter to it.
         scene: what its picture shows.
-        ranges: for each of the `SPLITS` kinds of problems, one of which is drawn: the values of parameters, which are
-            drawn each by itself; a parameter `seed` is drawn besides. Sizes grow from split to split.
+        ranges: for each of the `SPLITS` kinds of problems, one of which is sampled: the values of parameters, which are
+            sampled independently; a parameter `seed` is sampled too. Sizes grow from split to split.
         language: of the problem's text: mA*, or EPDDL with the domain and its library in the same text.
         structure: in mA*, the objects in the names of a problem with the given parameters.
         actors: which argument of an action (counted from 0) is the agent that acts, by the action's schema; where that
@@ -134,7 +134,7 @@ class Domain:
             known(f"parameter of {self.name}", parameter, self.defaults)
         return self.problem(**parameters)
 
-    def draw(self, split: str, random: Random) -> dict[str, Any]:
+    def sample(self, split: str, random: Random) -> dict[str, Any]:
         """Parameters of a problem of a split.
 
         Raises:
@@ -142,8 +142,8 @@ class Domain:
         """
         known("split", split, SPLITS)
         kind = random.choice(self.ranges[split])
-        drawn = {name: random.choice(values) for name, values in kind.items()}
-        return drawn | ({"seed": random.randrange(_SEEDS)} if "seed" in self.defaults else {})
+        sampled = {name: random.choice(values) for name, values in kind.items()}
+        return sampled | ({"seed": random.randrange(_SEEDS)} if "seed" in self.defaults else {})
 
     def instance(self, name: str) -> Parameters:
         """The parameters of a named instance.

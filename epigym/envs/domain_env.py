@@ -11,7 +11,7 @@ from epigym.config.values import Count, typed
 from epigym.envs.env import ARGUMENTS, EpistemicEnv
 from epigym.language import Semantics
 from epigym.problem import domain_problem, vocabulary
-from epigym.space.sampling import random_goal
+from epigym.space.sampling import sample_goal
 from epigym.space.space import Query
 from epigym.task.formula import Formula, and_, conjuncts
 
@@ -22,7 +22,7 @@ RANDOM = "random"
 class DomainEnv(EpistemicEnv):
     """The environment of a domain of problems; see `EpistemicEnv` for all that environments share.
 
-    The reset option `goal="random"` draws a goal of the domain that can be reached: a conjunction of formulas
+    The reset option `goal="random"` samples a goal of the domain that can be reached: a conjunction of formulas
     of the domain's vocabulary that is true after a random walk of applicable actions, and false at the start.
     With `random_goals=True` every `reset` does so; the goals follow from the seed given to `reset`.
 
@@ -77,10 +77,10 @@ class DomainEnv(EpistemicEnv):
             EpigymError: when it is no goal of the task, or no random one is found.
         """
         if option == RANDOM or (option is None and self.random_goals):
-            return self.random_goal(rng)[0]
+            return self.sample_goal(rng)[0]
         return super().goal_option(option, rng)
 
-    def random_goal(
+    def sample_goal(
         self, rng: np.random.Generator, size: int | None = None
     ) -> tuple[tuple[Formula, ...], tuple[int, ...]]:
         """A random goal of up to `size` formulas (default: `goal_size`), and the actions of a walk that reaches it.
@@ -90,5 +90,5 @@ class DomainEnv(EpistemicEnv):
         """
         steps = int(rng.integers(1, self.goal_steps, endpoint=True))
         size = int(rng.integers(1, size or self.goal_size, endpoint=True))
-        drawn = random_goal(self.space, self._drawable, rng, steps=steps, size=size)
-        return conjuncts(and_(*(self._vocabulary[index] for index in drawn.subgoals))), drawn.plan
+        sampled = sample_goal(self.space, self._drawable, rng, steps=steps, size=size)
+        return conjuncts(and_(*(self._vocabulary[index] for index in sampled.subgoals))), sampled.plan

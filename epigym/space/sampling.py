@@ -26,7 +26,7 @@ class RandomGoal:
     plan: tuple[int, ...]
 
 
-def random_walk(space: StateSpace, rng: np.random.Generator, *, steps: int) -> tuple[list[int], list[int]]:
+def sample_walk(space: StateSpace, rng: np.random.Generator, *, steps: int) -> tuple[list[int], list[int]]:
     """Apply random actions to the initial e-state, going to e-states not yet visited while there are any.
 
     Args:
@@ -49,7 +49,7 @@ def random_walk(space: StateSpace, rng: np.random.Generator, *, steps: int) -> t
     return states, actions
 
 
-def narrow_walk(
+def sample_narrow_walk(
     space: StateSpace, rng: np.random.Generator, *, steps: int, max_worlds: int
 ) -> tuple[list[int], list[int]]:
     """A random walk that builds the e-states it tries and no other successors: for large e-states.
@@ -77,26 +77,26 @@ def narrow_walk(
     return states, actions
 
 
-def random_goal(
+def sample_goal(
     space: StateSpace,
     vocabulary: Query,
     rng: np.random.Generator,
     *,
     steps: int,
     size: int,
-    walk: Callable[..., tuple[list[int], list[int]]] = random_walk,
+    walk: Callable[..., tuple[list[int], list[int]]] = sample_walk,
 ) -> RandomGoal:
-    """Draw a goal that is not reached at the start and is reached by a random walk.
+    """Sample a goal that is not reached at the start and is reached by a random walk.
 
-    The goal is drawn from the formulas that are true where the walk ends, so the walk is a plan.
+    The goal consists of formulas that are true where the walk ends, so the walk is a plan.
 
     Args:
         space: where to walk.
-        vocabulary: the formulas to draw from, as a query of the space.
+        vocabulary: the formulas to sample from, as a query of the space.
         rng: the source of randomness; the same state gives the same goal.
         steps: most actions of the walk, at least 1.
         size: most subgoals of the goal, at least 1; one of them is false at the start.
-        walk: how to walk; called like `random_walk`.
+        walk: how to walk; called like `sample_walk`.
 
     Returns:
         The goal, with the walk up to the first e-state that satisfies it.

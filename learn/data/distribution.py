@@ -22,7 +22,7 @@ from domains.instances import counts as known_counts
 from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.names import unknown
 from epigym.problem import domain_problem, vocabulary
-from epigym.space.sampling import narrow_walk, random_goal, random_walk
+from epigym.space.sampling import sample_goal, sample_narrow_walk, sample_walk
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, and_, conjuncts
@@ -141,7 +141,7 @@ def check_domains(names: Iterable[str]) -> None:
 
 def _parameters(domain: str, split: str, random: Random) -> dict[str, Any]:
     try:
-        return domains.DOMAINS[domain].draw(split, random)
+        return domains.DOMAINS[domain].sample(split, random)
     except domains.DomainError as error:
         raise UsageError(str(error)) from None
 
@@ -160,7 +160,7 @@ def _drawn(
     instance = f"{split}_{number:05}"
     task = near.task
     if most is not None:
-        goal = near.random_goal(Random(f"{seed} {split} {number}"), *most)
+        goal = near.sample_goal(Random(f"{seed} {split} {number}"), *most)
         if goal is None:
             return None
         parameters = parameters | {"goals": [texts[index] for index in goal]}
@@ -184,7 +184,7 @@ class ExploredTask:
         depth: int32[n], number of actions to each explored e-state.
         complete: whether these are all e-states.
         vocabulary: the formulas of random goals.
-        walk: how to walk to a random goal; called like `random_walk`.
+        walk: how to walk to a random goal; called like `sample_walk`.
     """
 
     task: Task
@@ -194,7 +194,7 @@ class ExploredTask:
     vocabulary: tuple[Formula, ...]
     walk: Callable[..., tuple[list[int], list[int]]]
 
-    def random_goal(self, random: Random, most_steps: int, most_subgoals: int) -> tuple[int, ...] | None:
+    def sample_goal(self, random: Random, most_steps: int, most_subgoals: int) -> tuple[int, ...] | None:
         """Formulas of a goal that a random walk reaches, by number; None when walks change nothing.
 
         Args:
@@ -206,7 +206,7 @@ class ExploredTask:
         steps, most = random.randint(MIN_DISTANCE, most_steps), random.randint(1, most_subgoals)
         try:
             holds = self.space.query(self.vocabulary)
-            return random_goal(self.space, holds, rng, steps=steps, size=most, walk=self.walk).subgoals
+            return sample_goal(self.space, holds, rng, steps=steps, size=most, walk=self.walk).subgoals
         except TaskError:
             return None
 
@@ -234,12 +234,12 @@ def _explore(domain: str, split: str, parameters: str) -> tuple[ExploredTask, li
         space = StateSpace(task)
         depth, complete = _nearest(space)
     texts, formulas = vocabulary(domain, **chosen)
-    return ExploredTask(task, space, depth, complete, formulas, random_walk if complete else walk_narrowly), texts
+    return ExploredTask(task, space, depth, complete, formulas, sample_walk if complete else walk_narrowly), texts
 
 
 def walk_narrowly(space: StateSpace, rng: np.random.Generator, *, steps: int) -> tuple[list[int], list[int]]:
-    """Walk as `narrow_walk` does, through e-states of at most 20,000 worlds."""
-    return narrow_walk(space, rng, steps=steps, max_worlds=_MOST_WORLDS)
+    """Walk as `sample_narrow_walk` does, through e-states of at most 20,000 worlds."""
+    return sample_narrow_walk(space, rng, steps=steps, max_worlds=_MOST_WORLDS)
 
 
 def _nearest(space: StateSpace) -> tuple[NDArray[np.int32], bool]:

@@ -18,7 +18,7 @@ import numpy as np
 from rich.progress import track
 
 from epigym.errors import EpigymError
-from epigym.space.sampling import random_walk
+from epigym.space.sampling import sample_walk
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, Op, believes, fluent, knows_whether, not_, split_goal
@@ -197,7 +197,7 @@ class _Sampler:
         missed = 0
         for attempt in count(1):
             most = (MOST_LONG if attempt % 2 else MOST)[part]
-            goal = near.random_goal(Random(f"{self.seed} {part} {number} {attempt}"), *most)
+            goal = near.sample_goal(Random(f"{self.seed} {part} {number} {attempt}"), *most)
             if goal is None or missed == _PATIENCE:
                 return
             found = replace(near.with_goal(goal), name=f"{task.name}, sampled goal {attempt}")
@@ -209,7 +209,7 @@ class _Sampler:
     def _explore(self, task: Task, part: Part) -> ExploredTask:
         most = self.max_states if part == "train" else _MOST_NEAR
         found = explore(task, ExplorerSettings("exhaustive", max_visited=most))
-        walk = random_walk if found.complete else partial(_walk_in_sight, found) if part == "train" else walk_narrowly
+        walk = sample_walk if found.complete else partial(_walk_in_sight, found) if part == "train" else walk_narrowly
         return ExploredTask(task, found.space, found.depth, found.complete, self.language.vocabulary(task), walk)
 
     def _fits(self, near: ExploredTask, task: Task, part: Part, least: int) -> bool:
@@ -229,7 +229,7 @@ class _Sampler:
 def _walk_in_sight(
     exploration: Exploration, space: StateSpace, rng: np.random.Generator, *, steps: int
 ) -> tuple[list[int], list[int]]:
-    """A shortest walk to a random e-state before the last explored layer; called like `random_walk` besides."""
+    """A shortest walk to a random e-state before the last explored layer; called like `sample_walk` besides."""
     depth = exploration.depth
     ends = np.flatnonzero((depth >= MIN_DISTANCE) & (depth <= steps) & (depth < depth[-1]))
     states, actions = [int(rng.choice(ends)) if len(ends) else space.initial], list[int]()

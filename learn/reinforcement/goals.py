@@ -61,7 +61,7 @@ def draw_goals(env: DomainEnv, count: int, seed: int, size: int | None = None) -
     rng = np.random.default_rng(seed)
     found: dict[Goal, Drawn] = {}
     for _ in range(_DRAWS * count):
-        goal, plan = env.random_goal(rng, size)
+        goal, plan = env.sample_goal(rng, size)
         if goal not in found:
             found[goal] = Drawn(goal, _way(env.space, plan))
         if len(found) == count:

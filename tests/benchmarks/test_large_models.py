@@ -15,7 +15,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from epigym.problem import domain_problem
-from epigym.space.sampling import random_walk
+from epigym.space.sampling import sample_walk
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from tests.helpers.benchmark_files import SHARED
@@ -51,7 +51,7 @@ def walk(task: Task) -> tuple[StateSpace, list[int]]:
     met = {space.initial}
     for seed in range(3):
         state = space.initial
-        for action in random_walk(walks, np.random.default_rng(seed), steps=STEPS)[1]:
+        for action in sample_walk(walks, np.random.default_rng(seed), steps=STEPS)[1]:
             state = space.successor(state, int(action))
             met.add(state)
     return space, sorted(met)

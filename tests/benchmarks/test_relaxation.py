@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from epigym.features.relaxation import Relaxation
-from epigym.space.sampling import random_walk
+from epigym.space.sampling import sample_walk
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
 from epigym.task.formula import TRUE, Formula, Op, and_, conjuncts, literal
@@ -57,7 +57,7 @@ def first(space: StateSpace) -> NDArray[np.int32]:
 
 def walk(space: StateSpace) -> NDArray[np.int32]:
     """The e-states of a random walk, which ends early where it closes in on itself."""
-    return np.array(random_walk(space, np.random.default_rng(0), steps=MOST - 1)[0], dtype=np.int32)
+    return np.array(sample_walk(space, np.random.default_rng(0), steps=MOST - 1)[0], dtype=np.int32)
 
 
 STATES: dict[str, Callable[[StateSpace], NDArray[np.int32]]] = {"breadth first": first, "random walk": walk}

@@ -17,7 +17,7 @@ import domains
 from domains import DOMAINS, DomainError
 from domains.domain import SPLITS
 from epigym.problem import vocabulary
-from epigym.space.sampling import random_walk
+from epigym.space.sampling import sample_walk
 from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
 from tests.helpers.domain_problems import read
@@ -44,7 +44,7 @@ def ranges() -> Iterator[tuple[str, str, int, int]]:
 
 
 def sampled(domain: str, split: str, count: int) -> Iterator[dict[str, Any]]:
-    return (DOMAINS[domain].draw(split, Random(f"{split} {seed}")) for seed in range(count))
+    return (DOMAINS[domain].sample(split, Random(f"{split} {seed}")) for seed in range(count))
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -95,7 +95,7 @@ def test_the_seed_decides_what_is_drawn(domain: str) -> None:
 def test_beliefs_remain_consistent_if_the_domain_says_so(domain: str) -> None:
     space = StateSpace(read(domain))
     consistent = space.query(considers_possible(agent, TRUE) for agent in space.task.agents)
-    walks = (random_walk(space, np.random.default_rng(seed), steps=40)[0] for seed in range(10))
+    walks = (sample_walk(space, np.random.default_rng(seed), steps=40)[0] for seed in range(10))
     assert all(consistent(states).all() for states in walks) == DOMAINS[domain].consistent_beliefs
 
 

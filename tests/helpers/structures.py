@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 
 from epigym.errors import TaskError
-from epigym.space.sampling import random_walk
+from epigym.space.sampling import sample_walk
 from epigym.space.space import StateSpace
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Task
@@ -51,7 +51,7 @@ def walk_by_other_names(task: Task, seed: int) -> tuple[tuple[StateSpace, StateS
 def walk(space: StateSpace, seed: int, steps: int = 4) -> list[int]:
     """The actions of a random walk."""
     try:
-        return random_walk(space, np.random.default_rng(seed), steps=steps)[1]
+        return sample_walk(space, np.random.default_rng(seed), steps=steps)[1]
     except TaskError:  # designated worlds disagree
         return []
 

@@ -29,7 +29,7 @@ from domains.instances import kind_of
 from epigym.errors import EpigymError, UsageError
 from epigym.problem import domain_problem
 from epigym.reference.semantics import validate
-from epigym.space.sampling import narrow_walk, random_goal
+from epigym.space.sampling import sample_goal, sample_narrow_walk
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
@@ -268,8 +268,8 @@ def draw(
     parameters, steps, size = at
     source = Source(domain, parameters, consistent_beliefs=True)
     most_worlds = max(_MOST_WORLDS, *source.space.world_counts([source.space.initial]).tolist())
-    walk = partial(narrow_walk, max_worlds=most_worlds)
-    goal = random_goal(source.space, source.holds, np.random.default_rng(seed), steps=steps, size=size, walk=walk)
+    walk = partial(sample_narrow_walk, max_worlds=most_worlds)
+    goal = sample_goal(source.space, source.holds, np.random.default_rng(seed), steps=steps, size=size, walk=walk)
     plan = source.names(goal)
     text = json.dumps({**parameters, "goals": source.formulas(goal)})
     task = source.space.task

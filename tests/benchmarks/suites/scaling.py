@@ -28,7 +28,7 @@ from rich.progress import Progress
 from domains.instances import SCALING
 from epigym.errors import EpigymError
 from epigym.problem import domain_problem
-from epigym.space.sampling import RandomGoal, random_goal
+from epigym.space.sampling import RandomGoal, sample_goal
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
 from epigym.task.task import Task
@@ -134,7 +134,7 @@ class Quarry(Source):
         rng = np.random.default_rng(seed)
         steps = int(rng.integers(max(most_steps // 4, 1), most_steps, endpoint=True))
         size = int(rng.integers(_FEWEST_SUBGOALS, _MOST_SUBGOALS, endpoint=True))
-        return random_goal(self.space, self.holds, rng, steps=steps, size=size)
+        return sample_goal(self.space, self.holds, rng, steps=steps, size=size)
 
     def effort(self, goal: RandomGoal) -> int | None:
         """How many nodes breadth-first search generates until the goal; None when it is not in sight."""

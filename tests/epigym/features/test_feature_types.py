@@ -210,7 +210,7 @@ def schema(domain: str, parameters: Mapping[str, Any]) -> dict[int, str]:
 
 def drawn(domain: str, split: str, count: int) -> Iterator[dict[int, str]]:
     for seed in range(count):
-        yield schema(domain, domains.DOMAINS[domain].draw(split, Random(seed)))
+        yield schema(domain, domains.DOMAINS[domain].sample(split, Random(seed)))
 
 
 @pytest.mark.parametrize("domain", list(domains.DOMAINS))

@@ -12,7 +12,7 @@ import domains
 from epigym.errors import TaskError
 from epigym.problem import domain_problem, load_problem, vocabulary
 from epigym.reference.semantics import validate
-from epigym.space.sampling import RandomGoal, narrow_walk, random_goal, random_walk
+from epigym.space.sampling import RandomGoal, sample_goal, sample_narrow_walk, sample_walk
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
 from epigym.task.formula import FALSE, fluent
@@ -27,7 +27,7 @@ def test_the_walk_is_a_plan_for_the_goal(domain: str) -> None:
     space = StateSpace(task)
     holds = space.query(formulas)
     for seed in range(20):
-        drawn = random_goal(space, holds, np.random.default_rng(seed), steps=1 + seed, size=1 + seed % 4)
+        drawn = sample_goal(space, holds, np.random.default_rng(seed), steps=1 + seed, size=1 + seed % 4)
         goal = tuple(formulas[index] for index in drawn.subgoals)
         problem = StateSpace(replace(task, goal=goal))
         state = problem.initial
@@ -51,7 +51,7 @@ def test_the_same_seed_draws_the_same_goal_whatever_the_space_has_met(domain: st
     holds = {space: space.query(vocabulary(domain)[1]) for space in (fresh, met)}
 
     def draw(space: StateSpace, seed: int) -> RandomGoal:
-        return random_goal(space, holds[space], np.random.default_rng(seed), steps=8, size=3)
+        return sample_goal(space, holds[space], np.random.default_rng(seed), steps=8, size=3)
 
     for seed in range(5):
         assert draw(fresh, seed) == draw(met, seed)
@@ -61,7 +61,7 @@ def test_the_same_seed_draws_the_same_goal_whatever_the_space_has_met(domain: st
 
 def test_a_walk_visits_no_e_state_twice_and_follows_transitions() -> None:
     space = StateSpace(domain_problem("coin_in_the_box"))
-    states, actions = random_walk(space, np.random.default_rng(1), steps=30)
+    states, actions = sample_walk(space, np.random.default_rng(1), steps=30)
     assert len(set(states)) == len(states) == len(actions) + 1 > 5
     assert [space.successor(state, action) for state, action in zip(states, actions, strict=False)] == states[1:]
 
@@ -69,7 +69,7 @@ def test_a_walk_visits_no_e_state_twice_and_follows_transitions() -> None:
 def test_a_walk_ends_where_nothing_new_can_be_reached() -> None:
     space = StateSpace(domain_problem("assembly_line"))
     for seed in range(10):
-        states, actions = random_walk(space, np.random.default_rng(seed), steps=1000)
+        states, actions = sample_walk(space, np.random.default_rng(seed), steps=1000)
         assert len(actions) < 1000
         assert np.isin(space.expand(states[-1:]).target, states).all()
 
@@ -77,13 +77,13 @@ def test_a_walk_ends_where_nothing_new_can_be_reached() -> None:
 def test_without_a_formula_to_change_there_is_no_goal() -> None:
     space = StateSpace(domain_problem("coin_in_the_box"))
     with pytest.raises(TaskError, match="no random goal: after 100 random walks"):
-        random_goal(space, space.query([FALSE, fluent("tail")]), np.random.default_rng(0), steps=5, size=1)
+        sample_goal(space, space.query([FALSE, fluent("tail")]), np.random.default_rng(0), steps=5, size=1)
 
 
 @pytest.mark.parametrize("explored", [0, 30])
 def test_a_breadth_first_walk_meets_every_e_state_once_by_depth(explored: int) -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_3"))
-    random_walk(space, np.random.default_rng(0), steps=explored)  # what others have met does not matter
+    sample_walk(space, np.random.default_rng(0), steps=explored)  # what others have met does not matter
     depth, expanded = {space.initial: 0}, 0
     for wave in breadth_first(space):
         expanded += wave.expanded
@@ -99,11 +99,11 @@ def test_a_breadth_first_walk_meets_every_e_state_once_by_depth(explored: int) -
 
 def test_a_narrow_walk_is_a_walk_among_small_new_states_that_builds_few_others() -> None:
     space = StateSpace(domain_problem("epistemic_gossip", agents=4, protocol="call"))
-    states, actions = narrow_walk(space, np.random.default_rng(0), steps=6, max_worlds=40)
+    states, actions = sample_narrow_walk(space, np.random.default_rng(0), steps=6, max_worlds=40)
     assert len(states) == len(actions) + 1 == len(set(states)) > 2
     steps = zip(states[:-1], actions, states[1:], strict=True)
     assert all(space.successor(before, action) == after for before, action, after in steps)
     assert space.world_counts(states).max() <= 40
     wide = StateSpace(space.task)
-    assert max(wide.world_counts(narrow_walk(wide, np.random.default_rng(0), steps=6, max_worlds=1000)[0])) > 40
+    assert max(wide.world_counts(sample_narrow_walk(wide, np.random.default_rng(0), steps=6, max_worlds=1000)[0])) > 40
     assert len(wide) < 1 + 6 * len(space.task.actions)

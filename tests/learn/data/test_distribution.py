@@ -16,7 +16,7 @@ from domains.domain import SPLITS
 from domains.instances import counts as known_counts
 from epigym.errors import EpigymError, UsageError
 from epigym.problem import domain_problem
-from epigym.space.sampling import RandomGoal, random_goal
+from epigym.space.sampling import RandomGoal, sample_goal
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
 from epigym.task.formula import Op
@@ -117,7 +117,7 @@ def test_a_test_problem_would_be_recognised() -> None:
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_splits_grow(domain: str) -> None:
     def worlds_and_actions(split: str) -> int:
-        tasks = [domain_problem(domain, **domains.DOMAINS[domain].draw(split, Random(seed))) for seed in range(6)]
+        tasks = [domain_problem(domain, **domains.DOMAINS[domain].sample(split, Random(seed))) for seed in range(6)]
         return sum(len(task.actions) * len(task.initial.valuations) for task in tasks)
 
     sizes = [worlds_and_actions(split) for split in SPLITS]
@@ -155,9 +155,9 @@ def test_goals_grow_with_the_split(
 
     def record(*arguments: Any, steps: int, size: int, **options: Any) -> RandomGoal:
         asked.append((steps, size))
-        return random_goal(*arguments, steps=steps, size=size, **options)
+        return sample_goal(*arguments, steps=steps, size=size, **options)
 
-    monkeypatch.setattr(distribution, "random_goal", record)
+    monkeypatch.setattr(distribution, "sample_goal", record)
     problems = list(islice(draw(domain, split, long_goals=long_goals), 10))
     numbers = [int(problem.instance.removeprefix(f"{split}_")) for problem in problems]
     assert {number % 4 for number in numbers} == {0, 1, 2, 3}

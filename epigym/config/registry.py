@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from epigym.config.targets import find
-from epigym.config.values import typed
+from epigym.config.values import convert
 from epigym.errors import UsageError
 from epigym.names import unknown
 
@@ -56,7 +56,7 @@ def check(what: str, make: Callable[..., Any], settings: Mapping[str, Any], give
         if is_needed and name not in settings:
             raise UsageError(f"{what} needs the setting {name}")
     hints = {name: parameter.annotation for name, parameter in parameters.items()}
-    return {name: typed(value, hints.get(name, Any), f"{what}: {name}") for name, value in settings.items()}
+    return {name: convert(value, hints.get(name, Any), f"{what}: {name}") for name, value in settings.items()}
 
 
 def _own(kind: str, path: str, base: type) -> Callable[..., Any]:

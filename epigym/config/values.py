@@ -71,7 +71,7 @@ def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
             if entry.default is entry.default_factory is MISSING:
                 raise UsageError(f"{place} is not given: add {place}=…")
             continue
-        made[name] = typed(value, hints[name], place)
+        made[name] = convert(value, hints[name], place)
         if made[name] is not None:
             _check(made[name], entry.metadata, place, _shown(value))
     try:
@@ -105,7 +105,7 @@ def make_chosen(what: str, choice: Mapping[str, Any], table: Mapping[str, type[C
     return make(table[name], {key: value for key, value in choice.items() if key != "name"}, prefix)
 
 
-def typed(value: Any, kind: Any, place: str) -> Any:
+def convert(value: Any, kind: Any, place: str) -> Any:
     """The value as its annotation asks for it: what is no list is a list of one, a whole number is a number.
 
     Types that configurations do not know are not looked at.
@@ -115,7 +115,7 @@ def typed(value: Any, kind: Any, place: str) -> Any:
     """
     origin, options = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _bounded(typed(value, options[0], place), options[1:], place)
+        return _bounded(convert(value, options[0], place), options[1:], place)
     if origin in (Union, UnionType):
         return _first(value, options, place)
     if origin is Literal:
@@ -125,19 +125,19 @@ def typed(value: Any, kind: Any, place: str) -> Any:
     if origin in (list, tuple, Sequence) and value is not None:
         items = value if isinstance(value, (list, tuple)) else [value]
         places = (f"{place}[{k}]" if is_dataclass(options[0]) else place for k in range(len(items)))
-        made = [typed(item, options[0], each) for item, each in zip(items, places, strict=True)]
+        made = [convert(item, options[0], each) for item, each in zip(items, places, strict=True)]
         return tuple(made) if origin is tuple else made
     if origin is Mapping and isinstance(value, Mapping):
-        return {key: typed(item, options[1], f"{place}.{key}") for key, item in value.items()}
+        return {key: convert(item, options[1], f"{place}.{key}") for key, item in value.items()}
     if is_dataclass(kind) and isinstance(value, Mapping):
         return make(cast(type[Any], kind), value, place + ".")
     plain = origin or kind
     if plain not in (*_KINDS, Path, Mapping) and not is_dataclass(plain):
         return value
     if plain is Path:
-        if typed(value, str, place) == "":
+        if convert(value, str, place) == "":
             raise UsageError(f"{place} is empty: name a file or folder")
-        return Path(typed(value, str, place))
+        return Path(convert(value, str, place))
     if plain is int and isinstance(value, Integral) and not isinstance(value, int):  # NumPy's
         return int(value)
     if isinstance(value, bool) is (plain is bool):
@@ -160,7 +160,7 @@ def _first(value: Any, options: tuple[Any, ...], place: str) -> Any:
     errors = []
     for option in sorted(options, key=lambda option: _misfit(value, option)):
         try:
-            return typed(value, option, place)
+            return convert(value, option, place)
         except UsageError as error:
             errors.append(error)
     raise errors[0]

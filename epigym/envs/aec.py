@@ -12,7 +12,7 @@ from gymnasium.spaces import Discrete, Space
 from numpy.typing import NDArray
 
 from epigym.config.packages import extras
-from epigym.config.values import Count, typed
+from epigym.config.values import Count, convert
 from epigym.envs.env import OPTIONS, EpistemicEnv, Info
 from epigym.errors import EpigymError, TaskError
 from epigym.names import unknown
@@ -126,7 +126,7 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
                 "make env without nature"
             )
         self._layers = _observation_wrappers(env)
-        self.max_rounds = typed(max_rounds, Count, "max_rounds")
+        self.max_rounds = convert(max_rounds, Count, "max_rounds")
         task = self.central.task
         self._own = _own_actions(task, actors or {})
         self.action_names = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from epigym.config.values import Count, typed
+from epigym.config.values import Count, convert
 from epigym.envs.env import ARGUMENTS, EpistemicEnv
 from epigym.language import Semantics
 from epigym.problem import domain_problem, vocabulary
@@ -56,9 +56,9 @@ class DomainEnv(EpistemicEnv):
         parameters = {key: value for key, value in arguments.items() if key not in ARGUMENTS}
         task = domain_problem(name, semantics, **parameters)
         self._problem = name, parameters
-        self.random_goals = typed(random_goals, bool, "random_goals")
-        self.goal_steps = typed(goal_steps, Count, "goal_steps")
-        self.goal_size = typed(goal_size, Count, "goal_size")
+        self.random_goals = convert(random_goals, bool, "random_goals")
+        self.goal_steps = convert(goal_steps, Count, "goal_steps")
+        self.goal_size = convert(goal_size, Count, "goal_size")
         super().__init__(task, **{key: arguments[key] for key in ARGUMENTS if key in arguments})
 
     @cached_property

@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium.spaces import Discrete, GraphInstance
 from numpy.typing import NDArray
 
-from epigym.config.values import typed
+from epigym.config.values import convert
 from epigym.encoding.encoder import graph_instance, make_encoder, make_encoding
 from epigym.envs.graph_space import GraphSpace
 from epigym.errors import EpigymError, TaskError, UsageError
@@ -182,7 +182,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         self.task = task
         self.encoding = make_encoding(encoding)
         self.invalid_action = invalid_action
-        self.consistent_beliefs = typed(consistent_beliefs, bool, "consistent_beliefs")
+        self.consistent_beliefs = convert(consistent_beliefs, bool, "consistent_beliefs")
         self.nature = nature
         self.render_mode = render_mode
         self._explore()
@@ -454,7 +454,7 @@ class ProblemEnv(EpistemicEnv):
         **options: Any,
     ) -> None:
         """Read the problem."""
-        typed(plank_compat, bool, "plank_compat")
+        convert(plank_compat, bool, "plank_compat")
         reading = Reading(semantics, domain_file, libraries, plank_compat)  # type: ignore[arg-type]
         if unknown_ones := options.keys() - set(ARGUMENTS):
             raise UsageError(unknown("argument", sorted(unknown_ones)[0], ARGUMENTS))

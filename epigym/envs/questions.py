@@ -9,7 +9,7 @@ from typing import Annotated
 
 import numpy as np
 
-from epigym.config.values import AtLeast, Count, typed
+from epigym.config.values import AtLeast, Count, convert
 from epigym.drawing.english import describe_action, describe_formula, describe_model
 from epigym.errors import EpigymError
 from epigym.reference import semantics as reference
@@ -66,7 +66,7 @@ def generate_questions(source: Source, *, depth: int, steps: int, seed: int) -> 
     Raises:
         EpigymError: when an argument is out of range, or no question is found in 20 stories.
     """
-    typed(depth, Count, "depth"), typed(steps, Annotated[int, AtLeast(0)], "steps")
+    convert(depth, Count, "depth"), convert(steps, Annotated[int, AtLeast(0)], "steps")
     problem = SearchProblem.of(source)
     task, rng = problem.space.task, np.random.default_rng(seed)
     if depth > 1 and len(task.agents) < 2:

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from epigym.config.values import Count, typed
+from epigym.config.values import Count, convert
 from epigym.encoding.encoder import graph_instance
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.env import OPTIONS, EpistemicEnv, Info, ProblemEnv, check_options
@@ -93,8 +93,8 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
                 f"nature={single.nature!r} is for single environments: "
                 "gymnasium.make_vec makes several with vectorization_mode='sync'"
             )
-        self.num_envs = typed(num_envs, Count, "num_envs")
-        self.max_episode_steps = typed(max_episode_steps, Count | None, "max_episode_steps")
+        self.num_envs = convert(num_envs, Count, "num_envs")
+        self.max_episode_steps = convert(max_episode_steps, Count | None, "max_episode_steps")
         self.metadata = {**self.metadata, "autoreset_mode": _mode(autoreset_mode)}
         self.single = single
         self.task, self.space, self.action_names = single.task, single.space, single.action_names

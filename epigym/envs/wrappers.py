@@ -11,7 +11,7 @@ from gymnasium.vector import VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from epigym.config.values import Count, typed
+from epigym.config.values import Count, convert
 from epigym.encoding.encoder import as_batch
 from epigym.envs.graph_space import GraphBatchSpace, GraphSpace
 from epigym.errors import LimitError
@@ -131,8 +131,8 @@ class PaddedVectorObservation(_VectorWrapper, gymnasium.utils.RecordConstructorA
 
 
 def _padded_space(space: GraphSpace, max_nodes: int, max_edges: int) -> Dict[Any]:
-    typed(max_nodes, Count, "max_nodes")
-    typed(max_edges, Count, "max_edges")
+    convert(max_nodes, Count, "max_nodes")
+    convert(max_edges, Count, "max_edges")
     return Dict(
         {
             "nodes": batch_space(space.node_space, max_nodes),

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from epigym.config.values import Count, typed
+from epigym.config.values import Count, convert
 from epigym.errors import UsageError
 from epigym.io.files import read
 from epigym.names import unknown
@@ -56,8 +56,8 @@ class Configuration:
                 no actions though the agent needs that.
         """
         agent = _settings("agent", agent, AGENTS)
-        typed(agent.get("symmetry", False), bool, f"agent {label_of(agent)!r}: symmetry")
-        typed(agent.get("threads", 1), Count, f"agent {label_of(agent)!r}: threads")
+        convert(agent.get("symmetry", False), bool, f"agent {label_of(agent)!r}: symmetry")
+        convert(agent.get("threads", 1), Count, f"agent {label_of(agent)!r}: threads")
         made = make_agent(**agent)
         if not made.is_informed:
             return cls(agent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from epigym.config.values import typed
+from epigym.config.values import convert
 from epigym.errors import TaskError, UsageError
 from epigym.names import unknown
 from epigym.space.branching import Outcome, outcomes_of
@@ -108,7 +108,7 @@ class Execution:
             EpigymError: as `search.plan`.
         """
         problem = SearchProblem(self._space, self._state, self._space.task.goal)
-        result = plan(problem, policy=typed(policy, Kind, "policy"), **options)
+        result = plan(problem, policy=convert(policy, Kind, "policy"), **options)
         assert isinstance(result, PolicyResult)
         if result.status is SearchStatus.SOLVED:
             self.policy = result.policy

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Literal, Never
 
-from epigym.config.values import AtLeast, typed
+from epigym.config.values import AtLeast, convert
 from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.names import unknown
 from epigym.reference.semantics import require_consistent_beliefs
@@ -107,12 +107,12 @@ def plan(
     """
     for name in misspelt:
         raise UsageError(unknown("argument of search.plan", name, list(signature(plan).parameters)[:-1]))
-    seconds = typed(time_limit, Annotated[float, AtLeast(0)] | None, "time_limit")
-    memory = memory_bytes(typed(memory_limit, int | str | None, "memory_limit"))
+    seconds = convert(time_limit, Annotated[float, AtLeast(0)] | None, "time_limit")
+    memory = memory_bytes(convert(memory_limit, int | str | None, "memory_limit"))
     limits = Limits(time_limit=seconds, memory_limit=memory)
-    policy = typed(policy, Literal["none", "strong", "shortest", "cyclic"], "policy")
-    anytime = typed(anytime, bool, "anytime")
-    if typed(consistent_beliefs, bool | None, "consistent_beliefs") is None:
+    policy = convert(policy, Literal["none", "strong", "shortest", "cyclic"], "policy")
+    anytime = convert(anytime, bool, "anytime")
+    if convert(consistent_beliefs, bool | None, "consistent_beliefs") is None:
         consistent_beliefs = policy != "none"
     if anytime and policy != "none":
         raise UsageError("anytime=True is for linear plans: choose policy='shortest'")

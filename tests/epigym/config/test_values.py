@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 
-from epigym.config.values import make, typed
+from epigym.config.values import convert, make
 from epigym.errors import UsageError
 
 
@@ -37,8 +37,8 @@ BOX = {"kind": "box", "size": 2, "width": 3}
 
 @pytest.mark.parametrize("kind", [Ball | Box, Box | Ball])
 def test_the_type_that_fits_is_made(kind: Any) -> None:
-    assert typed(BALL, kind, "toy") == Ball(2, "red")
-    assert typed(BOX, kind, "toy") == Box("box", 2, 3.0)
+    assert convert(BALL, kind, "toy") == Ball(2, "red")
+    assert convert(BOX, kind, "toy") == Box("box", 2, 3.0)
 
 
 @pytest.mark.parametrize("kind", [Ball | Box, Box | Ball])
@@ -59,7 +59,7 @@ def test_the_type_that_fits_is_made(kind: Any) -> None:
 )
 def test_the_error_is_that_of_the_type_that_fits_best(kind: Any, value: object, message: str) -> None:
     with pytest.raises(UsageError) as caught:
-        typed(value, kind, "toy")
+        convert(value, kind, "toy")
     assert str(caught.value).startswith(message)
 
 
@@ -75,7 +75,7 @@ def test_in_a_field_too() -> None:
 
 @pytest.mark.parametrize("kind", [int | str, str | int])
 def test_what_is_of_a_type_stays_what_it_is(kind: Any) -> None:
-    assert typed(5, kind, "x") == 5
-    assert typed("5", kind, "x") == "5"
+    assert convert(5, kind, "x") == 5
+    assert convert("5", kind, "x") == "5"
     with pytest.raises(UsageError, match=r"^x=null: expected (text|a whole number)$"):
-        typed(None, kind, "x")
+        convert(None, kind, "x")

@@ -36,7 +36,7 @@ def show(settings: Show) -> None:
     Raises:
         EpigymError: when the problem or an action is wrong.
     """
-    from epigym.drawing import write
+    from epigym.drawing import write_picture
     from epigym.drawing.page import write_page
     from epigym.drawing.steps import walk
     from epigym.io.files import read_plan
@@ -63,7 +63,7 @@ def show(settings: Show) -> None:
     if out.suffix == ".html":
         write_page(space, plan, out)
     else:
-        write(space.model(state), out)
+        write_picture(space.model(state), out)
     print(_summary(space, state))
     print(f"drawn to {out}")
 

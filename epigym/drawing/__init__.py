@@ -40,18 +40,18 @@ LEGEND_COLUMNS = 8
 DPI = 96
 
 
-def svg(model: KripkeModel, change: Change = UNCHANGED) -> str:
+def render_svg(model: KripkeModel, change: Change = UNCHANGED) -> str:
     """The picture as SVG text, with marks on what an action changed."""
-    return _render(dot(model, change), "svg").decode()
+    return _render(format_dot(model, change), "svg").decode()
 
 
-def png(model: KripkeModel) -> bytes:
+def render_png(model: KripkeModel) -> bytes:
     """The picture as the bytes of a PNG file."""
-    return _render(dot(model), "png")
+    return _render(format_dot(model), "png")
 
 
 @extras()
-def rgb(model: KripkeModel, *, width: int = 960, height: int = 720) -> NDArray[np.uint8]:
+def render_rgb(model: KripkeModel, *, width: int = 960, height: int = 720) -> NDArray[np.uint8]:
     """The picture on a white canvas of fixed size, shrunk to fit and centred.
 
     Args:
@@ -64,7 +64,7 @@ def rgb(model: KripkeModel, *, width: int = 960, height: int = 720) -> NDArray[n
     """
     from matplotlib.image import imread
 
-    image = imread(io.BytesIO(_render(dot(model, size=((width - 4) / DPI, (height - 4) / DPI)), "png")))
+    image = imread(io.BytesIO(_render(format_dot(model, size=((width - 4) / DPI, (height - 4) / DPI)), "png")))
     picture = np.rint(image[:height, :width, :3] * 255).astype(np.uint8)
     canvas = np.full((height, width, 3), 255, np.uint8)
     top, left = (height - picture.shape[0]) // 2, (width - picture.shape[1]) // 2
@@ -72,13 +72,17 @@ def rgb(model: KripkeModel, *, width: int = 960, height: int = 720) -> NDArray[n
     return canvas
 
 
-def write(model: KripkeModel, path: Path) -> None:
+def write_picture(model: KripkeModel, path: Path) -> None:
     """Write the picture to `path`; the suffix says how: `.svg`, `.png` or `.dot`.
 
     Raises:
         UsageError: for any other suffix.
     """
-    pictures = {".svg": lambda: svg(model).encode(), ".png": lambda: png(model), ".dot": lambda: dot(model).encode()}
+    pictures = {
+        ".svg": lambda: render_svg(model).encode(),
+        ".png": lambda: render_png(model),
+        ".dot": lambda: format_dot(model).encode(),
+    }
     if path.suffix not in pictures:
         raise UsageError(
             f"cannot draw an e-state to {path}: the name must end in {', '.join(pictures)}; a page of a plan in .html"
@@ -89,8 +93,8 @@ def write(model: KripkeModel, path: Path) -> None:
         temporary.write_bytes(picture)
 
 
-def dot(model: KripkeModel, change: Change = UNCHANGED, *, size: tuple[float, float] | None = None) -> str:
-    """The picture as the Graphviz text that `svg` and `png` render.
+def format_dot(model: KripkeModel, change: Change = UNCHANGED, *, size: tuple[float, float] | None = None) -> str:
+    """The picture as the Graphviz text that `render_svg` and `render_png` draw.
 
     Args:
         model: what to draw.

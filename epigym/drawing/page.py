@@ -13,7 +13,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from epigym.drawing import FULL_LABELS, UNCHANGED, svg
+from epigym.drawing import FULL_LABELS, UNCHANGED, render_svg
 from epigym.drawing.beliefs import view
 from epigym.drawing.steps import Change, change, take_step, walk, witnesses
 from epigym.io.files import write_text
@@ -29,11 +29,11 @@ SMALLEST = 0.65  # scale below which a picture is not shrunk to fit
 
 
 def write_page(space: StateSpace, plan: Sequence[str], path: Path) -> None:
-    """Write the page of `plan` to `path`, with errors as `page`."""
-    write_text(path, page(space, plan))
+    """Write the page of `plan` to `path`, with errors as `render_page`."""
+    write_text(path, render_page(space, plan))
 
 
-def page(space: StateSpace, plan: Sequence[str]) -> str:
+def render_page(space: StateSpace, plan: Sequence[str]) -> str:
     """The HTML page that steps through the e-states of `plan`.
 
     E-states of more than 40 worlds are told by agent in place of a picture.
@@ -46,10 +46,10 @@ def page(space: StateSpace, plan: Sequence[str]) -> str:
         UsageError: naming the first step whose action or outcome is unknown or cannot be applied, and why.
     """
     states = walk(space, plan)
-    return written(space.task, [start(space), *map(partial(step_to, space), states, plan, states[1:])])
+    return render_steps(space.task, [encode_start(space), *map(partial(encode_step, space), states, plan, states[1:])])
 
 
-def policy_page(space: StateSpace, act: Callable[[KripkeModel], str]) -> str:
+def render_policy_page(space: StateSpace, act: Callable[[KripkeModel], str]) -> str:
     """The HTML page that steps through the branches of a policy, which are chosen on it.
 
     Args:
@@ -57,24 +57,28 @@ def policy_page(space: StateSpace, act: Callable[[KripkeModel], str]) -> str:
         act: the policy, a valid one: the name of the action to take in an e-state that is no goal.
     """
     numbers = {action.name: number for number, action in enumerate(space.task.actions)}
-    steps, ends, after = [start(space)], [space.initial], dict[int, list[int]]()
+    steps, ends, after = [encode_start(space)], [space.initial], dict[int, list[int]]()
     for end in ends:
         if end not in after and not space.is_goal([end])[0]:
             name = act(space.model(end))
             found = outcomes_of(space, end, numbers[name])
             after[end] = list(range(len(steps), len(steps) + len(found)))
             for outcome, target in found:
-                steps.append(step_to(space, end, f"{name}: {outcome}" if len(found) > 1 else name, target))
+                steps.append(encode_step(space, end, f"{name}: {outcome}" if len(found) > 1 else name, target))
                 ends.append(target)
-    return written(space.task, [step | {"next": after.get(end, [])} for step, end in zip(steps, ends, strict=True)])
+    return render_steps(
+        space.task, [step | {"next": after.get(end, [])} for step, end in zip(steps, ends, strict=True)]
+    )
 
 
-def written(task: Task, steps: Sequence[Mapping[str, Any]], *, style: str = "", panel: str = "", more: str = "") -> str:
+def render_steps(
+    task: Task, steps: Sequence[Mapping[str, Any]], *, style: str = "", panel: str = "", more: str = ""
+) -> str:
     """The HTML page of steps.
 
     Args:
         task: the problem.
-        steps: `start`, and a `step_to` for each action. After a step the next one follows, or the first one of the
+        steps: `encode_start`, and an `encode_step` for each action. After a step the next one follows, or the first one of the
             numbers in its `next`, if it has that; the others can be chosen.
         style: more rules of CSS.
         panel: more sections, as HTML, between the e-state and the goal.
@@ -93,58 +97,58 @@ def written(task: Task, steps: Sequence[Mapping[str, Any]], *, style: str = "", 
     return Template(template).substitute(title=escape(task.name), data=data, style=style, panel=panel, more=more)
 
 
-def start(space: StateSpace) -> dict[str, Any]:
+def encode_start(space: StateSpace) -> dict[str, Any]:
     """The initial e-state as the page has it, in values that JSON knows."""
     model = space.model(space.initial)
-    return {"action": None, "witnesses": []} | shown(model) | _reached(space, space.initial)
+    return {"action": None, "witnesses": []} | encode_model(model) | _encode_goal(space, space.initial)
 
 
-def step_to(space: StateSpace, before: int, step: str, after: int) -> dict[str, Any]:
+def encode_step(space: StateSpace, before: int, step: str, after: int) -> dict[str, Any]:
     """What happened when `step` led from `before` to `after`, and the e-state afterwards, as the page has it."""
     old, new = space.model(before), space.model(after)
     action, outcome, _ = take_step(space, before, step)
     seen = {"action": step, "witnesses": witnesses(space.task, old.state, action, outcome)}
-    return seen | shown(new, change(old, new)) | _reached(space, after)
+    return seen | encode_model(new, change(old, new)) | _encode_goal(space, after)
 
 
-def shown(model: KripkeModel, changed: Change = UNCHANGED) -> dict[str, Any]:
+def encode_model(model: KripkeModel, changed: Change = UNCHANGED) -> dict[str, Any]:
     """A model as the page has it: numbers of worlds, the picture, and the views of agents."""
     is_small = len(model.fluents) <= MAX_FLUENTS and len(model.agents) <= MAX_AGENTS
     return {
         "worlds": len(model.worlds),
         "changed": len(changed.worlds),
-        "picture": _picture(model, changed) if len(model.worlds) <= FULL_LABELS else None,
+        "picture": _draw_picture(model, changed) if len(model.worlds) <= FULL_LABELS else None,
         "view": asdict(view(model, depth=2 if is_small else 1)),
     }
 
 
-def _reached(space: StateSpace, state: int) -> dict[str, list[bool]]:
+def _encode_goal(space: StateSpace, state: int) -> dict[str, list[bool]]:
     """Which parts of the goal hold."""
     return {"reached": space.query(split_goal(space.task.goal))([state])[0].tolist()}
 
 
-def _picture(model: KripkeModel, changed: Change) -> str:
+def _draw_picture(model: KripkeModel, changed: Change) -> str:
     """The picture as an SVG element whose worlds can be focused and tell their whole valuations."""
-    text = svg(model, changed)
+    text = render_svg(model, changed)
     text = re.sub(r"<!--.*?-->\n| xmlns:xlink=\"[^\"]*\"", "", text[text.index("<svg") :], flags=re.DOTALL)
-    text = re.sub(r"width=\"(\d+)pt\" height=\"\d+pt\"", _width, text, count=1)
+    text = re.sub(r"width=\"(\d+)pt\" height=\"\d+pt\"", _limit_width, text, count=1)
     text = re.sub(r"(class=\"(?:graph|edge)\".*)\n<title>.*</title>", r"\1", text)
-    return re.sub(r"class=\"node\">\n<title>(\d+)</title>", lambda found: _focusable(model, int(found[1])), text)
+    return re.sub(r"class=\"node\">\n<title>(\d+)</title>", lambda found: _open_world(model, int(found[1])), text)
 
 
-def _focusable(model: KripkeModel, world: int) -> str:
+def _open_world(model: KripkeModel, world: int) -> str:
     """The rest of the start of a world's element, and its title."""
     kinds = "node designated" if world in model.designated else "node"
-    return f'class="{kinds}" tabindex="0" role="img"><title>{escape(_valuation(model, world))}</title>'
+    return f'class="{kinds}" tabindex="0" role="img"><title>{escape(_describe_valuation(model, world))}</title>'
 
 
-def _width(found: re.Match[str]) -> str:
+def _limit_width(found: re.Match[str]) -> str:
     """The width in pixels, and the least that it is shrunk to."""
     width = int(found[1])
     return f'width="{width}" style="min-width:{round(SMALLEST * width)}px"'
 
 
-def _valuation(model: KripkeModel, world: int) -> str:
+def _describe_valuation(model: KripkeModel, world: int) -> str:
     true = model.true_fluents(world)
     false = [name for name in model.fluents if name not in true]
     mark = ", designated" if world in model.designated else ""

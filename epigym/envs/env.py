@@ -251,9 +251,9 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
             case "ansi":
                 return describe_model(self.model())
             case "svg":
-                return drawing.svg(self.model())
+                return drawing.render_svg(self.model())
             case "rgb_array":
-                return drawing.rgb(self.model())
+                return drawing.render_rgb(self.model())
         return None
 
     def model(self) -> KripkeModel:

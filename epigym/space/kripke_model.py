@@ -146,6 +146,6 @@ class KripkeModel:
 
     def _repr_svg_(self) -> str:
         """The picture that notebooks show."""
-        from epigym.drawing import svg
+        from epigym.drawing import render_svg
 
-        return svg(self)
+        return render_svg(self)

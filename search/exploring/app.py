@@ -20,7 +20,7 @@ from flask import Flask, Response, abort, jsonify, request
 from werkzeug.exceptions import HTTPException
 
 from domains.words import names
-from epigym.drawing.page import shown, written
+from epigym.drawing.page import encode_model, render_steps
 from epigym.errors import EpigymError
 from search.agents.limits import Limits
 from search.exploring.exploration import Exploration
@@ -98,7 +98,7 @@ def app_of(exploration: Exploration, configuration: Configuration, limits: Limit
         }
         settings = json.dumps(told).replace("<", "\\u003c")
         more = f'<script id="settings" type="application/json">{settings}</script>\n<script>\n{_part("js")}</script>\n'
-        return written(task, steps, style=_part("css"), panel=_part("html"), more=more)
+        return render_steps(task, steps, style=_part("css"), panel=_part("html"), more=more)
 
     @app.get("/actions")
     def actions() -> Response:
@@ -115,7 +115,7 @@ def app_of(exploration: Exploration, configuration: Configuration, limits: Limit
     @app.get("/perspective")
     def perspective() -> Response:
         with turn:
-            return jsonify(shown(exploration.perspective(_names("after"), _names("as"))))
+            return jsonify(encode_model(exploration.perspective(_names("after"), _names("as"))))
 
     @app.post("/solve")
     def solve() -> Response:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from epigym.drawing.page import start, step_to
+from epigym.drawing.page import encode_start, encode_step
 from epigym.drawing.steps import walk
 from epigym.errors import TaskError
 from epigym.space.branching import outcomes_of
@@ -88,8 +88,8 @@ class Exploration:
         )
         # What agents see need not be an e-state of the problem, nor what `consistent_beliefs` allows.
         self._seen = StateSpace(replace(space.task, actions=(), goal=(), structure=None))
-        self._start = start(space)
-        self._step = lru_cache(_KEPT_STEPS)(partial(step_to, space))
+        self._start = encode_start(space)
+        self._step = lru_cache(_KEPT_STEPS)(partial(encode_step, space))
 
     def steps(self, path: Sequence[str]) -> Iterator[dict[str, Any]]:
         """The initial e-state and what each action of a path led to, as the page that steps through a plan has them."""

@@ -82,9 +82,9 @@ class Policy:
         """
         name = Path(path).name
         if name.endswith(".html"):
-            from epigym.drawing.page import policy_page  # imports networkx, which takes a tenth of a second
+            from epigym.drawing.page import render_policy_page  # imports networkx, which takes a tenth of a second
 
-            write_text(path, policy_page(StateSpace(self.task), self.act))
+            write_text(path, render_policy_page(StateSpace(self.task), self.act))
         elif name.endswith(".dot"):
             write_text(path, self.to_dot())
         else:

@@ -13,7 +13,7 @@ import domains
 import epigym
 from epigym.__main__ import main
 from epigym.cli.codes import ExitCode
-from epigym.drawing import dot
+from epigym.drawing import format_dot
 from epigym.errors import EpigymError, MissingError, UsageError
 from epigym.problem import Reading, domain_problem, find_problems, load_problem
 from epigym.space.space import StateSpace
@@ -84,7 +84,7 @@ def test_show_draws_the_e_state_after_actions(tmp_path: Path, capsys: pytest.Cap
     names, state = [action.name for action in space.task.actions], space.initial
     for name in ("open_a", "peek_a"):
         state = space.successor(state, names.index(name))
-    assert out.read_text() == dot(space.model(state))
+    assert out.read_text() == format_dot(space.model(state))
     printed = capsys.readouterr().out
     assert f"worlds      {len(space.model(state).worlds)}, of which 1 designated\n" in printed
     assert "shout_tail_a" in printed.partition("applicable")[2]

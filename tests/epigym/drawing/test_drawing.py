@@ -49,7 +49,7 @@ class Picture(NamedTuple):
 
 
 def parsed(model: KripkeModel, change: Change = drawing.UNCHANGED) -> Picture:
-    source = drawing.dot(model, change)
+    source = drawing.format_dot(model, change)
     lines = re.finditer(
         r'^ +(\d+) -> (\d+) \[dir=(?P<dir>\w+) color="(?P<color>.*?)"( label=<(?P<label>.*)>)?\]$', source, re.M
     )
@@ -151,13 +151,13 @@ def test_big_models_are_numbered_and_the_biggest_cut() -> None:
 
 
 def test_thinning_is_told() -> None:
-    assert "lines that follow by transitivity are left out" in drawing.dot(clique(8))
-    assert "transitivity" not in drawing.dot(clique(4))
+    assert "lines that follow by transitivity are left out" in drawing.format_dot(clique(8))
+    assert "transitivity" not in drawing.format_dot(clique(4))
 
 
 @pytest.mark.parametrize("worlds", [1, 5, 60])
 def test_pixels_fill_a_canvas_of_fixed_size(worlds: int) -> None:
-    pixels = drawing.rgb(clique(worlds), width=320, height=240)
+    pixels = drawing.render_rgb(clique(worlds), width=320, height=240)
     assert (pixels.shape, pixels.dtype) == ((240, 320, 3), np.uint8)
     inked = np.argwhere((pixels != 255).any(axis=2))
     assert len(inked) > 100
@@ -165,15 +165,15 @@ def test_pixels_fill_a_canvas_of_fixed_size(worlds: int) -> None:
 
 
 def test_files_are_written_as_their_names_say(tmp_path: Path) -> None:
-    for suffix, content in ((".svg", drawing.svg(MODEL).encode()), (".dot", drawing.dot(MODEL).encode())):
-        drawing.write(MODEL, tmp_path / f"model{suffix}")
+    for suffix, content in ((".svg", drawing.render_svg(MODEL).encode()), (".dot", drawing.format_dot(MODEL).encode())):
+        drawing.write_picture(MODEL, tmp_path / f"model{suffix}")
         assert (tmp_path / f"model{suffix}").read_bytes() == content
-    assert MODEL._repr_svg_() == drawing.svg(MODEL)
-    drawing.write(MODEL, tmp_path / "new" / "model.png")
+    assert MODEL._repr_svg_() == drawing.render_svg(MODEL)
+    drawing.write_picture(MODEL, tmp_path / "new" / "model.png")
     assert (tmp_path / "new" / "model.png").read_bytes().startswith(b"\x89PNG")
     assert len(list(tmp_path.iterdir())) == 3
     with pytest.raises(EpigymError, match=r"must end in \.svg, \.png, \.dot"):
-        drawing.write(MODEL, tmp_path / "model.jpg")
+        drawing.write_picture(MODEL, tmp_path / "model.jpg")
 
 
 def test_font_warnings_alone_are_left_out(capfd: pytest.CaptureFixture[str]) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from epigym.__main__ import main
-from epigym.drawing import dot
-from epigym.drawing.page import page, policy_page, write_page
+from epigym.drawing import format_dot
+from epigym.drawing.page import render_page, render_policy_page, write_page
 from epigym.drawing.steps import walk
 from epigym.errors import UsageError
 from epigym.language import parse_mastar
@@ -32,7 +32,7 @@ PLAN = ["lift", "look", "shout"]
 @pytest.fixture(scope="module")
 def coin() -> str:
     """The page of the only plan of three actions of the coin."""
-    return page(StateSpace(parse_mastar(COIN)), PLAN)
+    return render_page(StateSpace(parse_mastar(COIN)), PLAN)
 
 
 def worlds(picture: str) -> dict[str, ElementTree.Element]:
@@ -79,14 +79,14 @@ def test_it_holds_every_step(coin: str) -> None:
 
 def test_who_saw_an_action_is_decided_where_it_happens() -> None:
     task = parse_mastar(COIN.replace("b observes lift;", "b observes lift if -open;"))
-    content = Page(page(StateSpace(task), ["lift"])).content
+    content = Page(render_page(StateSpace(task), ["lift"])).content
     assert content["steps"][1]["witnesses"] == ["saw", "saw"]  # though by then it is open
 
 
 def test_a_goal_is_told_in_parts() -> None:
     task = parse_mastar(COIN)
     both = replace(task, goal=(and_(fluent("open"), believes("a", and_(fluent("open"), fluent("tail")))),))
-    content = Page(page(StateSpace(both), ["lift", "look"])).content
+    content = Page(render_page(StateSpace(both), ["lift", "look"])).content
     assert content["goal"] == ["open", "B(a, open)", "B(a, tail)"]
     assert [step["reached"] for step in content["steps"]] == [[False] * 3, [True, True, False], [True] * 3]
 
@@ -113,7 +113,7 @@ def test_views_are_nested_twice_where_there_is_little_to_tell() -> None:
     def depth(view: dict[str, list[dict[str, list[object]]]]) -> int:
         return 1 + depth(view["nested"][0]) if view["nested"] else 0  # type: ignore[arg-type]
 
-    pages = [page(StateSpace(domain_problem("coin_in_the_box", agents=agents)), []) for agents in (3, 7)]
+    pages = [render_page(StateSpace(domain_problem("coin_in_the_box", agents=agents)), []) for agents in (3, 7)]
     assert [depth(Page(text).content["steps"][0]["view"]) for text in pages] == [2, 1]
 
 
@@ -128,7 +128,7 @@ def test_names_cannot_end_the_page_early() -> None:
         initial=estate,
         goal=(fluent(name),),
     )
-    text = page(StateSpace(task), [name])
+    text = render_page(StateSpace(task), [name])
     found = Page(text)
     assert not any(one["tag"] == "b" for one in found.attributes)
     content = found.content
@@ -138,7 +138,7 @@ def test_names_cannot_end_the_page_early() -> None:
 
 def test_large_e_states_are_told_by_agent() -> None:
     plan = ["ask_c1", "ask_c2", "ask_c3"]
-    text = page(StateSpace(load_problem("active_muddy_child/amc_09_09_muddy")), plan)
+    text = render_page(StateSpace(load_problem("active_muddy_child/amc_09_09_muddy")), plan)
     steps = Page(text).content["steps"]
     assert [step["worlds"] for step in steps] == [511, 510, 508, 504]
     assert [step["picture"] for step in steps] == [None] * 4
@@ -166,12 +166,12 @@ def test_show_writes_the_page_or_draws_the_end(
     assert Path("plan.html").read_text(encoding="utf-8") == coin.replace("&lt;string&gt;", "coin")
     assert main(["show", "coin.txt", name, "out=plan.dot"]) == 0
     space = StateSpace(parse_mastar(COIN))
-    assert Path("plan.dot").read_text(encoding="utf-8") == dot(space.model(walk(space, PLAN)[-1]))
+    assert Path("plan.dot").read_text(encoding="utf-8") == format_dot(space.model(walk(space, PLAN)[-1]))
 
 
 def test_a_policy_holds_every_branch_once() -> None:
     policy = find_strong(muddy_robots(3))
-    steps = Page(policy_page(StateSpace(policy.task, consistent_beliefs=True), policy.act)).content["steps"]
+    steps = Page(render_policy_page(StateSpace(policy.task, consistent_beliefs=True), policy.act)).content["steps"]
     followers = {step["action"]: [steps[number]["action"] for number in step["next"]] for step in steps}
     assert followers[None] == ["announce"]
     assert followers["announce"] == ["bell: yes", "bell: no"]

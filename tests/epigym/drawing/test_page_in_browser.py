@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from epigym.drawing.page import policy_page, write_page
+from epigym.drawing.page import render_policy_page, write_page
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     for name, (load, plan) in PROBLEMS.items():
         write_page(StateSpace(load()), plan, folder / f"{name}.html")
-    (folder / "toss.html").write_text(policy_page(StateSpace(tossing()), lambda _: "toss"))
+    (folder / "toss.html").write_text(render_policy_page(StateSpace(tossing()), lambda _: "toss"))
     find_strong(muddy_robots(3)).write(folder / "robots.html")
     return folder
 

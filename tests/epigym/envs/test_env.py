@@ -274,6 +274,6 @@ def test_a_problem_file_becomes_an_environment(tmp_path: Path) -> None:
 def test_rendering() -> None:
     assert coin().render() is None
     env = coin(render_mode="svg")
-    assert env.render() == drawing.svg(env.model())
+    assert env.render() == drawing.render_svg(env.model())
     pixels = coin(render_mode="rgb_array").render()
     assert (pixels.shape, pixels.dtype) == ((720, 960, 3), np.uint8)

@@ -13,7 +13,7 @@ from typing import TypeVar
 import pytest
 
 from epigym import _core
-from epigym.drawing.page import page
+from epigym.drawing.page import render_page
 from epigym.encoding.encoder import make_encoder
 from epigym.encoding.identifiers import Bitmask, Hash, Map
 from epigym.encoding.relational import Relational
@@ -147,7 +147,7 @@ def test_a_task_with_all_levels(name: str, make: Callable[[Formula], Task], tmp_
         signature(task)
         may_reach_goal(task)
         symmetries(task)
-        page(space, [])
+        render_page(space, [])
         for form in ("compact", "json")[: 1 + (name != "actually")]:
             save(task, tmp_path / "task.json", form)
             try:

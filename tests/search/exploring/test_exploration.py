@@ -149,7 +149,7 @@ def test_steps_are_those_of_the_page_and_drawn_once(monkeypatch: pytest.MonkeyPa
     steps = [*found.steps(["open_a", "peek_a"])]
     assert [step["action"] for step in steps] == [None, "open_a", "peek_a"]
     assert [step["worlds"] for step in steps] == [2, 4, 3]
-    monkeypatch.setattr("epigym.drawing.page.svg", None)  # whoever draws now fails
+    monkeypatch.setattr("epigym.drawing.page.render_svg", None)  # whoever draws now fails
     assert [*found.steps(["open_a", "peek_a"])] == steps
     assert [*found.steps(["open_a"])] == steps[:2]
 

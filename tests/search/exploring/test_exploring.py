@@ -20,7 +20,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import create_environ, run_wsgi_app
 
-from epigym.drawing.page import page
+from epigym.drawing.page import render_page
 from epigym.errors import UsageError
 from epigym.language import parse_mastar
 from epigym.problem import load_problem
@@ -65,7 +65,7 @@ def error(text: str) -> str:
 
 def test_the_page_has_the_steps_of_its_address(coin: FlaskClient) -> None:
     text = coin.get("/?after=open_a,peek_a").text
-    expected = Page(page(StateSpace(load_problem("coin_in_the_box/pl_7")), ["open_a", "peek_a"])).content
+    expected = Page(render_page(StateSpace(load_problem("coin_in_the_box/pl_7")), ["open_a", "peek_a"])).content
     assert Page(text).content == expected
     assert Page(coin.get("/").text).content["steps"] == expected["steps"][:1]
 

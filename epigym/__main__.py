@@ -9,7 +9,7 @@ from pathlib import Path
 
 import epigym
 from epigym.cli.codes import ExitCode, fail
-from epigym.cli.help import doors, listing
+from epigym.cli.help import format_listing, list_commands
 from epigym.config.packages import check_place
 from epigym.errors import EpigymError, UsageError
 from epigym.names import unknown
@@ -21,12 +21,13 @@ _OTHERS = {"show": "epigym.cli.show", "convert": "epigym.cli.convert", "domains"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command by its name; its exit code."""
     name, *rest = (sys.argv[1:] if arguments is None else arguments) or _HELP
-    commands = {door.partition(".")[2]: door for door in (*doors("search"), *doors("learn"))} | _OTHERS
+    modules = [*list_commands("search"), *list_commands("learn")]
+    commands = {module.partition(".")[2]: module for module in modules} | _OTHERS
     if name == "--version":
         print(f"epigym {epigym.__version__}")
         return ExitCode.SUCCESS
     if name in _HELP:
-        print(listing(commands))
+        print(format_listing(commands))
         return ExitCode.SUCCESS
     try:
         if name not in commands:

@@ -76,8 +76,8 @@ def test_every_library_that_is_imported_is_declared() -> None:
 @pytest.mark.slow
 def test_what_is_not_about_learning_or_pictures_is_imported_without_extras(tmp_path: Path) -> None:
     modules = {name_of(path.relative_to(ROOT)) for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
-    doors = {name for name in modules if name.startswith("learn.") and name.count(".") == 1}
-    light_modules = {name for name in modules if not name.startswith("learn.")} | doors | IN_LEARN
+    commands = {name for name in modules if name.startswith("learn.") and name.count(".") == 1}
+    light_modules = {name for name in modules if not name.startswith("learn.")} | commands | IN_LEARN
     needed = sorted(light_modules - PICTURES - AGENTS - SERVED)
     (tmp_path / "imports.py").write_text("\n".join(f"import {name}" for name in needed))
     ended = lightly("imports", cwd=tmp_path)

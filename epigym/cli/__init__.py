@@ -14,4 +14,4 @@ def _say_briefly(kind: type[BaseException], error: BaseException, traceback: Tra
         sys.__excepthook__(kind, error, traceback)
 
 
-sys.excepthook = _say_briefly  # only doors import this package, and before anything that takes long
+sys.excepthook = _say_briefly  # only commands import this package, before slow imports

@@ -18,33 +18,33 @@ from epigym.config.packages import PLACE
 _CONF = PLACE / "conf"
 
 
-def doors(room: str) -> list[str]:
+def list_commands(package: str) -> list[str]:
     """The modules of the commands of `learn` or `search`, such as `search.solve`."""
-    return [f"{room}.{module.name}" for module in iter_modules([str(PLACE / room)]) if not module.ispkg]
+    return [f"{package}.{module.name}" for module in iter_modules([str(PLACE / package)]) if not module.ispkg]
 
 
-def summary(module: str) -> str:
+def read_summary(module: str) -> str:
     """The first line of a module's docstring."""
-    return _docstring(module).partition("\n")[0]
+    return _read_docstring(module).partition("\n")[0]
 
 
-def listing(commands: dict[str, str]) -> str:
+def format_listing(commands: dict[str, str]) -> str:
     """The commands below each other, by name and module, each with a line about it."""
     width = max(map(len, commands))
-    return "\n".join(f"  epigym {name:<{width}}  {summary(module)}" for name, module in commands.items())
+    return "\n".join(f"  epigym {name:<{width}}  {read_summary(module)}" for name, module in commands.items())
 
 
-def page(door: str) -> str:
+def format_help(command: str) -> str:
     """The help of a command: what it does, examples, its values with their comments, its groups, the exit codes."""
-    name = door.rpartition(".")[2]
-    entries = list(defaults(name))
+    name = command.rpartition(".")[2]
+    entries = list(list_defaults(name))
     files = [name, *reversed([entry for entry in entries if isinstance(entry, str)])]
-    values = [line for file in files for line in read(file)[1]]
-    groups = [_group(*one) for entry in entries if isinstance(entry, dict) for one in entry.items()]
+    values = [line for file in files for line in read_config(file)[1]]
+    groups = [_format_group(*one) for entry in entries if isinstance(entry, dict) for one in entry.items()]
     codes = [f"{code.value:>3}  {code.meaning}" for code in ExitCode]
     parts = {
-        "": [_docstring(door)],
-        "Examples": read(name)[0],
+        "": [_read_docstring(command)],
+        "Examples": read_config(name)[0],
         "Values (name=value)": values,
         "Groups (group=option)": groups,
         "Several runs": ["-m runs the command once for each of name=value,value; --hydra-help shows more"],
@@ -55,7 +55,7 @@ def page(door: str) -> str:
     return "\n\n".join(texts)
 
 
-def _docstring(module: str) -> str:
+def _read_docstring(module: str) -> str:
     """The docstring of a module, which is not imported."""
     spec = find_spec(module)
     assert spec is not None
@@ -63,23 +63,23 @@ def _docstring(module: str) -> str:
     return ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
 
 
-def defaults(name: str) -> Iterator[str | dict[str, str | None]]:
+def list_defaults(name: str) -> Iterator[str | dict[str, str | None]]:
     """What a configuration file is composed of, and what its files are composed of in turn."""
     content = cast(dict[str, Any], OmegaConf.to_container(OmegaConf.load(_CONF / f"{name}.yaml")))
     for entry in content.get("defaults", []):
         if entry != "_self_":
-            yield from defaults(entry) if isinstance(entry, str) else ()
+            yield from list_defaults(entry) if isinstance(entry, str) else ()
             yield entry
 
 
-def read(name: str) -> tuple[list[str], list[str]]:
+def read_config(name: str) -> tuple[list[str], list[str]]:
     """The comments at the head of a configuration file, and the lines of its values."""
     lines = (_CONF / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
     head = next((number for number, line in enumerate(lines) if not line.startswith("#")), len(lines))
-    return [line.removeprefix("#").strip() for line in lines[:head]], list(_values(lines[head:]))
+    return [line.removeprefix("#").strip() for line in lines[:head]], list(_list_values(lines[head:]))
 
 
-def _values(lines: list[str]) -> Iterator[str]:
+def _list_values(lines: list[str]) -> Iterator[str]:
     """The lines but those of the keys `defaults` and `hydra`, which say how Hydra works."""
     ours = True
     for line in lines:
@@ -89,6 +89,6 @@ def _values(lines: list[str]) -> Iterator[str]:
             yield line
 
 
-def _group(name: str, option: str | None) -> str:
+def _format_group(name: str, option: str | None) -> str:
     options = ", ".join(sorted(file.stem for file in (_CONF / name).glob("*.yaml")))
     return f"{name}: {options}" + (f" (default {option})" if option else "")

@@ -25,7 +25,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import ConfigTypeError, OmegaConfBaseException
 
 from epigym.cli.codes import ExitCode, fail, warning
-from epigym.cli.help import page
+from epigym.cli.help import format_help
 from epigym.cli.settings import Settings, read
 from epigym.cli.words import hydra_words
 from epigym.config.packages import PLACE, check_place, extras, missing
@@ -36,7 +36,7 @@ S = TypeVar("S", bound=Settings)
 SLURM, LOCAL = "hydra/launcher=slurm", "hydra/launcher=local"
 
 
-def run(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> NoReturn:
+def run(task: Callable[[S], ExitCode | None], settings: type[S], command: str) -> NoReturn:
     """Run `task` with the settings of the command line, and exit with the code that says how it ended.
 
     Whatever goes wrong is one line on standard error; `debug=true` shows the traceback. In a multirun only errors
@@ -45,14 +45,14 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> N
     Args:
         task: what the command does, from its settings to an exit code; None is success.
         settings: what its configuration is checked against before it is called.
-        door: the module, such as `search.solve`, whose configuration is `conf/solve.yaml`.
+        command: the module, such as `search.solve`, whose configuration is `conf/solve.yaml`.
     """
     if task.__module__ == "__main__":  # the same by a name under which other processes find them
-        module = import_module(door)
+        module = import_module(command)
         task, settings = getattr(module, task.__name__), getattr(module, settings.__name__)
     arguments = sys.argv[1:]
     if not {"-h", "--help"}.isdisjoint(arguments):
-        print(page(door))
+        print(format_help(command))
         sys.exit(ExitCode.SUCCESS)
     is_terminated = False
 
@@ -69,11 +69,11 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> N
         sys.argv[1:] = _read(arguments, settings)
         with extras():
             gc.freeze()  # nothing imported is garbage: no collection, not even the last one, looks through it
-            code = _composed(task, settings, door)
+            code = _run_composed(task, settings, command)
     except (Exception, KeyboardInterrupt) as error:
         if "debug=true" in arguments:
             raise
-        code = fail(_explained(error, settings))
+        code = fail(_suggest(error, settings))
         if is_terminated and code is ExitCode.INTERRUPTED:
             code = ExitCode.TERMINATED
     sys.exit(code)
@@ -102,7 +102,7 @@ def _has_plugin(launcher: str) -> bool:
         return False
 
 
-def _composed(task: Callable[[S], ExitCode | None], settings: type[S], door: str) -> ExitCode:
+def _run_composed(task: Callable[[S], ExitCode | None], settings: type[S], command: str) -> ExitCode:
     """Compose the configuration and call the task; its exit code."""
     code: ExitCode | None = None
     failure: Exception | None = None
@@ -118,14 +118,14 @@ def _composed(task: Callable[[S], ExitCode | None], settings: type[S], door: str
             failure = error
         return None
 
-    job.__module__ = door  # names the job after the door
-    hydra.main(version_base="1.3", config_path=str(PLACE / "conf"), config_name=door.rpartition(".")[2])(job)()
+    job.__module__ = command  # names the job after the command
+    hydra.main(version_base="1.3", config_path=str(PLACE / "conf"), config_name=command.rpartition(".")[2])(job)()
     if failure is not None:
         raise failure
     return code or ExitCode.SUCCESS
 
 
-def _explained(error: BaseException, settings: type[Any]) -> BaseException:
+def _suggest(error: BaseException, settings: type[Any]) -> BaseException:
     """What composing a configuration ran into, as an error that suggests what was meant or names what is missing."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, option = error.missing_cfg_file.rpartition("/")

@@ -78,8 +78,8 @@ def render_steps(
 
     Args:
         task: the problem.
-        steps: `encode_start`, and an `encode_step` for each action. After a step the next one follows, or the first one of the
-            numbers in its `next`, if it has that; the others can be chosen.
+        steps: `encode_start`, and an `encode_step` for each action. After a step the next one follows, or the first of
+            the numbers in its `next`, if it has that; the others can be chosen.
         style: more rules of CSS.
         panel: more sections, as HTML, between the e-state and the goal.
         more: what stands at the end of the page, as HTML; scripts find the `data` there, and the event `shown` tells

@@ -26,21 +26,21 @@ def main() -> None:
 
 def describe() -> str:
     """The generated part of the page: settings that commands share, each command, and the groups."""
-    commands = [*pages.doors("learn"), *pages.doors("search"), "epigym.cli.show", "epigym.cli.convert"]
+    commands = [*pages.list_commands("learn"), *pages.list_commands("search"), "epigym.cli.show", "epigym.cli.convert"]
     parts = ["## Settings of several commands", _table(*SHARED)]
     for module in commands:
         name = module.rpartition(".")[2]
         if (PLACE / "conf" / f"{name}.yaml").exists():
             title = f"epigym {name}" if module.startswith("epigym") else f"python -m {module}"
-            groups = [entry for entry in pages.defaults(name) if isinstance(entry, dict)]
+            groups = [entry for entry in pages.list_defaults(name) if isinstance(entry, dict)]
             options = [f"`{group}={option}`" for entry in groups for group, option in entry.items()]
-            parts += [f"## {title}", _escape(pages.summary(module)), _table(name)]
+            parts += [f"## {title}", _escape(pages.read_summary(module)), _table(name)]
             parts += [f"Groups: {', '.join(options).replace('=None', '=')}."] if options else []
     return "\n\n".join(["", *parts, "## Groups", _groups(), ""])
 
 
 def _table(*names: str) -> str:
-    settings = (setting for name in names for setting in _settings(pages.read(name)[1]))
+    settings = (setting for name in names for setting in _settings(pages.read_config(name)[1]))
     rows = (f"| `{name}` | `{default}` | {_escape(meaning)} |" for name, default, meaning in settings)
     return "\n".join(["| setting | default | meaning |", "| --- | --- | --- |", *rows])
 
@@ -63,7 +63,7 @@ def _groups() -> str:
     rows = ["| group | option | settings |", "| --- | --- | --- |"]
     for folder in sorted(path for path in (PLACE / "conf").iterdir() if path.is_dir() and "__" not in path.name):
         for file in sorted(folder.glob("*.yaml")):
-            settings = _settings(pages.read(f"{folder.name}/{file.stem}")[1])
+            settings = _settings(pages.read_config(f"{folder.name}/{file.stem}")[1])
             text = ", ".join(f"`{name}` `{default}`" for name, default, _ in settings)
             rows.append(f"| `{folder.name}` | `{file.stem}` | {text} |")
     return "\n".join(rows)

@@ -20,7 +20,7 @@ import pytest
 
 from epigym.__main__ import main
 from epigym.cli.codes import ExitCode, line
-from epigym.cli.help import doors, page
+from epigym.cli.help import format_help, list_commands
 from epigym.cli.logs import RunLog
 from epigym.cli.runner import run
 from epigym.cli.settings import Settings
@@ -30,8 +30,8 @@ from search.solve import Solve
 from tests.helpers.commands import settings_of
 from tests.helpers.tasks import COIN
 
-DOORS = [door for room in ("learn", "search") for door in doors(room) if door != "search.competition"]
-DOORS += ["epigym.cli.show", "epigym.cli.convert"]
+COMMANDS = [name for package in ("learn", "search") for name in list_commands(package) if name != "search.competition"]
+COMMANDS += ["epigym.cli.show", "epigym.cli.convert"]
 Outcome = tuple[int, str, str]
 Call = Callable[..., Outcome]
 
@@ -61,9 +61,9 @@ def test_a_full_disk_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch) ->
     assert "No space left on device" in errors
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, door: str) -> None:
-    code, _, errors = call(door.rpartition(".")[2], "debug=7")  # by the settings, after Hydra has composed them
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, command: str) -> None:
+    code, _, errors = call(command.rpartition(".")[2], "debug=7")  # by the settings, after Hydra has composed them
     assert (code, errors.count("\n")) == (ExitCode.USAGE, 1)
     assert [path.name for path in tmp_path.iterdir()] == ["coin.txt"]
 
@@ -188,12 +188,12 @@ def test_a_package_that_hides_ours_is_named(tmp_path: Path, monkeypatch: pytest.
         check_place(name)
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_help_tells_everything_about_a_command(door: str) -> None:
-    text, module = page(door), import_module(door)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_tells_everything_about_a_command(command: str) -> None:
+    text, module = format_help(command), import_module(command)
     assert text.startswith(module.__doc__.strip())
-    assert re.search(rf"\n  (python -m|epigym) ({re.escape(door)}|{door.rpartition('.')[2]}) ", text)
-    for name in {entry.name for entry in fields(settings_of(door))} - {
+    assert re.search(rf"\n  (python -m|epigym) ({re.escape(command)}|{command.rpartition('.')[2]}) ", text)
+    for name in {entry.name for entry in fields(settings_of(command))} - {
         "suffix",
         "per_domain",
     }:  # which the group `size` holds
@@ -204,7 +204,7 @@ def test_help_tells_everything_about_a_command(door: str) -> None:
 
 
 def test_help_lists_the_groups_of_its_command_only() -> None:
-    groups = page("learn.train").partition("Groups")[2]
+    groups = format_help("learn.train").partition("Groups")[2]
     assert "\n  encoding: bitmask, hash, map, relational (default hash)\n" in groups
     assert "\n  recipe: L0, L1, L2, alone, no_rounds, no_worlds, paper, ranking, regression\n" in groups
     assert "agent" not in groups
@@ -214,7 +214,7 @@ def test_commands_answer_without_torch(tmp_path: Path) -> None:
     code = "\n".join(
         [
             "import sys",
-            *(f"import {door}" for door in DOORS),
+            *(f"import {command}" for command in COMMANDS),
             "sys.argv = ['train', 'trainer.max_epochs=abc', 'hydra.run.dir=.', 'hydra/job_logging=none']",
             "try: learn.train.main()",
             "except SystemExit as stop: print(stop.code)",
@@ -227,7 +227,7 @@ def test_commands_answer_without_torch(tmp_path: Path) -> None:
 
 def test_one_command_has_all_the_others(call: Call) -> None:
     names = {line.split()[1] for line in call("--help")[1].splitlines()}
-    assert names == {door.rpartition(".")[2] for door in DOORS} | {"competition", "domains"}
+    assert names == {command.rpartition(".")[2] for command in COMMANDS} | {"competition", "domains"}
     assert "grapevine" in call("domains", "list")[1]
     code, output, _ = call("validate", "coin.txt", "plan=lift,look")
     assert (code, output.startswith("not valid: ")) == (ExitCode.INVALID_PLAN, True)
@@ -247,7 +247,7 @@ def test_exit_codes_follow_the_kind_of_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("door", "module"),
+    ("command", "module"),
     [
         ("epigym show grapevine", "hydra"),
         ("search.solve", "hydra"),
@@ -255,10 +255,10 @@ def test_exit_codes_follow_the_kind_of_an_error() -> None:
         ("learn.train", "hydra"),
     ],
 )
-def test_ctrl_c_while_a_command_imports_is_one_line(door: str, module: str, tmp_path: Path) -> None:
+def test_ctrl_c_while_a_command_imports_is_one_line(command: str, module: str, tmp_path: Path) -> None:
     (tmp_path / f"{module}.py").write_text("raise KeyboardInterrupt\n")
     stopped = subprocess.run(
-        [sys.executable, "-m", *door.split()], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-m", *command.split()], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (stopped.stdout, stopped.stderr) == ("", "error: interrupted\n")
     assert stopped.returncode == -signal.SIGINT  # which a shell calls 130

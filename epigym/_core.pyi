@@ -20,7 +20,7 @@ RELATIONS: int = 28
 class Disagreement(Exception):
     pass
 
-class Collapse(Exception):
+class InconsistentBeliefs(Exception):
     pass
 
 class Inapplicable(Exception):
@@ -43,7 +43,7 @@ class Space:
         """
 
     @property
-    def relaxed(self) -> tuple[int, int]:
+    def relaxations(self) -> tuple[int, int]:
         """Relaxations computed so far, and the size of each."""
 
     def use_symmetries(self, symmetries: Sequence[tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]], Sequence[tuple[int, int]]]]) -> None:
@@ -78,7 +78,7 @@ class Query:
 
     def holds(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
 
-def hold_each(queries: Sequence[Query], of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
+def evaluate_queries(queries: Sequence[Query], of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
     """Whether all formulas of one query each hold in e-states."""
 
 class Relaxation:
@@ -94,14 +94,14 @@ class Relaxation:
         """Nodes and edges."""
 
     @property
-    def evaluated(self) -> int:
+    def evaluations(self) -> int:
         """How often costs were computed."""
 
     def evaluate(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]: ...
 
-    def added(self, id: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+    def find_added_facts(self, id: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
 
-    def landmarks(self, id: int) -> tuple[list[int], list[int], list[tuple[int, int]]]: ...
+    def find_landmarks(self, id: int) -> tuple[list[int], list[int], list[tuple[int, int]]]: ...
 
 class FeatureTables:
     """The types of everything in a task under a goal."""
@@ -126,7 +126,7 @@ class RelationalGraphs:
     def graphs(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """The arrays of a `GraphBatch`: the graphs of e-states."""
 
-    def without_worlds(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    def build_without_worlds(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
         The arrays of a `GraphBatch`: one graph of objects, the goal and facts.
         """
@@ -163,7 +163,7 @@ class WorldLabels:
 
     def describe(self, first: int, fluents: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]: ...
 
-def kinds_of_states() -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+def list_state_kinds() -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """The kind of a node in each state, which are told apart over all kinds."""
 
 def graphs(rows: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], identifiers: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], goals: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]], goal_of: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:

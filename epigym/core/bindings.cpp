@@ -83,9 +83,9 @@ public:
     }
 
     // Relaxations computed so far, and the size of each.
-    std::pair<std::uint64_t, std::size_t> relaxed() {
+    std::pair<std::uint64_t, std::size_t> count_relaxations() {
         return locked([&](Space&) {
-            return relaxation_ ? std::pair(relaxation_->evaluated(), relaxation_->size()) : std::pair(std::uint64_t{0}, std::size_t{0});
+            return relaxation_ ? std::pair(relaxation_->evaluations(), relaxation_->size()) : std::pair(std::uint64_t{0}, std::size_t{0});
         });
     }
 
@@ -205,7 +205,7 @@ std::vector<Symmetry> to_symmetries(const SymmetryLists& lists) {
 }
 
 // Whether all formulas of one query each hold in e-states.
-auto hold_each(const std::vector<SharedQuery*>& queries, const Ids& of, const Ids& ids) {
+auto evaluate_queries(const std::vector<SharedQuery*>& queries, const Ids& of, const Ids& ids) {
     const std::size_t count = ids.shape(0);
     const auto is_wrong = [&](const SharedQuery* query) { return query == nullptr || &query->owner != &queries[0]->owner; };
     if (of.shape(0) != count || std::ranges::any_of(queries, is_wrong) ||
@@ -423,15 +423,15 @@ NB_MODULE(_core, m) {
     m.attr("RELATIONS") = static_cast<std::uint32_t>(kEdgeRelations);
 
     static nb::object disagreement = nb::exception<Disagreement>(m, "Disagreement");
-    static nb::object collapse = nb::exception<Collapse>(m, "Collapse");
+    static nb::object inconsistent_beliefs = nb::exception<InconsistentBeliefs>(m, "InconsistentBeliefs");
     static nb::object inapplicable = nb::exception<Inapplicable>(m, "Inapplicable");
     nb::register_exception_translator([](const std::exception_ptr& error, void*) {
         try {
             std::rethrow_exception(error);
         } catch (const Disagreement& e) {
             PyErr_SetObject(disagreement.ptr(), nb::make_tuple(e.action, e.agent).ptr());
-        } catch (const Collapse& e) {
-            PyErr_SetObject(collapse.ptr(), nb::make_tuple(e.agent, e.action).ptr());
+        } catch (const InconsistentBeliefs& e) {
+            PyErr_SetObject(inconsistent_beliefs.ptr(), nb::make_tuple(e.agent, e.action).ptr());
         } catch (const Inapplicable& e) {
             PyErr_SetObject(inapplicable.ptr(), nb::make_tuple(e.state, e.action).ptr());
         }
@@ -457,7 +457,7 @@ NB_MODULE(_core, m) {
         .def_prop_ro("generated",
                      [](SharedSpace& self) { return self.locked([](Space& space) { return space.generated(); }); },
                      "Successors computed so far, and the worlds of the e-states that each was computed from.")
-        .def_prop_ro("relaxed", &SharedSpace::relaxed, "Relaxations computed so far, and the size of each.")
+        .def_prop_ro("relaxations", &SharedSpace::count_relaxations, "Relaxations computed so far, and the size of each.")
         .def(
             "use_symmetries",
             [](SharedSpace& self, const SymmetryLists& lists) {
@@ -551,7 +551,7 @@ NB_MODULE(_core, m) {
             },
             "ids"_a);
 
-    m.def("hold_each", &hold_each, "queries"_a, "of"_a, "ids"_a, "Whether all formulas of one query each hold in e-states.");
+    m.def("evaluate_queries", &evaluate_queries, "queries"_a, "of"_a, "ids"_a, "Whether all formulas of one query each hold in e-states.");
 
     nb::class_<SharedRelaxation>(m, "Relaxation", "The delete relaxation of a space's task, one for each space.")
         .def(nb::init<SharedSpace&>(), "space"_a, nb::keep_alive<1, 2>())
@@ -564,8 +564,8 @@ NB_MODULE(_core, m) {
             "What the nodes stand for: formulas, and the number of each node's.")
         .def_prop_ro("size", [](const SharedRelaxation& self) { return self.relaxation.size(); }, "Nodes and edges.")
         .def_prop_ro(
-            "evaluated",
-            [](SharedRelaxation& self) { return self.owner.locked([&](Space&) { return self.relaxation.evaluated(); }); },
+            "evaluations",
+            [](SharedRelaxation& self) { return self.owner.locked([&](Space&) { return self.relaxation.evaluations(); }); },
             "How often costs were computed.")
         .def(
             "evaluate",
@@ -581,15 +581,15 @@ NB_MODULE(_core, m) {
             },
             "ids"_a)
         .def(
-            "added",
+            "find_added_facts",
             [](SharedRelaxation& self, StateId id) {
-                return to_numpy(self.owner.locked([&](Space&) { return self.relaxation.added(id); }));
+                return to_numpy(self.owner.locked([&](Space&) { return self.relaxation.find_added_facts(id); }));
             },
             "id"_a)
         .def(
-            "landmarks",
+            "find_landmarks",
             [](SharedRelaxation& self, StateId id) {
-                auto out = self.owner.locked([&](Space&) { return self.relaxation.landmarks(id); });
+                auto out = self.owner.locked([&](Space&) { return self.relaxation.find_landmarks(id); });
                 return std::make_tuple(out.goal, out.nodes, out.orders);
             },
             "id"_a);
@@ -662,11 +662,11 @@ NB_MODULE(_core, m) {
             },
             "ids"_a, "The arrays of a `GraphBatch`: the graphs of e-states.")
         .def(
-            "without_worlds",
+            "build_without_worlds",
             [](SharedGraphs& self) {
                 GraphLists out;
                 TypedGraph graph;
-                self.graphs.without_worlds(graph);
+                self.graphs.build_without_worlds(graph);
                 out.append(graph);
                 return std::move(out).arrays(self.graphs);
             },
@@ -723,7 +723,7 @@ NB_MODULE(_core, m) {
             "first"_a, "fluents"_a);
 
     m.def(
-        "kinds_of_states", [] { return to_numpy(std::vector<std::int64_t>(kKindOfState.begin(), kKindOfState.end())); },
+        "list_state_kinds", [] { return to_numpy(std::vector<std::int64_t>(kKindOfState.begin(), kKindOfState.end())); },
         "The kind of a node in each state, which are told apart over all kinds.");
     m.def("graphs", &graphs, "rows"_a, "labels"_a, "identifiers"_a, "goals"_a, "goal_of"_a,
           "Rows unrolled to graphs.");

@@ -87,7 +87,7 @@ void RelationalGraphs::add_places(std::uint32_t kind, std::uint32_t first, std::
     }
 }
 
-void RelationalGraphs::without_worlds(TypedGraph& out) const {
+void RelationalGraphs::build_without_worlds(TypedGraph& out) const {
     out.state.clear();
     out.place.clear();
     add_places(kObject, 0, goal_at_, out);

@@ -76,7 +76,7 @@ public:
 
     void build(StateId id, TypedGraph& out);  // throws std::out_of_range when the id is unknown
     // Objects, the goal as if nothing of it were true, and facts.
-    void without_worlds(TypedGraph& out) const;
+    void build_without_worlds(TypedGraph& out) const;
 
 private:
     static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};

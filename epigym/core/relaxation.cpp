@@ -136,7 +136,7 @@ void Relaxation::open_all(Truths& truths) {
 // node, if any, never becomes true. Where nearly all nodes are needed it costs less not to ask which; for some e-states.
 template <class Truths>
 void Relaxation::reach(Truths& truths, Node never) {
-    ++evaluated_;
+    ++evaluations_;
     never_ = never;
     queue_.clear();
     unreached_goals_ = data_.goal.size();
@@ -246,7 +246,7 @@ void Relaxation::evaluate(StateId id, Relaxed& out) {
     out.helpful_ptr.push_back(static_cast<std::int64_t>(out.helpful.size()));
 }
 
-std::vector<std::int32_t> Relaxation::added(StateId id) {
+std::vector<std::int32_t> Relaxation::find_added_facts(StateId id) {
     std::vector<std::int32_t> found;
     const bool reached = compute(id);
     if (reached)
@@ -277,7 +277,7 @@ std::vector<Relaxation::Node> Relaxation::parts(std::vector<Node> nodes, bool of
 
 // A node is a landmark if the goal is out of reach where it never becomes true. What is then within reach tells who
 // may add it first.
-Landmarks Relaxation::landmarks(StateId id) {
+Landmarks Relaxation::find_landmarks(StateId id) {
     std::vector<Node> candidates;
     Landmarks out{parts(data_.goal), {}, {}};
     std::vector<std::uint32_t> requiring(data_.kind.size());

@@ -56,12 +56,12 @@ public:
     // Nodes and edges between them.
     std::size_t size() const { return data_.kind.size() + data_.child.size() + data_.requirement.size(); }
     // How often costs were computed.
-    std::uint64_t evaluated() const { return evaluated_; }
+    std::uint64_t evaluations() const { return evaluations_; }
 
     // These throw std::out_of_range when an id is unknown.
     void evaluate(StateId id, Relaxed& out);
-    std::vector<std::int32_t> added(StateId id);  // facts that the relaxed plan adds, as nodes, ascending; not remembered
-    Landmarks landmarks(StateId id);
+    std::vector<std::int32_t> find_added_facts(StateId id);  // facts that the relaxed plan adds, as nodes, ascending; not remembered
+    Landmarks find_landmarks(StateId id);
 
 private:
     using Node = std::uint32_t;
@@ -130,7 +130,7 @@ private:
     std::vector<Status> all_open_;          // where the costs of all nodes are looked for
     std::vector<State> all_states_;         // the same
 
-    std::uint64_t evaluated_ = 0;
+    std::uint64_t evaluations_ = 0;
     std::vector<std::uint32_t> entry_of_;  // per e-state: its entry; 0: none
     std::vector<Entry> entries_;           // the first stands for none, the last tells where helpful actions end
     std::vector<std::int32_t> helpful_;

@@ -191,7 +191,7 @@ StateId Space::add(std::span<const std::uint8_t> packed) {
 StateId Space::intern(const PlainModel& plain) {
     const Model<Sparse> model = reachable_part(plain);
     if (consistent_beliefs_)
-        if (const auto agent = collapsed_agent(model)) throw Collapse(*agent);
+        if (const auto agent = collapsed_agent(model)) throw InconsistentBeliefs(*agent);
     Contraction<Sparse> contraction;
     Bytes packed;
     contraction.pack(model, packed);
@@ -258,7 +258,7 @@ StateId Space::successor(StateId id, ActionId action) {
     return workers_[0]->with_updater(bytes, [&](auto& updater) {
         if (!updater.applicable(action)) throw Inapplicable(id, action);
         if (consistent_beliefs_)
-            if (const auto agent = updater.collapsing(action)) throw Collapse(*agent, action);
+            if (const auto agent = updater.collapsing(action)) throw InconsistentBeliefs(*agent, action);
         packed_.clear();
         count(1, id);
         return updater.apply(action, packed_) == kUnchanged ? id : add(packed_);

@@ -29,8 +29,8 @@ struct TaskData {
 };
 
 // An agent believes everything in an e-state that the space leaves out: one that is given, or the successor by an action.
-struct Collapse : std::runtime_error {
-    explicit Collapse(std::uint32_t agent, std::optional<ActionId> action = std::nullopt)
+struct InconsistentBeliefs : std::runtime_error {
+    explicit InconsistentBeliefs(std::uint32_t agent, std::optional<ActionId> action = std::nullopt)
         : std::runtime_error("an agent believes everything"), agent(agent), action(action) {}
     std::uint32_t agent;
     std::optional<ActionId> action;
@@ -130,14 +130,14 @@ public:
     void expand(std::span<const StateId> ids, bool stop_at_goal, unsigned threads, Expansion& out);
     // Outcomes of the actions that expansions use, those left out one of whose outcomes is; never throws Disagreement.
     void outcomes(std::span<const StateId> ids, Outcomes& out);
-    StateId successor(StateId id, ActionId action);                 // throws Inapplicable and Collapse
+    StateId successor(StateId id, ActionId action);                 // throws Inapplicable and InconsistentBeliefs
     void applicable(StateId id, std::uint8_t* out);                 // [actions]
     void allowed(StateId id, std::uint8_t* out);                    // the same without those that lead to collapse
     void representatives(StateId id, std::int32_t* out);            // [actions]: the first of each one's orbit
     bool is_goal(StateId id) const { return packed(id) != nullptr && goal_[id] != 0; }
     World worlds(StateId id) const { return packed_worlds(packed(id)); }
     PlainModel model(StateId id) const;
-    StateId intern(const PlainModel& model);  // throws Collapse
+    StateId intern(const PlainModel& model);  // throws InconsistentBeliefs
     const std::uint8_t* packed(StateId id) const;
 
 private:

@@ -31,7 +31,7 @@ from epigym.task.formula import Formula
 MAX_WORLDS = _core.MAX_WORLDS
 """Worlds of an e-state that are nodes: the designated ones first, then the first in canonical order."""
 
-KIND_OF = _core.kinds_of_states()
+KIND_OF = _core.list_state_kinds()
 """int64[s]: the kind of a node in each of s states, which are told apart over all kinds."""
 KINDS = int(KIND_OF[-1]) + 1
 """Kinds of nodes."""
@@ -120,7 +120,7 @@ class RelationalEncoder:
 
     def without_worlds(self) -> GraphBatch:
         """One graph of the goal alone, with the objects and facts of the task."""
-        return GraphBatch(*self.core.without_worlds())
+        return GraphBatch(*self.core.build_without_worlds())
 
 
 def _colours(tables: FeatureTables) -> NDArray[np.uint64]:

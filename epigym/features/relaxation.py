@@ -95,7 +95,7 @@ class Relaxation:
 
         It grows by 0 for e-states that are remembered.
         """
-        return self._core.evaluated
+        return self._core.evaluations
 
     def __call__(self, ids: ArrayLike) -> Relaxed:
         """Relax e-states, int32[k]."""
@@ -106,7 +106,7 @@ class Relaxation:
 
         None where the relaxation does not reach the goal. They are computed anew by each call.
         """
-        return self._core.added(as_id(state))
+        return self._core.find_added_facts(as_id(state))
 
     def is_uninformative(self, state: int) -> bool:
         """Whether it does not reach the goal from an e-state, which is no proof that nothing does."""
@@ -118,7 +118,7 @@ class Relaxation:
         Source: Hoffmann, Porteous, Sebastia, "Ordered Landmarks in Planning" (JAIR 22, 2004). A formula is a landmark
         if the relaxation does not reach the goal without it, which finds all of them.
         """
-        goal, nodes, orders = self._core.landmarks(as_id(state))
+        goal, nodes, orders = self._core.find_landmarks(as_id(state))
         node_of: dict[Formula, int] = {}  # the node of a formula stands before the fact that is the formula's own
         for node in (*goal, *nodes):
             node_of.setdefault(self.facts[node], node)

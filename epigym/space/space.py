@@ -108,7 +108,7 @@ class StateSpace:
         self.symmetry, self.symmetries = False, list[Symmetry]()
         try:
             self.core = _core.Space(**pack_task(task), consistent_beliefs=consistent_beliefs)
-        except _core.Collapse as error:
+        except _core.InconsistentBeliefs as error:
             raise self._inconsistent_beliefs(error, "in the initial e-state") from None
         if symmetry:
             self.use_symmetries()
@@ -140,7 +140,7 @@ class StateSpace:
     @property
     def relaxed(self) -> tuple[int, int]:
         """Relaxations computed so far, and the size of each in nodes and edges, see `epigym.features.relaxation`."""
-        return self.core.relaxed
+        return self.core.relaxations
 
     def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int | None = None) -> Transitions:
         """All actions that are allowed in e-states, less those that symmetries make needless, and where they lead.
@@ -197,7 +197,7 @@ class StateSpace:
             return self.core.successors(as_ids(ids), as_ids(actions))
         except _core.Disagreement as error:
             raise self._disagreement(error) from None
-        except _core.Collapse as error:
+        except _core.InconsistentBeliefs as error:
             raise self._inconsistent_beliefs(error, f"after action {self.task.actions[error.args[1]].name!r}") from None
         except _core.Inapplicable as error:
             state, action = error.args
@@ -275,7 +275,7 @@ class StateSpace:
         KripkeModel(self.task.fluents, self.task.agents, state)  # checks the names
         try:
             return self.core.intern(pack_model(self.task.fluents, self.task.agents, state))
-        except _core.Collapse as error:
+        except _core.InconsistentBeliefs as error:
             raise self._inconsistent_beliefs(error, "in the e-state given") from None
 
     def _inconsistent_beliefs(self, error: Exception, where: str) -> InconsistentBeliefsError:
@@ -305,7 +305,7 @@ def hold_each(queries: Sequence[BoundQuery], of: ArrayLike, ids: ArrayLike) -> N
         ValueError: when there is not one query for each e-state, or they are of several spaces.
         IndexError: when an e-state is unknown.
     """
-    return _core.hold_each(list(queries), as_ids(of), as_ids(ids))
+    return _core.evaluate_queries(list(queries), as_ids(of), as_ids(ids))
 
 
 def as_ids(ids: ArrayLike) -> NDArray[np.int32]:

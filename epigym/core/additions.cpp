@@ -17,12 +17,12 @@ EventMask targets(const EventRelation& relation, EventMask sources) {
     return found;
 }
 
-std::optional<std::uint32_t> chosen_type(const AgentTypes& types, std::uint32_t agent) {
+std::optional<std::uint32_t> find_type(const AgentTypes& types, std::uint32_t agent) {
     const auto found = std::ranges::find(types, agent, &AgentType::agent);
     return found == types.end() ? std::nullopt : std::optional(found->relation);
 }
 
-AgentTypes with(AgentTypes types, AgentType type) {
+AgentTypes add_type(AgentTypes types, AgentType type) {
     types.push_back(type);
     return types;
 }
@@ -35,7 +35,7 @@ Additions::Additions(const ActionTable& table, FormulaStore& store, std::unorder
     for (const auto& conditions : table.observability) types_.push_back(types_of(conditions));
 }
 
-std::vector<FormulaId> Additions::guaranteed(ActionId action) const {
+std::vector<FormulaId> Additions::list_guaranteed(ActionId action) const {
     std::vector<FormulaId> found;
     for (auto event : table_->event_models[table_->actions[action].event_model].events)
         for (const Guarantee& guarantee : guarantees_[event]) found.push_back(guarantee.formula);
@@ -76,11 +76,11 @@ void Additions::guarantee_part(const Event& event, FormulaId part, Guarantees& o
             std::erase(others, alternative);
             const FormulaId condition = store_->conjunction(store_->negations(others));
             for (FormulaId piece : store.conjuncts(alternative))
-                if (store[store.unnegated(piece)].op == Op::Fluent && !is_overwritten(event, piece))
+                if (store[store.strip_negation(piece)].op == Op::Fluent && !is_overwritten(event, piece))
                     guarantee({piece, condition}, out);
         }
-    } else if (store[store.unnegated(part)].op != Op::Actually) {
-        for (FormulaId piece : store.conjuncts(store_->normal(part)))
+    } else if (store[store.strip_negation(part)].op != Op::Actually) {
+        for (FormulaId piece : store.conjuncts(store_->normal_form(part)))
             if (piece != store.constant(true) && piece != store.constant(false) && !is_overwritten(event, piece))
                 guarantee({piece, store.constant(true)}, out);
     }
@@ -96,7 +96,7 @@ void Additions::guarantee(const Guarantee& added, Guarantees& out) const {
 
 // Whether a literal is about a fluent that the event changes.
 bool Additions::is_overwritten(const Event& event, FormulaId formula) const {
-    const Formula& atom = (*store_)[store_->unnegated(formula)];
+    const Formula& atom = (*store_)[store_->strip_negation(formula)];
     return atom.op == Op::Fluent && std::ranges::find(event.effects, atom.fluent, &Effect::fluent) != event.effects.end();
 }
 
@@ -107,11 +107,11 @@ std::vector<Additions::Type> Additions::types_of(const std::vector<Observability
         if (known == types.end()) types.push_back({observability.relation, observability.condition});
         else known->condition = store_->disjunction({known->condition, observability.condition});
     }
-    for (Type& type : types) type.condition = store_->normal(type.condition);
+    for (Type& type : types) type.condition = store_->normal_form(type.condition);
     return types;
 }
 
-// Looks for the ways in which the events of one action add something.
+// Looks for the alternatives in which the events of one action add something.
 class Additions::Search {
 public:
     Search(const Additions& additions, const Action& action)
@@ -124,34 +124,35 @@ public:
     std::vector<Alternative> all(EventMask events, FormulaId formula, const AgentTypes& types) const {
         std::vector<Alternative> found{{types, {}}};
         for (; events != 0 && !found.empty(); events &= events - 1)
-            found = extended(found, static_cast<std::uint32_t>(std::countr_zero(events)), formula);
+            found = extend(found, static_cast<std::uint32_t>(std::countr_zero(events)), formula);
         return found;
     }
 
 private:
-    using Ways = std::vector<Alternative>;
+    using Alternatives = std::vector<Alternative>;
 
-    // The ways, in each of which an event is to add another formula as well.
-    Ways extended(const Ways& ways, std::uint32_t event, FormulaId formula) const {
-        Ways found;
-        for (const Alternative& way : ways) {
-            Ways further;
-            add(event, formula, way.types, further);
+    // The alternatives, in each of which an event is to add another formula as well.
+    Alternatives extend(const Alternatives& alternatives, std::uint32_t event, FormulaId formula) const {
+        Alternatives found;
+        for (const Alternative& alternative : alternatives) {
+            Alternatives further;
+            add(event, formula, alternative.types, further);
             for (Alternative& next : further) {
-                next.conditions.insert(next.conditions.begin(), way.conditions.begin(), way.conditions.end());
+                next.conditions.insert(next.conditions.begin(), alternative.conditions.begin(),
+                                       alternative.conditions.end());
                 found.push_back(std::move(next));
             }
         }
         return found;
     }
 
-    void add(std::uint32_t event, FormulaId id, const AgentTypes& types, Ways& out) const {
+    void add(std::uint32_t event, FormulaId id, const AgentTypes& types, Alternatives& out) const {
         add_guaranteed(event, id, types, out);
         const Formula& formula = (*store_)[id];
         switch (formula.op) {
             case Op::And: {
-                Ways found{{types, {}}};
-                for (FormulaId part : formula.children) found = extended(found, event, part);
+                Alternatives found{{types, {}}};
+                for (FormulaId part : formula.children) found = extend(found, event, part);
                 std::ranges::move(found, std::back_inserter(out));
                 break;
             }
@@ -167,7 +168,7 @@ private:
         }
     }
 
-    void add_guaranteed(std::uint32_t event, FormulaId id, const AgentTypes& types, Ways& out) const {
+    void add_guaranteed(std::uint32_t event, FormulaId id, const AgentTypes& types, Alternatives& out) const {
         const Guarantees& guarantees = additions_->guarantees_[model_->events[event]];
         for (const auto& [formula, condition] : std::ranges::equal_range(guarantees, id, {}, &Guarantee::formula)) {
             out.push_back({types, {}});
@@ -175,7 +176,7 @@ private:
         }
     }
 
-    void add_belief(std::uint32_t event, FormulaId belief, const AgentTypes& types, Ways& out) const {
+    void add_belief(std::uint32_t event, FormulaId belief, const AgentTypes& types, Alternatives& out) const {
         const Formula& formula = (*store_)[belief];
         for_types(formula.agents.front(), types, [&](std::uint32_t relation, const auto& chosen) {
             const EventMask considered = targets_of(relation, event);
@@ -183,55 +184,55 @@ private:
         });
     }
 
-    void add_common_belief(std::uint32_t event, FormulaId belief, const AgentTypes& types, Ways& out) const {
+    void add_common_belief(std::uint32_t event, FormulaId belief, const AgentTypes& types, Alternatives& out) const {
         const Formula& formula = (*store_)[belief];
-        for (const AgentTypes& chosen : choices(formula.agents, types)) {
+        for (const AgentTypes& chosen : list_choices(formula.agents, types)) {
             const EventMask reached = reach(event, formula.agents, chosen);
             if (reached != 0) append_below(belief, all(reached, formula.children.front(), chosen), out);
         }
     }
 
     // An agent considers an event possible that makes the opposite of the belief true.
-    void add_doubt(std::uint32_t event, FormulaId belief, const AgentTypes& types, Ways& out) const {
+    void add_doubt(std::uint32_t event, FormulaId belief, const AgentTypes& types, Alternatives& out) const {
         const auto agent = (*store_)[belief].agents.front();
-        const FormulaId opposite = store_->normal((*store_)[belief].children.front(), true);
+        const FormulaId opposite = store_->normal_form((*store_)[belief].children.front(), true);
         for_types(agent, types, [&](std::uint32_t relation, const auto& chosen) {
             for (EventMask left = targets_of(relation, event); left != 0; left &= left - 1) {
                 const auto possible = static_cast<std::uint32_t>(std::countr_zero(left));
                 const FormulaId precondition = additions_->table_->events[model_->events[possible]].precondition;
-                Ways found;
+                Alternatives found;
                 add(possible, opposite, chosen(), found);
                 const std::size_t first = out.size();
                 append_below(belief, std::move(found), out);
-                for (Alternative& way : std::span(out).subspan(first))
-                    way.conditions.insert(way.conditions.begin(),
+                for (Alternative& alternative : std::span(out).subspan(first))
+                    alternative.conditions.insert(alternative.conditions.begin(),
                                           {store_->considers_possible(agent, precondition), true});
             }
         });
     }
 
-    // Adds ways to add what stands below a B or C; their conditions are below it, too.
-    void append_below(FormulaId belief, Ways ways, Ways& out) const {
-        for (Alternative& way : ways) {
-            for (Condition& condition : way.conditions)
-                condition.formula = store_->believed(belief, condition.formula);
-            out.push_back(std::move(way));
+    // Adds alternatives to add what stands below a B or C; their conditions are below it, too.
+    void append_below(FormulaId belief, Alternatives alternatives, Alternatives& out) const {
+        for (Alternative& alternative : alternatives) {
+            for (Condition& condition : alternative.conditions)
+                condition.formula = store_->apply_belief(belief, condition.formula);
+            out.push_back(std::move(alternative));
         }
     }
 
     // Calls action(relation, chosen) for each type that an agent may have; chosen() are the types with this one.
     template <class Act>
     void for_types(std::uint32_t agent, const AgentTypes& types, Act&& act) const {
-        if (const auto known = chosen_type(types, agent)) {
+        if (const auto known = find_type(types, agent)) {
             act(*known, [&] { return types; });
             return;
         }
         for (const Type& type : types_of(agent))
-            act(type.relation, [&] { return with(types, {agent, type.relation}); });
+            act(type.relation, [&] { return add_type(types, {agent, type.relation}); });
     }
 
     // The types with one for each of some agents, that of the last one changing first.
-    std::vector<AgentTypes> choices(const std::vector<std::uint32_t>& agents, const AgentTypes& types) const {
+    std::vector<AgentTypes> list_choices(const std::vector<std::uint32_t>& agents, const AgentTypes& types) const {
         std::vector<AgentTypes> found{types};
         for (auto agent : agents) {
             std::vector<AgentTypes> longer;
@@ -247,7 +248,7 @@ private:
         EventMask reached = 0;
         for (EventMask border = EventMask{1} << event; border != 0;) {
             EventMask next = 0;
-            for (auto agent : agents) next |= targets(additions_->table_->relations[*chosen_type(types, agent)], border);
+            for (auto agent : agents) next |= targets(additions_->table_->relations[*find_type(types, agent)], border);
             border = next & ~reached;
             reached |= border;
         }
@@ -267,7 +268,7 @@ private:
     const EventModel* model_;
 };
 
-std::vector<Alternative> Additions::ways(ActionId action, EventMask events, FormulaId formula) const {
+std::vector<Alternative> Additions::find_alternatives(ActionId action, EventMask events, FormulaId formula) const {
     return Search(*this, table_->actions[action]).all(events, formula, {});
 }
 

@@ -39,10 +39,10 @@ public:
     Additions(const ActionTable& table, FormulaStore& store, std::unordered_set<FormulaId> doubts);
 
     // The formulas that some event of an action makes or leaves true; some may occur twice.
-    std::vector<FormulaId> guaranteed(ActionId action) const;
+    std::vector<FormulaId> list_guaranteed(ActionId action) const;
 
     // The ways in which all of some events of an action add a formula.
-    std::vector<Alternative> ways(ActionId action, EventMask events, FormulaId formula) const;
+    std::vector<Alternative> find_alternatives(ActionId action, EventMask events, FormulaId formula) const;
 
     // What gives an agent its type under an action, in normal form.
     FormulaId type_condition(ActionId action, const AgentType& type) const;

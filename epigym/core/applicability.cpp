@@ -12,7 +12,7 @@ ActionIndex::ActionIndex(const Formulas& formulas, const ActionTable& table) {
     std::vector<Literals> literals;
     std::map<Literal, std::size_t> uses;
     for (const Action& action : table.actions)
-        for (const Literal& literal : literals.emplace_back(required(formulas, table, action))) ++uses[literal];
+        for (const Literal& literal : literals.emplace_back(find_required(formulas, table, action))) ++uses[literal];
     for (Literals& list : literals)
         std::sort(list.begin(), list.end(), [&](const Literal& a, const Literal& b) {
             return uses[a] != uses[b] ? uses[a] > uses[b] : a < b;
@@ -21,7 +21,8 @@ ActionIndex::ActionIndex(const Formulas& formulas, const ActionTable& table) {
 }
 
 // The literals, ascending, that hold at every designated world whenever the action is applicable.
-ActionIndex::Literals ActionIndex::required(const Formulas& formulas, const ActionTable& table, const Action& action) {
+ActionIndex::Literals ActionIndex::find_required(const Formulas& formulas, const ActionTable& table,
+                                                 const Action& action) {
     const EventModel& model = table.event_models[action.event_model];
     Literals shared, of_event, both;
     bool is_first = true;
@@ -76,7 +77,7 @@ void ActionIndex::build(const std::vector<Literals>& required) {
             path.push_back(nodes_.size());
             nodes_.push_back({literals[depth], 0, k, k});
         }
-        (path.empty() ? always_ : nodes_[path.back()].last_action) = k + 1;
+        (path.empty() ? unconditional_ : nodes_[path.back()].last_action) = k + 1;
     }
     close(0);
 }

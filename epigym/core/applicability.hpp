@@ -20,8 +20,8 @@ public:
 
     // Writes the actions whose literals hold, in any order; holds(fluent, value) tells whether a literal does.
     template <class Holds>
-    void candidates(Holds&& holds, std::vector<ActionId>& out) const {
-        out.assign(actions_.begin(), actions_.begin() + always_);
+    void find_candidates(Holds&& holds, std::vector<ActionId>& out) const {
+        out.assign(actions_.begin(), actions_.begin() + unconditional_);
         for (std::size_t at = 0; at < nodes_.size();) {
             const Node& node = nodes_[at];
             if (!holds(node.literal.fluent, node.literal.value)) {
@@ -46,13 +46,13 @@ private:
         std::uint32_t first_action, last_action;  // those that need no other literal, into actions_
     };
 
-    static Literals required(const Formulas& formulas, const ActionTable& table, const Action& action);
+    static Literals find_required(const Formulas& formulas, const ActionTable& table, const Action& action);
     static void collect(const Formulas& formulas, FormulaId id, Literals& out);
     void build(const std::vector<Literals>& required);
 
     std::vector<Node> nodes_;
     std::vector<ActionId> actions_;
-    std::uint32_t always_ = 0;  // how many of actions_, at its start, need no literal
+    std::uint32_t unconditional_ = 0;  // how many of actions_, at its start, need no literal
 };
 
 }  // namespace epi

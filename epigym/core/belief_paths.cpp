@@ -18,49 +18,50 @@ BeliefPaths::BeliefPaths(const Formulas& formulas, std::uint32_t agents, const s
     for (std::uint32_t agent = 0; agent < agents; ++agent) paths_.push_back({kNone, agent});
     std::unordered_map<std::uint64_t, std::uint32_t> longer;  // by path and agent
     std::vector<double> sharing_path(agents), sharing_rest(formulas.size());
-    std::vector<Division> ways;
+    std::vector<Division> divisions;
     // Lists how a belief can be divided, the shortest path first.
-    const auto list_ways = [&](FormulaId belief) {
-        ways.clear();
-        for (FormulaId rest = belief; formulas.op[rest] == Op::Believes && ways.size() < kLongest;) {
+    const auto list_divisions = [&](FormulaId belief) {
+        divisions.clear();
+        for (FormulaId rest = belief; formulas.op[rest] == Op::Believes && divisions.size() < kLongest;) {
             const auto agent = formulas.agents(rest).front();
             std::uint32_t path = agent;
-            if (!ways.empty()) {
+            if (!divisions.empty()) {
                 const auto next = static_cast<std::uint32_t>(paths_.size());
-                const auto key = std::uint64_t{ways.back().path} << 32 | agent;
+                const auto key = std::uint64_t{divisions.back().path} << 32 | agent;
                 const auto [known, is_new] = longer.try_emplace(key, next);
                 if (is_new) {
-                    paths_.push_back({ways.back().path, agent});
+                    paths_.push_back({divisions.back().path, agent});
                     sharing_path.push_back(0);
                 }
                 path = known->second;
             }
             rest = formulas.children(rest).front();
-            ways.push_back({path, rest});
+            divisions.push_back({path, rest});
         }
     };
     std::vector<FormulaId> beliefs;
     std::ranges::copy_if(roots, std::back_inserter(beliefs), [&](FormulaId id) { return formulas.op[id] == Op::Believes; });
     for (FormulaId belief : beliefs) {
-        list_ways(belief);
-        for (const Division& way : ways) {
-            ++sharing_path[way.path];
-            ++sharing_rest[way.rest];
+        list_divisions(belief);
+        for (const Division& division : divisions) {
+            ++sharing_path[division.path];
+            ++sharing_rest[division.rest];
         }
     }
     for (FormulaId belief : beliefs) {
-        list_ways(belief);
+        list_divisions(belief);
         // Each set that is found counts as much as the part of it that is this formula's.
-        const auto rests = std::span(ways).first(ways.size() - (formulas.op[ways.back().rest] != Op::Believes));
+        const bool is_cut = formulas.op[divisions.back().rest] == Op::Believes;
+        const auto rests = std::span(divisions).first(divisions.size() - !is_cut);
         double cost = 0;
-        for (const Division& way : rests) cost += 1 / sharing_rest[way.rest];
+        for (const Division& division : rests) cost += 1 / sharing_rest[division.rest];
         double least = cost;
-        divisions_[belief] = ways.front();
-        for (std::size_t k = 1; k < ways.size(); ++k) {
-            cost += 1 / sharing_path[ways[k].path] - 1 / sharing_rest[ways[k - 1].rest];
+        divisions_[belief] = divisions.front();
+        for (std::size_t k = 1; k < divisions.size(); ++k) {
+            cost += 1 / sharing_path[divisions[k].path] - 1 / sharing_rest[divisions[k - 1].rest];
             if (cost < least) {
                 least = cost;
-                divisions_[belief] = ways[k];
+                divisions_[belief] = divisions[k];
             }
         }
     }

@@ -49,13 +49,13 @@ using ObservabilityLists = std::vector<std::vector<std::tuple<FormulaId, std::ui
 using SymmetryLists = std::vector<std::tuple<Symmetry::Swaps, Symmetry::Swaps, Symmetry::Swaps>>;
 using ActionLists = std::vector<std::tuple<FormulaId, std::uint32_t, Numbers>>;
 
-TaskData checked(TaskData&& task) {
+TaskData require_valid(TaskData&& task) {
     check(task);
     return std::move(task);
 }
 
 // Formulas over the fluents and agents of a space, and the numbers of some of them.
-Formulas checked(Formulas&& formulas, const Numbers& roots, const TaskData& task) {
+Formulas require_valid(Formulas&& formulas, const Numbers& roots, const TaskData& task) {
     check(formulas, task.fluents, task.agents);
     check(roots, formulas);
     return std::move(formulas);
@@ -64,7 +64,7 @@ Formulas checked(Formulas&& formulas, const Numbers& roots, const TaskData& task
 // A space and its relaxation, with the lock that lets Python threads share them while the GIL is released.
 class SharedSpace {
 public:
-    SharedSpace(TaskData task, bool consistent_beliefs) : space(checked(std::move(task)), consistent_beliefs) {}
+    SharedSpace(TaskData task, bool consistent_beliefs) : space(require_valid(std::move(task)), consistent_beliefs) {}
     Space space;
 
     // Built when first asked for, without the lock: that reads the task, which stays as it is.
@@ -76,7 +76,7 @@ public:
     }
 
     template <class Action>
-    decltype(auto) locked(Action&& action) {
+    decltype(auto) with_lock(Action&& action) {
         nb::gil_scoped_release release;
         std::lock_guard lock(mutex_);
         return action(space);
@@ -84,7 +84,7 @@ public:
 
     // Relaxations computed so far, and the size of each.
     std::pair<std::uint64_t, std::size_t> count_relaxations() {
-        return locked([&](Space&) {
+        return with_lock([&](Space&) {
             return relaxation_ ? std::pair(relaxation_->evaluations(), relaxation_->size()) : std::pair(std::uint64_t{0}, std::size_t{0});
         });
     }
@@ -97,7 +97,7 @@ private:
 // A query and the space whose lock it shares.
 struct SharedQuery {
     SharedQuery(SharedSpace& shared, Formulas formulas, Numbers roots)
-        : owner(shared), query(shared.space, checked(std::move(formulas), roots, shared.space.task()), roots) {}
+        : owner(shared), query(shared.space, require_valid(std::move(formulas), roots, shared.space.task()), roots) {}
     SharedSpace& owner;
     Query query;
 };
@@ -213,7 +213,7 @@ auto evaluate_queries(const std::vector<SharedQuery*>& queries, const Ids& of, c
         throw std::invalid_argument("one query for each e-state is needed, all of one space");
     auto out = new_array<bool>(count);
     if (count == 0) return out;
-    queries[0]->owner.locked([&](Space&) {
+    queries[0]->owner.with_lock([&](Space&) {
         for (std::size_t k = 0; k < count; ++k) out.data()[k] = queries[span_of(of)[k]]->query.all_hold(span_of(ids)[k]);
     });
     return out;
@@ -221,14 +221,14 @@ auto evaluate_queries(const std::vector<SharedQuery*>& queries, const Ids& of, c
 
 auto expand(SharedSpace& self, const Ids& ids, bool stop_at_goal, unsigned threads) {
     Expansion out;
-    self.locked([&](Space& space) { space.expand(span_of(ids), stop_at_goal, threads, out); });
+    self.with_lock([&](Space& space) { space.expand(span_of(ids), stop_at_goal, threads, out); });
     return std::make_tuple(to_numpy(std::move(out.source)), to_numpy(std::move(out.action)),
                            to_numpy(std::move(out.target)), to_numpy(std::move(out.is_new)));
 }
 
 auto outcomes(SharedSpace& self, const Ids& ids) {
     Outcomes out;
-    self.locked([&](Space& space) { space.outcomes(span_of(ids), out); });
+    self.with_lock([&](Space& space) { space.outcomes(span_of(ids), out); });
     return std::make_tuple(to_numpy(std::move(out.source)), to_numpy(std::move(out.action)), to_numpy(std::move(out.event)),
                            to_numpy(std::move(out.assignment)), to_numpy(std::move(out.target)),
                            to_numpy(std::move(out.is_new)));
@@ -236,10 +236,10 @@ auto outcomes(SharedSpace& self, const Ids& ids) {
 
 // A row over the actions for each e-state, which `write` fills.
 template <void (Space::*write)(StateId, std::uint8_t*)>
-auto masks(SharedSpace& self, const Ids& ids) {
+auto fill_masks(SharedSpace& self, const Ids& ids) {
     const std::size_t count = self.space.task().actions.actions.size();
     auto out = new_array<std::uint8_t>(ids.shape(0), count);
-    self.locked([&](Space& space) {
+    self.with_lock([&](Space& space) {
         for (std::size_t k = 0; k < ids.shape(0); ++k) (space.*write)(span_of(ids)[k], out.data() + k * count);
     });
     return out;
@@ -263,7 +263,7 @@ RowsView view_of(const RowArrays& arrays) {
 }
 
 auto rows(SharedSpace& self, const Ids& ids, WorldLabels* labels) {
-    Rows out = self.locked([&](Space& space) { return rows_of(space, span_of(ids), labels); });
+    Rows out = self.with_lock([&](Space& space) { return rows_of(space, span_of(ids), labels); });
     const std::size_t worlds = out.designated.size(), agents = self.space.task().agents;
     auto row_of = new_array<std::int32_t>(worlds, agents);
     std::copy(out.row_of.begin(), out.row_of.end(), row_of.data());
@@ -293,7 +293,7 @@ auto graphs(const RowArrays& arrays, const Input1<std::int32_t>& labels, const I
                           values_of(goal_edge_ptr),
                           values_of(goal_of)};
     check(rows, goals, values_of(labels), identifiers.shape(0));
-    GraphLayout at = layout(rows, goals);
+    GraphLayout at = compute_layout(rows, goals);
     auto node_bits = new_array<std::uint8_t>(static_cast<std::size_t>(at.node_ptr.back()), goals.width);
     auto edge_index = new_array<std::int64_t>(2, static_cast<std::size_t>(at.edge_ptr.back()));
     auto edge_label = new_array<std::int64_t>(static_cast<std::size_t>(at.edge_ptr.back()));
@@ -372,7 +372,7 @@ auto score(const GineNetwork& network, SharedGraphs& shared, const Ids& ids) {
     TypedGraph graph;
     ForwardPass pass;
     for (std::size_t k = 0; k < ids.shape(0); ++k) {
-        shared.owner.locked([&](Space&) { shared.graphs.build(span_of(ids)[k], graph); });
+        shared.owner.with_lock([&](Space&) { shared.graphs.build(span_of(ids)[k], graph); });
         out.data()[k] = network.value(graph, shared.graphs, pass);
     }
     return out;
@@ -451,11 +451,11 @@ NB_MODULE(_core, m) {
             },
             "fluents"_a, "agents"_a, "formulas"_a, "events"_a, "event_models"_a, "relations"_a, "observability"_a,
             "actions"_a, "goal"_a, "initial"_a, "consistent_beliefs"_a)
-        .def("__len__", [](SharedSpace& self) { return self.locked([](Space& space) { return space.size(); }); })
+        .def("__len__", [](SharedSpace& self) { return self.with_lock([](Space& space) { return space.size(); }); })
         .def_prop_ro("nbytes",
-                     [](SharedSpace& self) { return self.locked([](Space& space) { return space.nbytes(); }); })
+                     [](SharedSpace& self) { return self.with_lock([](Space& space) { return space.nbytes(); }); })
         .def_prop_ro("generated",
-                     [](SharedSpace& self) { return self.locked([](Space& space) { return space.generated(); }); },
+                     [](SharedSpace& self) { return self.with_lock([](Space& space) { return space.generated(); }); },
                      "Successors computed so far, and the worlds of the e-states that each was computed from.")
         .def_prop_ro("relaxations", &SharedSpace::count_relaxations, "Relaxations computed so far, and the size of each.")
         .def(
@@ -463,7 +463,7 @@ NB_MODULE(_core, m) {
             [](SharedSpace& self, const SymmetryLists& lists) {
                 auto symmetries = to_symmetries(lists);
                 check(symmetries, self.space.task());
-                self.locked([&](Space& space) { space.use(std::move(symmetries)); });
+                self.with_lock([&](Space& space) { space.set_symmetries(std::move(symmetries)); });
             },
             "symmetries"_a, "From now on expansions leave out actions that these make needless.")
         .def("expand", &expand, "ids"_a, "stop_at_goal"_a, "threads"_a)
@@ -473,21 +473,21 @@ NB_MODULE(_core, m) {
             [](SharedSpace& self, const Ids& ids, const Ids& actions) {
                 if (ids.shape(0) != actions.shape(0)) throw std::invalid_argument("one action for each e-state is needed");
                 auto out = new_array<std::int32_t>(ids.shape(0));
-                self.locked([&](Space& space) {
+                self.with_lock([&](Space& space) {
                     for (std::size_t k = 0; k < ids.shape(0); ++k)
                         out.data()[k] = static_cast<std::int32_t>(space.successor(span_of(ids)[k], span_of(actions)[k]));
                 });
                 return out;
             },
             "ids"_a, "actions"_a)
-        .def("applicable", &masks<&Space::applicable>, "ids"_a)
-        .def("allowed", &masks<&Space::allowed>, "ids"_a)
+        .def("applicable", &fill_masks<&Space::mark_applicable>, "ids"_a)
+        .def("allowed", &fill_masks<&Space::mark_allowed>, "ids"_a)
         .def(
             "representatives",
             [](SharedSpace& self, const Ids& ids) {
                 const std::size_t count = self.space.task().actions.actions.size();
                 auto out = new_array<std::int32_t>(ids.shape(0), count);
-                self.locked([&](Space& space) {
+                self.with_lock([&](Space& space) {
                     for (std::size_t k = 0; k < ids.shape(0); ++k)
                         space.representatives(span_of(ids)[k], out.data() + k * count);
                 });
@@ -498,7 +498,7 @@ NB_MODULE(_core, m) {
             "is_goal",
             [](SharedSpace& self, const Ids& ids) {
                 auto out = new_array<std::uint8_t>(ids.shape(0));
-                self.locked([&](Space& space) {
+                self.with_lock([&](Space& space) {
                     for (std::size_t k = 0; k < ids.shape(0); ++k) out.data()[k] = space.is_goal(span_of(ids)[k]);
                 });
                 return out;
@@ -508,7 +508,7 @@ NB_MODULE(_core, m) {
             "world_counts",
             [](SharedSpace& self, const Ids& ids) {
                 auto out = new_array<std::int32_t>(ids.shape(0));
-                self.locked([&](Space& space) {
+                self.with_lock([&](Space& space) {
                     for (std::size_t k = 0; k < ids.shape(0); ++k)
                         out.data()[k] = static_cast<std::int32_t>(space.worlds(span_of(ids)[k]));
                 });
@@ -518,7 +518,7 @@ NB_MODULE(_core, m) {
         .def(
             "model",
             [](SharedSpace& self, StateId id) {
-                return to_lists(self.locked([&](Space& space) { return space.model(id); }));
+                return to_lists(self.with_lock([&](Space& space) { return space.model(id); }));
             },
             "id"_a)
         .def(
@@ -526,7 +526,7 @@ NB_MODULE(_core, m) {
             [](SharedSpace& self, const ModelLists& model) {
                 const PlainModel plain = to_model(model);
                 check(plain, self.space.task().fluents, self.space.task().agents);
-                return self.locked([&](Space& space) { return space.intern(plain); });
+                return self.with_lock([&](Space& space) { return space.intern(plain); });
             },
             "model"_a)
         .def("rows", &rows, "ids"_a, "labels"_a.none());
@@ -543,7 +543,7 @@ NB_MODULE(_core, m) {
             [](SharedQuery& self, const Ids& ids) {
                 const std::size_t count = self.query.size();
                 auto out = new_array<std::uint8_t>(ids.shape(0), count);
-                self.owner.locked([&](Space&) {
+                self.owner.with_lock([&](Space&) {
                     for (std::size_t k = 0; k < ids.shape(0); ++k)
                         self.query.holds(span_of(ids)[k], out.data() + k * count);
                 });
@@ -551,7 +551,8 @@ NB_MODULE(_core, m) {
             },
             "ids"_a);
 
-    m.def("evaluate_queries", &evaluate_queries, "queries"_a, "of"_a, "ids"_a, "Whether all formulas of one query each hold in e-states.");
+    m.def("evaluate_queries", &evaluate_queries, "queries"_a, "of"_a, "ids"_a,
+          "Whether all formulas of one query each hold in e-states.");
 
     nb::class_<SharedRelaxation>(m, "Relaxation", "The delete relaxation of a space's task, one for each space.")
         .def(nb::init<SharedSpace&>(), "space"_a, nb::keep_alive<1, 2>())
@@ -565,31 +566,33 @@ NB_MODULE(_core, m) {
         .def_prop_ro("size", [](const SharedRelaxation& self) { return self.relaxation.size(); }, "Nodes and edges.")
         .def_prop_ro(
             "evaluations",
-            [](SharedRelaxation& self) { return self.owner.locked([&](Space&) { return self.relaxation.evaluations(); }); },
+            [](SharedRelaxation& self) {
+                return self.owner.with_lock([&](Space&) { return self.relaxation.evaluations(); });
+            },
             "How often costs were computed.")
         .def(
             "evaluate",
             [](SharedRelaxation& self, const Ids& ids) {
                 Relaxed out;
-                self.owner.locked([&](Space&) {
+                self.owner.with_lock([&](Space&) {
                     for (StateId id : span_of(ids)) self.relaxation.evaluate(id, out);
                 });
                 return std::make_tuple(to_numpy(std::move(out.h_add)), to_numpy(std::move(out.h_ff)),
                                        to_numpy(std::move(out.cost)), to_numpy(std::move(out.actions)),
-                                       to_numpy(std::move(out.unreached)), to_numpy(std::move(out.helpful_ptr)),
-                                       to_numpy(std::move(out.helpful)));
+                                       to_numpy(std::move(out.unreached)), to_numpy(std::move(out.preferred_ptr)),
+                                       to_numpy(std::move(out.preferred)));
             },
             "ids"_a)
         .def(
             "find_added_facts",
             [](SharedRelaxation& self, StateId id) {
-                return to_numpy(self.owner.locked([&](Space&) { return self.relaxation.find_added_facts(id); }));
+                return to_numpy(self.owner.with_lock([&](Space&) { return self.relaxation.find_added_facts(id); }));
             },
             "id"_a)
         .def(
             "find_landmarks",
             [](SharedRelaxation& self, StateId id) {
-                auto out = self.owner.locked([&](Space&) { return self.relaxation.find_landmarks(id); });
+                auto out = self.owner.with_lock([&](Space&) { return self.relaxation.find_landmarks(id); });
                 return std::make_tuple(out.goal, out.nodes, out.orders);
             },
             "id"_a);
@@ -635,7 +638,7 @@ NB_MODULE(_core, m) {
             "evaluate",
             [](SharedFeatures& self, const Ids& ids) {
                 FeatureRows out;
-                self.owner.locked([&](Space&) {
+                self.owner.with_lock([&](Space&) {
                     for (StateId id : span_of(ids)) self.features.evaluate(id, out);
                 });
                 return std::make_tuple(to_numpy(std::move(out.ptr)), to_numpy(std::move(out.colour)),
@@ -652,7 +655,7 @@ NB_MODULE(_core, m) {
             [](SharedGraphs& self, const Ids& ids) {
                 GraphLists out;
                 TypedGraph graph;
-                self.owner.locked([&](Space&) {
+                self.owner.with_lock([&](Space&) {
                     for (StateId id : span_of(ids)) {
                         self.graphs.build(id, graph);
                         out.append(graph);

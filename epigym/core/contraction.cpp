@@ -103,15 +103,15 @@ void Contraction<Dense>::pack(const Model<Dense>& model, Bytes& out) {
 }
 
 void Contraction<Dense>::split_by_valuation() {
-    bool waits = false;
+    bool is_pending = false;
     for (const auto& truth : model_->valuation) {
         if (!truth.any() || truth == all_) continue;
         if (!blocks_.has_room(1)) blocks_.split();
-        const std::uint64_t bit = std::uint64_t{1} << blocks_.take(1);
+        const std::uint64_t bit = std::uint64_t{1} << blocks_.reserve(1);
         each(truth, [&](World w) { blocks_.key[w] |= bit; });
-        waits = true;
+        is_pending = true;
     }
-    if (waits) blocks_.split();
+    if (is_pending) blocks_.split();
 }
 
 void Contraction<Dense>::colour() {
@@ -166,17 +166,17 @@ std::uint64_t Contraction<Dense>::rank_classes(std::uint32_t relation) {
 
 bool Contraction<Dense>::split_by_successors() {
     const World n = model_->worlds, before = blocks_.count();
-    bool waits = false;
+    bool is_pending = false;
     for (std::uint32_t r = 0; r < model_->relations(); ++r) {
         const auto bits = static_cast<unsigned>(std::bit_width(rank_classes(r)));
         if (bits == 0) continue;
         if (!blocks_.has_room(bits)) blocks_.split();
-        const unsigned shift = blocks_.take(bits);
+        const unsigned shift = blocks_.reserve(bits);
         const std::uint32_t* class_of = class_of_.data() + std::size_t{r} * n;
         each(open_, [&](World w) { blocks_.key[w] |= rank_[class_of[w]] << shift; });
-        waits = true;
+        is_pending = true;
     }
-    if (waits) blocks_.split();
+    if (is_pending) blocks_.split();
     return blocks_.count() > before;
 }
 

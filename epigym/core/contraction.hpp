@@ -25,7 +25,7 @@ public:
     // One block of n worlds.
     void reset(World n);
     // Takes more bits of keys into use, and tells how far from the right they are; 64 hold.
-    unsigned take(unsigned bits) { return 64 - (key_bits_ += bits); }
+    unsigned reserve(unsigned bits) { return 64 - (key_bits_ += bits); }
     bool has_room(unsigned bits) const { return key_bits_ + bits <= 64; }
     // Divides every block by the keys of its worlds, in ascending order, and clears the keys.
     void split();
@@ -116,8 +116,8 @@ private:
         List colours_, found_;
         std::vector<std::uint32_t> first_{0}, slots_, order_, rank_;
         std::vector<std::uint64_t> hash_;
-        std::vector<std::uint64_t> met_;  // per colour, when it was met last
-        std::uint64_t now_ = 0;
+        std::vector<std::uint64_t> last_use_;  // per colour, when it was met last
+        std::uint64_t uses_ = 0;
     };
 
     void split_by_valuation();

@@ -39,7 +39,7 @@ void write(const Relation& relation, Successors successors, World n, Bytes& out)
     const auto put = [&](const WideBits& set) {
         for (World low = 0; low < n; low += 64) writer.put(set.words[low / 64], std::min<unsigned>(64, n - low));
     };
-    if (successors == Successors::Seen) put(relation.seen);
+    if (successors == Successors::Reflexive) put(relation.reflexive);
     const auto count_bits = static_cast<unsigned>(std::bit_width(n)), world_bits = static_cast<unsigned>(std::bit_width(n - 1));
     WideBits field;
     for (std::uint32_t row = 0; successors == Successors::Listed && row < relation.count; ++row) {
@@ -60,7 +60,8 @@ void write(const Relation& relation, Successors successors, World n, Bytes& out)
 
 bool equal(const Relation& a, const Relation& b) {
     if (a.is_introspective != b.is_introspective || a.row_of != b.row_of) return false;
-    return a.is_introspective ? a.seen == b.seen : a.successor_first == b.successor_first && a.successor == b.successor;
+    return a.is_introspective ? a.reflexive == b.reflexive
+                              : a.successor_first == b.successor_first && a.successor == b.successor;
 }
 
 }  // namespace
@@ -73,13 +74,13 @@ void Contraction<Sparse>::Images::clear() {
 }
 
 std::uint32_t Contraction<Sparse>::Images::add(ListView worlds, std::span<const World> colour) {
-    if (met_.size() < colour.size()) met_.resize(colour.size(), now_);
-    ++now_;
+    if (last_use_.size() < colour.size()) last_use_.resize(colour.size(), uses_);
+    ++uses_;
     found_.clear();
     std::uint64_t hash = 0;
     for (World w : worlds) {
-        if (met_[colour[w]] == now_) continue;
-        met_[colour[w]] = now_;
+        if (last_use_[colour[w]] == uses_) continue;
+        last_use_[colour[w]] = uses_;
         found_.push_back(colour[w]);
         hash += mix(colour[w] + kGolden);
     }
@@ -89,7 +90,7 @@ std::uint32_t Contraction<Sparse>::Images::add(ListView worlds, std::span<const 
         const auto known = slots_[at];
         const ListView other = (*this)[known];
         if (hash_[known] == hash && other.size() == found_.size() &&
-            std::ranges::all_of(other, [&](World c) { return met_[c] == now_; }))
+            std::ranges::all_of(other, [&](World c) { return last_use_[c] == uses_; }))
             return known;
     }
     const auto number = static_cast<std::uint32_t>(size());
@@ -135,14 +136,14 @@ void Contraction<Sparse>::pack(const Model<Sparse>& model, Bytes& out) {
 }
 
 void Contraction<Sparse>::split_by_valuation() {
-    std::vector<const WideBits*> told;  // by which worlds may differ
+    std::vector<const WideBits*> splitting;  // by which worlds may differ
     for (const auto& truth : model_->valuation)
-        if (truth.any() && truth != all_) told.push_back(&truth);
-    for (std::size_t first = 0; first < told.size() && !blocks_.is_discrete(); first += 64) {
-        const std::size_t count = std::min<std::size_t>(64, told.size() - first);
+        if (truth.any() && truth != all_) splitting.push_back(&truth);
+    for (std::size_t first = 0; first < splitting.size() && !blocks_.is_discrete(); first += 64) {
+        const std::size_t count = std::min<std::size_t>(64, splitting.size() - first);
         for (std::size_t i = 0; i < all_.words.size(); ++i) {
             std::array<std::uint64_t, 64> rows{};
-            for (std::size_t k = 0; k < count; ++k) rows[63 - k] = told[first + k]->words[i];
+            for (std::size_t k = 0; k < count; ++k) rows[63 - k] = splitting[first + k]->words[i];
             transpose(rows);
             const auto low = 64 * i;
             std::copy_n(rows.begin(), std::min<std::size_t>(64, model_->worlds - low), blocks_.key.begin() + static_cast<std::ptrdiff_t>(low));
@@ -191,7 +192,7 @@ void Contraction<Sparse>::colour() {
 }
 
 void Contraction<Sparse>::split_by_successors() {
-    bool waits = false;
+    bool is_pending = false;
     for (std::uint32_t r = 0; r < model_->relations(); ++r) {
         const Relation& relation = model_->relation(r);
         images_.clear();
@@ -204,11 +205,11 @@ void Contraction<Sparse>::split_by_successors() {
         const auto ranks = images_.ranks();
         const auto bits = static_cast<unsigned>(std::bit_width(images_.size() - 1));
         if (!blocks_.has_room(bits)) split();
-        const unsigned shift = blocks_.take(bits);
+        const unsigned shift = blocks_.reserve(bits);
         for (World w : open_) blocks_.key[w] |= std::uint64_t{ranks[image_of_[relation.row_of[w]]]} << shift;
-        waits = true;
+        is_pending = true;
     }
-    if (waits) split();
+    if (is_pending) split();
 }
 
 void Contraction<Sparse>::split() {
@@ -271,7 +272,7 @@ void Contraction<Sparse>::touch(World world) {
             }
         };
         if (relation.is_introspective) {
-            if (relation.seen.test(world)) enter(relation.row_of[world]);
+            if (relation.reflexive.test(world)) enter(relation.row_of[world]);
             continue;
         }
         const auto& [first, row] = entering_[r];
@@ -291,20 +292,20 @@ void Contraction<Sparse>::number_blocks() {
 }
 
 void Contraction<Sparse>::find_quotient() {
-    const auto met = [&](const auto& worlds) {
+    const auto blocks_of = [&](const auto& worlds) {
         Bits blocks;
         each(worlds, [&](World w) { blocks.set(block_of_[w]); });
         return blocks;
     };
     quotient_.worlds = blocks_.count();
-    quotient_.designated = met(model_->designated);
+    quotient_.designated = blocks_of(model_->designated);
     quotient_.valuation.clear();
-    for (const auto& truth : model_->valuation) quotient_.valuation.push_back(met(truth));
+    for (const auto& truth : model_->valuation) quotient_.valuation.push_back(blocks_of(truth));
     quotient_.relation_of = model_->relation_of;
     quotient_.clear_relations();
     for (std::uint32_t r = 0; r < model_->relations(); ++r) {
         for (const auto& row : model_->relation(r))
-            if (!row.members.empty()) quotient_.classes.push_back({met(row.members), met(row.successors)});
+            if (!row.members.empty()) quotient_.classes.push_back({blocks_of(row.members), blocks_of(row.successors)});
         quotient_.close_relation();
     }
 }
@@ -334,17 +335,17 @@ void Contraction<Sparse>::merge(const Relation& relation, Relation& merged) {
 }
 
 // The images of rows' successors are equal or have no block in common: the first block, if any, tells them apart, and where
-// every world is a block and seen, so does the row.
+// every world is a block and reflexive, so does the row.
 void Contraction<Sparse>::merge_introspective(const Relation& relation, Relation& merged) {
     const World n = blocks_.count();
     merged.is_introspective = true;
-    merged.seen = image(relation.seen);
+    merged.reflexive = image(relation.reflexive);
     first_.resize(relation.count);
-    if (blocks_.is_discrete() && relation.seen == all_) {
+    if (blocks_.is_discrete() && relation.reflexive == all_) {
         std::iota(first_.begin(), first_.end(), 0);
     } else {
         std::ranges::fill(first_, std::max(n, relation.count));
-        each(relation.seen, [&](World w) {
+        each(relation.reflexive, [&](World w) {
             auto& first = first_[relation.row_of[w]];
             first = std::min(first, block_of_[w]);
         });
@@ -409,8 +410,8 @@ void Contraction<Sparse>::write(Bytes& out) {
     for (std::size_t k = 0; k < count; ++k) {
         const Relation& relation = merged_[k];
         const auto successors = !relation.is_introspective ? Successors::Listed
-                                : relation.seen.count() == n ? Successors::Members
-                                                             : Successors::Seen;
+                                : relation.reflexive.count() == n ? Successors::Members
+                                                             : Successors::Reflexive;
         const RelationHeader header{relation.count, successors, out.size() - headers};
         std::memcpy(out.data() + headers + sizeof header * k, &header, sizeof header);
         epi::write(relation, successors, n, out);

@@ -14,7 +14,7 @@ namespace epi {
 namespace {
 
 // Labels of the edges from beliefs to agents and from subformulas to their parts.
-constexpr Colour kWho = joining(0x57484F), kChild = joining(0x4348494C44);
+constexpr Colour kWho = join_prefix(0x57484F), kChild = join_prefix(0x4348494C44);
 
 // What joins a type with what is found at worlds.
 constexpr Colour kFluentTrue = 4, kGoalTrue = 5, kGoalFalse = 6;
@@ -70,18 +70,18 @@ void Atoms::read(Evaluator<P>& state, std::span<const FormulaId> goals) {
     const auto& designated = state.model.designated;
     const std::size_t fluents = fluent.size(), agents = fluents == 0 ? 0 : belief.size() / fluents;
     for (std::size_t f = 0; f < fluents; ++f)
-        fluent[f] = subset(designated, valuation[f])       ? Throughout
+        fluent[f] = is_subset(designated, valuation[f])       ? Throughout
                     : intersects(designated, valuation[f]) ? Somewhere
                                                            : Nowhere;
     auto* next = belief.data();
     for (std::uint32_t agent = 0; agent < agents; ++agent) {
-        const auto& considered = state.truths.considered(agent);
-        const Held throughout = considered.any() ? True : Everything;
+        const auto& considered = state.truths.find_successors(agent);
+        const Belief throughout = considered.any() ? True : Inconsistent;
         for (std::size_t f = 0; f < fluents; ++f) {
-            const Held held = subset(considered, valuation[f])       ? throughout
+            const Belief attitude = is_subset(considered, valuation[f])       ? throughout
                               : intersects(considered, valuation[f]) ? Unsure
                                                                      : False;
-            *next++ = static_cast<std::uint8_t>(4 * fluent[f] + held);
+            *next++ = static_cast<std::uint8_t>(4 * fluent[f] + attitude);
         }
     }
     for (std::size_t g = 0; g < goals.size(); ++g) goal[g] = state.truths.holds(goals[g]);
@@ -99,7 +99,7 @@ void DistinctColours::clear() {
 }
 
 // Colours are scattered already.
-std::size_t DistinctColours::place(const Key& key) const {
+std::size_t DistinctColours::find_slot(const Key& key) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = (key.colour + key.owner * kGolden) & mask;
     while (slots_[at].stamp == stamp_ && keys_[slots_[at].number] != key) at = (at + 1) & mask;
@@ -108,12 +108,12 @@ std::size_t DistinctColours::place(const Key& key) const {
 
 void DistinctColours::grow() {
     slots_.assign(2 * slots_.size(), Slot{});
-    for (std::uint32_t number = 0; number < keys_.size(); ++number) slots_[place(keys_[number])] = {stamp_, number};
+    for (std::uint32_t number = 0; number < keys_.size(); ++number) slots_[find_slot(keys_[number])] = {stamp_, number};
 }
 
 std::pair<std::uint32_t, bool> DistinctColours::insert(Colour colour, std::uint32_t owner) {
     const Key key{colour, owner};
-    auto& slot = slots_[place(key)];
+    auto& slot = slots_[find_slot(key)];
     if (slot.stamp == stamp_) return {slot.number, false};
     const auto number = static_cast<std::uint32_t>(keys_.size());
     slot = {stamp_, number};
@@ -123,7 +123,7 @@ std::pair<std::uint32_t, bool> DistinctColours::insert(Colour colour, std::uint3
 }
 
 bool DistinctColours::contains(Colour colour, std::uint32_t owner) const {
-    return slots_[place({colour, owner})].stamp == stamp_;
+    return slots_[find_slot({colour, owner})].stamp == stamp_;
 }
 
 void ColourCounts::clear() {
@@ -221,7 +221,7 @@ void Features::list_edges() {
     edge_ptr_.assign(goal_at_ + 1, 0);
     for (const auto* edges : {&tables_.goal_edges, &tables_.fact_edges, &tables_.fluent_edges}) {
         for (std::size_t k = 0; k < edges->object.size(); ++k)
-            edges_.push_back({static_cast<Node>(edges->object[k]), joining(edges->label[k])});
+            edges_.push_back({static_cast<Node>(edges->object[k]), join_prefix(edges->label[k])});
         const auto first = edge_ptr_.back();
         for (std::size_t row = 1; row < edges->ptr.size(); ++row)
             edge_ptr_.push_back(first + static_cast<std::uint32_t>(edges->ptr[row]));
@@ -230,12 +230,12 @@ void Features::list_edges() {
 
 void Features::evaluate(StateId id, FeatureRows& out) {
     features_.clear();
-    evaluators_.with(space_->packed(id), [&](auto& state) {
+    evaluators_.with(space_->packed_form(id), [&](auto& state) {
         atoms_.read(state, tables_.goal);
         if (worlds_) colour_worlds(state);
     });
     count_atoms();
-    if (level_ > 0) start();
+    if (level_ > 0) colour_nodes();
     for (unsigned round = 0; round < level_; ++round) refine();
     write(out);
 }
@@ -267,7 +267,7 @@ void Features::colour_worlds(Evaluator<P>& state) {
         add(lacking, type.when_false);
     }
     world_counts_.clear();
-    constexpr Colour kOther = joining(0), kDesignated = joining(1);
+    constexpr Colour kOther = join_prefix(0), kDesignated = join_prefix(1);
     for (World w = 0; w < n; ++w)
         world_counts_.add(mix((state.model.designated.test(w) ? kDesignated : kOther) ^ world_sums_[w]), 1);
     for (const auto& [colour, count] : world_counts_.entries()) {
@@ -291,7 +291,7 @@ void Features::count_atoms() {
 }
 
 // Finds the nodes that are present and their first colours.
-void Features::start() {
+void Features::colour_nodes() {
     auto colour = std::ranges::copy(tables_.objects, colour_.begin()).out;
     for (std::size_t k = 0; k < atoms_.goal.size(); ++k)
         *colour++ = this->colour(goal_columns_[k].fine + atoms_.goal[k]);
@@ -303,7 +303,7 @@ void Features::start() {
     }
     for (std::size_t k = 0; k < atoms_.belief.size(); ++k) {
         *colour++ = this->colour(belief_columns_[k].fine + atoms_.belief[k]);
-        *present++ = atoms_.belief[k] != Atoms::kUnremarkable || tables_.relevant_belief[k];
+        *present++ = atoms_.belief[k] != Atoms::kDefaultBelief || tables_.relevant_belief[k];
     }
 }
 
@@ -316,8 +316,8 @@ void Features::refine() {
     };
     for (Node node = goal_at_; node < belief_at_; ++node) {  // an absent fluent's sum is that of its beliefs
         for (const auto& edge : edges(node)) {
-            unite(node, mix(edge.joining ^ colour_[edge.object]));
-            if (is_present(node)) unite(edge.object, mix(edge.joining ^ colour_[node]));
+            unite(node, mix(edge.prefix ^ colour_[edge.object]));
+            if (is_present(node)) unite(edge.object, mix(edge.prefix ^ colour_[node]));
         }
     }
     for (Node node = goal_at_; node < fact_at_; ++node)
@@ -331,20 +331,20 @@ void Features::refine() {
     for (std::uint32_t agent = 0; agent < agents_; ++agent) {
         const auto self = static_cast<Node>(tables_.agent_object[agent]);
         each_belief(agent, [&](Node node, Node fluent) {
-            for (const auto& edge : edges(fluent)) unite(edge.object, mix(edge.joining ^ colour_[node]));
+            for (const auto& edge : edges(fluent)) unite(edge.object, mix(edge.prefix ^ colour_[node]));
             unite(self, mix(kWho ^ colour_[node]));
         });
     }
-    const auto renew = [&](Node node, Colour sum) {
+    const auto recolour = [&](Node node, Colour sum) {
         next_[node] = join(colour_[node], sum);
         features_.add(next_[node], 1);
     };
     for (Node node = 0; node < belief_at_; ++node)
-        if (is_present(node)) renew(node, sums_[node]);
+        if (is_present(node)) recolour(node, sums_[node]);
     for (std::uint32_t agent = 0; agent < agents_; ++agent) {
         const Colour who = mix(kWho ^ colour_[static_cast<Node>(tables_.agent_object[agent])]), added = mix(who);
         each_belief(agent, [&](Node node, Node fluent) {
-            renew(node, sums_[fluent] + (seen_.contains(who, fluent) ? 0 : added));
+            recolour(node, sums_[fluent] + (seen_.contains(who, fluent) ? 0 : added));
         });
     }
     std::swap(colour_, next_);

@@ -15,8 +15,8 @@ namespace epi {
 using Colour = std::uint64_t;
 
 // Of join(a, b) what depends on a alone, for where one a meets many b.
-constexpr Colour joining(Colour a) { return mix(a + kGolden); }
-constexpr Colour join(Colour a, Colour b) { return mix(joining(a) ^ b); }
+constexpr Colour join_prefix(Colour a) { return mix(a + kGolden); }
+constexpr Colour join(Colour a, Colour b) { return mix(join_prefix(a) ^ b); }
 
 // What the features of a task under a goal are made of; types and labels are colours.
 struct FeatureTables {
@@ -47,9 +47,9 @@ void check(const FeatureTables& tables, std::uint32_t fluents, std::uint32_t age
 // The states of what an e-state is described by, all read at its designated worlds.
 struct Atoms {
     enum Place : std::uint8_t { Nowhere, Throughout, Somewhere };     // where a fluent is true
-    enum Held : std::uint8_t { Unsure, True, False, Everything };     // what an agent believes of it
+    enum Belief : std::uint8_t { Unsure, True, False, Inconsistent };     // what an agent believes of it
     static constexpr std::uint32_t kFluentStates = 3, kBeliefStates = 12, kGoalStates = 2;
-    static constexpr std::uint8_t kUnremarkable = 4 * Nowhere + False;  // of a belief
+    static constexpr std::uint8_t kDefaultBelief = 4 * Nowhere + False;  // of a belief
 
     Atoms(std::uint32_t fluents, std::uint32_t agents, std::size_t goals)
         : fluent(fluents), belief(std::size_t{agents} * fluents), goal(goals) {}
@@ -91,7 +91,7 @@ private:
         std::uint32_t number = 0;
     };
 
-    std::size_t place(const Key& key) const;  // where the pair is, or the empty slot where it would be
+    std::size_t find_slot(const Key& key) const;  // where the pair is, or the empty slot where it would be
     void grow();
 
     std::vector<Slot> slots_ = std::vector<Slot>(64);  // a power of two, at most half full
@@ -139,7 +139,7 @@ private:
     };
     struct Edge {
         Node object;
-        Colour joining;  // of the label
+        Colour prefix;  // of the label
     };
     // The fluents, or subformulas of the goal, of a type, and what it adds to the worlds where one is true, or false.
     struct WorldType {
@@ -154,7 +154,7 @@ private:
     void colour_worlds(Evaluator<P>& state);
     void count_atoms();
     void count(Columns columns, std::uint32_t state);
-    void start();
+    void colour_nodes();
     void refine();
     void write(FeatureRows& out);
 

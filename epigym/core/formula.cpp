@@ -9,17 +9,17 @@ namespace epi {
 namespace {
 
 // Adds the successors of the designated worlds.
-void consider(std::span<const RowClass<Dense>> rows, Bits designated, Bits& out) {
+void add_successors(std::span<const RowClass<Dense>> rows, Bits designated, Bits& out) {
     for (const auto& row : rows)
         if (intersects(row.members, designated)) unite(out, row.successors);
 }
 
-void consider(const Relation& relation, const WideBits& designated, WideBits& out) {
+void add_successors(const Relation& relation, const WideBits& designated, WideBits& out) {
     std::vector<std::uint8_t> rows(relation.count, 0);
     each(designated, [&](World w) { rows[relation.row_of[w]] = 1; });
     if (relation.is_introspective) {
         for (std::size_t i = 0; i < out.words.size(); ++i)
-            out.words[i] |= relation.seen.words[i] & relation.marked(rows.data(), i);
+            out.words[i] |= relation.reflexive.words[i] & relation.select_marked(rows.data(), i);
         return;
     }
     for (std::uint32_t row = 0; row < relation.count; ++row)
@@ -27,32 +27,33 @@ void consider(const Relation& relation, const WideBits& designated, WideBits& ou
 }
 
 // Adds the worlds all of whose successors lie in `inner`.
-void believe(std::span<const RowClass<Dense>> rows, Bits inner, Bits& out) {
+void add_believers(std::span<const RowClass<Dense>> rows, Bits inner, Bits& out) {
     for (const auto& row : rows)
-        if (subset(row.successors, inner)) unite(out, row.members);
+        if (is_subset(row.successors, inner)) unite(out, row.members);
 }
 
-void believe(const Relation& relation, const WideBits& inner, WideBits& out) {
+void add_believers(const Relation& relation, const WideBits& inner, WideBits& out) {
     std::vector<std::uint8_t> believes(relation.count, 1);  // per row
     if (relation.is_introspective) {
         for (std::size_t i = 0; i < inner.words.size(); ++i)
-            each_bit(relation.seen.words[i] & ~inner.words[i], static_cast<World>(64 * i),
+            each_bit(relation.reflexive.words[i] & ~inner.words[i], static_cast<World>(64 * i),
                      [&](World w) { believes[relation.row_of[w]] = 0; });
     } else {
-        for (std::uint32_t row = 0; row < relation.count; ++row) believes[row] = subset(relation.successors(row), inner);
+        for (std::uint32_t row = 0; row < relation.count; ++row)
+            believes[row] = is_subset(relation.successors(row), inner);
     }
-    for (std::size_t i = 0; i < out.words.size(); ++i) out.words[i] |= relation.marked(believes.data(), i);
+    for (std::size_t i = 0; i < out.words.size(); ++i) out.words[i] |= relation.select_marked(believes.data(), i);
 }
 
 }  // namespace
 
 template <class P>
 bool Truths<P>::holds(FormulaId id) {
-    if (told_stamps_[id] != stamp_) {
-        told_[id] = decide(id);
-        told_stamps_[id] = stamp_;
+    if (verdict_stamps_[id] != stamp_) {
+        verdicts_[id] = decide(id);
+        verdict_stamps_[id] = stamp_;
     }
-    return told_[id] != 0;
+    return verdicts_[id] != 0;
 }
 
 template <class P>
@@ -71,12 +72,12 @@ bool Truths<P>::decide(FormulaId id) {
         case Op::Believes:
             if (paths_ != nullptr) {
                 const auto [path, rest] = paths_->divide(*formulas_, id);
-                return holds_throughout(led_to(path), rest);
+                return holds_throughout(follow(path), rest);
             }
             [[fallthrough]];
         case Op::Everybody:
             return std::ranges::all_of(formulas_->agents(id), [&](std::uint32_t agent) {
-                return holds_throughout(considered(agent), children.front());
+                return holds_throughout(find_successors(agent), children.front());
             });
         default: return holds_throughout(model_->designated, id);
     }
@@ -86,22 +87,22 @@ bool Truths<P>::decide(FormulaId id) {
 template <class P>
 bool Truths<P>::holds_throughout(const typename P::Set& where, FormulaId id) {
     if (formulas_->op[id] == Op::Not) return !intersects(where, worlds(formulas_->children(id).front()));
-    return subset(where, worlds(id));
+    return is_subset(where, worlds(id));
 }
 
 template <class P>
-const typename P::Set& Truths<P>::led_to(std::uint32_t path) {
-    if (led_to_.empty()) {
+const typename P::Set& Truths<P>::follow(std::uint32_t path) {
+    if (path_worlds_.empty()) {
         const std::size_t paths = paths_ == nullptr ? model_->agents() : paths_->paths().size();
-        led_to_.resize(paths);
-        led_to_stamps_.resize(paths, 0);
+        path_worlds_.resize(paths);
+        path_stamps_.resize(paths, 0);
     }
-    auto& found = led_to_[path];
-    if (led_to_stamps_[path] != stamp_) {
+    auto& found = path_worlds_[path];
+    if (path_stamps_[path] != stamp_) {
         const auto [before, agent] = paths_ == nullptr ? BeliefPaths::Path{BeliefPaths::kNone, path} : paths_->paths()[path];
         P::clear(found, model_->worlds);
-        consider(model_->rows(agent), before == BeliefPaths::kNone ? model_->designated : led_to(before), found);
-        led_to_stamps_[path] = stamp_;
+        add_successors(model_->rows(agent), before == BeliefPaths::kNone ? model_->designated : follow(before), found);
+        path_stamps_[path] = stamp_;
     }
     return found;
 }
@@ -132,18 +133,18 @@ void Truths<P>::compute(FormulaId id) {
             out = worlds(children.front());
             for (FormulaId child : children.subspan(1)) out |= worlds(child);
             break;
-        case Op::Believes: believed(agents.front(), worlds(children.front()), out); break;
+        case Op::Believes: evaluate_belief(agents.front(), worlds(children.front()), out); break;
         case Op::Everybody: {
             const auto& inner = worlds(children.front());
             typename P::Set one;
             P::fill(out, model_->worlds);
             for (auto agent : agents) {
-                believed(agent, inner, one);
+                evaluate_belief(agent, inner, one);
                 out &= one;
             }
             break;
         }
-        case Op::Common: commonly_believed(id, worlds(children.front()), out); break;
+        case Op::Common: evaluate_common_belief(id, worlds(children.front()), out); break;
         case Op::Actually:
             if (holds(children.front())) P::fill(out, model_->worlds);
             else P::clear(out, model_->worlds);
@@ -152,14 +153,14 @@ void Truths<P>::compute(FormulaId id) {
 }
 
 template <class P>
-void Truths<P>::believed(std::uint32_t agent, const typename P::Set& inner, typename P::Set& out) const {
+void Truths<P>::evaluate_belief(std::uint32_t agent, const typename P::Set& inner, typename P::Set& out) const {
     P::clear(out, model_->worlds);
-    believe(model_->rows(agent), inner, out);
+    add_believers(model_->rows(agent), inner, out);
 }
 
 // Collects the worlds from which one or more steps lead to a world outside `inner`; the rest is the answer.
 template <class P>
-void Truths<P>::commonly_believed(FormulaId id, const typename P::Set& inner, typename P::Set& out) {
+void Truths<P>::evaluate_common_belief(FormulaId id, const typename P::Set& inner, typename P::Set& out) {
     typename P::Set bad, found;
     P::fill(bad, model_->worlds);
     bad.subtract(inner);

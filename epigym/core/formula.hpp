@@ -45,8 +45,8 @@ public:
           paths_(paths),
           sets_(formulas.size()),
           stamps_(formulas.size(), 0),
-          told_(formulas.size()),
-          told_stamps_(formulas.size(), 0) {}
+          verdicts_(formulas.size()),
+          verdict_stamps_(formulas.size(), 0) {}
 
     // Forgets all truth sets; `model` must outlive the questions about it.
     void reset(const Model<P>& model) {
@@ -70,25 +70,25 @@ public:
     bool holds(FormulaId id);
 
     // The worlds that an agent considers possible at some designated world.
-    const typename P::Set& considered(std::uint32_t agent) { return led_to(agent); }
+    const typename P::Set& find_successors(std::uint32_t agent) { return follow(agent); }
 
 private:
     bool decide(FormulaId id);
     void compute(FormulaId id);
     bool holds_throughout(const typename P::Set& where, FormulaId id);
-    const typename P::Set& led_to(std::uint32_t path);
-    void believed(std::uint32_t agent, const typename P::Set& inner, typename P::Set& out) const;
-    void commonly_believed(FormulaId id, const typename P::Set& inner, typename P::Set& out);
+    const typename P::Set& follow(std::uint32_t path);
+    void evaluate_belief(std::uint32_t agent, const typename P::Set& inner, typename P::Set& out) const;
+    void evaluate_common_belief(FormulaId id, const typename P::Set& inner, typename P::Set& out);
 
     const Formulas* formulas_;
     const BeliefPaths* paths_;  // null: paths are those of one agent each
     const Model<P>* model_ = nullptr;
     std::vector<typename P::Set> sets_;
     std::vector<std::uint64_t> stamps_;
-    std::vector<std::uint8_t> told_;           // whether a formula holds at every designated world
-    std::vector<std::uint64_t> told_stamps_;
-    std::vector<typename P::Set> led_to_;      // per path
-    std::vector<std::uint64_t> led_to_stamps_;
+    std::vector<std::uint8_t> verdicts_;           // whether a formula holds at every designated world
+    std::vector<std::uint64_t> verdict_stamps_;
+    std::vector<typename P::Set> path_worlds_;      // per path
+    std::vector<std::uint64_t> path_stamps_;
     std::uint64_t stamp_ = 0;
 };
 
@@ -119,7 +119,7 @@ public:
     // Calls action(evaluator) with an evaluator that has the e-state loaded.
     template <class Action>
     decltype(auto) with(const std::uint8_t* packed, Action&& action) {
-        return with_policy(packed_worlds(packed), [&]<class P>() -> decltype(auto) {
+        return with_policy(count_worlds(packed), [&]<class P>() -> decltype(auto) {
             auto& evaluator = std::get<std::unique_ptr<Evaluator<P>>>(evaluators_);
             if (!evaluator) evaluator = std::make_unique<Evaluator<P>>(*formulas_, paths_);
             evaluator->load(packed, fluents_, agents_);

@@ -48,7 +48,7 @@ FormulaId FormulaStore::intern(Formula formula) {
     return next;
 }
 
-FormulaId FormulaStore::unnegated(FormulaId id) const {
+FormulaId FormulaStore::strip_negation(FormulaId id) const {
     return formulas_[id].op == Op::Not ? formulas_[id].children.front() : id;
 }
 
@@ -99,24 +99,24 @@ FormulaId FormulaStore::believes(std::uint32_t agent, FormulaId id) {
 }
 
 // The formula with another child below its modality.
-FormulaId FormulaStore::over(FormulaId modality, FormulaId child) {
+FormulaId FormulaStore::replace_child(FormulaId modality, FormulaId child) {
     const Op op = formulas_[modality].op;
     const bool is_folded = child == constant(true) ||
                            (op == Op::Actually && (child == constant(false) || formulas_[child].op == Op::Actually));
     return is_folded ? child : intern({op, 0, formulas_[modality].agents, {child}});
 }
 
-FormulaId FormulaStore::believed(FormulaId box, FormulaId id) {
-    if (formulas_[unnegated(id)].op == Op::Actually) return id;
-    if (formulas_[box].op != Op::Everybody) return over(box, id);
+FormulaId FormulaStore::apply_belief(FormulaId modality, FormulaId id) {
+    if (formulas_[strip_negation(id)].op == Op::Actually) return id;
+    if (formulas_[modality].op != Op::Everybody) return replace_child(modality, id);
     std::vector<FormulaId> parts;
-    for (auto agent : formulas_[box].agents) parts.push_back(believes(agent, id));
+    for (auto agent : formulas_[modality].agents) parts.push_back(believes(agent, id));
     return conjunction(parts);
 }
 
-FormulaId FormulaStore::normal(FormulaId id, bool negated) {
+FormulaId FormulaStore::normal_form(FormulaId id, bool negated) {
     const FormulaId kept = image(Form::Distributed, id, negated);
-    return derived_[kept].has_actually ? image(Form::Distributed, without_actually(kept), false) : kept;
+    return derived_[kept].has_actually ? image(Form::Distributed, drop_actually(kept), false) : kept;
 }
 
 // The form of a formula or of its negation, computed once.
@@ -139,34 +139,34 @@ FormulaId FormulaStore::build_image(Form form, FormulaId id, bool negated) {
     FormulaId positive = id;
     if (!children.empty()) {
         const FormulaId inner = image(form, children.front(), false);
-        positive = form == Form::Distributed && op != Op::Actually ? distributed(id, inner) : over(id, inner);
+        positive = form == Form::Distributed && op != Op::Actually ? distribute(id, inner) : replace_child(id, inner);
     }
     if (!negated) return positive;
     return formulas_[positive].op == Op::And ? disjunction(negations(formulas_[positive].children)) : negation(positive);
 }
 
-// The belief `box` in each conjunct of a formula.
-FormulaId FormulaStore::distributed(FormulaId box, FormulaId id) {
+// The belief `modality` in each conjunct of a formula.
+FormulaId FormulaStore::distribute(FormulaId modality, FormulaId id) {
     std::vector<FormulaId> parts;
-    for (FormulaId part : conjuncts(id)) parts.push_back(believed(box, part));
+    for (FormulaId part : conjuncts(id)) parts.push_back(apply_belief(modality, part));
     return conjunction(parts);
 }
 
-FormulaId FormulaStore::without_actually(FormulaId id) {
+FormulaId FormulaStore::drop_actually(FormulaId id) {
     if (!derived_[id].has_actually) return id;
     const Formula& formula = formulas_[id];
-    if (formula.op == Op::Actually) return without_actually(formula.children.front());
+    if (formula.op == Op::Actually) return drop_actually(formula.children.front());
     Formula image{formula.op, formula.fluent, formula.agents, {}};
-    for (FormulaId child : formula.children) image.children.push_back(without_actually(child));
+    for (FormulaId child : formula.children) image.children.push_back(drop_actually(child));
     return intern(std::move(image));
 }
 
-Formulas FormulaStore::packed(std::vector<FormulaId>& roots) const {
+Formulas FormulaStore::pack(std::vector<FormulaId>& roots) const {
     Formulas out;
     out.child_first.push_back(0);
     out.agent_first.push_back(0);
     std::vector<FormulaId> number(formulas_.size(), kUnknown);
-    const auto pack = [&](const auto& self, FormulaId id) -> FormulaId {
+    const auto add = [&](const auto& self, FormulaId id) -> FormulaId {
         if (number[id] != kUnknown) return number[id];
         const auto& [op, fluent, agents, children] = formulas_[id];
         for (FormulaId child : children) self(self, child);
@@ -178,7 +178,7 @@ Formulas FormulaStore::packed(std::vector<FormulaId>& roots) const {
         out.fluent.push_back(fluent);
         return number[id] = static_cast<FormulaId>(out.size() - 1);
     };
-    for (FormulaId& root : roots) root = pack(pack, root);
+    for (FormulaId& root : roots) root = add(add, root);
     return out;
 }
 

@@ -32,7 +32,7 @@ public:
     const Formula& operator[](FormulaId id) const { return formulas_[id]; }  // stays where it is
     std::uint32_t depth(FormulaId id) const { return derived_[id].depth; }
     // What a negation negates; any other formula itself.
-    FormulaId unnegated(FormulaId id) const;
+    FormulaId strip_negation(FormulaId id) const;
     std::vector<FormulaId> conjuncts(FormulaId id) const;
 
     FormulaId constant(bool value) const { return constants_[value]; }
@@ -45,19 +45,19 @@ public:
     FormulaId considers_possible(std::uint32_t agent, FormulaId id) {
         return negation(believes(agent, negation(id)));
     }
-    // The belief `box`, a B, E or C, in another formula, which is no conjunction; E as a conjunction of B. What is
+    // The belief `modality`, a B, E or C, in another formula, which is no conjunction; E as a conjunction of B. What is
     // actually the case does not depend on who believes it.
-    FormulaId believed(FormulaId box, FormulaId id);
+    FormulaId apply_belief(FormulaId modality, FormulaId id);
 
     // Negations stand before fluents and modalities only.
     FormulaId negation_normal_form(FormulaId id) { return image(Form::Negation, id, false); }
     // The normal form of a formula or of its negation: besides, B and C distribute over conjunctions, E is a
     // conjunction of B, and what is actually the case is so everywhere: B, C and E before Op::Actually are dropped,
     // and then Op::Actually itself.
-    FormulaId normal(FormulaId id, bool negated = false);
+    FormulaId normal_form(FormulaId id, bool negated = false);
 
     // The formulas that some consist of, children before parents; these get the numbers that they have there.
-    Formulas packed(std::vector<FormulaId>& roots) const;
+    Formulas pack(std::vector<FormulaId>& roots) const;
 
 private:
     enum class Form : std::uint8_t { Negation, Distributed };
@@ -79,11 +79,11 @@ private:
 
     FormulaId intern(Formula formula);
     FormulaId junction(Op op, const std::vector<FormulaId>& parts);
-    FormulaId over(FormulaId modality, FormulaId child);
+    FormulaId replace_child(FormulaId modality, FormulaId child);
     FormulaId image(Form form, FormulaId id, bool negated);
     FormulaId build_image(Form form, FormulaId id, bool negated);
-    FormulaId distributed(FormulaId box, FormulaId id);
-    FormulaId without_actually(FormulaId id);
+    FormulaId distribute(FormulaId modality, FormulaId id);
+    FormulaId drop_actually(FormulaId id);
 
     std::deque<Formula> formulas_;
     std::vector<Derived> derived_;  // per formula

@@ -198,19 +198,19 @@ __attribute__((target("avx2,fma"))) float run_with_avx2(const GineNetwork::Weigh
     return run<Row8>(weights, width, n, pass);
 }
 
-Run choose() {
+Run choose_run() {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? run_with_avx2 : run_anywhere;
 }
 #else
-Run choose() { return run_anywhere; }
+Run choose_run() { return run_anywhere; }
 #endif
 
-const Run kRun = choose();
+const Run kRun = choose_run();
 
 std::size_t vectors(std::size_t width) { return (width + kLanes - 1) / kLanes; }
 
-std::string shown(const std::vector<std::optional<std::size_t>>& shape) {
+std::string format_shape(const std::vector<std::optional<std::size_t>>& shape) {
     std::string text = "(";
     for (const auto& size : shape) text += (text.size() > 1 ? ", " : "") + (size ? std::to_string(*size) : "any");
     return text + ")";
@@ -224,13 +224,13 @@ const Tensor& find(const Tensors& state, const std::string& name, const std::vec
     bool fits = own.size() == shape.size();
     for (std::size_t k = 0; fits && k < own.size(); ++k) fits = own[k] > 0 && own[k] == shape[k].value_or(own[k]);
     if (!fits)
-        throw std::invalid_argument("the array '" + name + "' has the shape " + shown({own.begin(), own.end()}) +
-                                    ", expected " + shown(shape));
+        throw std::invalid_argument("the array '" + name + "' has the shape " + format_shape({own.begin(), own.end()}) +
+                                    ", expected " + format_shape(shape));
     return found->second;
 }
 
 // Rows of floats, padded.
-LaneTable padded(const float* data, std::size_t count, std::size_t width) {
+LaneTable pad(const float* data, std::size_t count, std::size_t width) {
     const std::size_t n = vectors(width);
     LaneTable table(count * n, Lanes{});
     for (std::size_t r = 0; r < count; ++r)
@@ -239,7 +239,7 @@ LaneTable padded(const float* data, std::size_t count, std::size_t width) {
 }
 
 // A matrix of outputs x (groups x width), transposed and padded.
-LaneTable transposed(const float* data, std::size_t outputs, std::size_t groups, std::size_t width) {
+LaneTable transpose(const float* data, std::size_t outputs, std::size_t groups, std::size_t width) {
     const std::size_t n_out = vectors(outputs), depth = vectors(width) * kLanes;
     LaneTable table(groups * depth * n_out, Lanes{});
     for (std::size_t out = 0; out < outputs; ++out)
@@ -254,13 +254,13 @@ LaneTable transposed(const float* data, std::size_t outputs, std::size_t groups,
 GineNetwork::GineNetwork(const Tensors& state, std::vector<std::int64_t> index) : index_(std::move(index)) {
     width_ = find(state, "last.weight", {1, {}}).shape[1];
     vectors_ = vectors(width_);
-    const auto vector = [&](const std::string& name) { return padded(find(state, name, {width_}).data, 1, width_); };
+    const auto vector = [&](const std::string& name) { return pad(find(state, name, {width_}).data, 1, width_); };
     const auto square = [&](const std::string& name) {
-        return transposed(find(state, name, {width_, width_}).data, width_, 1, width_);
+        return transpose(find(state, name, {width_, width_}).data, width_, 1, width_);
     };
     const auto table = [&](const std::string& name, std::optional<std::size_t> count) {
         const Tensor& found = find(state, name, {count, width_});
-        return padded(found.data, found.shape[0], width_);
+        return pad(found.data, found.shape[0], width_);
     };
     if (state.contains("states.weight")) states_ = table("states.weight", {});
     if (state.contains("types.weight")) types_ = table("types.weight", {});
@@ -277,17 +277,17 @@ GineNetwork::GineNetwork(const Tensors& state, std::vector<std::int64_t> index) 
     const Tensor& head = find(state, "head.0.weight", {width_, {}});
     kinds_ = head.shape[1] / (2 * width_);
     find(state, "head.0.weight", {width_, 2 * std::max<std::size_t>(kinds_, 1) * width_});
-    weights_.head = transposed(head.data, width_, 2 * kinds_, width_);
+    weights_.head = transpose(head.data, width_, 2 * kinds_, width_);
     weights_.head_bias = vector("head.0.bias");
     const float* each_bias = find(state, "each.bias", {kinds_}).data;
     weights_.each = table("each.weight", kinds_);
     weights_.each_bias.assign(each_bias, each_bias + kinds_);
-    weights_.last = padded(find(state, "last.weight", {1, width_}).data, 1, width_);
+    weights_.last = pad(find(state, "last.weight", {1, width_}).data, 1, width_);
     weights_.last_bias = *find(state, "last.bias", {1}).data;
-    weights_.ones = padded(std::vector(width_, 1.0F).data(), 1, width_);
+    weights_.ones = pad(std::vector(width_, 1.0F).data(), 1, width_);
 }
 
-void GineNetwork::start(std::size_t nodes, ForwardPass& pass) const {
+void GineNetwork::reset(std::size_t nodes, ForwardPass& pass) const {
     const std::size_t size = (nodes + kBlock - 1) / kBlock * kBlock * vectors_;
     pass.kind.resize(nodes);
     pass.x.assign(size, Lanes{});
@@ -333,7 +333,7 @@ void GineNetwork::check(const RelationalGraphs& graphs) const {
 }
 
 float GineNetwork::value(const TypedGraph& graph, const RelationalGraphs& graphs, ForwardPass& pass) const {
-    start(graph.state.size(), pass);
+    reset(graph.state.size(), pass);
     for (std::size_t node = 0; node < graph.state.size(); ++node) {
         pass.kind[node] = kKindOfState[graph.state[node]];
         embed(node, graph.state[node], graphs.types(graph.place[node]), graphs.columns(), pass);
@@ -384,7 +384,7 @@ std::vector<float> GineNetwork::values(const GraphInput& in) const {
     std::vector<float> out;
     for (std::size_t k = 0; k + 1 < in.node_ptr.size(); ++k) {
         const auto first = static_cast<std::size_t>(in.node_ptr[k]), end = static_cast<std::size_t>(in.node_ptr[k + 1]);
-        start(end - first, pass);
+        reset(end - first, pass);
         for (std::size_t n = first; n < end; ++n) {
             if (in.columns == 0) {
                 pass.kind[n - first] = static_cast<std::uint32_t>(in.kind[n]);

@@ -80,7 +80,7 @@ private:
     std::size_t types() const { return index_.empty() ? types_.size() / vectors_ : index_.size(); }  // ids that may occur
     void check(const GraphInput& input) const;
     // Makes room for the inputs of nodes, all zero.
-    void start(std::size_t nodes, ForwardPass& pass) const;
+    void reset(std::size_t nodes, ForwardPass& pass) const;
     // Adds the embeddings of a state and of types to the input of a node.
     void embed(std::size_t node, std::size_t state, const std::int64_t* types, std::size_t count, ForwardPass& pass) const;
     float run(const std::vector<Edge>& edges, ForwardPass& pass) const;

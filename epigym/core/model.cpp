@@ -44,8 +44,8 @@ void Relation::simplify() {
     for (std::uint32_t row = 0; row < count; ++row)
         for (World w : successors(row))
             if (row_of[w] != row) return;
-    Sparse::clear(seen, static_cast<World>(row_of.size()));
-    unite(seen, successor);
+    Sparse::clear(reflexive, static_cast<World>(row_of.size()));
+    unite(reflexive, successor);
     is_introspective = true;
     successor.clear();
     successor_first.clear();
@@ -58,11 +58,11 @@ void Relation::index() const {
     member_.resize(row_of.size());
     const auto place = [&](World w) { member_[member_first_[row_of[w]]++] = w; };
     if (is_introspective) {
-        each(seen, place);
-        seen_end_.assign(member_first_.begin(), member_first_.end() - 1);
+        each(reflexive, place);
+        reflexive_end_.assign(member_first_.begin(), member_first_.end() - 1);
         WideBits others;
         Sparse::fill(others, static_cast<World>(row_of.size()));
-        each(others.subtract(seen), place);
+        each(others.subtract(reflexive), place);
     } else {
         for (World w = 0; w < row_of.size(); ++w) place(w);
     }
@@ -70,7 +70,7 @@ void Relation::index() const {
     member_first_[0] = 0;
 }
 
-World packed_worlds(const std::uint8_t* bytes) {
+World count_worlds(const std::uint8_t* bytes) {
     World n;
     std::memcpy(&n, bytes, sizeof n);
     return n;
@@ -78,7 +78,7 @@ World packed_worlds(const std::uint8_t* bytes) {
 
 template <>
 void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agents, Model<Dense>& model) {
-    const World n = model.worlds = packed_worlds(bytes);
+    const World n = model.worlds = count_worlds(bytes);
     BitReader in(bytes + sizeof(World));
     model.designated.word = in.get(n);
     model.valuation.resize(fluents);
@@ -156,10 +156,10 @@ void Model<Sparse>::read(std::uint32_t r) const {
     in.get(relation.row_of, static_cast<unsigned>(std::bit_width(header.rows - 1)));
     is_read_[r] = 1;
     if (relation.is_introspective) {
-        Sparse::fill(relation.seen, worlds);
+        Sparse::fill(relation.reflexive, worlds);
         if (header.successors == Successors::Members) return;
         for (World low = 0; low < worlds; low += 64)
-            relation.seen.words[low / 64] = in.get(std::min<unsigned>(64, worlds - low));
+            relation.reflexive.words[low / 64] = in.get(std::min<unsigned>(64, worlds - low));
         return;
     }
     const auto count_bits = static_cast<unsigned>(std::bit_width(worlds));
@@ -179,7 +179,7 @@ void Model<Sparse>::read(std::uint32_t r) const {
 
 template <>
 void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agents, Model<Sparse>& model) {
-    if (packed_worlds(bytes) > Dense::capacity) {
+    if (count_worlds(bytes) > Dense::capacity) {
         model.unpack(bytes, fluents, agents);
         return;
     }
@@ -188,7 +188,7 @@ void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agen
     widen(small, model);
 }
 
-Model<Sparse> reachable_part(const PlainModel& plain) {
+Model<Sparse> restrict_to_reachable(const PlainModel& plain) {
     const auto agents = static_cast<std::uint32_t>(plain.row_first.size()) - 1;
     const auto row = [&](std::uint32_t agent, World w) {
         return plain.row_first[agent] + plain.row_of[agent * plain.worlds + w];
@@ -198,18 +198,18 @@ Model<Sparse> reachable_part(const PlainModel& plain) {
                                                   plain.successor_first[r + 1] - plain.successor_first[r]);
     };
 
-    std::vector<bool> row_seen(plain.successor_first.size(), false);
-    constexpr World unseen = ~World{0};
-    std::vector<World> number(plain.worlds, unseen);
+    std::vector<bool> row_reached(plain.successor_first.size(), false);
+    constexpr World unreached = ~World{0};
+    std::vector<World> number(plain.worlds, unreached);
     List queue = plain.designated;
     for (World w : queue) number[w] = 0;
     for (std::size_t at = 0; at < queue.size(); ++at) {
         for (std::uint32_t i = 0; i < agents; ++i) {
             const auto r = row(i, queue[at]);
-            if (row_seen[r]) continue;
-            row_seen[r] = true;
+            if (row_reached[r]) continue;
+            row_reached[r] = true;
             for (World v : successors(r)) {
-                if (number[v] != unseen) continue;
+                if (number[v] != unreached) continue;
                 number[v] = 0;
                 queue.push_back(v);
             }
@@ -217,7 +217,7 @@ Model<Sparse> reachable_part(const PlainModel& plain) {
     }
     World n = 0;
     for (World& w : number)
-        if (w != unseen) w = n++;
+        if (w != unreached) w = n++;
 
     Model<Sparse> model;
     model.worlds = n;
@@ -227,16 +227,16 @@ Model<Sparse> reachable_part(const PlainModel& plain) {
         auto& set = model.valuation.emplace_back();
         Sparse::clear(set, n);
         for (World w : truth)
-            if (number[w] != unseen) set.set(number[w]);
+            if (number[w] != unreached) set.set(number[w]);
     }
     std::vector<std::uint32_t> row_number;
     for (std::uint32_t i = 0; i < agents; ++i) {
         auto& target = model.add_relation();
-        row_number.assign(plain.row_first[i + 1] - plain.row_first[i], unseen);
+        row_number.assign(plain.row_first[i + 1] - plain.row_first[i], unreached);
         for (World w = 0; w < plain.worlds; ++w) {
-            if (number[w] == unseen) continue;
+            if (number[w] == unreached) continue;
             auto& known = row_number[plain.row_of[i * plain.worlds + w]];
-            if (known == unseen) {
+            if (known == unreached) {
                 known = target.count++;
                 for (World v : successors(row(i, w))) target.successor.push_back(number[v]);
                 target.successor_first.push_back(static_cast<std::uint32_t>(target.successor.size()));

@@ -52,14 +52,14 @@ struct Model<Dense> : Labels<Dense> {
 };
 
 // A relation as the number of each world's row. Where agents know what they believe and what they do not (transitive and
-// Euclidean relations: S5, KD45, K45), the successors of a row are those of its members that are seen: one bit for each
+// Euclidean relations: S5, KD45, K45), the successors of a row are those of its members that are reflexive: one bit for each
 // world tells them. The successors of other relations are lists in one array.
 class Relation {
 public:
     std::vector<std::uint32_t> row_of;           // per world; rows of e-states stand in the order of their first members
     std::uint32_t count = 0;                     // rows; only those of a product may have no members
     bool is_introspective = false;
-    WideBits seen;                               // worlds that are successors of their own row, if it is introspective
+    WideBits reflexive;                               // worlds that are successors of their own row, if it is introspective
     std::vector<std::uint32_t> successor_first;  // count + 1, unless it is introspective
     List successor;                              // ascending within a row
 
@@ -90,7 +90,7 @@ public:
     // Makes it empty, but for its memory.
     void clear();
     // The worlds of a word of a set whose row is marked with 1, not 0.
-    std::uint64_t marked(const std::uint8_t* marks, std::size_t word) const {
+    std::uint64_t select_marked(const std::uint8_t* marks, std::size_t word) const {
         const std::size_t low = 64 * word, count = std::min<std::size_t>(64, row_of.size() - low);
         std::uint64_t worlds = 0;
         std::size_t k = 0;
@@ -104,7 +104,7 @@ public:
     }
     // Replaces lists by bits where the successors of every row are among its members.
     void simplify();
-    // Lists the members of each row once, those that are seen first; to be called before they are asked for, and before
+    // Lists the members of each row once, those that are reflexive first; to be called before they are asked for, and before
     // successors of an introspective relation are.
     void index() const;
 
@@ -113,7 +113,7 @@ public:
         return {member_.data() + member_first_[row], member_.data() + member_first_[row + 1]};
     }
     ListView successors(std::uint32_t row) const {
-        if (is_introspective) return {member_.data() + member_first_[row], member_.data() + seen_end_[row]};
+        if (is_introspective) return {member_.data() + member_first_[row], member_.data() + reflexive_end_[row]};
         return {successor.data() + successor_first[row], successor.data() + successor_first[row + 1]};
     }
     Iterator begin() const {
@@ -124,7 +124,7 @@ public:
 
 private:
     mutable bool is_indexed_ = false;
-    mutable std::vector<std::uint32_t> member_first_, seen_end_;
+    mutable std::vector<std::uint32_t> member_first_, reflexive_end_;
     mutable List member_;
 };
 
@@ -171,7 +171,7 @@ struct PlainModel {
 };
 
 // The number of worlds of a packed model.
-World packed_worlds(const std::uint8_t* bytes);
+World count_worlds(const std::uint8_t* bytes);
 
 // Reads a packed (canonical) model; P must be the policy for its number of worlds, or Sparse.
 template <class P>
@@ -180,8 +180,8 @@ void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agen
 // How a truth set of a large model is packed.
 enum class Truth : std::uint8_t { Nowhere, Everywhere, Listed };
 
-// How the successors of rows of a large model are packed: all members, those that are seen, or lists.
-enum class Successors : std::uint32_t { Members, Seen, Listed };
+// How the successors of rows of a large model are packed: all members, those that are reflexive, or lists.
+enum class Successors : std::uint32_t { Members, Reflexive, Listed };
 
 // What stands before the numbers of a relation of a large model: the rows, how their successors are packed, and where the
 // numbers begin, in bytes from the first such header.
@@ -192,7 +192,7 @@ struct RelationHeader {
 };
 
 // Restricts a plain model to the worlds reachable from its designated ones.
-Model<Sparse> reachable_part(const PlainModel& plain);
+Model<Sparse> restrict_to_reachable(const PlainModel& plain);
 
 template <class P>
 PlainModel to_plain(const Model<P>& model);

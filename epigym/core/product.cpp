@@ -171,11 +171,11 @@ void Product<Sparse>::sweep_group(const Occurrence<Sparse>& occurrence, std::siz
             open |= enabled & ~reached_[f].words[i];
         });
         if (keeps_all_) open |= ~survivors;
-        if ((open & relation.seen.words[i]) == 0) continue;
-        const std::uint64_t seen = relation.seen.words[i] & relation.marked(marks_.data(), i);
-        keeps_all_ = keeps_all_ && (seen & ~survivors) == 0;
+        if ((open & relation.reflexive.words[i]) == 0) continue;
+        const std::uint64_t reflexive = relation.reflexive.words[i] & relation.select_marked(marks_.data(), i);
+        keeps_all_ = keeps_all_ && (reflexive & ~survivors) == 0;
         each_event(targets, [&](std::size_t f) {
-            const std::uint64_t found = seen & occurrence.enabled[f]->words[i] & ~reached_[f].words[i];
+            const std::uint64_t found = reflexive & occurrence.enabled[f]->words[i] & ~reached_[f].words[i];
             reached_[f].words[i] |= found;
             left_ -= static_cast<std::size_t>(std::popcount(found));
         });
@@ -314,18 +314,18 @@ void Product<Sparse>::build_relation(const Occurrence<Sparse>& occurrence, std::
     });
     out.row_of.resize(worlds_);
     out.is_introspective = relation.is_introspective;
-    EventMask seen = 0;  // events in their own group's targets
+    EventMask reflexive = 0;  // events in their own group's targets
     for (const auto& group : *type) {
         if ((group.sources & active_) == 0) continue;
         out.is_introspective = out.is_introspective && (group.targets & ~group.sources & active_) == 0;
-        seen |= group.targets & active_;
+        reflexive |= group.targets & active_;
     }
     if (out.is_introspective) {
         out.count = static_cast<std::uint32_t>(relation.count * type->size());
         for (World x = 0; x < worlds_; ++x) out.row_of[x] = first[event_of_[x]] + relation.row_of[world_of_[x]];
-        begin(out.seen);
-        each_event(seen, [&](std::size_t e) { add(out.seen, relation.seen, e); });
-        finish(out.seen);
+        begin(out.reflexive);
+        each_event(reflexive, [&](std::size_t e) { add(out.reflexive, relation.reflexive, e); });
+        finish(out.reflexive);
         return;
     }
     row_number_.assign(relation.size() * type->size(), 0);

@@ -52,7 +52,7 @@ public:
 
     World worlds() const { return worlds_; }
     EventMask active() const { return active_; }  // events with reachable worlds
-    const typename P::Set& reached(std::size_t event) const { return reached_[event]; }
+    const typename P::Set& reached_worlds(std::size_t event) const { return reached_[event]; }
     // Whether every successor of a reachable pair survives in some event.
     bool keeps_all() const { return keeps_all_; }
 

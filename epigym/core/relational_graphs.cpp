@@ -10,7 +10,7 @@ namespace epi {
 namespace {
 
 // Adds every edge backwards.
-void turn(std::vector<Edge>& edges) {
+void add_reversed(std::vector<Edge>& edges) {
     const std::size_t count = edges.size();
     edges.resize(2 * count);
     for (std::size_t e = 0; e < count; ++e)
@@ -42,8 +42,8 @@ RelationalGraphs::RelationalGraphs(const Space& space, FeatureTables tables, std
     fact_at_ = goal_at_ + static_cast<std::uint32_t>(tables_.goal.size());
     fluent_at_ = fact_at_ + static_cast<std::uint32_t>(tables_.fact_fine.size());
     belief_at_ = fluent_at_ + fluents_;
-    nameless_ = belief_at_ + agents_ * fluents_;
-    if (types_.size() != nameless_ * columns_ || std::ranges::any_of(types_, [](auto type) { return type < 0; }))
+    untyped_ = belief_at_ + agents_ * fluents_;
+    if (types_.size() != untyped_ * columns_ || std::ranges::any_of(types_, [](auto type) { return type < 0; }))
         throw std::invalid_argument("types of nodes do not fit");
     types_.resize(types_.size() + columns_, 0);
     largest_type_ = types_.empty() ? 0 : std::ranges::max(types_);
@@ -96,20 +96,20 @@ void RelationalGraphs::build_without_worlds(TypedGraph& out) const {
     out.edges = fixed_edges_;
     std::ranges::copy_if(child_edges_, std::back_inserter(out.edges),
                          [](const Edge& edge) { return edge.relation == kChild; });
-    turn(out.edges);
+    add_reversed(out.edges);
 }
 
 void RelationalGraphs::build(StateId id, TypedGraph& out) {
     out.state.clear();
     out.place.clear();
     out.edges.clear();
-    evaluators_.with(space_->packed(id), [&](auto& state) {
+    evaluators_.with(space_->packed_form(id), [&](auto& state) {
         atoms_.read(state, tables_.goal);
         choose_worlds(state);
         add_atoms(out);
         add_worlds(state.model, out);
     });
-    turn(out.edges);
+    add_reversed(out.edges);
 }
 
 template <class P>
@@ -163,7 +163,7 @@ void RelationalGraphs::add_atoms(TypedGraph& out) {
     for (std::uint32_t agent = 0; agent < agents_; ++agent) {
         const auto self = static_cast<std::uint32_t>(tables_.agent_object[agent]);
         for (std::uint32_t f = 0; f < fluents_; ++f, ++belief) {
-            if (atoms_.belief[belief] == Atoms::kUnremarkable && !tables_.relevant_belief[belief]) continue;
+            if (atoms_.belief[belief] == Atoms::kDefaultBelief && !tables_.relevant_belief[belief]) continue;
             const std::uint32_t node = add(belief_at_ + belief, first_state(kBelief) + atoms_.belief[belief]);
             out.edges.push_back({node, self, kWho});
             if (node_[fluent_at_ + f] != kAbsent) out.edges.push_back({node, node_[fluent_at_ + f], kAbout});
@@ -219,7 +219,7 @@ void RelationalGraphs::add_worlds(const Model<P>& model, TypedGraph& out) {
     out.edges.insert(out.edges.end(), possible_.begin(), possible_.end());
     out.edges.insert(out.edges.end(), who_.begin(), who_.end());
     out.state.resize(row_node, first_state(kRow));
-    out.place.resize(row_node, nameless_);
+    out.place.resize(row_node, untyped_);
 }
 
 }  // namespace epi

@@ -96,7 +96,7 @@ private:
     std::size_t columns_;
     std::int64_t largest_type_;
     std::uint32_t fluents_, agents_;
-    std::uint32_t goal_at_, fact_at_, fluent_at_, belief_at_, nameless_;  // where the places of a kind start
+    std::uint32_t goal_at_, fact_at_, fluent_at_, belief_at_, untyped_;  // where the places of a kind start
     Evaluators evaluators_;
     std::vector<std::uint32_t> fluent_edge_ptr_;        // fluents + 1
     std::vector<Edge> fluent_edges_, fixed_edges_;      // to objects: from fluents; from facts and the goal

@@ -99,7 +99,7 @@ void Relaxation::settle(Node node) {
 // requirement costs nothing needs no other one.
 template <class Truths>
 void Relaxation::open_needed(Truths& truths) {
-    std::ranges::fill(status_, Status::Unmet);
+    std::ranges::fill(status_, Status::Unknown);
     for (Node node : data_.goal) {
         if (is_free(node, truths)) --unreached_goals_;
         else if (status_[node] == Status::Costly) open(node);
@@ -132,21 +132,21 @@ void Relaxation::open_all(Truths& truths) {
     while (!queue_.empty()) settle(queue_.pop());
 }
 
-// Finds costs, the lowest first, until those of the goal are found, with all ways to reach them, or nothing is left; one
-// node, if any, never becomes true. Where nearly all nodes are needed it costs less not to ask which; for some e-states.
+// Finds costs, the lowest first, until those of the goal are found, with all adders to reach them, or nothing is left; one
+// node, if any, excluded becomes true. Where nearly all nodes are needed it costs less not to ask which; for some e-states.
 template <class Truths>
-void Relaxation::reach(Truths& truths, Node never) {
+void Relaxation::reach(Truths& truths, Node excluded) {
     ++evaluations_;
-    never_ = never;
+    excluded_ = excluded;
     queue_.clear();
     unreached_goals_ = data_.goal.size();
-    if (never == kNone && turns_of_all_ == 0) {
+    if (excluded == kNone && full_computations_ == 0) {
         opened_ = 0;
         open_needed(truths);
-        if (opened_ > status_.size() / 4 * 3) turns_of_all_ = 15;
+        if (opened_ > status_.size() / 4 * 3) full_computations_ = 15;
     } else {
         open_all(truths);
-        if (never == kNone) --turns_of_all_;
+        if (excluded == kNone) --full_computations_;
     }
     while (unreached_goals_ > 0 && queue_.rise())
         while (!queue_.empty()) settle(queue_.pop());
@@ -198,7 +198,7 @@ bool Relaxation::extract(Truths& truths) {
 }
 
 // Makes ready for the next relaxed plan.
-void Relaxation::forget() {
+void Relaxation::clear_plan() {
     for (auto action : used_actions_) used_[action] = 0;
     for (Node node : touched_) wanted_[node] = 0;
     used_actions_.clear();
@@ -207,7 +207,7 @@ void Relaxation::forget() {
 
 // Finds costs and relaxed plan; whether this reaches all of the goal.
 bool Relaxation::compute(StateId id) {
-    return evaluators_.with(space_->packed(id), [&](auto& state) {
+    return evaluators_.with(space_->packed_form(id), [&](auto& state) {
         reach(state.truths);
         return extract(state.truths);
     });
@@ -221,29 +221,29 @@ void Relaxation::remember(StateId id, bool reached) {
     for (Node node : data_.goal)
         if (is_known(node)) total += static_cast<double>(cost(node));
     entries_.push_back({total, static_cast<std::int32_t>(used_actions_.size()), static_cast<std::int32_t>(unreached_goals_),
-                        helpful_.size()});
+                        preferred_.size()});
     if (!reached) return;
     std::sort(used_actions_.begin(), used_actions_.end());
     for (auto action : used_actions_)
-        if (used_[action] & 2) helpful_.push_back(static_cast<std::int32_t>(action));
+        if (used_[action] & 2) preferred_.push_back(static_cast<std::int32_t>(action));
 }
 
 void Relaxation::evaluate(StateId id, Relaxed& out) {
     if (id >= entry_of_.size() || entry_of_[id] == 0) {
         remember(id, compute(id));
-        forget();
+        clear_plan();
     }
     const std::uint32_t number = entry_of_[id];
     const Entry& entry = entries_[number];
-    const auto end = number + 1 < entries_.size() ? entries_[number + 1].helpful_first : helpful_.size();
+    const auto end = number + 1 < entries_.size() ? entries_[number + 1].preferred_first : preferred_.size();
     constexpr double infinity = std::numeric_limits<double>::infinity();
     out.h_add.push_back(entry.unreached == 0 ? entry.cost : infinity);
     out.h_ff.push_back(entry.unreached == 0 ? entry.actions : infinity);
     out.cost.push_back(entry.cost);
     out.actions.push_back(entry.actions);
     out.unreached.push_back(entry.unreached);
-    out.helpful.insert(out.helpful.end(), helpful_.data() + entry.helpful_first, helpful_.data() + end);
-    out.helpful_ptr.push_back(static_cast<std::int64_t>(out.helpful.size()));
+    out.preferred.insert(out.preferred.end(), preferred_.data() + entry.preferred_first, preferred_.data() + end);
+    out.preferred_ptr.push_back(static_cast<std::int64_t>(out.preferred.size()));
 }
 
 std::vector<std::int32_t> Relaxation::find_added_facts(StateId id) {
@@ -254,12 +254,12 @@ std::vector<std::int32_t> Relaxation::find_added_facts(StateId id) {
             if (data_.kind[node] == Kind::Fact) found.push_back(static_cast<std::int32_t>(node));
     std::sort(found.begin(), found.end());
     remember(id, reached);
-    forget();
+    clear_plan();
     return found;
 }
 
 // Nodes, with the parts of conjunctions (and of disjunctions) in their place.
-std::vector<Relaxation::Node> Relaxation::parts(std::vector<Node> nodes, bool of_disjunctions) const {
+std::vector<Relaxation::Node> Relaxation::split_parts(std::vector<Node> nodes, bool of_disjunctions) const {
     std::vector<Node> found;
     while (!nodes.empty()) {
         const Node node = nodes.back();
@@ -275,34 +275,34 @@ std::vector<Relaxation::Node> Relaxation::parts(std::vector<Node> nodes, bool of
     return found;
 }
 
-// A node is a landmark if the goal is out of reach where it never becomes true. What is then within reach tells who
+// A node is a landmark if the goal is out of reach where it excluded becomes true. What is then within reach tells who
 // may add it first.
 Landmarks Relaxation::find_landmarks(StateId id) {
     std::vector<Node> candidates;
-    Landmarks out{parts(data_.goal), {}, {}};
+    Landmarks out{split_parts(data_.goal), {}, {}};
     std::vector<std::uint32_t> requiring(data_.kind.size());
-    evaluators_.with(space_->packed(id), [&](auto& state) {
+    evaluators_.with(space_->packed_form(id), [&](auto& state) {
         reach(state.truths);
         if (extract(state.truths))  // every landmark is in this plan
             std::ranges::copy_if(touched_, std::back_inserter(candidates),
                                  [&](Node node) { return data_.kind[node] != Kind::All; });
-        forget();
+        clear_plan();
         std::ranges::sort(candidates);
         for (Node landmark : candidates) {
             reach(state.truths, landmark);
             if (unreached_goals_ == 0) continue;
             out.nodes.push_back(landmark);
-            std::uint32_t ways = 0;
+            std::uint32_t adders = 0;
             std::ranges::fill(requiring, 0);
-            for (Node fact : parts({landmark}, true)) {
+            for (Node fact : split_parts({landmark}, true)) {
                 for (auto k = data_.adder_ptr[fact]; k < data_.adder_ptr[fact + 1]; ++k) {
                     if (!is_known(data_.requirement[k])) continue;
-                    ++ways;
-                    for (Node part : parts({data_.requirement[k]})) ++requiring[part];
+                    ++adders;
+                    for (Node part : split_parts({data_.requirement[k]})) ++requiring[part];
                 }
             }
             for (Node other : candidates)
-                if (requiring[other] == ways) out.orders.emplace_back(other, landmark);
+                if (requiring[other] == adders) out.orders.emplace_back(other, landmark);
         }
     });
     return out;

@@ -1,4 +1,4 @@
-// A delete relaxation over facts that are formulas: costs, relaxed plans and helpful actions of e-states.
+// A delete relaxation over facts that are formulas: costs, relaxed plans and preferred actions of e-states.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ struct Relaxed {
     std::vector<double> h_add, h_ff;  // infinite where the goal is out of reach
     std::vector<double> cost;         // h_add of the subgoals that are within reach
     std::vector<std::int32_t> actions, unreached;  // of the relaxed plan for what is within reach; subgoals that are not
-    std::vector<std::int64_t> helpful_ptr{0};
-    std::vector<std::int32_t> helpful;  // actions of the relaxed plan whose requirement holds, ascending
+    std::vector<std::int64_t> preferred_ptr{0};
+    std::vector<std::int32_t> preferred;  // actions of the relaxed plan whose requirement holds, ascending
 };
 
 // The landmarks of an e-state, which every relaxed plan makes true; none is a conjunction, whose parts are instead.
@@ -69,16 +69,16 @@ private:
     static constexpr Cost kInfinite = ~Cost{0};
     static constexpr Node kNone = ~Node{0};
 
-    // What is remembered of an e-state; its helpful actions end where those of the next one start.
+    // What is remembered of an e-state; its preferred actions end where those of the next one start.
     struct Entry {
         double cost;
         std::int32_t actions, unreached;
-        std::uint64_t helpful_first;
+        std::uint64_t preferred_first;
     };
 
     // What the computation at hand knows of a node: nothing; that it costs nothing; its cost, if that is another one; that
     // it costs something; and, where its cost is looked for, besides that it is a fact, a disjunction or a sum.
-    enum class Status : std::uint8_t { Unmet, Free, Done, Costly, Fact, Any, All };
+    enum class Status : std::uint8_t { Unknown, Free, Done, Costly, Fact, Any, All };
 
     struct State {
         Cost cost;              // once it is done; before, of a sum, that of the children that are
@@ -91,7 +91,7 @@ private:
     bool test(Node node, Truths& truths);
     template <class Truths>
     bool is_free(Node node, Truths& truths) {
-        return status_[node] == Status::Unmet ? test(node, truths) : status_[node] == Status::Free;
+        return status_[node] == Status::Unknown ? test(node, truths) : status_[node] == Status::Free;
     }
     void open(Node node);
     template <class Truths>
@@ -99,10 +99,10 @@ private:
     template <class Truths>
     void open_all(Truths& truths);
     template <class Truths>
-    void reach(Truths& truths, Node never = kNone);
+    void reach(Truths& truths, Node excluded = kNone);
     // Fixes the cost of a node, which is that at hand or more; sums that outgrow 64 bits are as good as infinite.
     void finish(Node node, Cost cost) {
-        if (node == never_ || cost == kInfinite) return;
+        if (node == excluded_ || cost == kInfinite) return;
         status_[node] = cost == 0 ? Status::Free : Status::Done;
         states_[node].cost = cost;
         unreached_goals_ -= is_goal_[node];
@@ -112,8 +112,8 @@ private:
     template <class Truths>
     bool extract(Truths& truths);
     void need(Node node);
-    void forget();
-    std::vector<Node> parts(std::vector<Node> nodes, bool of_disjunctions = false) const;
+    void clear_plan();
+    std::vector<Node> split_parts(std::vector<Node> nodes, bool of_disjunctions = false) const;
 
     bool is_known(Node node) const { return status_[node] == Status::Free || status_[node] == Status::Done; }
     Cost cost(Node node) const {
@@ -132,19 +132,19 @@ private:
 
     std::uint64_t evaluations_ = 0;
     std::vector<std::uint32_t> entry_of_;  // per e-state: its entry; 0: none
-    std::vector<Entry> entries_;           // the first stands for none, the last tells where helpful actions end
-    std::vector<std::int32_t> helpful_;
+    std::vector<Entry> entries_;           // the first stands for none, the last tells where preferred actions end
+    std::vector<std::int32_t> preferred_;
 
     // Of the e-state at hand.
     std::vector<Status> status_;
     std::vector<State> states_;
-    Node never_ = kNone;
+    Node excluded_ = kNone;
     CostQueue queue_;
     std::vector<std::uint8_t> wanted_, is_goal_;
     std::size_t unreached_goals_ = 0, opened_ = 0;
-    unsigned turns_of_all_ = 0;  // how many of the next computations look for the costs of all nodes
+    unsigned full_computations_ = 0;  // how many of the next computations look for the costs of all nodes
     std::vector<Node> open_, costly_, stack_, touched_;
-    std::vector<std::uint8_t> used_;  // per action: 1 in the relaxed plan, 2 helpful
+    std::vector<std::uint8_t> used_;  // per action: 1 in the relaxed plan, 2 preferred
     std::vector<std::uint32_t> used_actions_;
 };
 

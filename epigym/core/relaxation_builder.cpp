@@ -21,12 +21,12 @@ using Node = std::uint32_t;
 std::unordered_set<FormulaId> doubts_of(const std::vector<FormulaId>& goal, FormulaStore& store) {
     std::unordered_set<FormulaId> seen, found;
     std::vector<FormulaId> open;
-    for (FormulaId subgoal : goal) open.push_back(store.normal(subgoal));
+    for (FormulaId subgoal : goal) open.push_back(store.normal_form(subgoal));
     while (!open.empty()) {
         const FormulaId id = open.back();
         open.pop_back();
         if (!seen.insert(id).second) continue;
-        if (id != store.unnegated(id) && store[store.unnegated(id)].op == Op::Believes) found.insert(id);
+        if (id != store.strip_negation(id) && store[store.strip_negation(id)].op == Op::Believes) found.insert(id);
         for (FormulaId child : store[id].children) open.push_back(child);
     }
     return found;
@@ -43,7 +43,7 @@ public:
               return !std::has_single_bit(model.designated);
           })) {
         for (ActionId action = 0; action < task.actions.actions.size(); ++action) {
-            for (FormulaId formula : additions_.guaranteed(action)) {
+            for (FormulaId formula : additions_.list_guaranteed(action)) {
                 auto& adding = adding_[formula];
                 if (adding.empty() || adding.back() != action) adding.push_back(action);
             }
@@ -62,7 +62,7 @@ public:
             data_.child.insert(data_.child.end(), children.begin(), children.end());
             data_.child_ptr.push_back(static_cast<std::uint32_t>(data_.child.size()));
         }
-        data_.formulas = store_.packed(data_.formula);
+        data_.formulas = store_.pack(data_.formula);
         return std::move(data_);
     }
 
@@ -79,7 +79,7 @@ private:
     void add_subgoals() {
         std::set<std::vector<FormulaId>> seen;
         for (FormulaId subgoal : task_->goal) {
-            const FormulaId normal = store_.normal(subgoal);
+            const FormulaId normal = store_.normal_form(subgoal);
             auto conjuncts = store_.conjuncts(normal);
             std::ranges::sort(conjuncts);
             if (seen.insert(std::move(conjuncts)).second) data_.goal.push_back(node(normal));
@@ -89,7 +89,7 @@ private:
     // The depth of what decides about goals and actions: applicability, designated preconditions, conditions.
     std::uint32_t deepest_need() {
         std::uint32_t deepest = 0;
-        const auto need = [&](FormulaId id) { deepest = std::max(deepest, store_.depth(store_.normal(id))); };
+        const auto need = [&](FormulaId id) { deepest = std::max(deepest, store_.depth(store_.normal_form(id))); };
         std::ranges::for_each(task_->goal, need);
         for (const Action& action : task_->actions.actions) need(action.applicability);
         for (const EventModel& model : task_->actions.event_models)
@@ -117,7 +117,7 @@ private:
     // The node of a formula in normal form.
     Node node(FormulaId id) {
         if (const auto known = node_of_.find(id); known != node_of_.end()) return known->second;
-        const auto parts = alternatives(id);
+        const auto parts = find_sufficient(id);
         const Formula& formula = store_[id];
         const bool is_all = formula.op == Op::True || formula.op == Op::And;
         const Node number = add(is_all ? Kind::All : parts.empty() ? Kind::Fact : Kind::Any, id);
@@ -127,7 +127,7 @@ private:
         // which several events together may each add a part.
         if (!parts.empty() && formula.op == Op::Believes)
             children.insert(children.begin(), add(Kind::Fact, id));
-        else if (!parts.empty() && formula.op == Op::Not && store_[store_.unnegated(id)].op == Op::Believes)
+        else if (!parts.empty() && formula.op == Op::Not && store_[store_.strip_negation(id)].op == Op::Believes)
             children.push_back(add(Kind::Fact, id));
         else if (is_joint_ && formula.op == Op::Or && store_.depth(id) > 0)
             children.push_back(add(Kind::Fact, id));
@@ -136,17 +136,17 @@ private:
     }
 
     // What each suffices for a formula in normal form, itself left out; none for a fact that only itself is.
-    std::vector<FormulaId> alternatives(FormulaId id) {
+    std::vector<FormulaId> find_sufficient(FormulaId id) {
         const Formula& formula = store_[id];
         std::vector<FormulaId> found;
         if (formula.op == Op::Or) return formula.children;
         if (formula.op == Op::Believes) {
-            for (FormulaId part : alternatives(formula.children.front()))
-                found.push_back(store_.normal(store_.believes(formula.agents.front(), part)));
+            for (FormulaId part : find_sufficient(formula.children.front()))
+                found.push_back(store_.normal_form(store_.believes(formula.agents.front(), part)));
         } else if (formula.op == Op::Not) {
             const Formula& inner = store_[formula.children.front()];
             if (inner.op == Op::Believes)
-                found.push_back(store_.normal(
+                found.push_back(store_.normal_form(
                     store_.believes(inner.agents.front(), store_.negation(inner.children.front()))));
             if (inner.op == Op::Common)
                 for (auto agent : inner.agents)
@@ -159,27 +159,27 @@ private:
     Node node(FormulaId needed, const std::vector<FormulaId>& now) {
         if (now.empty()) return node(needed);
         const auto key = std::pair(needed, now);
-        if (const auto known = held_.find(key); known != held_.end()) return known->second;
+        if (const auto known = joint_nodes_.find(key); known != joint_nodes_.end()) return known->second;
         for (FormulaId formula : now)
-            if (!now_.contains(formula)) now_.emplace(formula, add(Kind::Fact, formula));
+            if (!fixed_nodes_.contains(formula)) fixed_nodes_.emplace(formula, add(Kind::Fact, formula));
         auto children = nodes(store_.conjuncts(needed));
-        for (FormulaId formula : now) children.push_back(now_.at(formula));
+        for (FormulaId formula : now) children.push_back(fixed_nodes_.at(formula));
         const Node number = add(Kind::All, needed);
         children_[number] = std::move(children);
-        return held_[key] = number;
+        return joint_nodes_[key] = number;
     }
 
     // The operators that add a fact and what each alternative requires, in the order of ties.
     void add_adders(Node number) {
         const FormulaId fact = data_.formula[number];
-        const auto now = now_.find(fact);
-        const bool is_given = fact == store_.constant(false) || (now != now_.end() && now->second == number);
-        if (data_.kind[number] != Kind::Fact || is_given || store_.depth(fact) > deepest_) return;
-        for (ActionId action : candidates(fact)) add_adders(action, fact);
+        const auto now = fixed_nodes_.find(fact);
+        const bool is_constant = fact == store_.constant(false) || (now != fixed_nodes_.end() && now->second == number);
+        if (data_.kind[number] != Kind::Fact || is_constant || store_.depth(fact) > deepest_) return;
+        for (ActionId action : find_candidates(fact)) add_adders(action, fact);
     }
 
     // The actions with a guarantee that may help to add a fact.
-    std::vector<ActionId> candidates(FormulaId fact) {
+    std::vector<ActionId> find_candidates(FormulaId fact) {
         std::vector<ActionId> found;
         std::vector<FormulaId> open{fact};
         while (!open.empty()) {
@@ -187,9 +187,10 @@ private:
             open.pop_back();
             if (const auto adding = adding_.find(id); adding != adding_.end())
                 found.insert(found.end(), adding->second.begin(), adding->second.end());
-            const FormulaId inner = store_.unnegated(id);
+            const FormulaId inner = store_.strip_negation(id);
             if (inner == id) open.insert(open.end(), store_[id].children.begin(), store_[id].children.end());
-            else if (store_[inner].op != Op::Fluent) open.push_back(store_.normal(store_[inner].children.front(), true));
+            else if (store_[inner].op != Op::Fluent)
+                open.push_back(store_.normal_form(store_[inner].children.front(), true));
         }
         std::ranges::sort(found);
         found.erase(std::ranges::unique(found).begin(), found.end());
@@ -202,25 +203,26 @@ private:
         std::vector<std::pair<EventMask, std::vector<Alternative>>> found;
         for (EventMask left = store_[fact].op == Op::Or ? 0 : designated; left != 0; left &= left - 1) {
             const EventMask event = left & ~(left - 1);
-            found.emplace_back(event, additions_.ways(action, event, fact));
+            found.emplace_back(event, additions_.find_alternatives(action, event, fact));
         }
-        if (!std::has_single_bit(designated)) found.emplace_back(designated, additions_.ways(action, designated, fact));
-        for (const auto& [events, ways] : found)
-            if (!ways.empty()) add_adders(action, events, ways);
+        if (!std::has_single_bit(designated))
+            found.emplace_back(designated, additions_.find_alternatives(action, designated, fact));
+        for (const auto& [events, alternatives] : found)
+            if (!alternatives.empty()) add_adders(action, events, alternatives);
     }
 
-    void add_adders(ActionId action, EventMask events, const std::vector<Alternative>& ways) {
+    void add_adders(ActionId action, EventMask events, const std::vector<Alternative>& alternatives) {
         const auto [op, own] = op_of(action, events);
         std::set<Alternative> seen;
-        for (const Alternative& way : ways) {
-            if (ways.size() > 1 && !seen.insert(way).second) continue;
+        for (const Alternative& alternative : alternatives) {
+            if (alternatives.size() > 1 && !seen.insert(alternative).second) continue;
             std::vector<FormulaId> needs{own}, now;
-            for (const auto& [formula, is_now] : way.conditions) {
-                const FormulaId normal = store_.normal(formula);
+            for (const auto& [formula, is_now] : alternative.conditions) {
+                const FormulaId normal = store_.normal_form(formula);
                 if (!is_now) needs.push_back(normal);
                 else if (std::ranges::find(now, normal) == now.end()) now.push_back(normal);
             }
-            for (const AgentType& type : way.types) needs.push_back(additions_.type_condition(action, type));
+            for (const AgentType& type : alternative.types) needs.push_back(additions_.type_condition(action, type));
             const FormulaId needed = store_.conjunction(needs);
             if (needed == store_.constant(false)) continue;
             data_.requirement.push_back(node(needed, now));
@@ -248,8 +250,8 @@ private:
         const Action& action = task_->actions.actions[id];
         std::vector<std::vector<FormulaId>> rests;
         for (; events != 0; events &= events - 1)
-            rests.push_back(store_.conjuncts(store_.normal(precondition(event_model(action), events))));
-        std::vector<FormulaId> needs{store_.normal(action.applicability)}, choices;
+            rests.push_back(store_.conjuncts(store_.normal_form(precondition(event_model(action), events))));
+        std::vector<FormulaId> needs{store_.normal_form(action.applicability)}, choices;
         for (FormulaId part : std::vector(rests.front())) {
             const auto has_part = [&](const auto& rest) { return std::ranges::find(rest, part) != rest.end(); };
             if (!std::ranges::all_of(rests, has_part)) continue;
@@ -269,8 +271,8 @@ private:
     std::unordered_map<FormulaId, std::vector<ActionId>> adding_;  // who guarantees a formula
     RelaxationData data_;
     std::vector<std::vector<Node>> children_;
-    std::unordered_map<FormulaId, Node> node_of_, now_;  // the latter: what must hold now
-    std::map<std::pair<FormulaId, std::vector<FormulaId>>, Node> held_;
+    std::unordered_map<FormulaId, Node> node_of_, fixed_nodes_;  // the latter: what must hold now
+    std::map<std::pair<FormulaId, std::vector<FormulaId>>, Node> joint_nodes_;
     std::map<std::pair<ActionId, EventMask>, Operator> operators_;
 };
 

@@ -104,7 +104,7 @@ private:
         });
         const std::size_t known = colours_.size();
         for (std::size_t w = first; w < end; ++w) number_colour(w, hash_[w - first]);
-        if (colours_.size() > known) describe(state, first, end, static_cast<std::int64_t>(known));
+        if (colours_.size() > known) list_received(state, first, end, static_cast<std::int64_t>(known));
     }
 
     // Numbers the multiset of messages that the worlds of each row send under each agent.
@@ -178,7 +178,7 @@ private:
     }
 
     // Tells what the new colours, those from `known` on, receive.
-    void describe(std::size_t state, std::size_t first, std::size_t end, std::int64_t known) {
+    void list_received(std::size_t state, std::size_t first, std::size_t end, std::int64_t known) {
         if (incoming_.size() < end - first) incoming_.resize(end - first);
         for (std::size_t w = 0; w < end - first; ++w) incoming_[w].clear();
         each_delivery(state, [&](std::int64_t multiset, std::size_t target) { incoming_[target].push_back(multiset); });
@@ -211,8 +211,8 @@ Rows rows_of(const Space& space, std::span<const StateId> ids, WorldLabels* labe
     Rows out;
     PerPolicy<Model> models;
     for (StateId id : ids) {
-        const std::uint8_t* packed = space.packed(id);
-        with_policy(packed_worlds(packed), [&]<class P>() {
+        const std::uint8_t* packed = space.packed_form(id);
+        with_policy(count_worlds(packed), [&]<class P>() {
             auto& model = std::get<std::unique_ptr<Model<P>>>(models);
             if (!model) model = std::make_unique<Model<P>>();
             unpack(packed, space.task().fluents, space.task().agents, *model);
@@ -273,7 +273,7 @@ void check(const RowsView& rows, const GoalParts& goals, std::span<const std::in
         throw std::invalid_argument("labels or identifiers do not fit the worlds");
 }
 
-GraphLayout layout(const RowsView& rows, const GoalParts& goals) {
+GraphLayout compute_layout(const RowsView& rows, const GoalParts& goals) {
     GraphLayout out;
     const std::size_t agents = rows.agents();
     for (std::size_t k = 0; k < rows.states(); ++k) {

@@ -86,7 +86,7 @@ void check(const RowsView& rows, const GoalParts& goals, std::span<const std::in
 struct GraphLayout {
     std::vector<std::int64_t> node_ptr{0}, edge_ptr{0};  // e-states + 1
 };
-GraphLayout layout(const RowsView& rows, const GoalParts& goals);
+GraphLayout compute_layout(const RowsView& rows, const GoalParts& goals);
 
 // Unrolls rows to graphs: node_bits[nodes x width], edge_index[2 x edges] and edge_label[edges]. Each graph starts with
 // the part of its goal, then has the worlds; an edge leads from node 0 to every designated world, then under each agent from

@@ -13,7 +13,7 @@ namespace epi {
 namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-constexpr ActionId kLeftOut = kUnchanged - 1;  // leads to a collapse that is forbidden
+constexpr ActionId kExcluded = kUnchanged - 1;  // leads to a collapse that is forbidden
 constexpr std::size_t kReadAhead = 16;  // unpacking may read this far past the end of a state
 
 __extension__ using Wide = unsigned __int128;
@@ -36,7 +36,7 @@ std::uint64_t hash_bytes(const std::uint8_t* bytes, std::size_t length) {
 }
 
 // The first agent that considers no world possible at some designated world.
-std::optional<std::uint32_t> collapsed_agent(const Model<Sparse>& model) {
+std::optional<std::uint32_t> find_inconsistent_agent(const Model<Sparse>& model) {
     for (std::uint32_t i = 0; i < model.agents(); ++i)
         for (const auto& row : model.rows(i))
             if (row.successors.empty() && intersects(row.members, model.designated)) return i;
@@ -126,7 +126,7 @@ public:
     // Calls action(updater) with an updater that has the e-state loaded.
     template <class Action>
     decltype(auto) with_updater(const std::uint8_t* packed, Action&& action) {
-        return with_policy(packed_worlds(packed), [&]<class P>() -> decltype(auto) {
+        return with_policy(count_worlds(packed), [&]<class P>() -> decltype(auto) {
             auto& updater = std::get<std::unique_ptr<Updater<P>>>(updaters_);
             if (!updater)
                 updater = std::make_unique<Updater<P>>(task_->formulas, task_->actions, task_->fluents, task_->agents);
@@ -161,7 +161,7 @@ std::size_t Space::nbytes() const {
            branch_count_ * sizeof(Branch) + branches_.size() * sizeof(*branches_.begin());
 }
 
-const std::uint8_t* Space::packed(StateId id) const {
+const std::uint8_t* Space::packed_form(StateId id) const {
     if (id >= states_.size())
         throw std::out_of_range("state " + std::to_string(static_cast<std::int32_t>(id)) + " does not exist: the space has " +
                                 std::to_string(states_.size()) + " e-states so far");
@@ -189,9 +189,9 @@ StateId Space::add(std::span<const std::uint8_t> packed) {
 }
 
 StateId Space::intern(const PlainModel& plain) {
-    const Model<Sparse> model = reachable_part(plain);
+    const Model<Sparse> model = restrict_to_reachable(plain);
     if (consistent_beliefs_)
-        if (const auto agent = collapsed_agent(model)) throw InconsistentBeliefs(*agent);
+        if (const auto agent = find_inconsistent_agent(model)) throw InconsistentBeliefs(*agent);
     Contraction<Sparse> contraction;
     Bytes packed;
     contraction.pack(model, packed);
@@ -199,68 +199,68 @@ StateId Space::intern(const PlainModel& plain) {
 }
 
 PlainModel Space::model(StateId id) const {
-    const std::uint8_t* bytes = packed(id);
-    return with_policy(packed_worlds(bytes), [&]<class P>() {
+    const std::uint8_t* bytes = packed_form(id);
+    return with_policy(count_worlds(bytes), [&]<class P>() {
         Model<P> model;
         unpack(bytes, task_.fluents, task_.agents, model);
         return to_plain(model);
     });
 }
 
-void Space::applicable(StateId id, std::uint8_t* out) {
-    workers_[0]->with_updater(packed(id), [&](auto& updater) {
+void Space::mark_applicable(StateId id, std::uint8_t* out) {
+    workers_[0]->with_updater(packed_form(id), [&](auto& updater) {
         std::vector<ActionId> actions;
-        updater.applicable_actions(index_, actions);
+        updater.find_applicable(index_, actions);
         std::fill_n(out, task_.actions.actions.size(), 0);
         for (ActionId a : actions) out[a] = 1;
     });
 }
 
-void Space::allowed(StateId id, std::uint8_t* out) {
-    const std::uint8_t* const bytes = packed(id);
+void Space::mark_allowed(StateId id, std::uint8_t* out) {
+    const std::uint8_t* const bytes = packed_form(id);
     if (is_expanded(id) && symmetries_.empty()) {
         std::fill_n(out, task_.actions.actions.size(), 0);
         for (const auto& [action, target] : transitions(id)) out[action] = 1;
         return;
     }
-    applicable(id, out);
+    mark_applicable(id, out);
     if (!consistent_beliefs_) return;
     workers_[0]->with_updater(bytes, [&](auto& updater) {
-        const auto collapses = [&](ActionId action) {
+        const auto is_inconsistent = [&](ActionId action) {
             try {
-                return updater.collapsing(action).has_value();
+                return updater.find_inconsistent_agent(action).has_value();
             } catch (const Disagreement&) {  // whoever applies the action is told
                 return false;
             }
         };
-        for (ActionId a = 0; a < task_.actions.actions.size(); ++a) out[a] = out[a] && !collapses(a);
+        for (ActionId a = 0; a < task_.actions.actions.size(); ++a) out[a] = out[a] && !is_inconsistent(a);
     });
 }
 
 void Space::representatives(StateId id, std::int32_t* out) {
     Worker& worker = *workers_[0];
-    worker.with_updater(packed(id), [&](auto& updater) {
+    worker.with_updater(packed_form(id), [&](auto& updater) {
         std::vector<ActionId> actions;
-        updater.applicable_actions(index_, actions);
-        worker.orbits.load(states_.packed(id), updater.model(), actions);
+        updater.find_applicable(index_, actions);
+        worker.orbits.load(states_.packed_form(id), updater.model(), actions);
         for (ActionId a = 0; a < task_.actions.actions.size(); ++a) *out++ = static_cast<std::int32_t>(worker.orbits.first(a));
     });
 }
 
 StateId Space::successor(StateId id, ActionId action) {
     if (action >= task_.actions.actions.size()) throw std::out_of_range("action " + std::to_string(action) + " does not exist");
-    const std::uint8_t* const bytes = packed(id);
+    const std::uint8_t* const bytes = packed_form(id);
     if (is_expanded(id)) {
         const auto known = transitions(id);
         const auto found = std::ranges::lower_bound(known, action, {}, &Transition::action);
         if (found != known.end() && found->action == action) return found->target;
     }
     return workers_[0]->with_updater(bytes, [&](auto& updater) {
-        if (!updater.applicable(action)) throw Inapplicable(id, action);
+        if (!updater.is_applicable(action)) throw Inapplicable(id, action);
         if (consistent_beliefs_)
-            if (const auto agent = updater.collapsing(action)) throw InconsistentBeliefs(*agent, action);
+            if (const auto agent = updater.find_inconsistent_agent(action)) throw InconsistentBeliefs(*agent, action);
         packed_.clear();
-        count(1, id);
+        count_generated(1, id);
         return updater.apply(action, packed_) == kUnchanged ? id : add(packed_);
     });
 }
@@ -275,7 +275,7 @@ struct Space::Part {
 struct Space::Successors {
     struct Entry {
         ActionId action;
-        ActionId same_as;  // the action itself, an earlier one of the part with the same successor, kUnchanged or kLeftOut
+        ActionId same_as;  // the action itself, an earlier one of the part with the same successor, kUnchanged or kExcluded
         std::size_t begin, end;
         std::uint64_t hash;
         std::optional<StateId> known;  // the successor, if it was met before this block
@@ -286,7 +286,7 @@ struct Space::Successors {
     Bytes bytes;
     std::exception_ptr error;
 
-    std::span<const std::uint8_t> packed(const Entry& entry) const {
+    std::span<const std::uint8_t> packed_form(const Entry& entry) const {
         return std::span(bytes).subspan(entry.begin, entry.end - entry.begin);
     }
 };
@@ -296,8 +296,8 @@ void Space::produce(StateId id, Part part, Worker& worker, Successors& out) cons
     out.bytes.clear();
     out.error = nullptr;
     const auto look_up = [&](Successors::Entry& entry) {
-        entry.hash = StateStore::hash(out.packed(entry));
-        entry.known = states_.find(out.packed(entry), entry.hash);
+        entry.hash = StateStore::hash(out.packed_form(entry));
+        entry.known = states_.find(out.packed_form(entry), entry.hash);
         if (entry.known) return;
         out.bytes.resize(entry.end + kReadAhead);
         entry.is_goal = worker.is_goal(out.bytes.data() + entry.begin);
@@ -305,13 +305,14 @@ void Space::produce(StateId id, Part part, Worker& worker, Successors& out) cons
     };
     try {
         worker.with_updater(states_[id], [&](auto& updater) {
-            updater.applicable_actions(index_, out.actions);
-            worker.orbits.load(states_.packed(id), updater.model(), out.actions);
+            updater.find_applicable(index_, out.actions);
+            worker.orbits.load(states_.packed_form(id), updater.model(), out.actions);
             std::erase_if(out.actions, [&](ActionId a) { return worker.orbits.first(a) != a; });
             for (std::size_t k = part.number; k < out.actions.size(); k += part.count) {
                 const ActionId a = out.actions[k];
-                Successors::Entry entry{a, kLeftOut, out.bytes.size(), 0, 0, std::nullopt, false};
-                if (!consistent_beliefs_ || !updater.collapsing(a)) entry.same_as = updater.apply(a, out.bytes);
+                Successors::Entry entry{a, kExcluded, out.bytes.size(), 0, 0, std::nullopt, false};
+                if (!consistent_beliefs_ || !updater.find_inconsistent_agent(a))
+                    entry.same_as = updater.apply(a, out.bytes);
                 entry.end = out.bytes.size();
                 if (entry.same_as == a) look_up(entry);
                 out.entries.push_back(entry);
@@ -351,28 +352,28 @@ bool Space::record(StateId id, std::span<const std::unique_ptr<Successors>> part
             std::rethrow_exception(part.error);
         }
         const auto& entry = part.entries[k / parts.size()];
-        if (entry.same_as == kLeftOut) continue;
+        if (entry.same_as == kExcluded) continue;
         bool is_new = false;
         StateId& target = target_of_[entry.action];
         if (entry.same_as == kUnchanged) target = id;
         else if (entry.same_as != entry.action) target = target_of_[entry.same_as];
         else if (entry.known) target = *entry.known;
-        else target = add(part.packed(entry), entry.hash, entry.is_goal, is_new);
+        else target = add(part.packed_form(entry), entry.hash, entry.is_goal, is_new);
         transitions_.push_back({entry.action, target});
         out.push(id, entry.action, target, is_new);
         if (stop_at_goal && goal_[target]) {
-            count(transitions_.size() - first, id);
+            count_generated(transitions_.size() - first, id);
             transitions_.resize(first);
             return true;
         }
     }
     first_transition_[id] = first;
     transition_count_[id] = static_cast<std::uint32_t>(transitions_.size() - first);
-    count(transition_count_[id], id);
+    count_generated(transition_count_[id], id);
     return false;
 }
 
-void Space::count(std::uint64_t successors, StateId id) {
+void Space::count_generated(std::uint64_t successors, StateId id) {
     generated_ += successors;
     generated_worlds_ += successors * worlds(id);
 }
@@ -407,7 +408,7 @@ void Space::expand(std::span<const StateId> ids, bool stop_at_goal, unsigned thr
 
 void Space::outcomes(std::span<const StateId> ids, Outcomes& out) {
     for (StateId id : ids) {
-        packed(id);  // refuses what is not known
+        packed_form(id);  // refuses what is not known
         if (const auto known = branches_.find(id); known == branches_.end()) branch(id, out);
         else
             for (const Branch& one : known->second) out.push(id, one.action, one.event, one.assignment, one.target, false);
@@ -421,8 +422,8 @@ void Space::branch(StateId id, Outcomes& out) {
     worker.with_updater(states_[id], [&](auto& updater) {
         std::vector<ActionId> actions;
         std::vector<Outcome> found;
-        updater.applicable_actions(index_, actions);
-        worker.orbits.load(states_.packed(id), updater.model(), actions);
+        updater.find_applicable(index_, actions);
+        worker.orbits.load(states_.packed_form(id), updater.model(), actions);
         for (ActionId a : actions) {
             if (worker.orbits.first(a) != a) continue;
             packed_.clear();
@@ -439,7 +440,7 @@ void Space::branch(StateId id, Outcomes& out) {
     });
     branches.shrink_to_fit();
     branch_count_ += branches.size();
-    count(branches.size(), id);
+    count_generated(branches.size(), id);
     branches_.emplace(id, std::move(branches));
 }
 
@@ -450,19 +451,19 @@ Query::Query(const Space& space, Formulas formulas, std::vector<FormulaId> roots
       evaluators_(formulas_, space.task().fluents, space.task().agents) {}
 
 void Query::holds(StateId id, std::uint8_t* out) {
-    evaluators_.with(space_->packed(id), [&](auto& state) {
+    evaluators_.with(space_->packed_form(id), [&](auto& state) {
         for (FormulaId root : roots_) *out++ = state.truths.holds(root);
     });
 }
 
 bool Query::all_hold(StateId id) {
-    return evaluators_.with(space_->packed(id), [&](auto& state) {
+    return evaluators_.with(space_->packed_form(id), [&](auto& state) {
         return std::ranges::all_of(roots_, [&](FormulaId root) { return state.truths.holds(root); });
     });
 }
 
 bool holds(const PlainModel& plain, const Formulas& formulas, FormulaId id) {
-    const Model<Sparse> model = reachable_part(plain);
+    const Model<Sparse> model = restrict_to_reachable(plain);
     Truths<Sparse> truths(formulas);
     truths.reset(model);
     return truths.holds(id);

@@ -54,11 +54,11 @@ struct Expansion {
     std::vector<std::int32_t> source, action, target;
     std::vector<std::uint8_t> is_new;
 
-    void push(StateId from, ActionId by, StateId to, bool fresh) {
+    void push(StateId from, ActionId by, StateId to, bool is_generated) {
         source.push_back(static_cast<std::int32_t>(from));
         action.push_back(static_cast<std::int32_t>(by));
         target.push_back(static_cast<std::int32_t>(to));
-        is_new.push_back(fresh);
+        is_new.push_back(is_generated);
     }
 };
 
@@ -66,10 +66,11 @@ struct Expansion {
 struct Outcomes : Expansion {
     std::vector<std::int32_t> event, assignment;
 
-    void push(StateId from, ActionId by, std::uint32_t what, std::uint32_t seen, StateId to, bool fresh) {
-        Expansion::push(from, by, to, fresh);
-        event.push_back(static_cast<std::int32_t>(what));
-        assignment.push_back(static_cast<std::int32_t>(seen));
+    void push(StateId from, ActionId by, std::uint32_t event_number, std::uint32_t types, StateId to,
+              bool is_generated) {
+        Expansion::push(from, by, to, is_generated);
+        event.push_back(static_cast<std::int32_t>(event_number));
+        assignment.push_back(static_cast<std::int32_t>(types));
     }
 };
 
@@ -84,7 +85,7 @@ public:
     std::pair<StateId, bool> insert(std::span<const std::uint8_t> packed, std::uint64_t hash);
 
     const std::uint8_t* operator[](StateId id) const { return blocks_[where_[id].block].get() + where_[id].offset; }
-    std::span<const std::uint8_t> packed(StateId id) const { return {(*this)[id], where_[id].length}; }
+    std::span<const std::uint8_t> packed_form(StateId id) const { return {(*this)[id], where_[id].length}; }
     std::size_t size() const { return where_.size(); }
     std::size_t nbytes() const;
 
@@ -123,7 +124,7 @@ public:
     std::pair<std::uint64_t, std::uint64_t> generated() const { return {generated_, generated_worlds_}; }
 
     // From now on expansions leave out actions that these make needless.
-    void use(std::vector<Symmetry> symmetries) { symmetries_ = std::move(symmetries); }
+    void set_symmetries(std::vector<Symmetry> symmetries) { symmetries_ = std::move(symmetries); }
 
     // Every function throws std::out_of_range when an id is unknown, and those that apply actions throw
     // Disagreement when an observability type is undecided.
@@ -131,14 +132,14 @@ public:
     // Outcomes of the actions that expansions use, those left out one of whose outcomes is; never throws Disagreement.
     void outcomes(std::span<const StateId> ids, Outcomes& out);
     StateId successor(StateId id, ActionId action);                 // throws Inapplicable and InconsistentBeliefs
-    void applicable(StateId id, std::uint8_t* out);                 // [actions]
-    void allowed(StateId id, std::uint8_t* out);                    // the same without those that lead to collapse
+    void mark_applicable(StateId id, std::uint8_t* out);                 // [actions]
+    void mark_allowed(StateId id, std::uint8_t* out);                    // the same without those that lead to collapse
     void representatives(StateId id, std::int32_t* out);            // [actions]: the first of each one's orbit
-    bool is_goal(StateId id) const { return packed(id) != nullptr && goal_[id] != 0; }
-    World worlds(StateId id) const { return packed_worlds(packed(id)); }
+    bool is_goal(StateId id) const { return packed_form(id) != nullptr && goal_[id] != 0; }
+    World worlds(StateId id) const { return count_worlds(packed_form(id)); }
     PlainModel model(StateId id) const;
     StateId intern(const PlainModel& model);  // throws InconsistentBeliefs
-    const std::uint8_t* packed(StateId id) const;
+    const std::uint8_t* packed_form(StateId id) const;
 
 private:
     struct Successors;
@@ -158,7 +159,7 @@ private:
         StateId target;
     };
     void branch(StateId id, Outcomes& out);
-    void count(std::uint64_t successors, StateId id);  // computed from an e-state
+    void count_generated(std::uint64_t successors, StateId id);  // computed from an e-state
     bool is_expanded(StateId id) const { return first_transition_[id] != kUnexpanded; }
     std::span<const Transition> transitions(StateId id) const {  // of an e-state that is expanded, actions ascending
         return std::span(transitions_).subspan(first_transition_[id], transition_count_[id]);

@@ -11,14 +11,14 @@ namespace epi {
 template <class P>
 void Updater<P>::load(const std::uint8_t* packed) {
     state_.load(packed, fluents_, agents_);
-    seen_.clear();
-    seen_types_.clear();
+    updates_.clear();
+    update_types_.clear();
     packed_ = packed;
     wide_is_loaded_ = false;
 }
 
 template <class P>
-bool Updater<P>::applicable(ActionId id) {
+bool Updater<P>::is_applicable(ActionId id) {
     const Action& action = table_->actions[id];
     if (!state_.truths.holds(action.applicability)) return false;
     const EventModel& model = table_->event_models[action.event_model];
@@ -34,14 +34,14 @@ bool Updater<P>::applicable(ActionId id) {
 }
 
 template <class P>
-void Updater<P>::applicable_actions(const ActionIndex& index, std::vector<ActionId>& out) {
+void Updater<P>::find_applicable(const ActionIndex& index, std::vector<ActionId>& out) {
     const Set& designated = state_.model.designated;
     const auto holds = [&](std::uint32_t fluent, bool value) {
         const Set& truth = state_.model.valuation[fluent];
-        return value ? subset(designated, truth) : !intersects(designated, truth);
+        return value ? is_subset(designated, truth) : !intersects(designated, truth);
     };
-    index.candidates(holds, out);
-    std::erase_if(out, [&](ActionId id) { return !applicable(id); });
+    index.find_candidates(holds, out);
+    std::erase_if(out, [&](ActionId id) { return !is_applicable(id); });
     std::sort(out.begin(), out.end());
 }
 
@@ -108,26 +108,26 @@ std::vector<typename P::Set> Updater<P>::divide(ActionId id, const Set& worlds) 
 // The first action applied to this e-state that makes the same update: actions often differ in name or
 // applicability only.
 template <class P>
-ActionId Updater<P>::first_like(ActionId id) {
+ActionId Updater<P>::find_same_update(ActionId id) {
     const std::uint32_t model = table_->actions[id].event_model;
     std::uint64_t hash = model;
     for (auto type : type_) hash = (hash ^ type) * 0x9e3779b97f4a7c15u;
-    for (std::size_t k = 0; k < seen_.size(); ++k) {
-        if (seen_[k].hash != hash || table_->actions[seen_[k].action].event_model != model) continue;
-        if (!std::equal(type_.begin(), type_.end(), seen_types_.begin() + static_cast<std::ptrdiff_t>(k * agents_)))
+    for (std::size_t k = 0; k < updates_.size(); ++k) {
+        if (updates_[k].hash != hash || table_->actions[updates_[k].action].event_model != model) continue;
+        if (!std::equal(type_.begin(), type_.end(), update_types_.begin() + static_cast<std::ptrdiff_t>(k * agents_)))
             continue;
-        return seen_[k].action;
+        return updates_[k].action;
     }
-    seen_.push_back({id, hash});
-    seen_types_.insert(seen_types_.end(), type_.begin(), type_.end());
+    updates_.push_back({id, hash});
+    update_types_.insert(update_types_.end(), type_.begin(), type_.end());
     return id;
 }
 
 template <class P>
-void Updater<P>::occur() {
+void Updater<P>::prepare_occurrence() {
     occurrence_.model = &state_.model;
     occurrence_.enabled.clear();
-    for (std::size_t e = 0; e < event_model_->events.size(); ++e) occurrence_.enabled.push_back(&enabled(e));
+    for (std::size_t e = 0; e < event_model_->events.size(); ++e) occurrence_.enabled.push_back(&enabled_worlds(e));
     auto& pairs = occurrence_.pairs;
     pairs.clear();
     occurrence_.pair_of.resize(agents_);
@@ -159,8 +159,8 @@ bool Updater<P>::changes_facts(std::size_t e) {
     const Event& event = table_->events[event_model_->events[e]];
     for (auto effect = event.effects.begin(); effect != event.effects.end();) {
         Set before = state_.model.valuation[effect->fluent], after = truth_after(event, effect);
-        before &= product_.reached(e);
-        after &= product_.reached(e);
+        before &= product_.reached_worlds(e);
+        after &= product_.reached_worlds(e);
         if (before != after) return true;
     }
     return false;
@@ -184,23 +184,25 @@ void Updater<P>::build_valuation() {
 }
 
 template <class P>
-std::optional<std::uint32_t> Updater<P>::collapsing(ActionId id) {
+std::optional<std::uint32_t> Updater<P>::find_inconsistent_agent(ActionId id) {
     choose(id);
-    return collapsing();
+    return find_inconsistent_agent();
 }
 
 template <class P>
-std::optional<std::uint32_t> Updater<P>::collapsing() {
+std::optional<std::uint32_t> Updater<P>::find_inconsistent_agent() {
     for (std::uint32_t i = 0; i < agents_; ++i) {
         for (const auto& [sources, targets] : table_->relations[type_[i]]) {
             Set starts;  // worlds that are designated with one of the sources
             P::clear(starts, state_.model.worlds);
-            each_event(sources & occurrence_.designated, [&](std::size_t e) { starts |= enabled(e); });
+            each_event(sources & occurrence_.designated, [&](std::size_t e) { starts |= enabled_worlds(e); });
             starts &= *occurrence_.starts;
             for (const auto& row : state_.model.rows(i)) {
                 if (!intersects(row.members, starts)) continue;
                 bool possible = false;
-                each_event(targets, [&](std::size_t f) { possible = possible || intersects(row.successors, enabled(f)); });
+                each_event(targets, [&](std::size_t f) {
+                    possible = possible || intersects(row.successors, enabled_worlds(f));
+                });
                 if (!possible) return i;
             }
         }
@@ -211,7 +213,7 @@ std::optional<std::uint32_t> Updater<P>::collapsing() {
 template <class P>
 ActionId Updater<P>::apply(ActionId id, Bytes& out) {
     choose(id);
-    if (const ActionId same_as = first_like(id); same_as != id) return same_as;
+    if (const ActionId same_as = find_same_update(id); same_as != id) return same_as;
     return update(id, out) ? id : kUnchanged;
 }
 
@@ -226,7 +228,7 @@ bool Updater<P>::outcomes(ActionId id, bool consistent_beliefs, Bytes& bytes, st
         std::uint32_t assignment = 0;
         for (const Set& part : divide(id, worlds)) {
             choose(id, part, EventMask{1} << e);
-            if (consistent_beliefs && collapsing()) return false;
+            if (consistent_beliefs && find_inconsistent_agent()) return false;
             const std::size_t begin = bytes.size();
             update(id, bytes);
             out.push_back({e, assignment++, begin, bytes.size()});
@@ -238,7 +240,7 @@ bool Updater<P>::outcomes(ActionId id, bool consistent_beliefs, Bytes& bytes, st
 // Appends the packed successor under the chosen action; or nothing, and returns false, where that is the e-state itself.
 template <class P>
 bool Updater<P>::update(ActionId id, Bytes& out) {
-    occur();
+    prepare_occurrence();
     product_.reach(occurrence_);
     // Otherwise w and (w, e) match unless a fact changes.
     bool changes = !product_.keeps_all() || !(*occurrence_.starts == state_.model.designated);

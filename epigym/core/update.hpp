@@ -85,14 +85,14 @@ public:
 
     const Model<P>& model() const { return state_.model; }
 
-    bool applicable(ActionId id);
+    bool is_applicable(ActionId id);
 
     // Writes all applicable actions, ascending; `index` must be of the same table.
-    void applicable_actions(const ActionIndex& index, std::vector<ActionId>& out);
+    void find_applicable(const ActionIndex& index, std::vector<ActionId>& out);
 
     // The first agent that considers no world possible at some designated world after an applicable action, and so
     // believes everything; told without building the successor.
-    std::optional<std::uint32_t> collapsing(ActionId id);
+    std::optional<std::uint32_t> find_inconsistent_agent(ActionId id);
 
     // Appends the packed successor under an applicable action to `out` and returns the action; or appends
     // nothing and returns an earlier action of this e-state that made the same update, or kUnchanged when
@@ -105,7 +105,7 @@ public:
 
 private:
     using Set = typename P::Set;
-    struct Seen {
+    struct Update {
         ActionId action;
         std::uint64_t hash;
     };
@@ -115,12 +115,14 @@ private:
     void choose(ActionId id) { choose(id, state_.model.designated, model_of(id).designated); }
     void choose_types(ActionId id);
     std::vector<Set> divide(ActionId id, const Set& worlds);
-    std::optional<std::uint32_t> collapsing();
-    void occur();
+    std::optional<std::uint32_t> find_inconsistent_agent();
+    void prepare_occurrence();
     bool update(ActionId id, Bytes& out);
     const EventModel& model_of(ActionId id) const { return table_->event_models[table_->actions[id].event_model]; }
-    const Set& enabled(std::size_t event) { return state_.truths.worlds(table_->events[event_model_->events[event]].precondition); }
-    ActionId first_like(ActionId id);
+    const Set& enabled_worlds(std::size_t event) {
+        return state_.truths.worlds(table_->events[event_model_->events[event]].precondition);
+    }
+    ActionId find_same_update(ActionId id);
     Set truth_after(const Event& event, std::vector<Effect>::const_iterator& effect);
     bool changes_facts(std::size_t event);
     void build_valuation();
@@ -135,8 +137,8 @@ private:
     Product<P> product_;
     Model<P> successor_;
     Contraction<P> contraction_;
-    std::vector<Seen> seen_;                 // updates made from this e-state
-    std::vector<std::uint32_t> seen_types_;  // agents x seen_
+    std::vector<Update> updates_;              // updates made from this e-state
+    std::vector<std::uint32_t> update_types_;  // agents x updates_
 
     const std::uint8_t* packed_ = nullptr;
     std::unique_ptr<Updater<Sparse>> wide_;  // for products that are too large for P

@@ -116,15 +116,15 @@ void each(ListView row, Visit&& visit) {
     for (World w : row) visit(w);
 }
 
-inline bool subset(Bits a, Bits b) { return (a.word & ~b.word) == 0; }
+inline bool is_subset(Bits a, Bits b) { return (a.word & ~b.word) == 0; }
 
-inline bool subset(const WideBits& a, const WideBits& b) {
+inline bool is_subset(const WideBits& a, const WideBits& b) {
     for (std::size_t i = 0; i < a.words.size(); ++i)
         if (a.words[i] & ~b.words[i]) return false;
     return true;
 }
 
-inline bool subset(ListView row, const WideBits& set) {
+inline bool is_subset(ListView row, const WideBits& set) {
     return std::all_of(row.begin(), row.end(), [&](World w) { return set.test(w); });
 }
 

@@ -39,15 +39,17 @@ class Space:
     @property
     def generated(self) -> tuple[int, int]:
         """
-        Successors computed so far, and the worlds of the e-states that each was computed from.
+        The number of successors computed so far, and the sum of the worlds of their predecessors.
         """
 
     @property
     def relaxations(self) -> tuple[int, int]:
-        """Relaxations computed so far, and the size of each."""
+        """
+        The number of relaxations computed so far, and the size of the relaxation.
+        """
 
     def use_symmetries(self, symmetries: Sequence[tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]], Sequence[tuple[int, int]]]]) -> None:
-        """From now on expansions leave out actions that these make needless."""
+        """From now on expansions use one action of each orbit only."""
 
     def expand(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], stop_at_goal: bool, threads: int) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]: ...
 
@@ -72,14 +74,16 @@ class Space:
     def rows(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: WorldLabels | None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]: ...
 
 class Query:
-    """Formulas to be evaluated in e-states of a space."""
+    """Formulas to evaluate in e-states of a space."""
 
     def __init__(self, space: Space, formulas: tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]], roots: Sequence[int]) -> None: ...
 
     def holds(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
 
 def evaluate_queries(queries: Sequence[Query], of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
-    """Whether all formulas of one query each hold in e-states."""
+    """
+    Whether all formulas of each e-state's query hold in it: queries[of[k]] for ids[k].
+    """
 
 class Relaxation:
     """The delete relaxation of a space's task, one for each space."""
@@ -87,15 +91,15 @@ class Relaxation:
     def __init__(self, space: Space) -> None: ...
 
     def formulas(self) -> tuple[tuple[list[int], list[int], list[int], list[int], list[int], list[int]], list[int]]:
-        """What the nodes stand for: formulas, and the number of each node's."""
+        """The formulas of the relaxation, and the number of each node's formula."""
 
     @property
     def size(self) -> int:
-        """Nodes and edges."""
+        """The number of nodes and edges."""
 
     @property
     def evaluations(self) -> int:
-        """How often costs were computed."""
+        """The number of computations of costs."""
 
     def evaluate(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]: ...
 
@@ -120,25 +124,25 @@ class RelationalGraphs:
 
     def __init__(self, space: Space, tables: FeatureTables, types: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
         """
-        With `types` int64[m, k], the type ids of objects, subformulas of the goal, facts, fluents and beliefs.
+        `types` int64[m, k] has the type ids of objects, subformulas of the goal, facts, fluents and beliefs.
         """
 
     def graphs(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-        """The arrays of a `GraphBatch`: the graphs of e-states."""
+        """The graphs of e-states, as the arrays of a `GraphBatch`."""
 
     def build_without_worlds(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
-        The arrays of a `GraphBatch`: one graph of objects, the goal and facts.
+        One graph of objects, the goal and facts, as the arrays of a `GraphBatch`.
         """
 
 class GineNetwork:
     """
-    The forward pass of a residual graph network, from graphs to one value each.
+    The forward pass of a residual graph network, with one value per graph.
     """
 
     def __init__(self, state: Mapping[str, Annotated[NDArray[numpy.float32], dict(order='C', device='cpu', writable=False)]], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
         """
-        With the arrays of a network's state by name, and the row of `types.weight` of each type id, 0 for unknown ones.
+        `state`: the arrays of the network by name; `index`: the row of `types.weight` of each type id (unknown: 0).
         """
 
     def forward(self, nodes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], edge_index: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], edge_label: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], node_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], edge_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
@@ -150,7 +154,7 @@ class GineNetwork:
         """
 
     def score(self, graphs: RelationalGraphs, ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
-        """The value of each e-state: that of its graph."""
+        """The value of each e-state's graph."""
 
 class WorldLabels:
     """
@@ -164,13 +168,13 @@ class WorldLabels:
     def describe(self, first: int, fluents: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]: ...
 
 def list_state_kinds() -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-    """The kind of a node in each state, which are told apart over all kinds."""
+    """The kind of nodes for each state; states are numbered over all kinds."""
 
 def graphs(rows: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], identifiers: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], goals: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]], goal_of: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-    """Rows unrolled to graphs."""
+    """Unrolls rows to graphs."""
 
 def refine(rows: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], colours: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-    """One round of colour refinement over worlds."""
+    """Runs one round of colour refinement over worlds."""
 
 def holds(model: tuple[int, Sequence[Sequence[int]], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]], formulas: tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]], id: int) -> bool:
     """Whether a formula holds at every designated world of a model."""

@@ -50,7 +50,7 @@ FormulaId Additions::type_condition(ActionId action, const AgentType& type) cons
 Additions::Guarantees Additions::guarantees_of(const Event& event) const {
     Guarantees found;
     guarantee_effects(event, found);
-    // With Op::Actually, which says that a condition is the same for whoever is told.
+    // Op::Actually stays here: it marks conditions that do not depend on the observer.
     for (FormulaId part : store_->conjuncts(store_->negation_normal_form(event.precondition)))
         guarantee_part(event, part, found);
     std::ranges::stable_sort(found, {}, &Guarantee::formula);
@@ -67,7 +67,7 @@ void Additions::guarantee_effects(const Event& event, Guarantees& out) const {
     }
 }
 
-// What a conjunct of the precondition says.
+// Adds the guarantees that follow from a conjunct of the precondition.
 void Additions::guarantee_part(const Event& event, FormulaId part, Guarantees& out) const {
     const FormulaStore& store = *store_;
     if (store[part].op == Op::Or) {
@@ -86,7 +86,7 @@ void Additions::guarantee_part(const Event& event, FormulaId part, Guarantees& o
     }
 }
 
-// A belief was true before, so what is believed is told to those who notice.
+// Adds a guarantee. A belief in the precondition held before the event, so that observers also learn its content.
 void Additions::guarantee(const Guarantee& added, Guarantees& out) const {
     if (std::ranges::find(out, added) == out.end()) out.push_back(added);
     const Formula& formula = (*store_)[added.formula];
@@ -94,7 +94,7 @@ void Additions::guarantee(const Guarantee& added, Guarantees& out) const {
         for (FormulaId part : store_->conjuncts(formula.children.front())) guarantee({part, added.condition}, out);
 }
 
-// Whether a literal is about a fluent that the event changes.
+// Whether the event changes the fluent of a literal.
 bool Additions::is_overwritten(const Event& event, FormulaId formula) const {
     const Formula& atom = (*store_)[store_->strip_negation(formula)];
     return atom.op == Op::Fluent && std::ranges::find(event.effects, atom.fluent, &Effect::fluent) != event.effects.end();
@@ -111,7 +111,7 @@ std::vector<Additions::Type> Additions::types_of(const std::vector<Observability
     return types;
 }
 
-// Looks for the alternatives in which the events of one action add something.
+// Finds the alternatives in which events of one action add a formula.
 class Additions::Search {
 public:
     Search(const Additions& additions, const Action& action)
@@ -120,7 +120,7 @@ public:
           action_(&action),
           model_(&additions.table_->event_models[action.event_model]) {}
 
-    // All of some events add a formula, given the types of some agents.
+    // Alternatives in which all events of a set add a formula, given the types of some agents.
     std::vector<Alternative> all(EventMask events, FormulaId formula, const AgentTypes& types) const {
         std::vector<Alternative> found{{types, {}}};
         for (; events != 0 && !found.empty(); events &= events - 1)
@@ -131,7 +131,7 @@ public:
 private:
     using Alternatives = std::vector<Alternative>;
 
-    // The alternatives, in each of which an event is to add another formula as well.
+    // Extends each alternative so that an event adds a further formula.
     Alternatives extend(const Alternatives& alternatives, std::uint32_t event, FormulaId formula) const {
         Alternatives found;
         for (const Alternative& alternative : alternatives) {
@@ -192,7 +192,7 @@ private:
         }
     }
 
-    // An agent considers an event possible that makes the opposite of the belief true.
+    // An agent doubts a formula once it considers an event possible that adds the opposite.
     void add_doubt(std::uint32_t event, FormulaId belief, const AgentTypes& types, Alternatives& out) const {
         const auto agent = (*store_)[belief].agents.front();
         const FormulaId opposite = store_->normal_form((*store_)[belief].children.front(), true);
@@ -211,7 +211,7 @@ private:
         });
     }
 
-    // Adds alternatives to add what stands below a B or C; their conditions are below it, too.
+    // Appends alternatives that add the content of a B or C; the conditions come below the same B or C.
     void append_below(FormulaId belief, Alternatives alternatives, Alternatives& out) const {
         for (Alternative& alternative : alternatives) {
             for (Condition& condition : alternative.conditions)
@@ -220,7 +220,7 @@ private:
         }
     }
 
-    // Calls action(relation, chosen) for each type that an agent may have; chosen() are the types with this one.
+    // Calls act(relation, chosen) for each possible type of an agent; chosen() returns `types` extended by it.
     template <class Act>
     void for_types(std::uint32_t agent, const AgentTypes& types, Act&& act) const {
         if (const auto known = find_type(types, agent)) {
@@ -231,7 +231,7 @@ private:
             act(type.relation, [&] { return add_type(types, {agent, type.relation}); });
     }
 
-    // The types with one for each of some agents, that of the last one changing first.
+    // Extends `types` by all combinations of types of some agents; the type of the last agent varies fastest.
     std::vector<AgentTypes> list_choices(const std::vector<std::uint32_t>& agents, const AgentTypes& types) const {
         std::vector<AgentTypes> found{types};
         for (auto agent : agents) {
@@ -243,7 +243,7 @@ private:
         return found;
     }
 
-    // The events that one or more steps of the agents lead to.
+    // The events that the agents' relations reach in one or more steps.
     EventMask reach(std::uint32_t event, const std::vector<std::uint32_t>& agents, const AgentTypes& types) const {
         EventMask reached = 0;
         for (EventMask border = EventMask{1} << event; border != 0;) {

@@ -1,4 +1,4 @@
-// What the events of actions add, and what has to be the case for it.
+// Formulas that events of actions make true, and the conditions under which they do.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,17 @@ struct AgentType {
     auto operator<=>(const AgentType&) const = default;
 };
 
-using AgentTypes = std::vector<AgentType>;  // first what was chosen first
+using AgentTypes = std::vector<AgentType>;  // in the order of the choices
 
-// What an event needs to add something: what must be reached; or hold now, as nothing in the relaxation makes it true.
+// A condition for an event to add a formula. With `now` it has to hold in the e-state itself, as nothing in the
+// relaxation makes it true.
 struct Condition {
     FormulaId formula;
     bool now = false;
     auto operator<=>(const Condition&) const = default;
 };
 
-// A choice of types with what has to be the case for it.
+// One way to add a formula: the types of some agents, and conditions.
 struct Alternative {
     AgentTypes types;
     std::vector<Condition> conditions;
@@ -35,16 +36,16 @@ struct Alternative {
 
 class Additions {
 public:
-    // Events make agents doubt only what `doubts`, negated beliefs in normal form, say.
+    // `doubts` are the negated beliefs, in normal form, that events may add.
     Additions(const ActionTable& table, FormulaStore& store, std::unordered_set<FormulaId> doubts);
 
-    // The formulas that some event of an action makes or leaves true; some may occur twice.
+    // Formulas that hold after some event of an action; they may repeat.
     std::vector<FormulaId> list_guaranteed(ActionId action) const;
 
-    // The ways in which all of some events of an action add a formula.
+    // The ways in which each event of a set adds a formula.
     std::vector<Alternative> find_alternatives(ActionId action, EventMask events, FormulaId formula) const;
 
-    // What gives an agent its type under an action, in normal form.
+    // The condition, in normal form, under which an agent has its type.
     FormulaId type_condition(ActionId action, const AgentType& type) const;
 
 private:
@@ -53,7 +54,7 @@ private:
         std::uint32_t relation;
         FormulaId condition;
     };
-    // What an event makes or leaves true where a condition holds.
+    // A formula that holds after an event if the condition held before.
     struct Guarantee {
         FormulaId formula, condition;
         bool operator==(const Guarantee&) const = default;

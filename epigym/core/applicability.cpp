@@ -20,7 +20,7 @@ ActionIndex::ActionIndex(const Formulas& formulas, const ActionTable& table) {
     build(literals);
 }
 
-// The literals, ascending, that hold at every designated world whenever the action is applicable.
+// The literals, ascending, that hold at all designated worlds of every e-state in which the action is applicable.
 ActionIndex::Literals ActionIndex::find_required(const Formulas& formulas, const ActionTable& table,
                                                  const Action& action) {
     const EventModel& model = table.event_models[action.event_model];

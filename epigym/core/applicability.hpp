@@ -1,4 +1,4 @@
-// Which actions may be applicable, found without looking at each of them.
+// An index of actions by the literals that they require.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace epi {
 
-// The actions of a table by the literals that every designated world has to satisfy: conjuncts of the
-// applicability formula and of the preconditions of all designated events.
+// Actions by the literals that every designated world has to satisfy: conjuncts of the applicability formula and of the
+// preconditions of all designated events.
 //
-// A trie in preorder: an action stands below its literals, frequent ones first, so that one false literal
-// leaves out many actions.
+// The index is a trie in preorder. An action stands below its literals, frequent ones first, so that one false literal
+// rules out many actions.
 class ActionIndex {
 public:
     ActionIndex(const Formulas& formulas, const ActionTable& table);
 
-    // Writes the actions whose literals hold, in any order; holds(fluent, value) tells whether a literal does.
+    // Writes the actions whose literals hold, in any order; holds(fluent, value) evaluates a literal.
     template <class Holds>
     void find_candidates(Holds&& holds, std::vector<ActionId>& out) const {
         out.assign(actions_.begin(), actions_.begin() + unconditional_);
@@ -43,7 +43,7 @@ private:
     struct Node {
         Literal literal;
         std::uint32_t end;                        // the first node that is not below this one
-        std::uint32_t first_action, last_action;  // those that need no other literal, into actions_
+        std::uint32_t first_action, last_action;  // into actions_: the actions that require no further literal
     };
 
     static Literals find_required(const Formulas& formulas, const ActionTable& table, const Action& action);
@@ -52,7 +52,7 @@ private:
 
     std::vector<Node> nodes_;
     std::vector<ActionId> actions_;
-    std::uint32_t unconditional_ = 0;  // how many of actions_, at its start, need no literal
+    std::uint32_t unconditional_ = 0;  // actions_ starts with so many actions that require no literal
 };
 
 }  // namespace epi

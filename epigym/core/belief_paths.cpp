@@ -9,7 +9,7 @@ namespace epi {
 
 namespace {
 
-constexpr std::size_t kLongest = 4;  // agents of a path
+constexpr std::size_t kLongest = 4;  // most agents of a path
 
 }  // namespace
 
@@ -19,7 +19,7 @@ BeliefPaths::BeliefPaths(const Formulas& formulas, std::uint32_t agents, const s
     std::unordered_map<std::uint64_t, std::uint32_t> longer;  // by path and agent
     std::vector<double> sharing_path(agents), sharing_rest(formulas.size());
     std::vector<Division> divisions;
-    // Lists how a belief can be divided, the shortest path first.
+    // Lists the divisions of a belief, the shortest path first.
     const auto list_divisions = [&](FormulaId belief) {
         divisions.clear();
         for (FormulaId rest = belief; formulas.op[rest] == Op::Believes && divisions.size() < kLongest;) {
@@ -50,7 +50,7 @@ BeliefPaths::BeliefPaths(const Formulas& formulas, std::uint32_t agents, const s
     }
     for (FormulaId belief : beliefs) {
         list_divisions(belief);
-        // Each set that is found counts as much as the part of it that is this formula's.
+        // A set that n formulas share costs each of them 1 / n.
         const bool is_cut = formulas.op[divisions.back().rest] == Op::Believes;
         const auto rests = std::span(divisions).first(divisions.size() - !is_cut);
         double cost = 0;

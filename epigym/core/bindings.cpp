@@ -1,5 +1,5 @@
-// The core for Python: the only file that knows Python. Arrays come and go as NumPy arrays, tasks and
-// models as the nested lists of `epigym/task/packing.py`.
+// The Python module of the core; no other file depends on Python. Arrays are NumPy arrays, tasks and models are the
+// nested lists of `epigym/task/packing.py`.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
@@ -54,20 +54,20 @@ TaskData require_valid(TaskData&& task) {
     return std::move(task);
 }
 
-// Formulas over the fluents and agents of a space, and the numbers of some of them.
+// Returns formulas after checking them, and the numbers `roots`, against a task.
 Formulas require_valid(Formulas&& formulas, const Numbers& roots, const TaskData& task) {
     check(formulas, task.fluents, task.agents);
     check(roots, formulas);
     return std::move(formulas);
 }
 
-// A space and its relaxation, with the lock that lets Python threads share them while the GIL is released.
+// A space and its relaxation, with a lock: Python threads share them while the GIL is released.
 class SharedSpace {
 public:
     SharedSpace(TaskData task, bool consistent_beliefs) : space(require_valid(std::move(task)), consistent_beliefs) {}
     Space space;
 
-    // Built when first asked for, without the lock: that reads the task, which stays as it is.
+    // Built at its first use, without the lock of the space: building reads only the task, which never changes.
     Relaxation& relaxation() {
         nb::gil_scoped_release release;
         std::lock_guard lock(building_);
@@ -82,7 +82,7 @@ public:
         return action(space);
     }
 
-    // Relaxations computed so far, and the size of each.
+    // The number of relaxations computed so far, and the size of the relaxation.
     std::pair<std::uint64_t, std::size_t> count_relaxations() {
         return with_lock([&](Space&) {
             return relaxation_ ? std::pair(relaxation_->evaluations(), relaxation_->size()) : std::pair(std::uint64_t{0}, std::size_t{0});
@@ -94,7 +94,7 @@ private:
     std::unique_ptr<Relaxation> relaxation_;
 };
 
-// A query and the space whose lock it shares.
+// A query with its space, whose lock it uses.
 struct SharedQuery {
     SharedQuery(SharedSpace& shared, Formulas formulas, Numbers roots)
         : owner(shared), query(shared.space, require_valid(std::move(formulas), roots, shared.space.task()), roots) {}
@@ -102,14 +102,14 @@ struct SharedQuery {
     Query query;
 };
 
-// The relaxation of a space, whose lock it shares.
+// The relaxation of a space, whose lock it uses.
 struct SharedRelaxation {
     explicit SharedRelaxation(SharedSpace& shared) : owner(shared), relaxation(shared.relaxation()) {}
     SharedSpace& owner;
     Relaxation& relaxation;
 };
 
-// Features and the space whose lock they share.
+// Features with their space, whose lock they use.
 struct SharedFeatures {
     SharedFeatures(SharedSpace& shared, FeatureTables tables, unsigned level, bool worlds)
         : owner(shared), features(shared.space, std::move(tables), level, worlds) {}
@@ -117,7 +117,7 @@ struct SharedFeatures {
     Features features;
 };
 
-// Graphs and the space whose lock they share.
+// Graphs with their space, whose lock they use.
 struct SharedGraphs {
     SharedGraphs(SharedSpace& shared, FeatureTables tables, const Input2<std::int64_t>& types)
         : owner(shared),
@@ -204,7 +204,7 @@ std::vector<Symmetry> to_symmetries(const SymmetryLists& lists) {
     return symmetries;
 }
 
-// Whether all formulas of one query each hold in e-states.
+// Whether all formulas of each e-state's query hold in it.
 auto evaluate_queries(const std::vector<SharedQuery*>& queries, const Ids& of, const Ids& ids) {
     const std::size_t count = ids.shape(0);
     const auto is_wrong = [&](const SharedQuery* query) { return query == nullptr || &query->owner != &queries[0]->owner; };
@@ -234,7 +234,7 @@ auto outcomes(SharedSpace& self, const Ids& ids) {
                            to_numpy(std::move(out.is_new)));
 }
 
-// A row over the actions for each e-state, which `write` fills.
+// An array e-states x actions; `write` fills the row of an e-state.
 template <void (Space::*write)(StateId, std::uint8_t*)>
 auto fill_masks(SharedSpace& self, const Ids& ids) {
     const std::size_t count = self.space.task().actions.actions.size();
@@ -245,7 +245,7 @@ auto fill_masks(SharedSpace& self, const Ids& ids) {
     return out;
 }
 
-// The arrays of `Rows` after the labels, as they come from Python.
+// The arrays of `Rows` from Python, except labels.
 using RowArrays = std::tuple<Input1<std::int64_t>, Input1<std::uint8_t>, Input2<std::int32_t>, Input1<std::int64_t>,
                              Input1<std::int64_t>, Input1<std::int32_t>>;
 
@@ -272,7 +272,7 @@ auto rows(SharedSpace& self, const Ids& ids, WorldLabels* labels) {
                            to_numpy(std::move(out.successor_ptr)), to_numpy(std::move(out.successor)));
 }
 
-// The arrays of a `GraphBatch`, as they come from Python.
+// The arrays of a `GraphBatch` from Python.
 using GraphArrays = std::tuple<Input2<std::uint8_t>, Input2<std::int64_t>, Input1<std::int64_t>, Input1<std::int64_t>,
                                Input1<std::int64_t>>;
 
@@ -326,7 +326,7 @@ std::vector<T> to_vector(const nb::ndarray<const Source, Options...>& array) {
     return {array.data(), array.data() + array.size()};
 }
 
-// The same of a table of agents x fluents.
+// As above, for a table of agents x fluents.
 template <class T, class Source>
 std::vector<T> to_vector(const Input2<Source>& array, const SharedSpace& space) {
     if (array.shape(0) != space.space.task().agents || array.shape(1) != space.space.task().fluents)
@@ -365,7 +365,7 @@ auto values(const GineNetwork& network, GraphInput input, const Input2<std::int6
     }());
 }
 
-// Only building takes the lock of the space.
+// Building a graph holds the lock of the space, the forward pass does not.
 auto score(const GineNetwork& network, SharedGraphs& shared, const Ids& ids) {
     network.check(shared.graphs);
     auto out = new_array<float>(ids.shape(0));
@@ -378,7 +378,7 @@ auto score(const GineNetwork& network, SharedGraphs& shared, const Ids& ids) {
     return out;
 }
 
-// Typed graphs one after the other, and as the arrays of a `GraphBatch`, which are as long as they have to be.
+// Collects typed graphs and returns them as the arrays of a `GraphBatch`.
 struct GraphLists {
     TypedGraph all;
     std::vector<std::int64_t> node_ptr{0}, edge_ptr{0};
@@ -456,8 +456,9 @@ NB_MODULE(_core, m) {
                      [](SharedSpace& self) { return self.with_lock([](Space& space) { return space.nbytes(); }); })
         .def_prop_ro("generated",
                      [](SharedSpace& self) { return self.with_lock([](Space& space) { return space.generated(); }); },
-                     "Successors computed so far, and the worlds of the e-states that each was computed from.")
-        .def_prop_ro("relaxations", &SharedSpace::count_relaxations, "Relaxations computed so far, and the size of each.")
+                     "The number of successors computed so far, and the sum of the worlds of their predecessors.")
+        .def_prop_ro("relaxations", &SharedSpace::count_relaxations,
+                     "The number of relaxations computed so far, and the size of the relaxation.")
         .def(
             "use_symmetries",
             [](SharedSpace& self, const SymmetryLists& lists) {
@@ -465,7 +466,7 @@ NB_MODULE(_core, m) {
                 check(symmetries, self.space.task());
                 self.with_lock([&](Space& space) { space.set_symmetries(std::move(symmetries)); });
             },
-            "symmetries"_a, "From now on expansions leave out actions that these make needless.")
+            "symmetries"_a, "From now on expansions use one action of each orbit only.")
         .def("expand", &expand, "ids"_a, "stop_at_goal"_a, "threads"_a)
         .def("outcomes", &outcomes, "ids"_a)
         .def(
@@ -531,7 +532,7 @@ NB_MODULE(_core, m) {
             "model"_a)
         .def("rows", &rows, "ids"_a, "labels"_a.none());
 
-    nb::class_<SharedQuery>(m, "Query", "Formulas to be evaluated in e-states of a space.")
+    nb::class_<SharedQuery>(m, "Query", "Formulas to evaluate in e-states of a space.")
         .def(
             "__init__",
             [](SharedQuery* self, SharedSpace& space, const FormulaLists& formulas, const Numbers& roots) {
@@ -552,7 +553,7 @@ NB_MODULE(_core, m) {
             "ids"_a);
 
     m.def("evaluate_queries", &evaluate_queries, "queries"_a, "of"_a, "ids"_a,
-          "Whether all formulas of one query each hold in e-states.");
+          "Whether all formulas of each e-state's query hold in it: queries[of[k]] for ids[k].");
 
     nb::class_<SharedRelaxation>(m, "Relaxation", "The delete relaxation of a space's task, one for each space.")
         .def(nb::init<SharedSpace&>(), "space"_a, nb::keep_alive<1, 2>())
@@ -562,14 +563,15 @@ NB_MODULE(_core, m) {
                 const RelaxationData& data = self.relaxation.data();
                 return std::make_tuple(to_lists(data.formulas), data.formula);
             },
-            "What the nodes stand for: formulas, and the number of each node's.")
-        .def_prop_ro("size", [](const SharedRelaxation& self) { return self.relaxation.size(); }, "Nodes and edges.")
+            "The formulas of the relaxation, and the number of each node's formula.")
+        .def_prop_ro("size", [](const SharedRelaxation& self) { return self.relaxation.size(); },
+                     "The number of nodes and edges.")
         .def_prop_ro(
             "evaluations",
             [](SharedRelaxation& self) {
                 return self.owner.with_lock([&](Space&) { return self.relaxation.evaluations(); });
             },
-            "How often costs were computed.")
+            "The number of computations of costs.")
         .def(
             "evaluate",
             [](SharedRelaxation& self, const Ids& ids) {
@@ -649,7 +651,7 @@ NB_MODULE(_core, m) {
     nb::class_<SharedGraphs>(m, "RelationalGraphs", "Typed graphs of e-states of a space.")
         .def(nb::init<SharedSpace&, FeatureTables, const Input2<std::int64_t>&>(), "space"_a, "tables"_a, "types"_a,
              nb::keep_alive<1, 2>(),
-             "With `types` int64[m, k], the type ids of objects, subformulas of the goal, facts, fluents and beliefs.")
+             "`types` int64[m, k] has the type ids of objects, subformulas of the goal, facts, fluents and beliefs.")
         .def(
             "graphs",
             [](SharedGraphs& self, const Ids& ids) {
@@ -663,7 +665,7 @@ NB_MODULE(_core, m) {
                 });
                 return std::move(out).arrays(self.graphs);
             },
-            "ids"_a, "The arrays of a `GraphBatch`: the graphs of e-states.")
+            "ids"_a, "The graphs of e-states, as the arrays of a `GraphBatch`.")
         .def(
             "build_without_worlds",
             [](SharedGraphs& self) {
@@ -673,16 +675,16 @@ NB_MODULE(_core, m) {
                 out.append(graph);
                 return std::move(out).arrays(self.graphs);
             },
-            "The arrays of a `GraphBatch`: one graph of objects, the goal and facts.");
+            "One graph of objects, the goal and facts, as the arrays of a `GraphBatch`.");
 
-    nb::class_<GineNetwork>(m, "GineNetwork", "The forward pass of a residual graph network, from graphs to one value each.")
+    nb::class_<GineNetwork>(m, "GineNetwork", "The forward pass of a residual graph network, with one value per graph.")
         .def(
             "__init__",
             [](GineNetwork* self, const StateArrays& state, const std::optional<Input1<std::int64_t>>& index) {
                 new (self) GineNetwork(to_tensors(state), index ? to_vector<std::int64_t>(*index) : std::vector<std::int64_t>{});
             },
             "state"_a, "index"_a.none() = nb::none(),
-            "With the arrays of a network's state by name, and the row of `types.weight` of each type id, 0 for unknown ones.")
+            "`state`: the arrays of the network by name; `index`: the row of `types.weight` of each type id (unknown: 0).")
         .def(
             "forward",
             [](const GineNetwork& self, const Input2<std::int64_t>& nodes, const Input2<std::int64_t>& edge_index,
@@ -709,7 +711,7 @@ NB_MODULE(_core, m) {
             },
             "features"_a, "kind"_a, "edge_index"_a, "edge_label"_a, "node_ptr"_a, "edge_ptr"_a,
             "The value of each graph, from the input float32[n, width] and the kind of every node.")
-        .def("score", &score, "graphs"_a, "ids"_a, "The value of each e-state: that of its graph.");
+        .def("score", &score, "graphs"_a, "ids"_a, "The value of each e-state's graph.");
 
     nb::class_<WorldLabels>(m, "WorldLabels", "Numbers for the distinct (valuation, repetition index) pairs of worlds.")
         .def(nb::init<>())
@@ -727,10 +729,10 @@ NB_MODULE(_core, m) {
 
     m.def(
         "list_state_kinds", [] { return to_numpy(std::vector<std::int64_t>(kKindOfState.begin(), kKindOfState.end())); },
-        "The kind of a node in each state, which are told apart over all kinds.");
+        "The kind of nodes for each state; states are numbered over all kinds.");
     m.def("graphs", &graphs, "rows"_a, "labels"_a, "identifiers"_a, "goals"_a, "goal_of"_a,
-          "Rows unrolled to graphs.");
-    m.def("refine", &refine_worlds, "rows"_a, "colours"_a, "One round of colour refinement over worlds.");
+          "Unrolls rows to graphs.");
+    m.def("refine", &refine_worlds, "rows"_a, "colours"_a, "Runs one round of colour refinement over worlds.");
     m.def(
         "holds",
         [](const ModelLists& model, const FormulaLists& formulas, FormulaId id) {

@@ -44,7 +44,7 @@ bool is_shaped(const Formulas& formulas, FormulaId id) {
 
 EventMask all_of(std::size_t events) { return events == kMaxEvents ? ~EventMask{0} : (EventMask{1} << events) - 1; }
 
-// Whether a relation says of each of some events, and of no other, where it leads: to some of them.
+// Whether a relation has one group for each of the first `events` events and leads to these only.
 bool is_over(const EventRelation& relation, std::size_t events) {
     EventMask sources = 0, targets = 0;
     for (const EventGroup& group : relation) {

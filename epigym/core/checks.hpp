@@ -1,5 +1,4 @@
-// What comes from outside, held against what the rest of the core relies on. Each throws std::invalid_argument, which says
-// what does not fit.
+// Validation of input from Python. Each function throws std::invalid_argument, which names the part that does not fit.
 #pragma once
 
 #include "formula.hpp"
@@ -8,7 +7,8 @@
 
 namespace epi {
 
-// How many levels formulas may have, as in `epigym/task/formula.py`: who evaluates or rewrites one calls itself for each.
+// The largest nesting depth of formulas, as in `epigym/task/formula.py`: evaluation and rewriting recurse once per
+// level.
 constexpr std::uint32_t kMaxLevels = 110;
 
 void check(const Formulas& formulas, std::uint32_t fluents, std::uint32_t agents);

@@ -41,7 +41,7 @@ void Blocks::split() {
     key_bits_ = 0;
 }
 
-// Merges what is in ascending order already: many updates keep the order of the worlds, event by event.
+// Merges ascending runs: many updates keep the order of the worlds within each event.
 void Blocks::sort(World begin, World end) {
     const auto less = [](const Entry& a, const Entry& b) { return a.key < b.key; };
     const auto entry = [](std::vector<Entry>& entries, World place) { return entries.begin() + place; };
@@ -76,12 +76,12 @@ bool precedes(Bits a, Bits b) {
     const std::uint64_t difference = a.word ^ b.word;
     if (difference == 0) return false;
     const std::uint64_t first = difference & -difference;
-    const bool in_a = (a.word & first) != 0;  // then the sequence of a is the smaller one, unless that of b ends here
+    const bool in_a = (a.word & first) != 0;  // then a precedes b, unless the sequence of b ends here
     const bool has_more = ((in_a ? b : a).word & ~(first | (first - 1))) != 0;
     return in_a == has_more;
 }
 
-// Sorts what is often sorted already: many updates keep the order of the worlds.
+// Sorts unless the values are sorted: many updates keep the order of the worlds.
 template <class Values, class Less>
 void sort(Values& values, Less&& less) {
     if (!std::is_sorted(values.begin(), values.end(), less)) std::sort(values.begin(), values.end(), less);
@@ -144,8 +144,8 @@ Bits Contraction<Dense>::colours_of(Bits worlds) const {
     return colours;
 }
 
-// Ranks the classes of a relation that have open worlds by their successors' colours; equal colours get
-// equal ranks. Returns the largest rank.
+// Ranks the classes of a relation with open worlds by their successors' colours and returns the largest rank; classes
+// with equal colours have equal ranks.
 std::uint64_t Contraction<Dense>::rank_classes(std::uint32_t relation) {
     ranked_.clear();
     for (auto c = model_->class_first[relation]; c < model_->class_first[relation + 1]; ++c) {
@@ -180,9 +180,9 @@ bool Contraction<Dense>::split_by_successors() {
     return blocks_.count() > before;
 }
 
-// Classes whose successors have merged become one row; rows are ordered by their first member.
+// Merges classes with equal images of their successors to one row; rows are ordered by their first member.
 void Contraction<Dense>::merge_rows(std::uint32_t relation, Rows& merged) {
-    constexpr std::size_t few = 16;  // up to here looking at all rows beats sorting
+    constexpr std::size_t few = 16;  // for so many rows linear search is faster than sorting
     images_.clear();
     for (const auto& row : model_->relation(relation)) {
         const Bits members = colours_of(row.members);
@@ -229,7 +229,7 @@ std::size_t Contraction<Dense>::merge_relations() {
     return count;
 }
 
-// Bit fields of one bit per world.
+// Sets are bit fields of one bit per world.
 void Contraction<Dense>::write(Bytes& out) {
     const World n = blocks_.count();
     BitWriter writer(out);

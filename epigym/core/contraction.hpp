@@ -9,25 +9,25 @@
 
 namespace epi {
 
-// Writes models in canonical form: two models whose worlds are all reachable from their designated
-// worlds are bisimilar iff their packed forms are equal byte by byte.
+// Writes models in canonical form: two models whose worlds are all reachable from their designated worlds are bisimilar
+// iff their packed forms are equal byte by byte.
 //
-// Colours are ranks. The first colour of a world is the rank of its valuation, compared fluent by fluent
-// in declared order, false before true. A round ranks the worlds by (colour, for each agent the ascending
-// sequence of the successors' colours); rounds repeat until no colour class splits.
+// Colours are ranks. The initial colour of a world is the rank of its valuation, compared fluent by fluent in declared
+// order, false before true. A round ranks the worlds by colour, then for each agent by the ascending sequence of the
+// successors' colours; rounds repeat until no colour class splits.
 template <class P>
 class Contraction;
 
-// Worlds in blocks of equal colour. A block's colour is the place of its first world in the order, so that it stays as
-// it is while the block does.
+// Worlds in blocks of equal colour. A block's colour is the place of its first world in the order; it does not change
+// when other blocks split.
 class Blocks {
 public:
-    // One block of n worlds.
+    // Starts with one block of n worlds.
     void reset(World n);
-    // Takes more bits of keys into use, and tells how far from the right they are; 64 hold.
+    // Reserves bits of the 64-bit keys, from the left, and returns their offset from the right.
     unsigned reserve(unsigned bits) { return 64 - (key_bits_ += bits); }
     bool has_room(unsigned bits) const { return key_bits_ + bits <= 64; }
-    // Divides every block by the keys of its worlds, in ascending order, and clears the keys.
+    // Splits every block by the keys of its worlds, in ascending order, and clears the keys.
     void split();
 
     World count() const { return static_cast<World>(first_.size()) - 1; }
@@ -54,7 +54,7 @@ private:
 template <>
 class Contraction<Dense> {
 public:
-    // Appends the packed form of the model's coarsest bisimulation. Its relations stand in order of first use by an agent.
+    // Appends the packed form of the model's coarsest bisimulation. Relations are in order of first use by an agent.
     void pack(const Model<Dense>& model, Bytes& out);
 
 private:
@@ -75,7 +75,7 @@ private:
     Bits all_;
     Blocks blocks_;
     std::vector<World> colour_;            // block of each world
-    Bits open_;                            // worlds that share their block with others
+    Bits open_;                            // worlds in blocks of several worlds
     std::vector<std::uint32_t> class_of_;  // relations x worlds: class of each world
     std::vector<Bits> class_colours_;
     std::vector<std::uint32_t> ranked_;    // classes of one relation
@@ -88,11 +88,11 @@ private:
 template <>
 class Contraction<Sparse> {
 public:
-    // The same; what has at most 64 worlds then is packed as `Dense`.
+    // As above; a quotient of at most 64 worlds is packed as `Dense`.
     void pack(const Model<Sparse>& model, Bytes& out);
 
 private:
-    // The rows that lead to each world.
+    // The rows with each world among their successors.
     struct Entering {
         std::vector<std::uint32_t> first, row;
     };
@@ -116,8 +116,8 @@ private:
         List colours_, found_;
         std::vector<std::uint32_t> first_{0}, slots_, order_, rank_;
         std::vector<std::uint64_t> hash_;
-        std::vector<std::uint64_t> last_use_;  // per colour, when it was met last
-        std::uint64_t uses_ = 0;
+        std::vector<std::uint64_t> last_use_;  // per colour: the last call of add() that found it
+        std::uint64_t uses_ = 0;               // calls of add()
     };
 
     void split_by_valuation();
@@ -139,17 +139,17 @@ private:
     const Model<Sparse>* model_ = nullptr;
     WideBits all_;
     Blocks blocks_;
-    bool in_order_ = false;                // every world is a block, and they stand in the order of the model
+    bool in_order_ = false;                // every world is a block, in the order of the model
     std::vector<World> colour_;            // of each world
     std::vector<World> block_of_;          // of each world
-    std::vector<World> end_;               // per place: where the block that begins there ends
+    std::vector<World> end_;               // per place: end of the block that begins there
     List moved_;                           // worlds whose colour changed in the last round
-    List open_;                            // worlds to compare in this round, and one for all others of their block
+    List open_;                            // worlds to compare in this round, with one representative per block
     struct Rest {
-        World begin, end, representative;  // places of a block; the world that others stand for
+        World begin, end, representative;  // places of a block; the world that stands for the others
     };
-    std::vector<Rest> rests_;              // blocks of which some worlds are compared only
-    std::vector<std::uint32_t> touched_;   // per world: the round in which a successor was seen to have moved
+    std::vector<Rest> rests_;              // blocks that are compared in part
+    std::vector<std::uint32_t> touched_;   // per world: the last round before which a successor moved
     std::vector<std::vector<std::uint32_t>> touched_rows_;  // per relation and row
     std::uint32_t round_ = 0;
     std::vector<Entering> entering_;       // per relation that is no equivalence
@@ -157,7 +157,7 @@ private:
     std::vector<std::uint32_t> image_of_;  // per row of one relation
     std::vector<Relation> merged_;         // the distinct relations over the blocks come first
     std::vector<std::uint32_t> merged_of_; // per relation of the model
-    std::vector<World> first_;             // per row of one relation: the first block that it sees
+    std::vector<World> first_;             // per row of one relation: its first block of successors
     std::vector<std::uint32_t> number_;    // per such block: the row of the quotient
     Model<Dense> quotient_;                // over the blocks, if they are few
     Contraction<Dense> dense_;

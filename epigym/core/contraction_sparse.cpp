@@ -136,7 +136,7 @@ void Contraction<Sparse>::pack(const Model<Sparse>& model, Bytes& out) {
 }
 
 void Contraction<Sparse>::split_by_valuation() {
-    std::vector<const WideBits*> splitting;  // by which worlds may differ
+    std::vector<const WideBits*> splitting;  // truth sets that distinguish worlds
     for (const auto& truth : model_->valuation)
         if (truth.any() && truth != all_) splitting.push_back(&truth);
     for (std::size_t first = 0; first < splitting.size() && !blocks_.is_discrete(); first += 64) {
@@ -152,8 +152,8 @@ void Contraction<Sparse>::split_by_valuation() {
     }
 }
 
-// Rounds until no block splits. All worlds of a block had successors of the same colours in the round before, so that
-// those of them none of whose successors has got another colour still do, and one is compared for all of these.
+// Repeats rounds until no block splits. All worlds of a block had successors of equal colours in the round before.
+// Worlds without a successor that changed its colour still do, and one of them represents the others.
 void Contraction<Sparse>::refine() {
     const World n = model_->worlds;
     for (std::uint32_t r = 0; r < model_->relations(); ++r)
@@ -229,7 +229,7 @@ void Contraction<Sparse>::touch() {
     for (std::size_t k = 0; k < touched; ++k) {
         const World begin = colour_[open_[k]];
         World& end = end_[begin];
-        if (end == 0) continue;  // the block has been looked at
+        if (end == 0) continue;  // the block is done
         for (World i = begin; i < end; ++i) {
             if (touched_[blocks_.at(i)] == round_) continue;
             rests_.push_back({begin, end, blocks_.at(i)});
@@ -240,7 +240,7 @@ void Contraction<Sparse>::touch() {
     }
 }
 
-// Touches the worlds with a row that leads to this one.
+// Touches the worlds that have this one as a successor.
 void Contraction<Sparse>::touch(World world) {
     if (entering_.empty()) {
         entering_.resize(model_->relations());
@@ -310,7 +310,7 @@ void Contraction<Sparse>::find_quotient() {
     }
 }
 
-// The worlds of a relation replaced by blocks, rows numbered in the order of their first members.
+// Replaces the worlds of a relation by blocks and numbers rows in the order of their first members.
 void Contraction<Sparse>::merge(const Relation& relation, Relation& merged) {
     const World n = blocks_.count();
     merged.clear();
@@ -334,8 +334,8 @@ void Contraction<Sparse>::merge(const Relation& relation, Relation& merged) {
     merged.simplify();
 }
 
-// The images of rows' successors are equal or have no block in common: the first block, if any, tells them apart, and where
-// every world is a block and reflexive, so does the row.
+// Two rows' successors have equal or disjoint images: the first block, if any, identifies the image. If every world is
+// reflexive and a block of its own, the row does, too.
 void Contraction<Sparse>::merge_introspective(const Relation& relation, Relation& merged) {
     const World n = blocks_.count();
     merged.is_introspective = true;
@@ -390,8 +390,8 @@ Truth Contraction<Sparse>::write_truth(const WideBits& truth, Bytes& out) {
     return Truth::Listed;
 }
 
-// The worlds; each agent's relation and how many there are; how every truth set is written; the designated worlds; truth
-// sets; a header for each relation, then the relations.
+// Writes the number of worlds, each agent's relation and the number of relations, the codes of truth sets, the
+// designated worlds, the truth sets, a header per relation, and the relations.
 void Contraction<Sparse>::write(Bytes& out) {
     const World n = blocks_.count();
     append(out, n);

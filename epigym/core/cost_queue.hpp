@@ -12,8 +12,8 @@
 
 namespace epi {
 
-// Nodes by their costs, whole numbers that are not below the level, the cost of what is popped. Those of a cost
-// close to the level are a list; each node is there once.
+// Nodes by their costs, which are integers. The level is the cost of the nodes to be popped; costs never lie below it.
+// Costs close to the level have one linked list each. A node must not be in the queue twice.
 class CostQueue {
 public:
     explicit CostQueue(std::size_t nodes) : next_(nodes) { clear(); }
@@ -35,7 +35,7 @@ public:
         first_[level_ % kLists] = next_[node];
         return node;
     }
-    // Raises the level, which has no nodes left, to that of the next ones; false where there are none.
+    // Raises the level, which has no nodes left, to the next cost; returns false if the queue is empty.
     bool rise() {
         std::uint64_t step = 1;
         while (step < kLists && first_[(level_ + step) % kLists] == kNone) ++step;
@@ -53,7 +53,7 @@ private:
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
     using Entry = std::pair<std::uint64_t, std::uint32_t>;
-    std::array<std::uint32_t, kLists> first_;  // by costs modulo their number
+    std::array<std::uint32_t, kLists> first_;  // per cost modulo kLists
     std::vector<std::uint32_t> next_;          // per node
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> far_;
     std::uint64_t level_ = 0;

@@ -16,7 +16,7 @@ namespace {
 // Labels of the edges from beliefs to agents and from subformulas to their parts.
 constexpr Colour kWho = join_prefix(0x57484F), kChild = join_prefix(0x4348494C44);
 
-// What joins a type with what is found at worlds.
+// Labels that join a type with its truth value at worlds.
 constexpr Colour kFluentTrue = 4, kGoalTrue = 5, kGoalFalse = 6;
 
 void require(bool fits, const char* what) {
@@ -98,7 +98,7 @@ void DistinctColours::clear() {
     }
 }
 
-// Colours are scattered already.
+// Colours are hash values already.
 std::size_t DistinctColours::find_slot(const Key& key) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = (key.colour + key.owner * kGolden) & mask;
@@ -137,7 +137,7 @@ void ColourCounts::add(Colour colour, double value) {
     else entries_[number].value += value;
 }
 
-// Into about as many buckets as there are colours, by their highest bits: colours are scattered.
+// Sorts by buckets, about one per colour, according to the highest bits: colours are hash values.
 void ColourCounts::sort() {
     const int shift = 64 - std::max(1, static_cast<int>(std::bit_width(entries_.size())));
     const auto bucket = [&](const Entry& entry) { return static_cast<std::size_t>(entry.colour >> shift); };
@@ -147,7 +147,7 @@ void ColourCounts::sort() {
     std::swap(entries_, unsorted_);
     entries_.resize(unsorted_.size());
     for (const auto& entry : unsorted_) entries_[bucket_[bucket(entry)]++] = entry;
-    std::uint32_t first = 0;  // every bucket_[k] is now where k ends
+    std::uint32_t first = 0;  // bucket_[k] is now the end of bucket k
     for (const auto end : bucket_) {
         if (end > first + 1)
             std::sort(entries_.begin() + first, entries_.begin() + end,
@@ -290,7 +290,7 @@ void Features::count_atoms() {
     for (std::size_t k = 0; k < atoms_.goal.size(); ++k) count(goal_columns_[k], atoms_.goal[k]);
 }
 
-// Finds the nodes that are present and their first colours.
+// Finds the present nodes and their initial colours.
 void Features::colour_nodes() {
     auto colour = std::ranges::copy(tables_.objects, colour_.begin()).out;
     for (std::size_t k = 0; k < atoms_.goal.size(); ++k)
@@ -307,14 +307,14 @@ void Features::colour_nodes() {
     }
 }
 
-// One round of refinement, whose colours are features.
+// Runs one round of refinement and counts the new colours.
 void Features::refine() {
     seen_.clear();
     sums_.assign(belief_at_, 0);
     const auto unite = [&](Node node, Colour colour) {
         if (seen_.insert(colour, node).second) sums_[node] += mix(colour);
     };
-    for (Node node = goal_at_; node < belief_at_; ++node) {  // an absent fluent's sum is that of its beliefs
+    for (Node node = goal_at_; node < belief_at_; ++node) {  // beliefs use the sum even of an absent fluent
         for (const auto& edge : edges(node)) {
             unite(node, mix(edge.prefix ^ colour_[edge.object]));
             if (is_present(node)) unite(edge.object, mix(edge.prefix ^ colour_[node]));
@@ -323,7 +323,7 @@ void Features::refine() {
     for (Node node = goal_at_; node < fact_at_; ++node)
         for (auto k = tables_.child_ptr[node - goal_at_]; k < tables_.child_ptr[node - goal_at_ + 1]; ++k)
             unite(node, mix(kChild ^ colour_[goal_at_ + static_cast<Node>(tables_.child[k])]));
-    const auto each_belief = [&](std::uint32_t agent, auto&& visit) {  // that is present, with its fluent
+    const auto each_belief = [&](std::uint32_t agent, auto&& visit) {  // present beliefs with their fluents
         Node node = belief_at_ + agent * fluents_;
         for (Node fluent = fluent_at_; fluent < belief_at_; ++fluent, ++node)
             if (is_present(node)) visit(node, fluent);
@@ -350,7 +350,7 @@ void Features::refine() {
     std::swap(colour_, next_);
 }
 
-// Merges the colours of atoms with the others.
+// Writes the counts of atoms and of other colours, merged by colour.
 void Features::write(FeatureRows& out) {
     const auto push = [&](Colour colour, double value) {
         out.colour.push_back(colour);

@@ -1,4 +1,4 @@
-// Relational features of e-states: colours, which mean the same in every task, and how often each occurs.
+// Relational features of e-states: how often each colour occurs. A colour has the same meaning in every task.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace epi {
 
 using Colour = std::uint64_t;
 
-// Of join(a, b) what depends on a alone, for where one a meets many b.
+// The part of join(a, b) that depends on a alone, to be shared by many b.
 constexpr Colour join_prefix(Colour a) { return mix(a + kGolden); }
 constexpr Colour join(Colour a, Colour b) { return mix(join_prefix(a) ^ b); }
 
-// What the features of a task under a goal are made of; types and labels are colours.
+// The types and edges of everything in a task under a goal; types and labels are colours.
 struct FeatureTables {
     // Ragged: the edges of row r are [ptr[r], ptr[r + 1]).
     struct Edges {
@@ -29,13 +29,13 @@ struct FeatureTables {
 
     Formulas formulas;
     std::vector<FormulaId> goal;             // the subformulas of the goal
-    std::vector<std::int32_t> agent_object;  // per agent: the object that it is
+    std::vector<std::int32_t> agent_object;  // per agent: its object
     std::vector<Colour> objects;
     std::vector<Colour> fluent_fine, fluent_coarse;
     std::vector<Colour> belief_fine, belief_coarse;  // agents x fluents
     std::vector<Colour> goal_fine, goal_coarse;
     std::vector<Colour> fact_fine;
-    std::vector<std::uint8_t> relevant_fluent, relevant_belief;  // whether the goal speaks of it
+    std::vector<std::uint8_t> relevant_fluent, relevant_belief;  // whether the goal mentions it
     Edges fluent_edges, goal_edges, fact_edges;
     std::vector<std::int64_t> child_ptr;  // of goal subformulas, ragged
     std::vector<std::int32_t> child;
@@ -44,12 +44,12 @@ struct FeatureTables {
 // Throws std::invalid_argument when tables do not fit each other or the numbers of fluents and agents.
 void check(const FeatureTables& tables, std::uint32_t fluents, std::uint32_t agents);
 
-// The states of what an e-state is described by, all read at its designated worlds.
+// The states of fluents, beliefs and subformulas of the goal at the designated worlds of an e-state.
 struct Atoms {
-    enum Place : std::uint8_t { Nowhere, Throughout, Somewhere };     // where a fluent is true
-    enum Belief : std::uint8_t { Unsure, True, False, Inconsistent };     // what an agent believes of it
+    enum Place : std::uint8_t { Nowhere, Throughout, Somewhere };      // where a fluent is true
+    enum Belief : std::uint8_t { Unsure, True, False, Inconsistent };  // an agent's belief about a fluent
     static constexpr std::uint32_t kFluentStates = 3, kBeliefStates = 12, kGoalStates = 2;
-    static constexpr std::uint8_t kDefaultBelief = 4 * Nowhere + False;  // of a belief
+    static constexpr std::uint8_t kDefaultBelief = 4 * Nowhere + False;
 
     Atoms(std::uint32_t fluents, std::uint32_t agents, std::size_t goals)
         : fluent(fluents), belief(std::size_t{agents} * fluents), goal(goals) {}
@@ -57,19 +57,19 @@ struct Atoms {
     template <class P>
     void read(Evaluator<P>& state, std::span<const FormulaId> goals);
 
-    std::vector<std::uint8_t> fluent;  // where it is true
-    std::vector<std::uint8_t> belief;  // agents x fluents: 4 times that, and what the agent believes of it
+    std::vector<std::uint8_t> fluent;  // its Place
+    std::vector<std::uint8_t> belief;  // agents x fluents: 4 * Place of the fluent + Belief of the agent
     std::vector<std::uint8_t> goal;    // per subformula whether it holds
 };
 
-// The features of some e-states; those of each ascend by colour.
+// The features of some e-states, ascending by colour within each e-state.
 struct FeatureRows {
     std::vector<std::int64_t> ptr{0};
     std::vector<Colour> colour;
     std::vector<float> value;
 };
 
-// Numbers distinct pairs of a colour and its owner in the order in which they come.
+// Numbers distinct pairs of a colour and its owner in order of insertion.
 class DistinctColours {
 public:
     struct Key {
@@ -87,11 +87,11 @@ public:
 
 private:
     struct Slot {
-        std::uint32_t stamp = 0;  // of another time: empty
+        std::uint32_t stamp = 0;  // differs from stamp_: empty
         std::uint32_t number = 0;
     };
 
-    std::size_t find_slot(const Key& key) const;  // where the pair is, or the empty slot where it would be
+    std::size_t find_slot(const Key& key) const;  // the slot of the pair, or the empty slot for it
     void grow();
 
     std::vector<Slot> slots_ = std::vector<Slot>(64);  // a power of two, at most half full
@@ -110,7 +110,7 @@ public:
     void clear();
     void add(Colour colour, double value);
     const std::vector<Entry>& entries() const { return entries_; }
-    void sort();  // ascending by colour; then nothing is added before clear()
+    void sort();  // ascending by colour; the next add() must follow a clear()
 
 private:
     DistinctColours distinct_;
@@ -118,8 +118,8 @@ private:
     std::vector<std::uint32_t> bucket_;
 };
 
-// Level 0: what atoms are. Levels 1 and 2: besides, that many rounds of refinement over objects, atoms, subformulas of
-// the goal and static facts. With `worlds` also what worlds are.
+// Features at level 0 are the states of atoms. Levels 1 and 2 add so many rounds of colour refinement over objects,
+// atoms, subformulas of the goal and static facts. `worlds` adds the colours of worlds.
 class Features {
 public:
     // Throws std::invalid_argument when tables do not fit each other or the task.
@@ -133,7 +133,7 @@ private:
     // Nodes are objects, then subformulas of the goal, facts, fluents, and beliefs: agents x fluents.
     using Node = std::uint32_t;
 
-    // Where the colours of an atom of a type stand, one per state of the atom.
+    // The places of the colours of a type of atoms, one per state of the atom.
     struct Columns {
         std::uint32_t fine, coarse;
     };
@@ -141,7 +141,8 @@ private:
         Node object;
         Colour prefix;  // of the label
     };
-    // The fluents, or subformulas of the goal, of a type, and what it adds to the worlds where one is true, or false.
+    // Fluents, or subformulas of the goal, of one type, and its contributions to worlds where one of them is true, or
+    // false.
     struct WorldType {
         std::vector<std::uint32_t> members;
         Colour when_true, when_false;
@@ -159,7 +160,7 @@ private:
     void write(FeatureRows& out);
 
     bool is_present(Node node) const { return node < fluent_at_ || present_[node - fluent_at_]; }
-    std::span<const Edge> edges(Node node) const {  // without those of beliefs to agents, and those to children
+    std::span<const Edge> edges(Node node) const {  // except from beliefs to agents and to children
         return {edges_.data() + edge_ptr_[node], edges_.data() + edge_ptr_[node + 1]};
     }
     Colour colour(std::uint32_t place) const { return columns_[column_[place]]; }
@@ -169,7 +170,7 @@ private:
     unsigned level_;
     bool worlds_;
     std::uint32_t fluents_, agents_;
-    Node goal_at_, fact_at_, fluent_at_, belief_at_, nodes_;  // where the nodes of a kind start, and their number
+    Node goal_at_, fact_at_, fluent_at_, belief_at_, nodes_;  // the first nodes of each kind; the number of nodes
     Evaluators evaluators_;
 
     std::vector<Colour> columns_;        // the distinct colours of atoms, ascending
@@ -182,7 +183,7 @@ private:
     // Of the e-state at hand.
     Atoms atoms_;
     std::vector<std::uint32_t> counts_;         // per column
-    std::vector<std::uint64_t> counted_;        // which of them are not 0, as bits
+    std::vector<std::uint64_t> counted_;        // bits: columns with a count
     std::vector<std::uint8_t> present_;         // per fluent and belief
     std::vector<Colour> colour_, next_, sums_;  // per node; sums up to the beliefs
     DistinctColours seen_;

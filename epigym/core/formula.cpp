@@ -59,7 +59,7 @@ bool Truths<P>::holds(FormulaId id) {
 template <class P>
 bool Truths<P>::decide(FormulaId id) {
     const auto children = formulas_->children(id);
-    // In small models it costs as little to see where parts hold, and actions will ask that.
+    // In small models the truth sets of the parts cost no more, and actions need them anyway.
     const auto is_single = [&] { return (!P::dense || paths_ != nullptr) && model_->designated.count() == 1; };
     switch (formulas_->op[id]) {
         case Op::And: return std::ranges::all_of(children, [&](FormulaId child) { return holds(child); });
@@ -83,7 +83,7 @@ bool Truths<P>::decide(FormulaId id) {
     }
 }
 
-// Whether the formula holds at each of some worlds; cheaper than asking where it holds.
+// Whether the formula holds at all worlds of a set; spares the truth set of a negation.
 template <class P>
 bool Truths<P>::holds_throughout(const typename P::Set& where, FormulaId id) {
     if (formulas_->op[id] == Op::Not) return !intersects(where, worlds(formulas_->children(id).front()));
@@ -115,7 +115,7 @@ void Truths<P>::compute(FormulaId id) {
     switch (formulas_->op[id]) {
         case Op::True: P::fill(out, model_->worlds); break;
         case Op::False: P::clear(out, model_->worlds); break;
-        case Op::Fluent: break;  // worlds() reads the valuation
+        case Op::Fluent: break;  // worlds() returns the valuation
         case Op::Not: {
             const auto& inner = worlds(children.front());
             P::fill(out, model_->worlds);
@@ -158,7 +158,7 @@ void Truths<P>::evaluate_belief(std::uint32_t agent, const typename P::Set& inne
     add_believers(model_->rows(agent), inner, out);
 }
 
-// Collects the worlds from which one or more steps lead to a world outside `inner`; the rest is the answer.
+// Finds the worlds from which one or more steps lead outside `inner`; the belief holds at all others.
 template <class P>
 void Truths<P>::evaluate_common_belief(FormulaId id, const typename P::Set& inner, typename P::Set& out) {
     typename P::Set bad, found;

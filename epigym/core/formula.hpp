@@ -15,7 +15,7 @@ using FormulaId = std::uint32_t;
 
 enum class Op : std::uint8_t { True, False, Fluent, Not, And, Or, Believes, Everybody, Common, Actually };
 
-// One shared DAG; children stand before their parents.
+// One shared DAG; children precede their parents.
 struct Formulas {
     std::vector<Op> op;
     std::vector<std::uint32_t> fluent;       // for Op::Fluent
@@ -35,11 +35,11 @@ struct Formulas {
 
 class BeliefPaths;
 
-// Truth sets of formulas in one model, each computed when first asked for.
+// Truth sets of formulas in one model, each computed at its first use.
 template <class P>
 class Truths {
 public:
-    // With `paths`, which must outlive it, beliefs about beliefs are tested as these say.
+    // `paths`, which must outlive this object, divide beliefs about beliefs.
     explicit Truths(const Formulas& formulas, const BeliefPaths* paths = nullptr)
         : formulas_(&formulas),
           paths_(paths),
@@ -48,7 +48,7 @@ public:
           verdicts_(formulas.size()),
           verdict_stamps_(formulas.size(), 0) {}
 
-    // Forgets all truth sets; `model` must outlive the questions about it.
+    // Discards all truth sets; `model` must outlive its evaluation.
     void reset(const Model<P>& model) {
         model_ = &model;
         ++stamp_;
@@ -81,18 +81,18 @@ private:
     void evaluate_common_belief(FormulaId id, const typename P::Set& inner, typename P::Set& out);
 
     const Formulas* formulas_;
-    const BeliefPaths* paths_;  // null: paths are those of one agent each
+    const BeliefPaths* paths_;  // null: paths have one agent each
     const Model<P>* model_ = nullptr;
     std::vector<typename P::Set> sets_;
     std::vector<std::uint64_t> stamps_;
-    std::vector<std::uint8_t> verdicts_;           // whether a formula holds at every designated world
+    std::vector<std::uint8_t> verdicts_;         // whether a formula holds at every designated world
     std::vector<std::uint64_t> verdict_stamps_;
-    std::vector<typename P::Set> path_worlds_;      // per path
+    std::vector<typename P::Set> path_worlds_;   // per path
     std::vector<std::uint64_t> path_stamps_;
     std::uint64_t stamp_ = 0;
 };
 
-// One packed e-state, unpacked, with the truth sets of formulas.
+// An unpacked e-state with the truth sets of formulas.
 template <class P>
 struct Evaluator {
     explicit Evaluator(const Formulas& formulas, const BeliefPaths* paths = nullptr) : truths(formulas, paths) {}
@@ -106,7 +106,7 @@ struct Evaluator {
     Truths<P> truths;
 };
 
-// One thing per representation of models, made when first needed.
+// One object per representation of models, created at its first use.
 template <template <class> class T>
 using PerPolicy = std::tuple<std::unique_ptr<T<Dense>>, std::unique_ptr<T<Sparse>>>;
 
@@ -116,7 +116,7 @@ public:
     Evaluators(const Formulas& formulas, std::uint32_t fluents, std::uint32_t agents, const BeliefPaths* paths = nullptr)
         : formulas_(&formulas), paths_(paths), fluents_(fluents), agents_(agents) {}
 
-    // Calls action(evaluator) with an evaluator that has the e-state loaded.
+    // Calls action(evaluator) with the e-state loaded.
     template <class Action>
     decltype(auto) with(const std::uint8_t* packed, Action&& action) {
         return with_policy(count_worlds(packed), [&]<class P>() -> decltype(auto) {

@@ -98,7 +98,7 @@ FormulaId FormulaStore::believes(std::uint32_t agent, FormulaId id) {
     return id == constant(true) ? id : intern({Op::Believes, 0, {agent}, {id}});
 }
 
-// The formula with another child below its modality.
+// The modality with another child.
 FormulaId FormulaStore::replace_child(FormulaId modality, FormulaId child) {
     const Op op = formulas_[modality].op;
     const bool is_folded = child == constant(true) ||
@@ -119,7 +119,7 @@ FormulaId FormulaStore::normal_form(FormulaId id, bool negated) {
     return derived_[kept].has_actually ? image(Form::Distributed, drop_actually(kept), false) : kept;
 }
 
-// The form of a formula or of its negation, computed once.
+// The form of a formula or of its negation; computed once.
 FormulaId FormulaStore::image(Form form, FormulaId id, bool negated) {
     const auto known = derived_[id].images[static_cast<std::size_t>(form)][negated];
     if (known != kUnknown) return known;

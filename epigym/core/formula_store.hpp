@@ -1,4 +1,4 @@
-// Formulas that are built and compared.
+// Hash-consed formulas, and their normal forms.
 #pragma once
 
 #include <array>
@@ -21,17 +21,17 @@ struct Formula {
     bool operator==(const Formula&) const = default;
 };
 
-// Hash-consed formulas: equal ones have the same number. Those who build them fold constants, flatten nested
-// conjunctions and disjunctions, and remove duplicates and double negations, as `epigym/task/formula.py` does.
+// Equal formulas have the same number. Constructors fold constants, flatten nested conjunctions and disjunctions, and
+// remove duplicates and double negations, as `epigym/task/formula.py` does.
 class FormulaStore {
 public:
-    explicit FormulaStore(const Formulas& formulas);  // which keep their numbers
+    explicit FormulaStore(const Formulas& formulas);  // these keep their numbers
     FormulaStore(const FormulaStore&) = delete;
     FormulaStore& operator=(const FormulaStore&) = delete;
 
-    const Formula& operator[](FormulaId id) const { return formulas_[id]; }  // stays where it is
+    const Formula& operator[](FormulaId id) const { return formulas_[id]; }  // a stable reference
     std::uint32_t depth(FormulaId id) const { return derived_[id].depth; }
-    // What a negation negates; any other formula itself.
+    // The child of a negation; any other formula itself.
     FormulaId strip_negation(FormulaId id) const;
     std::vector<FormulaId> conjuncts(FormulaId id) const;
 
@@ -45,18 +45,18 @@ public:
     FormulaId considers_possible(std::uint32_t agent, FormulaId id) {
         return negation(believes(agent, negation(id)));
     }
-    // The belief `modality`, a B, E or C, in another formula, which is no conjunction; E as a conjunction of B. What is
-    // actually the case does not depend on who believes it.
+    // The belief `modality` (B, E or C) in another formula, which is no conjunction. E becomes a conjunction of B; a
+    // formula under Op::Actually is returned as it is, because it does not depend on the believer.
     FormulaId apply_belief(FormulaId modality, FormulaId id);
 
-    // Negations stand before fluents and modalities only.
+    // Moves negations to fluents and modalities.
     FormulaId negation_normal_form(FormulaId id) { return image(Form::Negation, id, false); }
-    // The normal form of a formula or of its negation: besides, B and C distribute over conjunctions, E is a
-    // conjunction of B, and what is actually the case is so everywhere: B, C and E before Op::Actually are dropped,
-    // and then Op::Actually itself.
+    // The normal form of a formula or of its negation: negation normal form in which B and C distribute over
+    // conjunctions and E is a conjunction of B. Formulas under Op::Actually hold everywhere: B, C and E before it are
+    // dropped, and then Op::Actually itself.
     FormulaId normal_form(FormulaId id, bool negated = false);
 
-    // The formulas that some consist of, children before parents; these get the numbers that they have there.
+    // The subformulas of `roots`, children before parents; renumbers `roots` accordingly.
     Formulas pack(std::vector<FormulaId>& roots) const;
 
 private:
@@ -89,7 +89,7 @@ private:
     std::vector<Derived> derived_;  // per formula
     std::unordered_set<FormulaId, Hash, Equal> numbers_;
     std::array<FormulaId, 2> constants_;
-    std::vector<std::uint32_t> marks_;  // per formula: the last junction that it is a part of
+    std::vector<std::uint32_t> marks_;  // per formula: the last junction with it as a part
     std::uint32_t junctions_ = 0;
 };
 

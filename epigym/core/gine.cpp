@@ -17,8 +17,8 @@ constexpr std::size_t kLanes = Lanes::count;
 constexpr std::size_t kBlock = 4;  // nodes that go through the perceptron together
 constexpr float kEpsilon = 1e-5F;  // of layer normalisation
 
-// The functions up to `run` are inlined into ones that are compiled for a processor, whose vectors are `Row`. `V` is the
-// number of vectors of a node, 0: it is `n`.
+// The functions up to `run` are inlined into functions that are compiled for one processor, whose vectors are `Row`. A
+// node has `V` vectors, or `n` if V is 0.
 using Row4 = float __attribute__((vector_size(16), may_alias));
 using Row8 = float __attribute__((vector_size(32), may_alias));
 
@@ -48,7 +48,8 @@ EPI_INLINE float sum(const Row* row, std::size_t n) {
     else return ((total[0] + total[4]) + (total[1] + total[5])) + ((total[2] + total[6]) + (total[3] + total[7]));
 }
 
-// acc[r][c] = bias[c] + sum over k < depth of in[r][k] * weights[k][c]; rows of `in` and `weights` have n_in and n vectors.
+// acc[r][c] = bias[c] + sum over k < depth of in[r][k] * weights[k][c]; rows of `in` and `weights` have n_in and n
+// vectors.
 template <std::size_t R, std::size_t C, class Row>
 EPI_INLINE void multiply(const Row* in, std::size_t n_in, const Row* weights, std::size_t n, const Row* bias,
                          std::size_t depth, Row (&acc)[R][C]) {
@@ -62,7 +63,7 @@ EPI_INLINE void multiply(const Row* in, std::size_t n_in, const Row* weights, st
             for (std::size_t c = 0; c < C; ++c) acc[r][c] += weights[k * n + c] * input[r * n_in * kSize<Row> + k];
 }
 
-// sums = x + what incoming edges bring, for a block of nodes.
+// sums = x + the messages of incoming edges, for a block of nodes.
 template <std::size_t C, class Row>
 EPI_INLINE void aggregate(const Row* x, std::size_t n, const Row* relations, const ForwardPass& pass, std::size_t node,
                           Row* sums) {
@@ -130,8 +131,7 @@ EPI_INLINE void run_layer(const GineNetwork::Layer& layer, const Row* ones, std:
     std::swap(pass.x, pass.next);
 }
 
-// pooled = mean and maximum of the nodes of each kind, zeros where there are none. Returns the sum of the nodes' own
-// values.
+// pooled = mean and maximum over the nodes of each kind, 0 if there are none. Returns the sum of the nodes' own values.
 template <class Row>
 EPI_INLINE float pool(const GineNetwork::Weights& weights, std::size_t n, ForwardPass& pass) {
     const Row* x = rows<Row>(std::as_const(pass.x));
@@ -216,7 +216,7 @@ std::string format_shape(const std::vector<std::optional<std::size_t>>& shape) {
     return text + ")";
 }
 
-// An array of the state, of a shape whose unknown sizes are left out.
+// Returns an array of the state after checking its shape, in which unknown sizes are empty.
 const Tensor& find(const Tensors& state, const std::string& name, const std::vector<std::optional<std::size_t>>& shape) {
     const auto found = state.find(name);
     if (found == state.end()) throw std::invalid_argument("the network has no array '" + name + "'");
@@ -229,7 +229,7 @@ const Tensor& find(const Tensors& state, const std::string& name, const std::vec
     return found->second;
 }
 
-// Rows of floats, padded.
+// Pads rows of floats.
 LaneTable pad(const float* data, std::size_t count, std::size_t width) {
     const std::size_t n = vectors(width);
     LaneTable table(count * n, Lanes{});
@@ -238,7 +238,7 @@ LaneTable pad(const float* data, std::size_t count, std::size_t width) {
     return table;
 }
 
-// A matrix of outputs x (groups x width), transposed and padded.
+// Transposes and pads a matrix of outputs x (groups x width).
 LaneTable transpose(const float* data, std::size_t outputs, std::size_t groups, std::size_t width) {
     const std::size_t n_out = vectors(outputs), depth = vectors(width) * kLanes;
     LaneTable table(groups * depth * n_out, Lanes{});
@@ -314,7 +314,7 @@ void GineNetwork::embed(std::size_t node, std::size_t state, const std::int64_t*
 
 float GineNetwork::run(const std::vector<Edge>& edges, ForwardPass& pass) const {
     const std::size_t nodes = (pass.kind.size() + kBlock - 1) / kBlock * kBlock;
-    pass.first.assign(nodes + 2, 0);  // one further than they belong, until they are filled
+    pass.first.assign(nodes + 2, 0);  // shifted by one until all edges are in place
     for (const auto& edge : edges) ++pass.first[edge.target + 2];
     std::partial_sum(pass.first.begin(), pass.first.end(), pass.first.begin());
     pass.incoming.resize(edges.size());

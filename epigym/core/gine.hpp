@@ -13,7 +13,7 @@
 
 namespace epi {
 
-// What arrays of floats are made of; widths are padded with zeros to a multiple of it.
+// The unit of arrays of floats; rows are padded with zeros to a multiple of it.
 struct alignas(32) Lanes {
     static constexpr std::size_t count = 8;
     float lane[count];
@@ -26,43 +26,43 @@ struct Tensor {
 };
 using Tensors = std::map<std::string, Tensor>;  // by their names in the state of the PyTorch module
 
-// Memory of a graph's way through the network. Each thread has its own.
+// Working memory of a forward pass, one per thread.
 struct ForwardPass {
     struct Incoming {
         std::uint32_t source, relation;
     };
 
     std::vector<std::uint32_t> kind;  // per node
-    LaneTable x;                      // per node its input, then what each layer makes of it
+    LaneTable x;                      // per node: the input, then the output of each layer
     LaneTable next, sums, hidden, pooled;
     std::vector<Edge> edges;
-    std::vector<std::uint32_t> first;  // per node: where its incoming edges start
+    std::vector<std::uint32_t> first;  // per node: the first of its incoming edges
     std::vector<Incoming> incoming;    // by target
-    std::vector<float> count;          // of nodes of each kind
+    std::vector<float> count;          // nodes of each kind
 };
 
-// Graphs one after the other. The inputs of n nodes are either embeddings, or features.
+// A batch of graphs. The inputs of the n nodes are either embeddings or features.
 struct GraphInput {
     std::span<const std::int64_t> nodes;  // n x columns: kind, state, type ids
     std::size_t columns = 0;
     std::span<const float> features;      // n x width
     std::size_t width = 0;
     std::span<const std::int64_t> kind;   // n
-    std::span<const std::int64_t> source, target, relation;  // per edge; ends are counted through all graphs
+    std::span<const std::int64_t> source, target, relation;  // per edge; nodes are numbered over all graphs
     std::span<const std::int64_t> node_ptr, edge_ptr;        // graphs + 1
 };
 
 class GineNetwork {
 public:
-    // `index` has the row of `types.weight` of each type id, 0 for unknown types; if it is empty, type ids are these rows.
-    // Throws std::invalid_argument, which names the array, when one is missing or does not fit the others.
+    // `index` maps type ids to rows of `types.weight`, unknown types to 0; if it is empty, type ids are these rows.
+    // Throws std::invalid_argument with the name of an array that is missing or does not fit the others.
     GineNetwork(const Tensors& state, std::vector<std::int64_t> index);
 
-    // The values of graphs. Throws std::invalid_argument, which names the array, when one does not fit.
+    // The values of graphs. Throws std::invalid_argument with the name of an array that does not fit.
     std::vector<float> values(const GraphInput& input) const;
-    // Throws std::invalid_argument when the network has not been made for these graphs.
+    // Throws std::invalid_argument when the network does not fit these graphs.
     void check(const RelationalGraphs& graphs) const;
-    // The value of a graph of those; `graph` is as `graphs` has built it.
+    // The value of a graph that `graphs` has built.
     float value(const TypedGraph& graph, const RelationalGraphs& graphs, ForwardPass& pass) const;
 
     struct Layer {
@@ -70,14 +70,14 @@ public:
     };
     struct Weights {
         std::vector<Layer> layers;
-        LaneTable head, head_bias, last, each, ones;  // 1 in the lanes that are in use
+        LaneTable head, head_bias, last, each, ones;  // ones: 1 in lanes below the width
         std::vector<float> each_bias;
         float last_bias = 0;
     };
 
 private:
     std::size_t states() const { return states_.size() / vectors_; }
-    std::size_t types() const { return index_.empty() ? types_.size() / vectors_ : index_.size(); }  // ids that may occur
+    std::size_t types() const { return index_.empty() ? types_.size() / vectors_ : index_.size(); }  // type ids
     void check(const GraphInput& input) const;
     // Makes room for the inputs of nodes, all zero.
     void reset(std::size_t nodes, ForwardPass& pass) const;

@@ -66,7 +66,7 @@ void Relation::index() const {
     } else {
         for (World w = 0; w < row_of.size(); ++w) place(w);
     }
-    std::shift_right(member_first_.begin(), member_first_.end(), 1);  // each start was moved to the next one
+    std::shift_right(member_first_.begin(), member_first_.end(), 1);  // place() has moved each start to the next one
     member_first_[0] = 0;
 }
 
@@ -99,7 +99,7 @@ void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agen
 
 namespace {
 
-// The same model in the form for large ones.
+// Converts a model to the representation for large models.
 void widen(const Model<Dense>& model, Model<Sparse>& wide) {
     const auto copy = [&](Bits from, WideBits& to) { to.words.assign(1, from.word); };
     wide.worlds = model.worlds;

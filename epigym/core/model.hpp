@@ -1,4 +1,4 @@
-// Kripke models in rows, and their packed form.
+// Kripke models with relations as rows (successor classes), and their packed form.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace epi {
 
-// The worlds `members` share one set of successors under some agent's relation.
+// A row: the worlds `members` share one set of successors under an agent's relation.
 template <class P>
 struct RowClass {
     typename P::Row members;
     typename P::Row successors;
 };
 
-// What models of any size have. Agents with equal relations share one; each world belongs to exactly one row of each
-// relation.
+// The parts that models of all sizes have in common. Agents with equal relations share one relation; each world belongs
+// to exactly one row of each relation.
 template <class P>
 struct Labels {
     World worlds = 0;
@@ -51,15 +51,15 @@ struct Model<Dense> : Labels<Dense> {
     void close_relation() { class_first.push_back(static_cast<std::uint32_t>(classes.size())); }
 };
 
-// A relation as the number of each world's row. Where agents know what they believe and what they do not (transitive and
-// Euclidean relations: S5, KD45, K45), the successors of a row are those of its members that are reflexive: one bit for each
-// world tells them. The successors of other relations are lists in one array.
+// A relation as the number of each world's row. If it is transitive and Euclidean (introspective beliefs: S5, KD45,
+// K45), the successors of a row are its reflexive members, and one bit per world stores them. Other relations store
+// successors as lists in one array.
 class Relation {
 public:
-    std::vector<std::uint32_t> row_of;           // per world; rows of e-states stand in the order of their first members
-    std::uint32_t count = 0;                     // rows; only those of a product may have no members
+    std::vector<std::uint32_t> row_of;           // per world; rows of e-states are in the order of their first members
+    std::uint32_t count = 0;                     // rows; only rows of a product may have no members
     bool is_introspective = false;
-    WideBits reflexive;                               // worlds that are successors of their own row, if it is introspective
+    WideBits reflexive;                          // if it is introspective: worlds that are successors of their own row
     std::vector<std::uint32_t> successor_first;  // count + 1, unless it is introspective
     List successor;                              // ascending within a row
 
@@ -87,9 +87,9 @@ public:
         std::uint32_t row_ = 0;
     };
 
-    // Makes it empty, but for its memory.
+    // Removes all rows, but keeps the memory.
     void clear();
-    // The worlds of a word of a set whose row is marked with 1, not 0.
+    // The worlds, as a word of a set, whose row is marked with 1 rather than 0.
     std::uint64_t select_marked(const std::uint8_t* marks, std::size_t word) const {
         const std::size_t low = 64 * word, count = std::min<std::size_t>(64, row_of.size() - low);
         std::uint64_t worlds = 0;
@@ -102,10 +102,10 @@ public:
         for (; k < count; ++k) worlds |= std::uint64_t{marks[row_of[low + k]]} << k;
         return worlds;
     }
-    // Replaces lists by bits where the successors of every row are among its members.
+    // Replaces lists by bits if the successors of every row are among its members.
     void simplify();
-    // Lists the members of each row once, those that are reflexive first; to be called before they are asked for, and before
-    // successors of an introspective relation are.
+    // Lists the members of each row, reflexive ones first; does so once. members(), and successors() of an
+    // introspective relation, require it.
     void index() const;
 
     std::size_t size() const { return count; }
@@ -146,20 +146,20 @@ struct Model<Sparse> : Labels<Sparse> {
         relations_[count_].clear();
         return relations_[count_++];
     }
-    // Reads everything but the relations, which are read when they are asked for, so that the bytes must outlive that.
+    // Reads all but the relations, which are read at their first use: the bytes must outlive the model's use.
     void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agents);
 
 private:
     void read(std::uint32_t r) const;
 
-    mutable std::vector<Relation> relations_;  // those that are not in use keep their memory
+    mutable std::vector<Relation> relations_;  // unused ones keep their memory
     std::uint32_t count_ = 0;
-    const std::uint8_t* packed_ = nullptr;  // where the relations stand; null: all were filled
+    const std::uint8_t* packed_ = nullptr;  // the packed relations; null: add_relation() made them
     mutable std::vector<std::uint8_t> is_read_;
 };
 
-// A model as plain lists, the form in which it comes from and goes to Python. Row r of agent i, for
-// r in [row_first[i], row_first[i + 1]), has the successors successor[successor_first[r] .. successor_first[r + 1]).
+// A model as plain lists, as exchanged with Python. Row r of agent i, for r in [row_first[i], row_first[i + 1]), has
+// the successors successor[successor_first[r] .. successor_first[r + 1]).
 struct PlainModel {
     World worlds = 0;
     std::vector<List> valuation;               // per fluent the worlds where it is true, ascending
@@ -177,14 +177,13 @@ World count_worlds(const std::uint8_t* bytes);
 template <class P>
 void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agents, Model<P>& model);
 
-// How a truth set of a large model is packed.
+// The code of a packed truth set of a large model.
 enum class Truth : std::uint8_t { Nowhere, Everywhere, Listed };
 
-// How the successors of rows of a large model are packed: all members, those that are reflexive, or lists.
+// The code of the packed successors of rows of a large model: all members, the reflexive members, or lists.
 enum class Successors : std::uint32_t { Members, Reflexive, Listed };
 
-// What stands before the numbers of a relation of a large model: the rows, how their successors are packed, and where the
-// numbers begin, in bytes from the first such header.
+// The header of a packed relation of a large model; `at` is the offset of its numbers in bytes from the first header.
 struct RelationHeader {
     std::uint32_t rows;
     Successors successors;

@@ -1,5 +1,5 @@
-// Numbers of few bits in bytes, one after the other, least significant bit first. Whoever reads may touch up to 9 bytes
-// past the last one.
+// Bit fields in bytes, one after the other, least significant bit first. Reading may touch up to 9 bytes past the last
+// one.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +65,7 @@ private:
     unsigned used_ = 0;
 };
 
-// Reads them.
+// Reads such fields.
 class BitReader {
 public:
     explicit BitReader(const std::uint8_t* bytes) : bytes_(bytes) {}

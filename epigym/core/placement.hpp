@@ -1,4 +1,4 @@
-// Where worlds stand once some of them have gone.
+// Renumbering of worlds after some of them have been removed.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace epi {
 
-// Squeezes the bits of a word that lie under a mask to its low end (Hacker's Delight, section 7-4).
+// Compresses the bits of a word under a mask to its low end (Hacker's Delight, section 7-4).
 class Compressor {
 public:
     explicit Compressor(std::uint64_t mask) : mask_(mask), contiguous_((mask & (mask + 1)) == 0) {
@@ -46,7 +46,7 @@ private:
 inline std::span<const std::uint64_t> words(const Bits& set) { return {&set.word, 1}; }
 inline std::span<const std::uint64_t> words(const WideBits& set) { return set.words; }
 
-// Maps sets of worlds to sets of worlds of a product that stands event by event, or of a part of the worlds.
+// Maps sets of worlds to sets of worlds of a product, which is ordered event by event, or of a submodel.
 template <class Set>
 class Placement {
 public:

@@ -40,7 +40,7 @@ void Product<P>::count() {
 template <>
 void Product<Dense>::reach(const Occurrence<Dense>& occurrence) {
     start(occurrence);
-    EventMask grown = occurrence.designated;  // events that may have got new worlds since the last pass
+    EventMask grown = occurrence.designated;  // events with new worlds in the last pass
     while (grown != 0) {
         EventMask growing = 0;
         auto flags = used_.begin();
@@ -107,7 +107,7 @@ void Product<Sparse>::find_groups(const Occurrence<Sparse>& occurrence) {
     }
 }
 
-// Events that a chain of groups leads to from some.
+// Events that are reachable from a set of events by chains of groups.
 static EventMask reachable_events(EventMask events, const std::vector<Occurrence<Sparse>::Pair>& pairs) {
     for (EventMask before = 0; before != events;) {
         before = events;
@@ -126,7 +126,7 @@ void Product<Sparse>::reach(std::size_t event, World world) {
     --left_;
 }
 
-// Reaches the successors of a row, unless that was done before.
+// Reaches the successors of a row, once.
 template <>
 void Product<Sparse>::reach_successors(const Occurrence<Sparse>& occurrence, std::size_t pair, std::uint32_t group,
                                        std::uint32_t row) {
@@ -150,7 +150,7 @@ void Product<Sparse>::reach_successors(const Occurrence<Sparse>& occurrence, std
     });
 }
 
-// One step under the agents of a pair, whose relation is introspective, from all that is reached with events of a group.
+// One step under the agents of a pair with an introspective relation, from all pairs reached with events of a group.
 template <>
 void Product<Sparse>::sweep_group(const Occurrence<Sparse>& occurrence, std::size_t pair, std::uint32_t group) {
     const auto& [number, type] = occurrence.pairs[pair];
@@ -182,7 +182,7 @@ void Product<Sparse>::sweep_group(const Occurrence<Sparse>& occurrence, std::siz
     }
 }
 
-// One step under the agents of a pair. Returns whether that reached more.
+// One step under the agents of a pair. Returns whether it reached more.
 template <>
 bool Product<Sparse>::sweep(const Occurrence<Sparse>& occurrence, std::size_t pair) {
     const auto& [number, type] = occurrence.pairs[pair];
@@ -200,7 +200,7 @@ bool Product<Sparse>::sweep(const Occurrence<Sparse>& occurrence, std::size_t pa
     return left_ < before;
 }
 
-// One step under every pair.
+// One step under each pair.
 template <>
 bool Product<Sparse>::sweep(const Occurrence<Sparse>& occurrence) {
     bool found = false;
@@ -208,7 +208,7 @@ bool Product<Sparse>::sweep(const Occurrence<Sparse>& occurrence) {
     return found;
 }
 
-// Whatever is left, pair by pair.
+// Reaches all remaining pairs one by one.
 template <>
 void Product<Sparse>::search(const Occurrence<Sparse>& occurrence) {
     const std::size_t events = occurrence.events(), pairs = occurrence.pairs.size();
@@ -226,7 +226,7 @@ void Product<Sparse>::search(const Occurrence<Sparse>& occurrence) {
     }
 }
 
-// A few sweeps reach everything in most models, and are several times as fast as a search.
+// In most models a few sweeps reach all pairs, several times as fast as a search.
 template <>
 void Product<Sparse>::reach(const Occurrence<Sparse>& occurrence) {
     constexpr int kSweeps = 4;

@@ -13,7 +13,7 @@ using EventMask = std::uint64_t;  // a set of events of one action
 
 constexpr std::size_t kMaxEvents = 64;
 
-// Events with one set of successors under an observability type.
+// Events with the same successors under an observability type.
 struct EventGroup {
     EventMask sources;
     EventMask targets;
@@ -25,7 +25,7 @@ using EventRelation = std::vector<EventGroup>;
 // An action in an e-state.
 template <class P>
 struct Occurrence {
-    // A relation of the e-state with an observability type: agents with equal ones have one relation in the product.
+    // A relation of the e-state with an observability type: agents with equal pairs share a relation of the product.
     struct Pair {
         std::uint32_t relation;
         const EventRelation* type;
@@ -33,17 +33,17 @@ struct Occurrence {
     };
 
     const Model<P>* model = nullptr;
-    std::vector<const typename P::Set*> enabled;  // per event the worlds that satisfy its precondition
-    const typename P::Set* starts = nullptr;      // designated worlds of the model: all, or those of one outcome
-    EventMask designated = 0;                     // events: all, or that of one outcome
+    std::vector<const typename P::Set*> enabled;  // per event: the worlds that satisfy its precondition
+    const typename P::Set* starts = nullptr;      // designated worlds of the model: all, or the part of one outcome
+    EventMask designated = 0;                     // events: all, or the one of an outcome
     std::vector<Pair> pairs;
     std::vector<std::uint32_t> pair_of;           // per agent
 
     std::size_t events() const { return enabled.size(); }
 };
 
-// The reachable (world, event) pairs and their relations, row by row: the pairs (w, e) with w in one row and e in one
-// group of events share their successors.
+// The reachable (world, event) pairs and their relations, row by row: pairs (w, e) with w in one row and e in one group
+// of events share their successors.
 template <class P>
 class Product {
 public:
@@ -56,11 +56,11 @@ public:
     // Whether every successor of a reachable pair survives in some event.
     bool keeps_all() const { return keeps_all_; }
 
-    // Writes worlds, designated ones and relations; what was found reachable must be of the same occurrence.
+    // Writes worlds, designated worlds and relations; requires reach() with the same occurrence.
     void build(const Occurrence<P>& occurrence, Model<P>& product);
 
-    // Sets of worlds of the product, once it is built: one that is empty to begin with, to which the pairs (w, event) with
-    // w in some set are added, event by event, until it is finished.
+    // Building a set of worlds of the product after build(): begin() empties it, add() adds the pairs (w, event) with w
+    // in `worlds`, event by event, and finish() completes it.
     void begin(typename P::Set& out) const {
         if constexpr (P::dense) out = {};
         else begin_wide(out);
@@ -85,7 +85,7 @@ private:
     void start(const Occurrence<P>& occurrence);
     void count();
     void find_groups(const Occurrence<P>& occurrence);
-    bool is_done() const { return left_ == 0 && !keeps_all_; }  // everything is reached, and that something is lost is known
+    bool is_done() const { return left_ == 0 && !keeps_all_; }  // all pairs are reached, and a successor is lost
     bool sweep(const Occurrence<P>& occurrence);
     bool sweep(const Occurrence<P>& occurrence, std::size_t pair);
     void sweep_group(const Occurrence<P>& occurrence, std::size_t pair, std::uint32_t group);
@@ -102,21 +102,21 @@ private:
     World worlds_ = 0;
     EventMask active_ = 0;
     bool keeps_all_ = false;
-    std::vector<typename P::Set> reached_;          // per event the worlds w with (w, event) reachable
+    std::vector<typename P::Set> reached_;          // per event: the worlds w with (w, event) reachable
     Placement<typename P::Set> placement_;
     std::vector<std::uint8_t> marks_;               // rows of one relation: whether one of its worlds is reachable
     std::vector<std::uint8_t> used_;                // pairs x groups x rows: whether one of its worlds is reachable
     std::vector<std::size_t> used_first_;           // per pair
-    // Of large models, whose products stand world by world, so that they often keep the order of the worlds:
-    std::size_t left_ = 0;                          // pairs that may be reachable and have not been reached yet
+    // For large models; their products are ordered world by world and often keep the order of the worlds:
+    std::size_t left_ = 0;                          // pairs that may be reachable but are not reached yet
     std::vector<std::uint8_t> group_of_;            // pairs x events
     std::vector<Node> queue_;
     bool is_single_ = false;                        // whether no world is reached with two events
     typename P::Set any_;                           // the worlds reached with any event
     std::vector<World> world_of_;                   // per world of the product
     std::vector<std::uint8_t> event_of_;            // per world of the product
-    std::vector<World> number_first_;               // per word of the set: its worlds before it
-    std::vector<std::vector<World>> number_of_;     // per event and world, unless it is single
+    std::vector<World> number_first_;               // per word of any_: the worlds before it
+    std::vector<std::vector<World>> number_of_;     // per event and world, unless is_single_
     std::vector<std::uint32_t> row_number_;         // groups x rows of one pair: row of the product plus one, or 0
     std::vector<Source> sources_;                   // of the rows of one relation of the product
 };

@@ -9,7 +9,7 @@ namespace epi {
 
 namespace {
 
-// Adds every edge backwards.
+// Appends the reverse of every edge.
 void add_reversed(std::vector<Edge>& edges) {
     const std::size_t count = edges.size();
     edges.resize(2 * count);
@@ -17,7 +17,7 @@ void add_reversed(std::vector<Edge>& edges) {
         edges[count + e] = {edges[e].target, edges[e].source, edges[e].relation + kBack};
 }
 
-// The relation to an argument by its place, which is counted from 1.
+// The relation to an argument by its position, counted from 1.
 std::uint32_t argument(std::uint32_t first, Colour place) {
     if (place == 0) throw std::invalid_argument("places of arguments do not fit");
     return first + static_cast<std::uint32_t>(std::min<Colour>(place, kPlaces)) - 1;
@@ -171,7 +171,7 @@ void RelationalGraphs::add_atoms(TypedGraph& out) {
     }
 }
 
-// Adds edges from worlds, which are the last nodes, to what is true there, world by world.
+// Adds edges from worlds, which are the last nodes, to the nodes that hold there, world by world.
 void RelationalGraphs::add_truths(const std::vector<std::uint64_t>& holds, const std::uint32_t* node, TypedGraph& out) {
     std::array<std::uint32_t, kMaxWorlds + 1> at{};
     for (auto where : holds) each_bit(where, 0, [&](World k) { ++at[k + 1]; });

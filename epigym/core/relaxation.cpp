@@ -45,7 +45,7 @@ Relaxation::Relaxation(const Space& space, RelaxationData data)
     }
 }
 
-// Whether a node costs nothing, which is not known yet.
+// Determines whether a node costs nothing.
 template <class Truths>
 bool Relaxation::test(Node node, Truths& truths) {
     const auto first = data_.child_ptr[node], end = data_.child_ptr[node + 1];
@@ -63,7 +63,7 @@ bool Relaxation::test(Node node, Truths& truths) {
     return found;
 }
 
-// Looks for the cost of a node that costs something.
+// Starts to compute the cost of a costly node.
 void Relaxation::open(Node node) {
     ++opened_;
     status_[node] = all_open_[node];
@@ -75,8 +75,8 @@ void Relaxation::open(Node node) {
         if (status_[data_.child[k]] == Status::Costly) open(data_.child[k]);
 }
 
-// Tells those that depend on a node its cost, which is that at hand. As no node is settled before a cheaper one, the
-// first that is settled decides about a fact and a disjunction.
+// Propagates the cost of a node, which is the current level, to the nodes that depend on it. Nodes are settled in
+// ascending order of cost, so that the first settled one determines the cost of a fact or a disjunction.
 void Relaxation::settle(Node node) {
     const Cost cost = queue_.level();
     for (auto k = above_ptr_[node]; k < above_ptr_[node + 1]; ++k) {
@@ -95,8 +95,8 @@ void Relaxation::settle(Node node) {
     }
 }
 
-// Looks for the costs of what the goal needs. What costs nothing needs nothing, and a fact that an operator adds whose
-// requirement costs nothing needs no other one.
+// Opens the nodes that the goal depends on. Free nodes depend on nothing, and a fact with an adder whose requirement is
+// free needs no other adder.
 template <class Truths>
 void Relaxation::open_needed(Truths& truths) {
     std::ranges::fill(status_, Status::Unknown);
@@ -121,7 +121,7 @@ void Relaxation::open_needed(Truths& truths) {
     }
 }
 
-// Looks for the costs of all nodes.
+// Opens all nodes.
 template <class Truths>
 void Relaxation::open_all(Truths& truths) {
     status_ = all_open_;
@@ -132,8 +132,9 @@ void Relaxation::open_all(Truths& truths) {
     while (!queue_.empty()) settle(queue_.pop());
 }
 
-// Finds costs, the lowest first, until those of the goal are found, with all adders to reach them, or nothing is left; one
-// node, if any, excluded becomes true. Where nearly all nodes are needed it costs less not to ask which; for some e-states.
+// Computes costs in ascending order until all subgoals have one, with all adders of that cost, or none is left. The
+// node `excluded`, if any, never becomes true. When nearly all nodes are needed, it is cheaper to open all of them; the
+// next few computations then do.
 template <class Truths>
 void Relaxation::reach(Truths& truths, Node excluded) {
     ++evaluations_;
@@ -159,7 +160,7 @@ void Relaxation::need(Node node) {
     stack_.push_back(node);
 }
 
-// Collects the relaxed plan of cheapest supporters for the subgoals within reach; false when these are not all.
+// Extracts the relaxed plan of cheapest supporters for the reachable subgoals. Returns whether all are reachable.
 template <class Truths>
 bool Relaxation::extract(Truths& truths) {
     stack_.clear();
@@ -197,7 +198,7 @@ bool Relaxation::extract(Truths& truths) {
     return unreached_goals_ == 0;
 }
 
-// Makes ready for the next relaxed plan.
+// Clears the relaxed plan.
 void Relaxation::clear_plan() {
     for (auto action : used_actions_) used_[action] = 0;
     for (Node node : touched_) wanted_[node] = 0;
@@ -205,7 +206,7 @@ void Relaxation::clear_plan() {
     touched_.clear();
 }
 
-// Finds costs and relaxed plan; whether this reaches all of the goal.
+// Computes costs and the relaxed plan. Returns whether it reaches the goal.
 bool Relaxation::compute(StateId id) {
     return evaluators_.with(space_->packed_form(id), [&](auto& state) {
         reach(state.truths);
@@ -258,7 +259,7 @@ std::vector<std::int32_t> Relaxation::find_added_facts(StateId id) {
     return found;
 }
 
-// Nodes, with the parts of conjunctions (and of disjunctions) in their place.
+// Replaces conjunctions (and disjunctions) among nodes by their parts.
 std::vector<Relaxation::Node> Relaxation::split_parts(std::vector<Node> nodes, bool of_disjunctions) const {
     std::vector<Node> found;
     while (!nodes.empty()) {
@@ -275,8 +276,8 @@ std::vector<Relaxation::Node> Relaxation::split_parts(std::vector<Node> nodes, b
     return found;
 }
 
-// A node is a landmark if the goal is out of reach where it excluded becomes true. What is then within reach tells who
-// may add it first.
+// A node is a landmark if the goal is unreachable when it never becomes true. Its possible first adders are those whose
+// requirements are still reachable then.
 Landmarks Relaxation::find_landmarks(StateId id) {
     std::vector<Node> candidates;
     Landmarks out{split_parts(data_.goal), {}, {}};

@@ -11,41 +11,41 @@
 
 namespace epi {
 
-// What a relaxation is made of. Nodes stand for facts and for what operators and goals require.
+// The and-or graph of a relaxation. Nodes stand for facts and for requirements of operators and goals.
 struct RelaxationData {
     enum class Kind : std::uint8_t { Fact, Any, All };
 
     Formulas formulas;
     std::vector<Kind> kind;                // per node: a fact, the cheapest child, or the sum of the children
-    std::vector<FormulaId> formula;        // per node: what it stands for; a fact or an "any" holds where this does
+    std::vector<FormulaId> formula;        // per node; a fact or an "any" holds where its formula does
     std::vector<std::uint32_t> child_ptr;  // nodes + 1
     std::vector<std::uint32_t> child;
-    // Ways to add facts, fact after fact, in the order in which ties are broken.
-    std::vector<std::uint32_t> adder_ptr;    // nodes + 1; empty for what is no fact
+    // Adders of facts, fact after fact, in the order of tie-breaking.
+    std::vector<std::uint32_t> adder_ptr;    // nodes + 1; only facts have adders
     std::vector<std::uint32_t> requirement;  // per adder: the node that it requires
     std::vector<std::uint32_t> op;           // per adder: the operator
     std::vector<std::uint32_t> action;       // per operator
-    std::vector<std::uint32_t> op_requirement;  // per operator: the node without the conditions of what it adds
+    std::vector<std::uint32_t> op_requirement;  // per operator: its requirement without conditions of facts
     std::vector<std::uint32_t> goal;         // the nodes of the subgoals, each once
 };
 
-// The relaxations of some e-states; the ragged list has one more pointer than e-states.
+// The relaxations of some e-states; preferred_ptr has one entry more than e-states.
 struct Relaxed {
-    std::vector<double> h_add, h_ff;  // infinite where the goal is out of reach
-    std::vector<double> cost;         // h_add of the subgoals that are within reach
-    std::vector<std::int32_t> actions, unreached;  // of the relaxed plan for what is within reach; subgoals that are not
+    std::vector<double> h_add, h_ff;  // infinite if the goal is unreachable
+    std::vector<double> cost;         // h_add over the reachable subgoals
+    std::vector<std::int32_t> actions, unreached;  // actions of the relaxed plan; subgoals that it does not reach
     std::vector<std::int64_t> preferred_ptr{0};
     std::vector<std::int32_t> preferred;  // actions of the relaxed plan whose requirement holds, ascending
 };
 
-// The landmarks of an e-state, which every relaxed plan makes true; none is a conjunction, whose parts are instead.
+// The landmarks of an e-state: nodes that every relaxed plan makes true. Parts of conjunctions replace conjunctions.
 struct Landmarks {
-    std::vector<std::uint32_t> goal;   // the parts of the goal, ascending, whether they hold or not
-    std::vector<std::uint32_t> nodes;  // what does not hold yet, ascending; none where the goal is out of reach
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> orders;  // whatever first adds the second requires the first
+    std::vector<std::uint32_t> goal;   // the parts of the goal, ascending, satisfied ones included
+    std::vector<std::uint32_t> nodes;  // unsatisfied landmarks, ascending; empty if the goal is unreachable
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> orders;  // (a, b): every first adder of b requires a
 };
 
-// Relaxes each e-state once and remembers what it found.
+// Relaxes each e-state once and stores the result.
 class Relaxation {
 public:
     Relaxation(const Space& space, RelaxationData data);
@@ -53,14 +53,15 @@ public:
     Relaxation& operator=(const Relaxation&) = delete;
 
     const RelaxationData& data() const { return data_; }
-    // Nodes and edges between them.
+    // The number of nodes and edges.
     std::size_t size() const { return data_.kind.size() + data_.child.size() + data_.requirement.size(); }
-    // How often costs were computed.
+    // The number of computations of costs.
     std::uint64_t evaluations() const { return evaluations_; }
 
     // These throw std::out_of_range when an id is unknown.
     void evaluate(StateId id, Relaxed& out);
-    std::vector<std::int32_t> find_added_facts(StateId id);  // facts that the relaxed plan adds, as nodes, ascending; not remembered
+    // The nodes of facts in the relaxed plan, ascending; not stored.
+    std::vector<std::int32_t> find_added_facts(StateId id);
     Landmarks find_landmarks(StateId id);
 
 private:
@@ -69,20 +70,20 @@ private:
     static constexpr Cost kInfinite = ~Cost{0};
     static constexpr Node kNone = ~Node{0};
 
-    // What is remembered of an e-state; its preferred actions end where those of the next one start.
+    // The stored result for an e-state; its preferred actions end where the next entry starts.
     struct Entry {
         double cost;
         std::int32_t actions, unreached;
         std::uint64_t preferred_first;
     };
 
-    // What the computation at hand knows of a node: nothing; that it costs nothing; its cost, if that is another one; that
-    // it costs something; and, where its cost is looked for, besides that it is a fact, a disjunction or a sum.
+    // The state of a node in a computation: unknown; free (cost 0); done (another cost); costly (not free). While its
+    // cost is being computed, a costly node has its kind as its status: a fact, a disjunction ("any") or a sum ("all").
     enum class Status : std::uint8_t { Unknown, Free, Done, Costly, Fact, Any, All };
 
     struct State {
-        Cost cost;              // once it is done; before, of a sum, that of the children that are
-        std::uint32_t missing;  // the other children of a sum
+        Cost cost;              // final once the node is done; before, of a sum, the cost of its finished children
+        std::uint32_t missing;  // unfinished children of a sum
     };
 
     bool compute(StateId id);
@@ -100,7 +101,7 @@ private:
     void open_all(Truths& truths);
     template <class Truths>
     void reach(Truths& truths, Node excluded = kNone);
-    // Fixes the cost of a node, which is that at hand or more; sums that outgrow 64 bits are as good as infinite.
+    // Fixes the cost of a node, which is at least the current level; sums that exceed 64 bits count as infinite.
     void finish(Node node, Cost cost) {
         if (node == excluded_ || cost == kInfinite) return;
         status_[node] = cost == 0 ? Status::Free : Status::Done;
@@ -125,14 +126,14 @@ private:
     BeliefPaths paths_;
     Evaluators evaluators_;
     std::vector<std::uint32_t> above_ptr_;  // nodes + 1
-    std::vector<Node> above_;               // what depends on a node
-    std::vector<Node> atoms_, empty_;       // nodes that hold where a formula does; sums of nothing
-    std::vector<Status> all_open_;          // where the costs of all nodes are looked for
-    std::vector<State> all_states_;         // the same
+    std::vector<Node> above_;               // the nodes that depend on a node
+    std::vector<Node> atoms_, empty_;       // nodes that hold where a formula does; empty sums
+    std::vector<Status> all_open_;          // initial values to compute the costs of all nodes
+    std::vector<State> all_states_;         // as above
 
     std::uint64_t evaluations_ = 0;
-    std::vector<std::uint32_t> entry_of_;  // per e-state: its entry; 0: none
-    std::vector<Entry> entries_;           // the first stands for none, the last tells where preferred actions end
+    std::vector<std::uint32_t> entry_of_;  // per e-state: its entry, or 0
+    std::vector<Entry> entries_;           // the first is a dummy
     std::vector<std::int32_t> preferred_;
 
     // Of the e-state at hand.
@@ -142,7 +143,7 @@ private:
     CostQueue queue_;
     std::vector<std::uint8_t> wanted_, is_goal_;
     std::size_t unreached_goals_ = 0, opened_ = 0;
-    unsigned full_computations_ = 0;  // how many of the next computations look for the costs of all nodes
+    unsigned full_computations_ = 0;  // so many further computations compute the costs of all nodes
     std::vector<Node> open_, costly_, stack_, touched_;
     std::vector<std::uint8_t> used_;  // per action: 1 in the relaxed plan, 2 preferred
     std::vector<std::uint32_t> used_actions_;

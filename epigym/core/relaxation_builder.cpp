@@ -53,7 +53,7 @@ public:
     RelaxationData build() {
         add_subgoals();
         data_.adder_ptr.push_back(0);
-        for (Node number = 0; number < data_.kind.size(); ++number) {  // operators bring new facts
+        for (Node number = 0; number < data_.kind.size(); ++number) {  // operators add new facts
             add_adders(number);
             data_.adder_ptr.push_back(static_cast<std::uint32_t>(data_.op.size()));
         }
@@ -70,7 +70,7 @@ private:
     const EventModel& event_model(const Action& action) const {
         return task_->actions.event_models[action.event_model];
     }
-    // Of the first of some events.
+    // The precondition of the first event of a set.
     FormulaId precondition(const EventModel& model, EventMask events) const {
         return task_->actions.events[model.events[std::countr_zero(events)]].precondition;
     }
@@ -86,7 +86,7 @@ private:
         }
     }
 
-    // The depth of what decides about goals and actions: applicability, designated preconditions, conditions.
+    // The largest modal depth of goals, applicability formulas, preconditions of designated events, and conditions.
     std::uint32_t deepest_need() {
         std::uint32_t deepest = 0;
         const auto need = [&](FormulaId id) { deepest = std::max(deepest, store_.depth(store_.normal_form(id))); };
@@ -123,8 +123,8 @@ private:
         const Node number = add(is_all ? Kind::All : parts.empty() ? Kind::Fact : Kind::Any, id);
         node_of_.emplace(id, number);
         auto children = nodes(is_all ? formula.children : parts);
-        // A belief and a doubt that follow from something else are facts, too, and so is a disjunction of beliefs, of
-        // which several events together may each add a part.
+        // A belief or a doubt that follows from other formulas is a fact, too. So is a disjunction of beliefs: several
+        // events together may each add one of its parts.
         if (!parts.empty() && formula.op == Op::Believes)
             children.insert(children.begin(), add(Kind::Fact, id));
         else if (!parts.empty() && formula.op == Op::Not && store_[store_.strip_negation(id)].op == Op::Believes)
@@ -135,7 +135,7 @@ private:
         return number;
     }
 
-    // What each suffices for a formula in normal form, itself left out; none for a fact that only itself is.
+    // Other formulas that each imply a formula in normal form; none if it is only a fact.
     std::vector<FormulaId> find_sufficient(FormulaId id) {
         const Formula& formula = store_[id];
         std::vector<FormulaId> found;
@@ -155,7 +155,7 @@ private:
         return found;
     }
 
-    // The node of a conjunction and of what must hold now.
+    // The node of a conjunction and of formulas that must hold now.
     Node node(FormulaId needed, const std::vector<FormulaId>& now) {
         if (now.empty()) return node(needed);
         const auto key = std::pair(needed, now);
@@ -169,7 +169,7 @@ private:
         return joint_nodes_[key] = number;
     }
 
-    // The operators that add a fact and what each alternative requires, in the order of ties.
+    // Adds the operators that add a fact, with the requirement of each alternative, in the order of tie-breaking.
     void add_adders(Node number) {
         const FormulaId fact = data_.formula[number];
         const auto now = fixed_nodes_.find(fact);
@@ -178,7 +178,7 @@ private:
         for (ActionId action : find_candidates(fact)) add_adders(action, fact);
     }
 
-    // The actions with a guarantee that may help to add a fact.
+    // The actions with a guarantee that may contribute to a fact.
     std::vector<ActionId> find_candidates(FormulaId fact) {
         std::vector<ActionId> found;
         std::vector<FormulaId> open{fact};
@@ -197,7 +197,8 @@ private:
         return found;
     }
 
-    // The operators of an action: each designated event, then all of them together; only these add a disjunction.
+    // Adds the operators of an action: each designated event, then all of them together. Only the latter add
+    // disjunctions.
     void add_adders(ActionId action, FormulaId fact) {
         const EventMask designated = event_model(task_->actions.actions[action]).designated;
         std::vector<std::pair<EventMask, std::vector<Alternative>>> found;
@@ -245,7 +246,8 @@ private:
         return found->second;
     }
 
-    // What has to hold for one of some events to happen: what all of them require, and one of the rests.
+    // The requirement for one event of a set to occur: the common conjuncts of their preconditions, and one of the
+    // rests.
     FormulaId requirement(ActionId id, EventMask events) {
         const Action& action = task_->actions.actions[id];
         std::vector<std::vector<FormulaId>> rests;
@@ -268,10 +270,10 @@ private:
     Additions additions_;
     std::uint32_t deepest_;
     bool is_joint_;  // whether some event model has several designated events
-    std::unordered_map<FormulaId, std::vector<ActionId>> adding_;  // who guarantees a formula
+    std::unordered_map<FormulaId, std::vector<ActionId>> adding_;  // per formula: the actions that guarantee it
     RelaxationData data_;
     std::vector<std::vector<Node>> children_;
-    std::unordered_map<FormulaId, Node> node_of_, fixed_nodes_;  // the latter: what must hold now
+    std::unordered_map<FormulaId, Node> node_of_, fixed_nodes_;  // fixed_nodes_: formulas that must hold now
     std::map<std::pair<FormulaId, std::vector<FormulaId>>, Node> joint_nodes_;
     std::map<std::pair<ActionId, EventMask>, Operator> operators_;
 };

@@ -1,11 +1,11 @@
-// Facts, operators and requirements of a task.
+// Builds the relaxation of a task.
 #pragma once
 
 #include "relaxation.hpp"
 
 namespace epi {
 
-// The relaxation of a task: what its goal needs, found backwards from it.
+// The facts, operators and requirements that the goal depends on, found backwards from it.
 RelaxationData build_relaxation(const TaskData& task);
 
 }  // namespace epi

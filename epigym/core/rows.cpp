@@ -77,7 +77,7 @@ using Numbering = std::unordered_map<std::uint64_t, std::int64_t>;
 
 std::uint64_t spread(std::uint64_t x) { return mix(x + kGolden); }
 
-// Refines e-state after e-state; memory is kept from one to the next.
+// Refines one e-state after another and reuses the memory.
 class Refiner {
 public:
     Refiner(const RowsView& rows, std::span<const std::int64_t> colour) : rows_(rows), colour_(colour) {
@@ -131,7 +131,7 @@ private:
             if (is_new) out_.sent_ptr.push_back(out_.sent_ptr.back() + senders_[at]);
         }
         if (multisets_.size() == known) return;
-        // Each new multiset is filled by the worlds of the first row that sent it.
+        // The worlds of the first row that sent a new multiset fill it.
         out_.sent.resize(static_cast<std::size_t>(out_.sent_ptr.back()));
         fill_.assign(multisets_.size() - known, {-1, 0});
         for (std::size_t at = 0; at < multiset_.size(); ++at) {
@@ -155,7 +155,7 @@ private:
         }
     }
 
-    // Calls visit(multiset, target) for every multiset that is sent to a world, numbered in its e-state.
+    // Calls visit(multiset, target) for every multiset that a world of the e-state receives; targets count from 0.
     template <class Visit>
     void each_delivery(std::size_t state, Visit&& visit) const {
         const std::size_t agents = rows_.agents();
@@ -177,13 +177,13 @@ private:
         out_.colour.push_back(entry->second);
     }
 
-    // Tells what the new colours, those from `known` on, receive.
+    // Lists the multisets that the new colours, from `known` on, receive.
     void list_received(std::size_t state, std::size_t first, std::size_t end, std::int64_t known) {
         if (incoming_.size() < end - first) incoming_.resize(end - first);
         for (std::size_t w = 0; w < end - first; ++w) incoming_[w].clear();
         each_delivery(state, [&](std::int64_t multiset, std::size_t target) { incoming_[target].push_back(multiset); });
         for (std::size_t w = first; w < end; ++w) {
-            if (out_.colour[w] != known) continue;  // described, here or in an e-state before
+            if (out_.colour[w] != known) continue;  // listed before
             const auto& received = incoming_[w - first];
             out_.received.insert(out_.received.end(), received.begin(), received.end());
             out_.received_ptr.push_back(static_cast<std::int64_t>(out_.received.size()));
@@ -306,7 +306,7 @@ void write_graphs(const RowsView& rows, const GoalParts& goals, const GraphLayou
     };
     const auto add_bits = [&](const std::uint8_t* table, std::int64_t row, std::int64_t count) {
         const auto width = static_cast<std::int64_t>(goals.width);
-        node_bits = std::copy_n(table + row * width, count * width, node_bits);  // there may be none
+        node_bits = std::copy_n(table + row * width, count * width, node_bits);  // count may be 0
     };
     for (std::size_t k = 0; k < rows.states(); ++k) {
         const auto first = static_cast<std::size_t>(rows.world_ptr[k]), end = static_cast<std::size_t>(rows.world_ptr[k + 1]);

@@ -13,7 +13,7 @@ namespace epi {
 namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-constexpr ActionId kExcluded = kUnchanged - 1;  // leads to a collapse that is forbidden
+constexpr ActionId kExcluded = kUnchanged - 1;  // leads to inconsistent beliefs, which are excluded
 constexpr std::size_t kReadAhead = 16;  // unpacking may read this far past the end of a state
 
 __extension__ using Wide = unsigned __int128;
@@ -35,7 +35,7 @@ std::uint64_t hash_bytes(const std::uint8_t* bytes, std::size_t length) {
     return mix(hash ^ last, 0xe7037ed1a0b428dbu);
 }
 
-// The first agent that considers no world possible at some designated world.
+// The first agent with inconsistent beliefs: without successors at some designated world.
 std::optional<std::uint32_t> find_inconsistent_agent(const Model<Sparse>& model) {
     for (std::uint32_t i = 0; i < model.agents(); ++i)
         for (const auto& row : model.rows(i))
@@ -47,7 +47,7 @@ std::optional<std::uint32_t> find_inconsistent_agent(const Model<Sparse>& model)
 
 std::uint64_t StateStore::hash(std::span<const std::uint8_t> packed) { return hash_bytes(packed.data(), packed.size()); }
 
-// Where a packed e-state stands, or the empty slot where it would.
+// The slot of a packed e-state, or the empty slot for it.
 std::size_t StateStore::slot(std::span<const std::uint8_t> packed, std::uint64_t hash) const {
     const auto tag = static_cast<std::uint32_t>(hash >> 32);
     const std::size_t mask = slots_.size() - 1;
@@ -107,7 +107,7 @@ std::size_t StateStore::nbytes() const {
     return blocks_bytes_ + where_.capacity() * sizeof(Place) + hashes_.capacity() * 8 + slots_.size() * sizeof(Slot);
 }
 
-// What one thread needs to look at e-states and to apply actions to them, made when first needed.
+// The objects with which one thread evaluates e-states and applies actions, created at their first use.
 class Worker {
 public:
     Worker(const TaskData& task, const std::vector<Symmetry>& symmetries)
@@ -117,13 +117,13 @@ public:
 
     Orbits orbits;
 
-    // Calls action(evaluator) with an evaluator that has the e-state loaded.
+    // Calls action(evaluator) with the e-state loaded.
     template <class Action>
     decltype(auto) with_evaluator(const std::uint8_t* packed, Action&& action) {
         return evaluators_.with(packed, std::forward<Action>(action));
     }
 
-    // Calls action(updater) with an updater that has the e-state loaded.
+    // Calls action(updater) with the e-state loaded.
     template <class Action>
     decltype(auto) with_updater(const std::uint8_t* packed, Action&& action) {
         return with_policy(count_worlds(packed), [&]<class P>() -> decltype(auto) {
@@ -229,7 +229,7 @@ void Space::mark_allowed(StateId id, std::uint8_t* out) {
         const auto is_inconsistent = [&](ActionId action) {
             try {
                 return updater.find_inconsistent_agent(action).has_value();
-            } catch (const Disagreement&) {  // whoever applies the action is told
+            } catch (const Disagreement&) {  // applying the action reports it
                 return false;
             }
         };
@@ -265,21 +265,20 @@ StateId Space::successor(StateId id, ActionId action) {
     });
 }
 
-// Every count-th of the actions of an e-state, from the number-th on.
+// Every count-th action of an e-state, starting with the number-th.
 struct Space::Part {
     std::uint32_t number, count;
 };
 
-// The applicable actions of a part of one e-state, the first of each orbit, but those that are not allowed, and the packed
-// successors; an error ends the list.
+// The actions of a part of an e-state, the first of each orbit, with their packed successors. An error ends the list.
 struct Space::Successors {
     struct Entry {
         ActionId action;
-        ActionId same_as;  // the action itself, an earlier one of the part with the same successor, kUnchanged or kExcluded
+        ActionId same_as;  // the action, an earlier one of the part with the same successor, kUnchanged or kExcluded
         std::size_t begin, end;
         std::uint64_t hash;
-        std::optional<StateId> known;  // the successor, if it was met before this block
-        bool is_goal;                  // otherwise
+        std::optional<StateId> known;  // the successor, if it was stored before this block
+        bool is_goal;                  // only if it was not
     };
     std::vector<ActionId> actions;
     std::vector<Entry> entries;
@@ -340,7 +339,7 @@ void Space::produce(std::span<const StateId> ids, std::uint32_t parts, unsigned 
 }
 
 // Interns the successors of an e-state in action order, so that ids do not depend on the number of threads. Returns
-// whether it stopped at a goal; a cut expansion is not recorded.
+// whether it stopped at a goal; it does not record such an incomplete expansion.
 bool Space::record(StateId id, std::span<const std::unique_ptr<Successors>> parts, bool stop_at_goal, Expansion& out) {
     const std::size_t first = transitions_.size();
     target_of_.resize(task_.actions.actions.size());
@@ -389,8 +388,8 @@ bool Space::replay(StateId id, bool stop_at_goal, Expansion& out) const {
 void Space::expand(std::span<const StateId> ids, bool stop_at_goal, unsigned threads, Expansion& out) {
     World largest = 0;
     for (StateId id : ids) largest = std::max(largest, worlds(id));
-    // A few e-states are divided by their actions, so that every thread has something to do; that of small ones is done
-    // before another thread has started.
+    // The actions of few e-states are divided among the threads. For small e-states one thread is done before another
+    // one starts.
     const bool is_few = ids.size() < 4 * threads;
     if (is_few && largest <= Dense::capacity) threads = 1;
     const std::uint32_t parts = is_few ? threads : 1;
@@ -408,14 +407,14 @@ void Space::expand(std::span<const StateId> ids, bool stop_at_goal, unsigned thr
 
 void Space::outcomes(std::span<const StateId> ids, Outcomes& out) {
     for (StateId id : ids) {
-        packed_form(id);  // refuses what is not known
+        packed_form(id);  // throws if the id is unknown
         if (const auto known = branches_.find(id); known == branches_.end()) branch(id, out);
         else
             for (const Branch& one : known->second) out.push(id, one.action, one.event, one.assignment, one.target, false);
     }
 }
 
-// Computes the outcomes of an e-state.
+// Computes and stores the outcomes of an e-state.
 void Space::branch(StateId id, Outcomes& out) {
     std::vector<Branch> branches;
     Worker& worker = *workers_[0];

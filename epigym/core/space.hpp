@@ -28,15 +28,15 @@ struct TaskData {
     PlainModel initial;
 };
 
-// An agent believes everything in an e-state that the space leaves out: one that is given, or the successor by an action.
+// An agent has inconsistent beliefs in an e-state that the space excludes: a given one, or the successor by an action.
 struct InconsistentBeliefs : std::runtime_error {
     explicit InconsistentBeliefs(std::uint32_t agent, std::optional<ActionId> action = std::nullopt)
-        : std::runtime_error("an agent believes everything"), agent(agent), action(action) {}
+        : std::runtime_error("an agent has inconsistent beliefs"), agent(agent), action(action) {}
     std::uint32_t agent;
     std::optional<ActionId> action;
 };
 
-// An action is not applicable in the e-state that it is to be applied to.
+// An action is not applicable in an e-state.
 struct Inapplicable : std::runtime_error {
     Inapplicable(StateId state, ActionId action)
         : std::runtime_error("an action is not applicable"), state(state), action(action) {}
@@ -62,7 +62,7 @@ struct Expansion {
     }
 };
 
-// The same of outcomes, and which each is.
+// Transitions by outcomes: the designated event, and the number of the assignment of observability types.
 struct Outcomes : Expansion {
     std::vector<std::int32_t> event, assignment;
 
@@ -79,9 +79,9 @@ class StateStore {
 public:
     static std::uint64_t hash(std::span<const std::uint8_t> packed);
 
-    // The id of a packed e-state with this hash, if it is there.
+    // The id of a packed e-state with this hash, if it is stored.
     std::optional<StateId> find(std::span<const std::uint8_t> packed, std::uint64_t hash) const;
-    // The id of a packed e-state and whether it was added by this call.
+    // The id of a packed e-state, and whether this call added it.
     std::pair<StateId, bool> insert(std::span<const std::uint8_t> packed, std::uint64_t hash);
 
     const std::uint8_t* operator[](StateId id) const { return blocks_[where_[id].block].get() + where_[id].offset; }
@@ -113,28 +113,29 @@ class Worker;
 
 class Space {
 public:
-    // With `consistent_beliefs` an e-state in which an agent believes everything is never generated.
+    // `consistent_beliefs` excludes e-states in which an agent has inconsistent beliefs.
     Space(TaskData task, bool consistent_beliefs);
     ~Space();
 
     const TaskData& task() const { return task_; }
     std::size_t size() const { return states_.size(); }
     std::size_t nbytes() const;
-    // Successors computed so far, not answered from memory, and the worlds of the e-states that each was computed from.
+    // The number of successors computed so far (cached ones excluded), and the sum of the worlds of their predecessors.
     std::pair<std::uint64_t, std::uint64_t> generated() const { return {generated_, generated_worlds_}; }
 
-    // From now on expansions leave out actions that these make needless.
+    // From now on expansions use one action of each orbit only.
     void set_symmetries(std::vector<Symmetry> symmetries) { symmetries_ = std::move(symmetries); }
 
-    // Every function throws std::out_of_range when an id is unknown, and those that apply actions throw
-    // Disagreement when an observability type is undecided.
+    // All functions throw std::out_of_range when an id is unknown; functions that apply actions throw Disagreement when
+    // an observability type is undecided.
     void expand(std::span<const StateId> ids, bool stop_at_goal, unsigned threads, Expansion& out);
-    // Outcomes of the actions that expansions use, those left out one of whose outcomes is; never throws Disagreement.
+    // The outcomes of the actions that expansions use, except actions with an excluded outcome; never throws
+    // Disagreement.
     void outcomes(std::span<const StateId> ids, Outcomes& out);
-    StateId successor(StateId id, ActionId action);                 // throws Inapplicable and InconsistentBeliefs
-    void mark_applicable(StateId id, std::uint8_t* out);                 // [actions]
-    void mark_allowed(StateId id, std::uint8_t* out);                    // the same without those that lead to collapse
-    void representatives(StateId id, std::int32_t* out);            // [actions]: the first of each one's orbit
+    StateId successor(StateId id, ActionId action);          // throws Inapplicable and InconsistentBeliefs
+    void mark_applicable(StateId id, std::uint8_t* out);   // [actions]
+    void mark_allowed(StateId id, std::uint8_t* out);      // as above, except actions to excluded e-states
+    void representatives(StateId id, std::int32_t* out);   // [actions]: the first of each one's orbit
     bool is_goal(StateId id) const { return packed_form(id) != nullptr && goal_[id] != 0; }
     World worlds(StateId id) const { return count_worlds(packed_form(id)); }
     PlainModel model(StateId id) const;
@@ -159,9 +160,9 @@ private:
         StateId target;
     };
     void branch(StateId id, Outcomes& out);
-    void count_generated(std::uint64_t successors, StateId id);  // computed from an e-state
+    void count_generated(std::uint64_t successors, StateId id);  // successors of an e-state
     bool is_expanded(StateId id) const { return first_transition_[id] != kUnexpanded; }
-    std::span<const Transition> transitions(StateId id) const {  // of an e-state that is expanded, actions ascending
+    std::span<const Transition> transitions(StateId id) const {  // of an expanded e-state, actions ascending
         return std::span(transitions_).subspan(first_transition_[id], transition_count_[id]);
     }
 
@@ -174,7 +175,7 @@ private:
     std::vector<std::uint64_t> first_transition_;  // per state, kUnexpanded before its expansion
     std::vector<std::uint32_t> transition_count_;  // per state
     std::vector<Transition> transitions_;
-    std::unordered_map<StateId, std::vector<Branch>> branches_;  // of e-states whose outcomes are known
+    std::unordered_map<StateId, std::vector<Branch>> branches_;  // of e-states with computed outcomes
     std::size_t branch_count_ = 0;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::vector<std::unique_ptr<Successors>> successors_;  // of the block being expanded, part by part
@@ -183,7 +184,7 @@ private:
     std::uint64_t generated_ = 0, generated_worlds_ = 0;
 };
 
-// Formulas, beyond those of the task, to be evaluated in many e-states of a space.
+// Formulas to evaluate in many e-states of a space.
 class Query {
 public:
     Query(const Space& space, Formulas formulas, std::vector<FormulaId> roots);

@@ -27,7 +27,7 @@ void map(const Symmetry& symmetry, const Model<P>& model, Model<P>& image) {
     for (const auto& [i, j] : symmetry.agents) std::swap(relation_of[i], relation_of[j]);
     image.relation_of.clear();
     image.clear_relations();
-    std::vector<std::uint32_t> order;  // the relations of the model, as the agents of the image first use them
+    std::vector<std::uint32_t> order;  // the model's relations in order of first use by the agents of the image
     for (auto r : relation_of) {
         const auto found = std::find(order.begin(), order.end(), r);
         image.relation_of.push_back(static_cast<std::uint32_t>(found - order.begin()));
@@ -37,8 +37,8 @@ void map(const Symmetry& symmetry, const Model<P>& model, Model<P>& image) {
     }
 }
 
-// Whether swaps may leave the model as it is, as far as numbers of worlds and rows tell: its worlds are distinct, so
-// that an image that is bisimilar is the same model in another order.
+// Whether the swaps may map the model to itself, according to numbers of worlds and rows. As no two worlds are
+// bisimilar, a bisimilar image is the same model in another order.
 template <class P>
 bool may_stay(const Symmetry& symmetry, const Model<P>& model) {
     const auto counts = [&](std::uint32_t fluent) {
@@ -65,7 +65,7 @@ ActionId Orbits::first(ActionId action) const {
     return action;
 }
 
-// Whether the symmetry maps applicable actions to applicable ones, and some to one of another orbit.
+// Whether the symmetry maps applicable actions to applicable actions, and some to another orbit.
 bool Orbits::would_join(const Symmetry& symmetry) const {
     bool joins = false;
     for (const auto& [a, b] : symmetry.actions) {

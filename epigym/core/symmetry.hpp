@@ -1,4 +1,4 @@
-// Which actions of an e-state differ by a symmetry of the task only; `epigym/task/symmetry.py` says why one of them is enough.
+// Orbits of actions under symmetries of the task; `epigym/task/symmetry.py` explains why one action per orbit suffices.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace epi {
 
-// Pairs that a symmetry swaps; everything else stays.
+// The pairs that a symmetry swaps; it fixes everything else.
 struct Symmetry {
     using Swaps = std::vector<std::tuple<std::uint32_t, std::uint32_t>>;
     Swaps agents, fluents, actions;
 };
 
-// The orbits of the actions of one e-state after another, under the symmetries that map the e-state to itself.
+// The orbits of actions under the symmetries that map an e-state to itself, for one e-state after another.
 class Orbits {
 public:
     Orbits(const std::vector<Symmetry>& symmetries, std::size_t actions);
@@ -28,7 +28,7 @@ public:
     template <class P>
     void load(std::span<const std::uint8_t> packed, const Model<P>& model, const std::vector<ActionId>& applicable);
 
-    // The first action of an action's orbit; one that is not applicable is alone.
+    // The first action of an action's orbit; inapplicable actions are orbits of their own.
     ActionId first(ActionId action) const;
 
 private:

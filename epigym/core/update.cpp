@@ -45,7 +45,7 @@ void Updater<P>::find_applicable(const ActionIndex& index, std::vector<ActionId>
     std::sort(out.begin(), out.end());
 }
 
-// Turns to an action, of which some designated events happen at some designated worlds; `starts` must outlive that.
+// Selects an action with the designated events `designated` at the designated worlds `starts`, which must outlive it.
 template <class P>
 void Updater<P>::choose(ActionId id, const Set& starts, EventMask designated) {
     event_model_ = &model_of(id);
@@ -61,7 +61,7 @@ void Updater<P>::choose_types(ActionId id) {
     for (std::uint32_t i = 0; i < agents_; ++i) {
         constexpr auto none = ~std::uint32_t{0};
         const auto& choices = table_->observability[action.observability[i]];
-        if (choices.size() == 1) {  // whose condition is true
+        if (choices.size() == 1) {  // its condition is true
             type_[i] = choices.front().relation;
             continue;
         }
@@ -79,7 +79,7 @@ void Updater<P>::choose_types(ActionId id) {
     }
 }
 
-// The parts of some designated worlds that agree on the agents' types, in the order in which conditions name the types.
+// Divides designated worlds into parts that agree on all agents' types, in the order of the conditions.
 template <class P>
 std::vector<typename P::Set> Updater<P>::divide(ActionId id, const Set& worlds) {
     std::vector<Set> parts{worlds}, finer;
@@ -90,7 +90,7 @@ std::vector<typename P::Set> Updater<P>::divide(ActionId id, const Set& worlds) 
         for (Set& left : parts) {
             Set none;
             P::clear(none, state_.model.worlds);
-            std::vector<Set> of_choice(choices.size(), none);  // the first one of each type
+            std::vector<Set> of_choice(choices.size(), none);  // in the first place of each type
             for (const auto& [condition, relation] : choices) {
                 Set here = left;
                 here &= state_.truths.worlds(condition);
@@ -105,8 +105,7 @@ std::vector<typename P::Set> Updater<P>::divide(ActionId id, const Set& worlds) 
     return parts;
 }
 
-// The first action applied to this e-state that makes the same update: actions often differ in name or
-// applicability only.
+// The first action with the same update of this e-state: actions often differ in name or applicability only.
 template <class P>
 ActionId Updater<P>::find_same_update(ActionId id) {
     const std::uint32_t model = table_->actions[id].event_model;
@@ -139,7 +138,7 @@ void Updater<P>::prepare_occurrence() {
     }
 }
 
-// The worlds of the old model where the fluent of `effect` is true after the event; moves past its effects.
+// The worlds of the e-state where the fluent of `effect` is true after the event; advances past the fluent's effects.
 template <class P>
 typename P::Set Updater<P>::truth_after(const Event& event, std::vector<Effect>::const_iterator& effect) {
     const auto fluent = effect->fluent;
@@ -193,7 +192,7 @@ template <class P>
 std::optional<std::uint32_t> Updater<P>::find_inconsistent_agent() {
     for (std::uint32_t i = 0; i < agents_; ++i) {
         for (const auto& [sources, targets] : table_->relations[type_[i]]) {
-            Set starts;  // worlds that are designated with one of the sources
+            Set starts;  // designated worlds with one of the sources
             P::clear(starts, state_.model.worlds);
             each_event(sources & occurrence_.designated, [&](std::size_t e) { starts |= enabled_worlds(e); });
             starts &= *occurrence_.starts;
@@ -237,12 +236,12 @@ bool Updater<P>::outcomes(ActionId id, bool consistent_beliefs, Bytes& bytes, st
     return true;
 }
 
-// Appends the packed successor under the chosen action; or nothing, and returns false, where that is the e-state itself.
+// Appends the packed successor by the selected action. Appends nothing and returns false if that is the e-state itself.
 template <class P>
 bool Updater<P>::update(ActionId id, Bytes& out) {
     prepare_occurrence();
     product_.reach(occurrence_);
-    // Otherwise w and (w, e) match unless a fact changes.
+    // If no successor is lost and all designated worlds start, w and (w, e) are bisimilar unless a fact changes.
     bool changes = !product_.keeps_all() || !(*occurrence_.starts == state_.model.designated);
     each_event(product_.active(), [&](std::size_t e) { changes = changes || changes_facts(e); });
     if (!changes) return false;

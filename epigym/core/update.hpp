@@ -47,7 +47,7 @@ struct Action {
     std::vector<std::uint32_t> observability;  // per agent, into ActionTable::observability
 };
 
-// Actions with their parts shared: most actions of a task differ in few of them.
+// Actions with shared parts: most actions of a task differ in few parts.
 struct ActionTable {
     std::vector<Event> events;
     std::vector<EventModel> event_models;
@@ -64,11 +64,11 @@ struct Disagreement : std::runtime_error {
     std::uint32_t agent;
 };
 
-// What may come of an action: one of its designated events happens, at designated worlds that agree on who observes it how.
+// An outcome of an action: one designated event occurs, at designated worlds that agree on all observability types.
 struct Outcome {
     std::uint32_t event;       // of the action
-    std::uint32_t assignment;  // of observability types, numbered within the event among those that occur with the event
-    std::size_t begin, end;    // of the packed e-state; empty where it is the one that the action is applied to
+    std::uint32_t assignment;  // number of the observability types among those that occur with the event
+    std::size_t begin, end;    // of the packed e-state; empty if the e-state does not change
 };
 
 class ActionIndex;
@@ -80,27 +80,27 @@ public:
     Updater(const Formulas& formulas, const ActionTable& table, std::uint32_t fluents, std::uint32_t agents)
         : table_(&table), fluents_(fluents), agents_(agents), state_(formulas) {}
 
-    // Moves to the e-state with this packed form.
+    // Loads a packed e-state.
     void load(const std::uint8_t* packed);
 
     const Model<P>& model() const { return state_.model; }
 
     bool is_applicable(ActionId id);
 
-    // Writes all applicable actions, ascending; `index` must be of the same table.
+    // Writes all applicable actions, ascending; `index` must belong to the same table.
     void find_applicable(const ActionIndex& index, std::vector<ActionId>& out);
 
-    // The first agent that considers no world possible at some designated world after an applicable action, and so
-    // believes everything; told without building the successor.
+    // The first agent with inconsistent beliefs (no successors at some designated world) after an applicable action;
+    // does not build the successor.
     std::optional<std::uint32_t> find_inconsistent_agent(ActionId id);
 
-    // Appends the packed successor under an applicable action to `out` and returns the action; or appends
-    // nothing and returns an earlier action of this e-state that made the same update, or kUnchanged when
-    // the successor is the e-state itself.
+    // Appends the packed successor by an applicable action to `out` and returns the action. Appends nothing and returns
+    // an earlier action if that made the same update to this e-state, or kUnchanged if the successor is the e-state
+    // itself.
     ActionId apply(ActionId id, Bytes& out);
 
-    // Appends the packed outcomes of an applicable action to `bytes` and describes them; returns false, with some of them
-    // appended, when an agent would believe everything in one of them and beliefs have to be consistent.
+    // Appends the packed outcomes of an applicable action to `bytes` and their descriptions to `out`. Returns false,
+    // with some of them appended, if an outcome has inconsistent beliefs and `consistent_beliefs` excludes it.
     bool outcomes(ActionId id, bool consistent_beliefs, Bytes& bytes, std::vector<Outcome>& out);
 
 private:
@@ -137,11 +137,11 @@ private:
     Product<P> product_;
     Model<P> successor_;
     Contraction<P> contraction_;
-    std::vector<Update> updates_;              // updates made from this e-state
+    std::vector<Update> updates_;              // distinct updates of this e-state
     std::vector<std::uint32_t> update_types_;  // agents x updates_
 
     const std::uint8_t* packed_ = nullptr;
-    std::unique_ptr<Updater<Sparse>> wide_;  // for products that are too large for P
+    std::unique_ptr<Updater<Sparse>> wide_;  // for products too large for P
     WideBits wide_starts_;
     bool wide_is_loaded_ = false;
 };

@@ -1,5 +1,5 @@
-// Sets of worlds. `Dense` keeps every set in one machine word and serves models of up to 64 worlds; `Sparse` keeps truth
-// sets as bit vectors and looks at rows as lists, so that larger models stay linear in worlds and agents.
+// Sets of worlds. `Dense` stores a set in one machine word, for models of up to 64 worlds. `Sparse` stores truth sets
+// as bit vectors and rows as lists, so that the size of larger models is linear in worlds and agents.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ struct WideBits {
 };
 
 using List = std::vector<World>;         // ascending
-using ListView = std::span<const World>;  // the same
+using ListView = std::span<const World>;  // ascending
 
 struct Dense {
     static constexpr bool dense = true;

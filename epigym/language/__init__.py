@@ -34,7 +34,7 @@ SEMANTICS: tuple[Semantics, ...] = ("default", "efp", "update_model")
 _DEFAULT: Semantics = "default"
 
 # Imported when first used: a parser takes longer to import than most problems to solve.
-_HOMES = {
+_MODULES = {
     "parse_epddl": "epigym.language.epddl",
     "parse_formula": "epigym.language.mastar",
     "parse_mastar": "epigym.language.mastar",
@@ -43,9 +43,9 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name from its module."""
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def load(
@@ -86,7 +86,7 @@ def load(
         "libraries": bool(libraries),
         "plank_compat": plank_compat,
     }
-    for name in (name for name in _FOREIGN[path.suffix] if given[name]):
+    for name in (name for name in _INAPPLICABLE[path.suffix] if given[name]):
         raise UsageError(f"{path}: {name} does not apply to {_LANGUAGES[path.suffix]}: leave it out")
     if path.suffix == ".txt":
         from epigym.language.mastar import parse_mastar
@@ -123,7 +123,7 @@ def save(task: Task, path: str | Path, form: Format | None = None) -> Semantics:
     if form != "mastar":
         from epigym.language import ground_json
 
-        ground_json.dump(ground_json.bare(task), path, compact=form == "compact")
+        ground_json.dump(ground_json.make_specification(task), path, compact=form == "compact")
         return _DEFAULT
     from epigym.language.mastar.writing import write_mastar
 
@@ -150,7 +150,7 @@ _LANGUAGES = {
     ".json": "a JSON file, a specification or a ground EPDDL task",
 }
 # The arguments that do not apply to a language.
-_FOREIGN = {
+_INAPPLICABLE = {
     ".txt": ("domain_file", "libraries", "plank_compat"),
     ".epddl": ("semantics",),
     ".json": ("semantics", "domain_file", "libraries"),
@@ -162,7 +162,7 @@ def _load_json(path: Path, plank_compat: bool) -> Task:
     if isinstance(content, dict) and "planning-task-info" in content:
         from epigym.language import ground_json
 
-        return ground_json.checked(content, str(path), plank_compat=plank_compat)
+        return ground_json.read_task(content, str(path), plank_compat=plank_compat)
     from epigym.language.epddl import load_spec
 
     return load_spec(path, plank_compat=plank_compat)

@@ -1,4 +1,4 @@
-"""Parsers of grammars, kept from one process to the next: to make one takes longer than to read most problems."""
+"""Parsers of grammars. Their tables are cached on disk, as building them takes longer than reading most problems."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from lark import Lark
 
 
 @cache
-def parser(grammar: Path, *start: str, positions: bool = False) -> Lark:
+def load_parser(grammar: Path, *start: str, positions: bool = False) -> Lark:
     """The LALR parser of a grammar file, in which all terminals are known everywhere: reserved words are no names.
 
-    Its tables are kept in the user's cache folder, if that can be written.
+    Its tables are cached in the user's cache folder, if that is writable.
 
     Args:
         grammar: the file, in Lark's notation.
@@ -24,7 +24,7 @@ def parser(grammar: Path, *start: str, positions: bool = False) -> Lark:
     folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "epigym")
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-    kept = str(folder / f"{grammar.stem}.pickle")
+    cache = str(folder / f"{grammar.stem}.pickle")
     return Lark.open(
-        str(grammar), parser="lalr", lexer="basic", start=list(start), propagate_positions=positions, cache=kept
+        str(grammar), parser="lalr", lexer="basic", start=list(start), propagate_positions=positions, cache=cache
     )

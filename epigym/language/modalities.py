@@ -5,7 +5,7 @@ from __future__ import annotations
 from epigym.task.formula import Formula, and_, believes, common, everybody, knows_whether, not_
 
 
-def modal(kind: str, is_box: bool, agents: tuple[str, ...], formula: Formula, *, one_by_one: bool) -> Formula:
+def make_modal(kind: str, is_box: bool, agents: tuple[str, ...], formula: Formula, *, one_by_one: bool) -> Formula:
     """What some agents, one or more, believe of a formula: the box, or the diamond, which is its dual.
 
     Args:
@@ -16,7 +16,7 @@ def modal(kind: str, is_box: bool, agents: tuple[str, ...], formula: Formula, *,
         one_by_one: whether a diamond over a group is the conjunction of the agents' diamonds, as the toolkit reads it.
     """
     if one_by_one and not is_box and kind != "C":
-        return and_(*(modal(kind, False, (agent,), formula, one_by_one=False) for agent in agents))
+        return and_(*(make_modal(kind, False, (agent,), formula, one_by_one=False) for agent in agents))
     inner = formula if is_box or kind == "Kw" else not_(formula)
     if kind == "Kw":
         box = and_(*(knows_whether(agent, inner) for agent in agents))

@@ -23,7 +23,7 @@ Column: TypeAlias = NDArray[np.bool_]
 _ALWAYS = np.array(True)
 
 
-def models(constraints: Iterable[Formula], fluents: tuple[str, ...]) -> NDArray[np.bool_]:
+def find_models(constraints: Iterable[Formula], fluents: tuple[str, ...]) -> NDArray[np.bool_]:
     """Every valuation of `fluents` that satisfies the constraints.
 
     Args:
@@ -38,7 +38,7 @@ def models(constraints: Iterable[Formula], fluents: tuple[str, ...]) -> NDArray[
     """
     fixed, rest = _propagate(and_(*constraints).negation_normal_form())
     mentioned = {constraint: constraint.fluents() for constraint in rest}
-    order = _order(mentioned.values(), [name for name in fluents if name not in fixed])
+    order = _order_fluents(mentioned.values(), [name for name in fluents if name not in fixed])
     count = 0 if FALSE in mentioned else 1
     columns: dict[str, Column] = {}
     for name in order:
@@ -49,7 +49,7 @@ def models(constraints: Iterable[Formula], fluents: tuple[str, ...]) -> NDArray[
         possible = np.ones(2 * count, dtype=np.bool_)
         for constraint, names in mentioned.items():
             if name in names:
-                possible &= _possible(constraint, columns)[0]
+                possible &= _evaluate_bounds(constraint, columns)[0]
         columns = {known: column[possible] for known, column in columns.items()}
         count = int(possible.sum())
     valuations = np.empty((count, len(fluents)), dtype=np.bool_)
@@ -58,26 +58,26 @@ def models(constraints: Iterable[Formula], fluents: tuple[str, ...]) -> NDArray[
     return valuations[np.lexsort(valuations.T[::-1])] if fluents else valuations
 
 
-def truth(formula: Formula, columns: Mapping[str, Column]) -> Column:
+def evaluate(formula: Formula, columns: Mapping[str, Column]) -> Column:
     """The truth of a propositional formula at every row of the columns: bool[rows], or bool[] for all."""
-    return _possible(formula, columns)[0]
+    return _evaluate_bounds(formula, columns)[0]
 
 
-def valuations(worlds: NDArray[np.bool_], fluents: tuple[str, ...]) -> tuple[frozenset[str], ...]:
+def list_valuations(worlds: NDArray[np.bool_], fluents: tuple[str, ...]) -> tuple[frozenset[str], ...]:
     """For each of the worlds, bool[worlds, fluents], the names of the fluents true there."""
     return tuple(frozenset(compress(fluents, world)) for world in worlds.tolist())
 
 
-def classes(known: Iterable[Formula], columns: Mapping[str, Column], count: int) -> NDArray[np.int64]:
+def number_classes(known: Iterable[Formula], columns: Mapping[str, Column], count: int) -> NDArray[np.int64]:
     """Numbers that worlds share iff they agree on the truth of all `known` formulas: int64[count]."""
     found = np.zeros(count, dtype=np.int64)
     for formula in dict.fromkeys(known):
         # The number stays below that of the worlds: renumbered after every formula.
-        found = np.unique(2 * found + truth(formula, columns), return_inverse=True)[1]
+        found = np.unique(2 * found + evaluate(formula, columns), return_inverse=True)[1]
     return found
 
 
-def rows(classes: NDArray[np.int64]) -> tuple[frozenset[int], ...]:
+def list_rows(classes: NDArray[np.int64]) -> tuple[frozenset[int], ...]:
     """For each world the worlds of its class; the worlds of a class share one row."""
     order = np.argsort(classes, kind="stable")
     members = np.split(order, np.flatnonzero(np.diff(classes[order])) + 1)
@@ -85,7 +85,7 @@ def rows(classes: NDArray[np.int64]) -> tuple[frozenset[int], ...]:
     return tuple(shared[number] for number in classes.tolist())
 
 
-def _possible(formula: Formula, columns: Mapping[str, Column]) -> tuple[Column, Column]:
+def _evaluate_bounds(formula: Formula, columns: Mapping[str, Column]) -> tuple[Column, Column]:
     """Whether the formula can still become true, and false, as far as the known columns tell."""
     found: dict[Formula, tuple[Column, Column]] = {}
     for node in formula.subformulas():
@@ -134,7 +134,7 @@ def _propagate(formula: Formula) -> tuple[dict[str, Formula], list[Formula]]:
     return fixed, list(rest)
 
 
-def _order(constraints: Iterable[frozenset[str]], fluents: list[str]) -> list[str]:
+def _order_fluents(constraints: Iterable[frozenset[str]], fluents: list[str]) -> list[str]:
     """The fluents, those first that complete a constraint soonest; unconstrained ones last."""
     position = {name: index for index, name in enumerate(fluents)}
     waiting = list(constraints)

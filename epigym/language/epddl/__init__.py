@@ -15,7 +15,7 @@ from epigym.io.files import is_file, read, read_json
 from epigym.language.epddl.checker import check
 from epigym.language.epddl.grounder import ground
 from epigym.language.epddl.parser import parse, parse_whole
-from epigym.language.epddl.requirements import File, check_requirements, expanded
+from epigym.language.epddl.requirements import File, check_requirements, expand_requirements
 from epigym.language.epddl.syntax import Domain, Library, Problem
 from epigym.language.epddl.types import Specification
 from epigym.language.source import Source
@@ -123,7 +123,7 @@ def _specification(problem: Source, domain: Source | None, libraries: Iterable[S
     facts = frozenset(str(predicate.name) for predicate in spec.domain.predicates if predicate.is_fact)
     for file, source in parts:
         check_requirements(file, source, facts)
-    spec.requirements = tuple(sorted(expanded(name for file, _ in parts for name in file.requirements)))
+    spec.requirements = tuple(sorted(expand_requirements(name for file, _ in parts for name in file.requirements)))
     check(spec, named)
     return spec
 
@@ -136,7 +136,7 @@ def _spec_paths(path: Path) -> list[Path]:
     """Problem, domain and libraries that a specification file names."""
     content = read_json(path)
     if not isinstance(content, dict) or set(content) != set(_SPEC_KEYS):
-        found = ", ".join(map(_shown, content)) if isinstance(content, dict) else type(content).__name__
+        found = ", ".join(map(_format_key, content)) if isinstance(content, dict) else type(content).__name__
         raise EpigymError(f"{path}: expected an object with the keys {', '.join(_SPEC_KEYS)}, found {found}")
     libraries = content["action-type-libraries"]
     if not isinstance(libraries, list):
@@ -145,14 +145,14 @@ def _spec_paths(path: Path) -> list[Path]:
     for name in names:
         if not isinstance(name, str):
             raise EpigymError(f"{path}: expected a path, found {name!r}")
-    return [_named(path, name) for name in names]
+    return [_find_file(path, name) for name in names]
 
 
-def _shown(key: str) -> str:
+def _format_key(key: str) -> str:
     return key if is_one_line(key) else repr(key)
 
 
-def _named(spec: Path, name: str) -> Path:
+def _find_file(spec: Path, name: str) -> Path:
     """The file that a specification names, which is no device that never ends."""
     for path in (spec.parent / name, Path(name)):
         if is_file(path):

@@ -63,9 +63,9 @@ def check(spec: Specification, libraries: Iterable[tuple[Library, Source]]) -> N
     declare(spec)
     for library, source in libraries:
         for action_type in library.action_types:
-            _Checker(source, spec).action_type(action_type)
-    _Checker(spec.domain_source, spec).domain()
-    _Checker(spec.problem_source, spec).problem()
+            _Checker(source, spec).check_action_type(action_type)
+    _Checker(spec.domain_source, spec).check_domain()
+    _Checker(spec.problem_source, spec).check_problem()
 
 
 def _check_titles(spec: Specification, libraries: list[tuple[Library, Source]]) -> None:
@@ -100,163 +100,167 @@ class _Checker:
 
     # Names, terms and types
 
-    def unique(self, names: Iterable[Symbol], what: str) -> None:
+    def require_unique(self, names: Iterable[Symbol], what: str) -> None:
         seen: set[str] = set()
         for name in names:
             if name in seen:
                 raise self.source.error(f"{what} {str(name)!r} is declared twice", name)
             seen.add(name)
 
-    def agreeing(self, entries: Iterable[tuple[Symbol, object]], what: str) -> None:
+    def require_agreement(self, entries: Iterable[tuple[Symbol, object]], what: str) -> None:
         """An entry may be repeated, as published problems do, but there is only one for each name."""
         first: dict[Symbol, object] = {}
         for name, entry in entries:
             if first.setdefault(name, entry) != entry:
                 raise self.source.error(f"a second {what} {str(name)!r}, unlike the first; keep one", name)
 
-    def known(self, name: Symbol, what: str, table: Iterable[str]) -> None:
+    def require_declared(self, name: Symbol, what: str, table: Iterable[str]) -> None:
         table = list(table)
         if name not in table:
             raise self.source.error(unknown(what, name, table), name)
 
-    def fresh(self, names: Iterable[Symbol], what: str) -> None:
+    def require_new(self, names: Iterable[Symbol], what: str) -> None:
         """Names of inner scopes must differ from those of entities."""
         for name in names:
             if name in self.spec.entities:
                 message = f"the {what} {str(name)!r} has the name of a declared {self.spec.entities[name]}; rename it"
                 raise self.source.error(message, name)
 
-    def term(self, term: Symbol, scope: Scope) -> tuple[str, ...]:
+    def find_types(self, term: Symbol, scope: Scope) -> tuple[str, ...]:
         """The types of a term."""
         if term in scope:
             return scope[term]
         if term.is_variable:
             raise self.source.error(unknown("variable", term, scope), term)
-        self.known(term, "name", [*self.spec.entities, *(name for name in scope if not name.startswith("?"))])
+        self.require_declared(
+            term, "name", [*self.spec.entities, *(name for name in scope if not name.startswith("?"))]
+        )
         return (self.spec.entities[term],)
 
-    def argument(self, term: Symbol, formal: tuple[str, ...], scope: Scope, what: str) -> None:
-        types = self.term(term, scope)
+    def check_argument(self, term: Symbol, formal: tuple[str, ...], scope: Scope, what: str) -> None:
+        types = self.find_types(term, scope)
         if not self.spec.types.fits(types, formal):
             found, expected = " or ".join(types), " or ".join(formal)
             raise self.source.error(f"{str(term)!r} has type {found}, {what} expects {expected}", term)
 
-    def arguments(self, name: Symbol, terms: tuple[Symbol, ...], formals: tuple[Typed, ...], scope: Scope) -> None:
+    def check_arguments(
+        self, name: Symbol, terms: tuple[Symbol, ...], formals: tuple[Typed, ...], scope: Scope
+    ) -> None:
         if len(terms) != len(formals):
             raise self.source.error(f"{str(name)!r} takes {_count(formals, 'argument')}, found {len(terms)}", name)
         for term, formal in zip(terms, formals, strict=True):
-            self.argument(term, types_of(formal, "object"), scope, f"{str(name)!r}")
+            self.check_argument(term, types_of(formal, "object"), scope, f"{str(name)!r}")
 
-    def variables(self, variables: Iterable[Typed], scope: Scope, default: str) -> dict[str, tuple[str, ...]]:
+    def extend_scope(self, variables: Iterable[Typed], scope: Scope, default: str) -> dict[str, tuple[str, ...]]:
         """The scope extended by variables."""
         inner = dict(scope)
         for variable in variables:
             if variable.name in inner:
                 raise self.source.error(f"variable {str(variable.name)!r} is already bound here", variable.name)
             for kind in variable.types:
-                self.known(kind, "type", self.spec.types)
+                self.require_declared(kind, "type", self.spec.types)
                 if (kind if kind in INNER else "entity") != (default if default in INNER else "entity"):
                     raise self.source.error(f"variables of type {str(kind)!r} cannot be used here", kind)
             inner[variable.name] = types_of(variable, default)
         return inner
 
-    def binder(self, binder: Binder, scope: Scope, default: str) -> dict[str, tuple[str, ...]]:
-        inner = self.variables(binder.variables, scope, default)
+    def check_binder(self, binder: Binder, scope: Scope, default: str) -> dict[str, tuple[str, ...]]:
+        inner = self.extend_scope(binder.variables, scope, default)
         if binder.condition is not None:
-            self.formula(binder.condition, inner, facts_only=True)
+            self.check_formula(binder.condition, inner, facts_only=True)
         return inner
 
-    def elements(self, elements: List[T], scope: Scope, default: str, check: Callable[[T, Scope], None]) -> None:
+    def check_elements(self, elements: List[T], scope: Scope, default: str, check: Callable[[T, Scope], None]) -> None:
         match elements:
             case Item(value):
                 check(value, scope)
             case Several(_, parts):
                 for part in parts:
-                    self.elements(part, scope, default, check)
+                    self.check_elements(part, scope, default, check)
             case Each(binder=binder, body=body):
-                self.elements(body, self.binder(binder, scope, default), default, check)
+                self.check_elements(body, self.check_binder(binder, scope, default), default, check)
 
     # Formulas
 
-    def atom(self, atom: Atom, scope: Scope) -> None:
-        self.known(atom.predicate, "predicate", self.spec.predicates)
-        self.arguments(atom.predicate, atom.arguments, self.spec.predicates[atom.predicate].parameters, scope)
+    def check_atom(self, atom: Atom, scope: Scope) -> None:
+        self.require_declared(atom.predicate, "predicate", self.spec.predicates)
+        self.check_arguments(atom.predicate, atom.arguments, self.spec.predicates[atom.predicate].parameters, scope)
 
-    def formula(self, formula: Formula, scope: Scope, *, facts_only: bool = False) -> None:
+    def check_formula(self, formula: Formula, scope: Scope, *, facts_only: bool = False) -> None:
         match formula:
             case Atom():
-                self.atom(formula, scope)
+                self.check_atom(formula, scope)
                 if facts_only and not self.spec.predicates[formula.predicate].is_fact:
                     message = f"only facts may occur in a '|' condition, {str(formula.predicate)!r} is no :fact"
                     raise self.source.error(message, formula.predicate)
             case Equality(_, left, right):
-                self.term(left, scope)
-                self.term(right, scope)
+                self.find_types(left, scope)
+                self.find_types(right, scope)
             case Modal():
                 if facts_only:
                     raise self.source.error("a '|' condition must not contain modalities", formula.place)
-                self.group(formula, scope)
-                self.formula(formula.operand, scope)
+                self.check_group(formula, scope)
+                self.check_formula(formula.operand, scope)
             case Quantified(_, binder, body):
-                self.formula(body, self.binder(binder, scope, "object"), facts_only=facts_only)
+                self.check_formula(body, self.check_binder(binder, scope, "object"), facts_only=facts_only)
             case _:
                 for child in children(formula):
-                    self.formula(child, scope, facts_only=facts_only)
+                    self.check_formula(child, scope, facts_only=facts_only)
 
-    def group(self, modal: Modal, scope: Scope) -> None:
+    def check_group(self, modal: Modal, scope: Scope) -> None:
         group = modal.group
         if not isinstance(group, Symbol):
-            self.elements(group, scope, "agent", self.group_members)
+            self.check_elements(group, scope, "agent", self.check_group_members)
         elif group != "All":
-            self.argument(group, ("agent", "agent-group"), scope, "a modality")
-            if modal.kind == "C." and self.spec.types.fits(self.term(group, scope), ("agent",)):
+            self.check_argument(group, ("agent", "agent-group"), scope, "a modality")
+            if modal.kind == "C." and self.spec.types.fits(self.find_types(group, scope), ("agent",)):
                 raise self.source.error(f"'C.' needs a group of agents; write [C. ({group})]", group)
 
-    def group_members(self, members: Group, scope: Scope) -> None:
+    def check_group_members(self, members: Group, scope: Scope) -> None:
         for member in members:
-            self.argument(member, ("agent",), scope, "a group of agents")
+            self.check_argument(member, ("agent",), scope, "a group of agents")
 
     # Domain
 
-    def domain(self) -> None:
+    def check_domain(self) -> None:
         for predicate in self.spec.domain.predicates:
-            self.variables(predicate.parameters, {}, "object")
+            self.extend_scope(predicate.parameters, {}, "object")
         for event in self.spec.domain.events:
-            self.event(event)
+            self.check_event(event)
         for action in self.spec.domain.actions:
-            self.action(action)
+            self.check_action(action)
 
-    def event(self, event: EventSchema) -> None:
-        scope = self.variables(event.parameters, {}, "object")
+    def check_event(self, event: EventSchema) -> None:
+        scope = self.extend_scope(event.parameters, {}, "object")
         if event.precondition is not None:
-            self.formula(event.precondition, scope)
+            self.check_formula(event.precondition, scope)
         if event.effects is not None:
-            self.elements(event.effects, scope, "object", self.effect)
+            self.check_elements(event.effects, scope, "object", self.check_effect)
 
-    def effect(self, effect: Effect, scope: Scope) -> None:
+    def check_effect(self, effect: Effect, scope: Scope) -> None:
         if isinstance(effect, Conditional):
-            self.formula(effect.condition, scope)
-            self.elements(effect.literals, scope, "object", self.literal)
+            self.check_formula(effect.condition, scope)
+            self.check_elements(effect.literals, scope, "object", self.check_literal)
         else:
-            self.literal(effect, scope)
+            self.check_literal(effect, scope)
 
-    def literal(self, literal: Literal, scope: Scope) -> None:
-        self.atom(literal.atom, scope)
+    def check_literal(self, literal: Literal, scope: Scope) -> None:
+        self.check_atom(literal.atom, scope)
 
-    def action(self, action: ActionSchema) -> None:
-        scope = self.binder(action.binder, {}, "object")
-        self.known(action.action_type, "action type", self.spec.action_types)
+    def check_action(self, action: ActionSchema) -> None:
+        scope = self.check_binder(action.binder, {}, "object")
+        self.require_declared(action.action_type, "action type", self.spec.action_types)
         kind = self.spec.action_types[action.action_type]
         if len(action.events) != len(kind.events):
             message = f"action type {str(kind.name)!r} has {_count(kind.events, 'event')}, found {len(action.events)}"
             raise self.source.error(message, action.action_type)
         for call in action.events:
-            self.known(call.name, "event", self.spec.events)
-            self.arguments(call.name, call.arguments, self.spec.events[call.name].parameters, scope)
-        self.event_conditions(kind, action.events)
-        self.observability(action, kind, scope)
+            self.require_declared(call.name, "event", self.spec.events)
+            self.check_arguments(call.name, call.arguments, self.spec.events[call.name].parameters, scope)
+        self.check_event_conditions(kind, action.events)
+        self.check_observability(action, kind, scope)
 
-    def event_conditions(self, kind: ActionType, calls: tuple[EventCall, ...]) -> None:
+    def check_event_conditions(self, kind: ActionType, calls: tuple[EventCall, ...]) -> None:
         conditions = dict(kind.conditions)
         for variable, call in zip(kind.events, calls, strict=True):
             for condition in conditions.get(variable, ()):
@@ -264,7 +268,7 @@ class _Checker:
                     message = f"event {str(call.name)!r} is not {condition[1:]!r}, as {str(kind.name)!r} demands"
                     raise self.source.error(message, call.name)
 
-    def observability(self, action: ActionSchema, kind: ActionType, scope: Scope) -> None:
+    def check_observability(self, action: ActionSchema, kind: ActionType, scope: Scope) -> None:
         if action.observability is None:
             if kind.name != "basic":
                 message = f"action {str(action.name)!r} needs :observability-conditions for type {str(kind.name)!r}"
@@ -276,45 +280,45 @@ class _Checker:
 
         def check(entry: Observability, scope: Scope) -> None:
             if isinstance(entry, DefaultObserver):
-                self.known(entry.type, "observability type", kind.types)
+                self.require_declared(entry.type, "observability type", kind.types)
                 return
-            self.argument(entry.agent, ("agent",), scope, "an observability condition")
+            self.check_argument(entry.agent, ("agent",), scope, "an observability condition")
             for condition, observability_type in entry.branches:
-                self.formula(condition, scope)
-                self.known(observability_type, "observability type", kind.types)
+                self.check_formula(condition, scope)
+                self.require_declared(observability_type, "observability type", kind.types)
             if entry.otherwise is not None:
-                self.known(entry.otherwise, "observability type", kind.types)
+                self.require_declared(entry.otherwise, "observability type", kind.types)
 
-        self.elements(action.observability, scope, "agent", check)
+        self.check_elements(action.observability, scope, "agent", check)
 
     # Libraries
 
-    def action_type(self, kind: ActionType) -> None:
-        self.unique(kind.events, "event variable")
-        self.unique(kind.types, "observability type")
-        self.fresh(kind.types, "observability type")
+    def check_action_type(self, kind: ActionType) -> None:
+        self.require_unique(kind.events, "event variable")
+        self.require_unique(kind.types, "observability type")
+        self.require_new(kind.types, "observability type")
         scope: Scope = dict.fromkeys(kind.events, ("event",))
-        self.agreeing(kind.relations, "relation of observability type")
-        self.agreeing(kind.conditions, "list of conditions of event variable")
+        self.require_agreement(kind.relations, "relation of observability type")
+        self.require_agreement(kind.conditions, "list of conditions of event variable")
         for name, pairs in kind.relations:
-            self.known(name, "observability type", kind.types)
-            self.elements(pairs, scope, "event", self.event_pair)
+            self.require_declared(name, "observability type", kind.types)
+            self.check_elements(pairs, scope, "event", self.check_event_pair)
         for variable in (*kind.designated, *(variable for variable, _ in kind.conditions)):
-            self.known(variable, "event variable", kind.events)
+            self.require_declared(variable, "event variable", kind.events)
         for _, conditions in kind.conditions:
             for condition in conditions:
-                self.known(condition, "event condition", _CONDITIONS)
+                self.require_declared(condition, "event condition", _CONDITIONS)
 
-    def event_pair(self, pair: EventPair, scope: Scope) -> None:
+    def check_event_pair(self, pair: EventPair, scope: Scope) -> None:
         for variable in pair:
-            self.argument(variable, ("event",), scope, "a relation on events")
+            self.check_argument(variable, ("event",), scope, "a relation on events")
 
     # Problem
 
-    def problem(self) -> None:
+    def check_problem(self) -> None:
         problem, source = self.spec.problem, self.source
         for group in problem.groups:
-            self.elements(group.members, {}, "agent", self.group_members)
+            self.check_elements(group.members, {}, "agent", self.check_group_members)
         seconds = [section.place for section in problem.facts[1:]] + [section.place for section in problem.inits[1:]]
         for place in seconds:
             raise source.error(f"a second {place}; write one", place)
@@ -323,38 +327,38 @@ class _Checker:
         if not problem.goals:
             raise source.error("the problem has no :goal; a goal that always holds is (:goal (true))", problem.name)
         for fact in problem.facts[0].atoms if problem.facts else ():
-            self.atom(fact, {})
+            self.check_atom(fact, {})
             if not self.spec.predicates[fact.predicate].is_fact:
                 raise source.error(f"{str(fact.predicate)!r} is no :fact, so it belongs into :init", fact.predicate)
         model = problem.inits[0].model
         if isinstance(model, ExplicitModel):
-            self.explicit(model)
+            self.check_explicit_model(model)
         else:
-            self.elements(model, {}, "object", self.theory_formula)
+            self.check_elements(model, {}, "object", self.check_theory_formula)
         for goal in problem.goals:
-            self.formula(goal.formula, {})
+            self.check_formula(goal.formula, {})
 
-    def explicit(self, model: ExplicitModel) -> None:
-        self.unique(model.worlds, "world")
-        self.fresh(model.worlds, "world")
+    def check_explicit_model(self, model: ExplicitModel) -> None:
+        self.require_unique(model.worlds, "world")
+        self.require_new(model.worlds, "world")
         scope: Scope = dict.fromkeys(model.worlds, ("world",))
-        self.agreeing(model.relations, "relation of agent")
-        self.agreeing(model.labels, "label of world")
+        self.require_agreement(model.relations, "relation of agent")
+        self.require_agreement(model.labels, "label of world")
         for agent, pairs in model.relations:
-            self.argument(agent, ("agent",), {}, ":relations")
-            self.elements(pairs, scope, "world", self.world_pair)
+            self.check_argument(agent, ("agent",), {}, ":relations")
+            self.check_elements(pairs, scope, "world", self.check_world_pair)
         for world, atoms in model.labels:
-            self.known(world, "world", model.worlds)
-            self.elements(atoms, {}, "object", self.atom)
+            self.require_declared(world, "world", model.worlds)
+            self.check_elements(atoms, {}, "object", self.check_atom)
         for world in model.designated:
-            self.known(world, "world", model.worlds)
+            self.require_declared(world, "world", model.worlds)
 
-    def world_pair(self, pair: EventPair, scope: Scope) -> None:
+    def check_world_pair(self, pair: EventPair, scope: Scope) -> None:
         for world in pair:
-            self.argument(world, ("world",), scope, "a relation on worlds")
+            self.check_argument(world, ("world",), scope, "a relation on worlds")
 
-    def theory_formula(self, formula: Formula, scope: Scope) -> None:
-        self.formula(formula, scope)
+    def check_theory_formula(self, formula: Formula, scope: Scope) -> None:
+        self.check_formula(formula, scope)
         inner = formula
         if isinstance(formula, Modal) and formula.kind == "C." and formula.is_box:
             if formula.group != "All":

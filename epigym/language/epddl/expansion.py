@@ -14,7 +14,7 @@ from epigym.language.epddl import terms as syntax
 from epigym.language.epddl.readings import Readings
 from epigym.language.epddl.syntax import EventPair, Predicate
 from epigym.language.epddl.types import Specification, types_of
-from epigym.language.modalities import modal
+from epigym.language.modalities import make_modal
 from epigym.task.formula import FALSE, TRUE, Formula, and_, fluent, implies, not_, or_
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class Expander:
             self._members[types] = tuple(map(str, self.spec.members(types)))
         return self._members[types]
 
-    def atoms(self, predicate: Predicate) -> Iterator[tuple[str, ...]]:
+    def ground_atoms(self, predicate: Predicate) -> Iterator[tuple[str, ...]]:
         """The ground atoms (predicate, arguments...) of a predicate, the last argument fastest."""
         domains = [self.members(types_of(variable, "object")) for variable in predicate.parameters]
         return product([str(predicate.name)], *domains)
@@ -67,7 +67,7 @@ class Expander:
 
     # Binders and lists
 
-    def assignments(
+    def compile_assignments(
         self, binder: syntax.Binder, default: str, members: Sequence[str] | None = None
     ) -> Expansion[Assignment]:
         """All assignments of a binder, the last variable fastest.
@@ -83,7 +83,7 @@ class Expander:
         for conjunct in syntax.conjuncts(binder.condition):
             mentioned = syntax.variables(conjunct)
             level = max((index + 1 for index, name in enumerate(names) if name in mentioned), default=0)
-            tests[level].append(self.test(conjunct))
+            tests[level].append(self.compile_test(conjunct))
 
         def bind(assignment: Assignment, level: int) -> Iterator[Assignment]:
             if not all(test(assignment) for test in tests[level]):
@@ -97,14 +97,14 @@ class Expander:
 
         return lambda assignment: bind(assignment, 0)
 
-    def elements(
+    def compile_list(
         self,
         elements: syntax.List[T],
         default: str,
         compile_item: Callable[[T], Callable[[Assignment], Iterable[U]]],
         members: Sequence[str] | None = None,
     ) -> Expansion[U]:
-        """The expansion of a list; arguments as in `assignments`.
+        """The expansion of a list; arguments as in `compile_assignments`.
 
         Args:
             elements: the list.
@@ -116,19 +116,19 @@ class Expander:
             item = compile_item(elements.value)
             return lambda assignment: iter(item(assignment))
         if isinstance(elements, syntax.Several):
-            parts = [self.elements(part, default, compile_item, members) for part in elements.parts]
+            parts = [self.compile_list(part, default, compile_item, members) for part in elements.parts]
             return lambda assignment: (element for part in parts for element in part(assignment))
-        bind = self.assignments(elements.binder, default, members)
-        body = self.elements(elements.body, default, compile_item, members)
+        bind = self.compile_assignments(elements.binder, default, members)
+        body = self.compile_list(elements.body, default, compile_item, members)
         return lambda assignment: (element for inner in bind(assignment) for element in body(inner))
 
-    def relation(
+    def expand_relation(
         self, pairs: syntax.List[EventPair], default: str, members: tuple[str, ...]
     ) -> tuple[frozenset[int], ...]:
         """The successors of every member, as numbers; equal rows are one object."""
         number = {name: index for index, name in enumerate(members)}
         successors: list[set[int]] = [set() for _ in members]
-        for source, target in self.elements(pairs, default, _pair, members)({}):
+        for source, target in self.compile_list(pairs, default, _pair, members)({}):
             successors[number[source]].add(number[target])
         shared: dict[frozenset[int], frozenset[int]] = {}
         return tuple(shared.setdefault(row, row) for row in map(frozenset, successors))
@@ -143,73 +143,73 @@ class Expander:
             return False
         return all(map(self.is_static, syntax.children(formula)))
 
-    def test(self, condition: syntax.Formula) -> Test:
+    def compile_test(self, condition: syntax.Formula) -> Test:
         """The truth of a condition over facts and equality, by the initial facts alone."""
         match condition:
             case syntax.Constant(value):
                 return lambda assignment: value == "true"
             case syntax.Atom():
-                key, facts = self.key(condition), self.facts
+                key, facts = self.compile_key(condition), self.facts
                 return lambda assignment: key(assignment) in facts
             case syntax.Equality(sign, left, right):
                 first, second, equal = str(left), str(right), sign == "="
                 return lambda values: (values.get(first, first) == values.get(second, second)) == equal
             case syntax.Negation(_, operand):
-                inner = self.test(operand)
+                inner = self.compile_test(operand)
                 return lambda assignment: not inner(assignment)
             case syntax.Junction(_, operands):
-                parts = [self.test(operand) for operand in operands]
+                parts = [self.compile_test(operand) for operand in operands]
                 decide = all if condition.is_conjunction else any
                 return lambda assignment: decide(part(assignment) for part in parts)
             case syntax.Implication(_, premise, conclusion):
-                before, after = self.test(premise), self.test(conclusion)
+                before, after = self.compile_test(premise), self.compile_test(conclusion)
                 return lambda assignment: not before(assignment) or after(assignment)
             case syntax.Quantified(_, binder, body):
-                bind, inner = self.assignments(binder, "object"), self.test(body)
+                bind, inner = self.compile_assignments(binder, "object"), self.compile_test(body)
                 quantify = all if condition.is_universal else any
                 return lambda assignment: quantify(inner(values) for values in bind(assignment))
             case _:
                 raise AssertionError(f"no condition on facts: {condition}")
 
-    def key(self, atom: syntax.Atom) -> Callable[[Assignment], tuple[str, ...]]:
+    def compile_key(self, atom: syntax.Atom) -> Callable[[Assignment], tuple[str, ...]]:
         """The ground atom (predicate, arguments...) under an assignment."""
         predicate, arguments = str(atom.predicate), [str(argument) for argument in atom.arguments]
         return lambda values: (predicate, *map(values.get, arguments, arguments))
 
     # Formulas
 
-    def formula(self, formula: syntax.Formula) -> Builder:
+    def compile_formula(self, formula: syntax.Formula) -> Builder:
         """The ground formula, with rigid facts as constants."""
         match formula:
             case syntax.Atom(predicate):
-                key, facts = self.key(formula), self.facts
+                key, facts = self.compile_key(formula), self.facts
                 if predicate in self.rigid:
                     return lambda assignment: TRUE if key(assignment) in facts else FALSE
                 return lambda assignment: self.fluent(key(assignment))
             case syntax.Constant() | syntax.Equality():
-                test = self.test(formula)
+                test = self.compile_test(formula)
                 return lambda assignment: TRUE if test(assignment) else FALSE
             case syntax.Negation(_, operand):
-                inner = self.formula(operand)
+                inner = self.compile_formula(operand)
                 return lambda assignment: not_(inner(assignment))
             case syntax.Junction():
-                return self._junction(formula.is_conjunction, formula.operands)
+                return self._compile_junction(formula.is_conjunction, formula.operands)
             case syntax.Implication(_, premise, conclusion):
-                before, after = self.formula(premise), self.formula(conclusion)
+                before, after = self.compile_formula(premise), self.compile_formula(conclusion)
                 return lambda assignment: implies(before(assignment), after(assignment))
             case syntax.Quantified(_, binder, body):
                 for variable in binder.variables:
                     if not variable.types:
                         self.readings.note("untyped", variable.name)
-                bind, inner = self.assignments(binder, "object"), self.formula(body)
+                bind, inner = self.compile_assignments(binder, "object"), self.compile_formula(body)
                 return lambda assignment: _join(formula.is_universal, map(inner, bind(assignment)))
             case syntax.Modal():
-                return self._modal(formula)
+                return self._compile_modal(formula)
 
-    def _junction(self, conjunctive: bool, operands: tuple[syntax.Formula, ...]) -> Builder:
+    def _compile_junction(self, conjunctive: bool, operands: tuple[syntax.Formula, ...]) -> Builder:
         """What is static is tested first: it often decides the whole and costs no formula."""
-        tests = [self.test(operand) for operand in operands if self.is_static(operand)]
-        parts = [self.formula(operand) for operand in operands if not self.is_static(operand)]
+        tests = [self.compile_test(operand) for operand in operands if self.is_static(operand)]
+        parts = [self.compile_formula(operand) for operand in operands if not self.is_static(operand)]
 
         def build(assignment: Assignment) -> Formula:
             for test in tests:
@@ -219,8 +219,8 @@ class Expander:
 
         return build
 
-    def _modal(self, formula: syntax.Modal) -> Builder:
-        group, operand = self._group(formula.group), self.formula(formula.operand)
+    def _compile_modal(self, formula: syntax.Modal) -> Builder:
+        group, operand = self._compile_group(formula.group), self.compile_formula(formula.operand)
         kind, is_box = (formula.kind or "").rstrip("."), formula.is_box
 
         def build(assignment: Assignment) -> Formula:
@@ -229,20 +229,22 @@ class Expander:
                 return TRUE if is_box else FALSE
             if len(agents) > 1 and kind != "C" and not is_box:
                 self.readings.note("group diamond", formula.place)
-            return modal(kind, is_box, agents, operand(assignment), one_by_one=self.readings.plank_compat)
+            return make_modal(kind, is_box, agents, operand(assignment), one_by_one=self.readings.plank_compat)
 
         return build
 
-    def _group(self, group: syntax.Symbol | syntax.List[syntax.Group]) -> Callable[[Assignment], tuple[str, ...]]:
+    def _compile_group(
+        self, group: syntax.Symbol | syntax.List[syntax.Group]
+    ) -> Callable[[Assignment], tuple[str, ...]]:
         if not isinstance(group, syntax.Symbol):
-            expand = self.elements(group, "agent", _terms)
+            expand = self.compile_list(group, "agent", _terms)
             return lambda assignment: tuple(dict.fromkeys(expand(assignment)))
         if group == "All":
             agents = self.members(("agent",))
             return lambda assignment: agents
         term = str(group)
         named = {
-            str(name): tuple(dict.fromkeys(self.elements(declared.members, "agent", _terms)({})))
+            str(name): tuple(dict.fromkeys(self.compile_list(declared.members, "agent", _terms)({})))
             for name, declared in self.spec.groups.items()
         }
 

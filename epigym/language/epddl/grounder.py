@@ -43,7 +43,7 @@ def ground(spec: Specification, *, plank_compat: bool) -> GroundSpecification:
     return _Grounder(spec, Readings(plank_compat)).ground()
 
 
-def _limited(instances: Iterable[T], kind: str, name: terms.Symbol) -> Iterator[T]:
+def _limit_instances(instances: Iterable[T], kind: str, name: terms.Symbol) -> Iterator[T]:
     for count, instance in enumerate(instances):
         if count == MAX_INSTANCES:
             message = (
@@ -58,24 +58,24 @@ class _Grounder:
         self.spec = spec
         self.readings = readings
         self.expander = Expander(spec, readings)
-        self.expander.rigid -= self.changed_predicates()
+        self.expander.rigid -= self.find_changed_predicates()
         self.schemas: dict[str, _EventSchema] = {}
 
     def ground(self) -> GroundSpecification:
         spec = self.spec
-        atoms = dict(self.atoms())
+        atoms = dict(self.ground_atoms())
         fluents = tuple(name for name, atom in atoms.items() if atom[0] not in self.expander.rigid)
         types: dict[str, str] = {}
         actions: list[Action] = []
         lifted: list[Lifted] = []
         for schema in spec.actions.values():
-            for action, arguments in self.actions(schema):
+            for action, arguments in self.ground_actions(schema):
                 if action.name in types:
                     raise spec.domain_source.error(f"two ground actions are called {action.name!r}", schema.name)
                 types[action.name] = str(schema.action_type)
                 actions.append(action)
                 lifted.append(Lifted(str(schema.name), arguments))
-        goal = and_(*(self.expander.formula(goal.formula)({}) for goal in spec.problem.goals))
+        goal = and_(*(self.expander.compile_formula(goal.formula)({}) for goal in spec.problem.goals))
         task = Task(
             name=str(spec.problem.name),
             fluents=fluents,
@@ -86,11 +86,11 @@ class _Grounder:
             domain=str(spec.domain.name),
             instance=str(spec.problem.name),
             structure=Structure(
-                fluents=tuple(_lifted(atoms[name]) for name in fluents),
+                fluents=tuple(_lift(atoms[name]) for name in fluents),
                 actions=tuple(lifted),
                 types={str(name): spec.types.ancestors(kind) for name, kind in spec.entities.items()},
                 facts=tuple(
-                    _lifted(a) for a in atoms.values() if a in self.expander.facts and a[0] in self.expander.rigid
+                    _lift(a) for a in atoms.values() if a in self.expander.facts and a[0] in self.expander.rigid
                 ),
             ),
         )
@@ -108,7 +108,7 @@ class _Grounder:
 
     # Atoms
 
-    def changed_predicates(self) -> set[str]:
+    def find_changed_predicates(self) -> set[str]:
         """Predicates that some effect or explicit label touches."""
         changed = {
             str(literal.atom.predicate)
@@ -122,11 +122,11 @@ class _Grounder:
             changed.update(str(atom.predicate) for _, atoms in model.labels for atom in terms.items(atoms))
         return changed
 
-    def atoms(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def ground_atoms(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Name and parts of every ground atom."""
         seen: dict[str, tuple[str, ...]] = {}
         for predicate in self.spec.domain.predicates:
-            for atom in _limited(self.expander.atoms(predicate), "predicate", predicate.name):
+            for atom in _limit_instances(self.expander.ground_atoms(predicate), "predicate", predicate.name):
                 name = "_".join(atom)
                 if name in seen:
                     message = f"the atoms ({' '.join(seen[name])}) and ({' '.join(atom)}) are both called {name!r}"
@@ -136,38 +136,38 @@ class _Grounder:
 
     # Actions
 
-    def actions(self, schema: syntax.ActionSchema) -> Iterator[tuple[Action, tuple[str, ...]]]:
+    def ground_actions(self, schema: syntax.ActionSchema) -> Iterator[tuple[Action, tuple[str, ...]]]:
         """The ground actions of a schema with their arguments."""
         if not schema.binder.variables:
             self.readings.note("no parameters", schema.name)
             if self.readings.plank_compat:
                 return
         kind = self.spec.action_types[schema.action_type]
-        events = [self.event(call, schema, kind is BASIC) for call in schema.events]
-        relations = self.relations(kind)
+        events = [self.compile_event(call, schema, kind is BASIC) for call in schema.events]
+        relations = self.expand_relations(kind)
         designated = tuple(index for index, name in enumerate(kind.events) if name in kind.designated)
-        observability = self.observability(schema, kind)
+        observability = self.compile_observability(schema, kind)
         parameters = [str(variable.name) for variable in schema.binder.variables]
-        assignments = self.expander.assignments(self.binder(schema, designated), "object")({})
-        for assignment in _limited(assignments, "action", schema.name):
+        assignments = self.expander.compile_assignments(self.join_conditions(schema, designated), "object")({})
+        for assignment in _limit_instances(assignments, "action", schema.name):
             arguments = tuple(assignment[parameter] for parameter in parameters)
             name = "_".join([str(schema.name), *arguments])
-            instances = _distinct([event(assignment) for event in events])
+            instances = _number_duplicates([event(assignment) for event in events])
             if not self.readings.plank_compat and all(instances[e].precondition is FALSE for e in designated):
                 continue
             chains = observability(assignment, name)
             yield Action(name, TRUE, instances, designated, relations, chains), arguments
 
-    def binder(self, schema: syntax.ActionSchema, designated: tuple[int, ...]) -> terms.Binder:
+    def join_conditions(self, schema: syntax.ActionSchema, designated: tuple[int, ...]) -> terms.Binder:
         """The parameters, with the static conditions that all designated events share joined to theirs."""
         if self.readings.plank_compat:
             return schema.binder
-        first, *others = (self.static_conditions(schema.events[index]) for index in designated)
+        first, *others = (self.find_static_conditions(schema.events[index]) for index in designated)
         shared = [condition for condition in first if all(condition in other for other in others)]
         conditions = (*terms.conjuncts(schema.binder.condition), *shared)
         return terms.Binder(schema.binder.variables, terms.Junction(terms.Symbol("and"), conditions))
 
-    def static_conditions(self, call: syntax.EventCall) -> list[terms.Formula]:
+    def find_static_conditions(self, call: syntax.EventCall) -> list[terms.Formula]:
         """The parts of an event's precondition that depend on rigid facts and equality alone."""
         event = self.spec.events[call.name]
         formals = (str(formal.name) for formal in event.parameters)
@@ -178,15 +178,17 @@ class _Grounder:
             if self.expander.is_static(conjunct)
         ]
 
-    def relations(self, kind: syntax.ActionType) -> Mapping[str, tuple[frozenset[int], ...]]:
+    def expand_relations(self, kind: syntax.ActionType) -> Mapping[str, tuple[frozenset[int], ...]]:
         events = tuple(map(str, kind.events))
         relations = {str(name): (frozenset[int](),) * len(events) for name in kind.types}
-        relations.update((str(name), self.expander.relation(pairs, "event", events)) for name, pairs in kind.relations)
+        relations.update(
+            (str(name), self.expander.expand_relation(pairs, "event", events)) for name, pairs in kind.relations
+        )
         return relations
 
     # Events
 
-    def event(
+    def compile_event(
         self, call: syntax.EventCall, action: syntax.ActionSchema, is_basic: bool
     ) -> Callable[[Assignment], Event]:
         """The instance of an event under an action's assignment."""
@@ -197,17 +199,17 @@ class _Grounder:
         if schema.formals != arguments:
             self.readings.note("arguments", call.name)
             if self.readings.plank_compat:
-                arguments = self.captured(call, action, schema.formals)
+                arguments = self.capture_arguments(call, action, schema.formals)
         if is_basic and schema.has_effects:
             self.readings.note("basic effects", call.name)
         without_effects = is_basic and self.readings.plank_compat
 
         def instance(values: Assignment) -> Event:
-            return schema.instance(tuple(values.get(term, term) for term in arguments), without_effects)
+            return schema.instantiate(tuple(values.get(term, term) for term in arguments), without_effects)
 
         return instance
 
-    def captured(
+    def capture_arguments(
         self, call: syntax.EventCall, action: syntax.ActionSchema, formals: tuple[str, ...]
     ) -> tuple[str, ...]:
         """The toolkit's arguments of an event: the action's variables that are called like the event's."""
@@ -220,7 +222,7 @@ class _Grounder:
 
     # Observability
 
-    def observability(
+    def compile_observability(
         self, schema: syntax.ActionSchema, kind: syntax.ActionType
     ) -> Callable[[Assignment, str], tuple[_Chain, ...]]:
         """Every agent's chain of conditions under an action's assignment; equal ones are one object."""
@@ -228,7 +230,7 @@ class _Grounder:
         if schema.observability is None:
             chains = (((TRUE, str(kind.types[0])),),) * len(agents)
             return lambda assignment, name: chains
-        expand = self.expander.elements(schema.observability, "agent", self.observer)
+        expand = self.expander.compile_list(schema.observability, "agent", self.compile_observer)
         default = next(
             (entry.type for entry in terms.items(schema.observability) if isinstance(entry, syntax.DefaultObserver)),
             None,
@@ -245,17 +247,19 @@ class _Grounder:
                     if entries.setdefault(agent, chain) != chain:
                         message = f"action {name!r} gives agent {agent!r} two observability conditions; keep one"
                         raise self.spec.domain_source.error(message, schema.name)
-                known[key] = tuple(self.chain(entries.get(agent, ()), default, agent, name, schema) for agent in agents)
+                known[key] = tuple(
+                    self.simplify_chain(entries.get(agent, ()), default, agent, name, schema) for agent in agents
+                )
             return known[key]
 
         return chains_of
 
-    def observer(self, entry: syntax.Observability) -> Callable[[Assignment], Iterable[tuple[str, _OpenChain]]]:
+    def compile_observer(self, entry: syntax.Observability) -> Callable[[Assignment], Iterable[tuple[str, _OpenChain]]]:
         """An entry as (agent, conditions and types); the last type is None when it is left to the default."""
         if isinstance(entry, syntax.DefaultObserver):
             return lambda assignment: ()
         agent = str(entry.agent)
-        conditions = [(self.expander.formula(condition), str(kind)) for condition, kind in entry.branches]
+        conditions = [(self.expander.compile_formula(condition), str(kind)) for condition, kind in entry.branches]
         otherwise = None if entry.otherwise is None else str(entry.otherwise)
         if len(conditions) > 1:
             self.readings.note("else-if", entry.branches[1][1])
@@ -269,7 +273,7 @@ class _Grounder:
 
         return expand
 
-    def chain(
+    def simplify_chain(
         self, entry: _OpenChain, default: str | None, agent: str, action: str, schema: syntax.ActionSchema
     ) -> _Chain:
         """The simplified chain of one agent, ending in an unconditional type."""
@@ -299,29 +303,31 @@ class _EventSchema:
         self.has_effects = event.effects is not None and any(True for _ in terms.items(event.effects))
         self._readings = expander.readings
         self._expander = expander
-        self._precondition = expander.formula(event.precondition) if event.precondition else lambda assignment: TRUE
-        self._effects = expander.elements(event.effects or terms.NOTHING, "object", self._effect)
+        self._precondition = (
+            expander.compile_formula(event.precondition) if event.precondition else lambda assignment: TRUE
+        )
+        self._effects = expander.compile_list(event.effects or terms.NOTHING, "object", self._compile_effect)
         self._known: dict[tuple[tuple[str, ...], bool], Event] = {}
 
-    def instance(self, arguments: tuple[str, ...], without_effects: bool) -> Event:
+    def instantiate(self, arguments: tuple[str, ...], without_effects: bool) -> Event:
         key = (arguments, without_effects)
         if key not in self._known:
             assignment = dict(zip(self.formals, arguments, strict=True))
-            effects = () if without_effects else tuple(self._changes(self._effects(assignment)))
+            effects = () if without_effects else tuple(self._join_changes(self._effects(assignment)))
             self._known[key] = Event(str(self.name), self._precondition(assignment), effects)
         return self._known[key]
 
-    def _effect(self, effect: syntax.Effect) -> Callable[[Assignment], Iterable[_Change]]:
+    def _compile_effect(self, effect: syntax.Effect) -> Callable[[Assignment], Iterable[_Change]]:
         if isinstance(effect, syntax.Literal):
-            key, positive = self._expander.key(effect.atom), effect.positive
+            key, positive = self._expander.compile_key(effect.atom), effect.positive
 
             def literal(assignment: Assignment) -> Iterable[_Change]:
                 atom = key(assignment)
                 return (atom, positive, TRUE), (atom, not positive, FALSE)
 
             return literal
-        condition, both_ways = self._expander.formula(effect.condition), effect.place == "iff"
-        literals = self._expander.elements(effect.literals, "object", self._effect)
+        condition, both_ways = self._expander.compile_formula(effect.condition), effect.place == "iff"
+        literals = self._expander.compile_list(effect.literals, "object", self._compile_effect)
 
         def conditional(assignment: Assignment) -> Iterable[_Change]:
             holds = condition(assignment)
@@ -333,7 +339,7 @@ class _EventSchema:
 
         return conditional
 
-    def _changes(self, changes: Iterable[_Change]) -> Iterator[Effect]:
+    def _join_changes(self, changes: Iterable[_Change]) -> Iterator[Effect]:
         """Join the changes of each atom; adding wins over deleting, an atom that nothing changes keeps its value."""
         conditions: dict[tuple[str, ...], tuple[list[Formula], list[Formula]]] = {}
         for atom, positive, condition in changes:
@@ -351,7 +357,7 @@ class _EventSchema:
                 yield Effect(name, False, delete)
 
 
-def _lifted(atom: tuple[str, ...]) -> Lifted:
+def _lift(atom: tuple[str, ...]) -> Lifted:
     return Lifted(atom[0], atom[1:])
 
 
@@ -362,7 +368,7 @@ def _literals(effect: syntax.Effect) -> Iterator[syntax.Literal]:
         yield from terms.items(effect.literals)
 
 
-def _distinct(events: list[Event]) -> tuple[Event, ...]:
+def _number_duplicates(events: list[Event]) -> tuple[Event, ...]:
     """The events, numbered where one is bound to several variables of the action type."""
     seen: dict[str, int] = {}
     for index, event in enumerate(events):

@@ -15,7 +15,7 @@ from epigym.errors import LimitError
 from epigym.language.epddl import syntax, terms
 from epigym.language.epddl.expansion import Assignment, Expander
 from epigym.language.epddl.readings import ReadingWarning
-from epigym.language.theories import Column, classes, models, rows, truth, valuations
+from epigym.language.theories import Column, evaluate, find_models, list_rows, list_valuations, number_classes
 from epigym.task.formula import Formula, literal
 from epigym.task.task import EState
 
@@ -49,7 +49,7 @@ def _explicit(expander: Expander, model: syntax.ExplicitModel, facts: set[str]) 
     missing = [agent for agent in agents if agent not in relations]
     if missing:
         _warn(expander, f"no relation for {', '.join(missing)}, who will believe everything")
-    rows = {agent: expander.relation(pairs, "world", worlds) for agent, pairs in relations.items()}
+    rows = {agent: expander.expand_relation(pairs, "world", worlds) for agent, pairs in relations.items()}
     empty = (frozenset[int](),) * len(worlds)
     labels = {str(world): frozenset(_names(expander, atoms)) for world, atoms in model.labels}
     return EState(
@@ -61,10 +61,10 @@ def _explicit(expander: Expander, model: syntax.ExplicitModel, facts: set[str]) 
 
 def _names(expander: Expander, atoms: terms.List[terms.Atom]) -> list[str]:
     def name(atom: terms.Atom) -> Callable[[Assignment], list[str]]:
-        key = expander.key(atom)
+        key = expander.compile_key(atom)
         return lambda assignment: [expander.fluent(key(assignment)).name]
 
-    return list(expander.elements(atoms, "object", name)({}))
+    return list(expander.compile_list(atoms, "object", name)({}))
 
 
 def _warn(expander: Expander, message: str) -> None:
@@ -89,22 +89,22 @@ class _Theory:
             literal(name, name in facts)
             for predicate in expander.spec.domain.predicates
             if predicate.is_fact and predicate.name not in expander.rigid
-            for name in map("_".join, expander.atoms(predicate))
+            for name in map("_".join, expander.ground_atoms(predicate))
         ]
         self.known: dict[str, list[Formula]] = {agent: [] for agent in agents}
         self.unknown: dict[str, list[Formula]] = {agent: [] for agent in agents}
-        for target, formula in expander.elements(formulas, "object", self._entry)({}):
+        for target, formula in expander.compile_list(formulas, "object", self._entry)({}):
             target.append(formula)
 
     def _entry(self, formula: terms.Formula) -> Callable[[Assignment], list[tuple[list[Formula], Formula]]]:
         if not isinstance(formula, terms.Modal):
-            build = self.expander.formula(formula)
+            build = self.expander.compile_formula(formula)
             return lambda assignment: [(self.actual, build(assignment))]
         inner = formula.operand
         if not isinstance(inner, terms.Modal):
-            build = self.expander.formula(inner)
+            build = self.expander.compile_formula(inner)
             return lambda assignment: [(self.common, build(assignment))]
-        build, agent = self.expander.formula(inner.operand), str(inner.group)
+        build, agent = self.expander.compile_formula(inner.operand), str(inner.group)
         if inner.kind is None:  # in S5 what everybody commonly knows an agent to know is common knowledge
             return lambda assignment: [(self.common, build(assignment))]
         table = self.known if inner.is_box else self.unknown
@@ -113,7 +113,7 @@ class _Theory:
     def state(self, fluents: tuple[str, ...]) -> EState:
         source, place = self.expander.spec.problem_source, self.expander.spec.problem.inits[0].place
         try:
-            worlds = models(self.common, fluents)
+            worlds = find_models(self.common, fluents)
         except LimitError as error:
             raise LimitError(f"{place.location}: {error}") from None
         if not len(worlds):
@@ -121,20 +121,20 @@ class _Theory:
         columns = dict(zip(fluents, worlds.T, strict=True))
         designated = np.ones(len(worlds), dtype=np.bool_)
         for formula in self.actual:
-            designated &= truth(formula, columns)
+            designated &= evaluate(formula, columns)
         if not designated.any():
             raise source.error("no world of the theory satisfies the formulas outside [C. All]", place)
         return EState(
-            valuations=valuations(worlds, fluents),
-            successors=tuple(rows(self._classes(agent, columns, len(worlds))) for agent in self.known),
+            valuations=list_valuations(worlds, fluents),
+            successors=tuple(list_rows(self._classes(agent, columns, len(worlds))) for agent in self.known),
             designated=tuple(np.flatnonzero(designated).tolist()),
         )
 
     def _classes(self, agent: str, columns: Mapping[str, Column], count: int) -> NDArray[np.int64]:
-        found = classes(self.known[agent], columns, count)
+        found = number_classes(self.known[agent], columns, count)
         sizes = np.bincount(found)
         for formula in self.unknown[agent]:
-            true = np.bincount(found, truth(formula, columns) & np.ones(count, dtype=np.bool_))
+            true = np.bincount(found, evaluate(formula, columns) & np.ones(count, dtype=np.bool_))
             if ((true == 0) | (true == sizes)).any():
                 _warn(self.expander, f"agent {agent!r} is said not to know whether {formula}, but does in some world")
         return found

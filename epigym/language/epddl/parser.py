@@ -45,7 +45,7 @@ def parse_whole(source: Source) -> tuple[Domain | Problem | Library, ...]:
 
 def _parse(source: Source, start: str) -> Any:
     try:
-        tree = grammars.parser(*_GRAMMAR).parse(source.text, start=start)
+        tree = grammars.load_parser(*_GRAMMAR).parse(source.text, start=start)
         _check_nesting(source, tree)
         return _Builder(source.file).transform(tree)
     except UnexpectedInput as error:
@@ -71,20 +71,20 @@ def _parse_error(source: Source, error: UnexpectedInput) -> ParseError:
         return source.error(f"{error.char!r} starts no word; names start with a letter or '_'", error)
     assert isinstance(error, UnexpectedToken)
     token = error.token
-    expected = _words(error.accepts or error.expected)
+    expected = _list_words(error.accepts or error.expected)
     if token.type == "$END":
-        return source.error(f"the text ends too early, expected {_listed(expected)}")
+        return source.error(f"the text ends too early, expected {_format_words(expected)}")
     kind = "reserved word " if token.type not in _NAMES and token.isidentifier() and "a name" in expected else ""
     hint = did_you_mean(token, [word for word in expected if word not in _NAMES.values()])
-    return source.error(f"found {kind}{str(token)!r}, expected {_listed(expected)}{hint and f'; {hint}'}", token)
+    return source.error(f"found {kind}{str(token)!r}, expected {_format_words(expected)}{hint and f'; {hint}'}", token)
 
 
-def _words(terminals: Iterable[str]) -> list[str]:
-    words = {terminal.name: terminal.pattern.value for terminal in grammars.parser(*_GRAMMAR).terminals}
+def _list_words(terminals: Iterable[str]) -> list[str]:
+    words = {terminal.name: terminal.pattern.value for terminal in grammars.load_parser(*_GRAMMAR).terminals}
     return sorted({"$END": "the end of the text", **words, **_NAMES}[name] for name in terminals)
 
 
-def _listed(words: list[str]) -> str:
+def _format_words(words: list[str]) -> str:
     shown = " or ".join(words[:_SHOWN])
     return shown if len(words) <= _SHOWN else f"{shown} or {len(words) - _SHOWN} other words"
 

@@ -28,28 +28,28 @@ _WITHOUT_EFFECT = frozenset({":pal", ":general-frames", ":KD45-frames"})
 
 def _implications() -> dict[str, list[str]]:
     """What every requirement directly brings with it."""
-    brings: dict[str, list[str]] = {name: [] for name in _PLAIN.split()}
+    implied: dict[str, list[str]] = {name: [] for name in _PLAIN.split()}
     for kind in _KINDS:
-        brings[f"{kind}-formulas"] = [f"{kind}-{place}" for place in _PLACES]
+        implied[f"{kind}-formulas"] = [f"{kind}-{place}" for place in _PLACES]
         for place in _PLACES:
-            brings[f"{kind}-{place}"] = ["conditional-effects"] if place == "postconditions" else []
+            implied[f"{kind}-{place}"] = ["conditional-effects"] if place == "postconditions" else []
     for place in ("formulas", *_PLACES):
-        brings[f"general-{place}"] += [f"{kind}-{place}" for kind in _KINDS if kind != "general"]
-        brings[f"quantified-{place}"] += [f"universal-{place}", f"existential-{place}"]
-        brings[f"negative-{place}"].append(f"disjunctive-{place}")
-    del brings["modal-list-formulas"]
-    brings["del"] = ["typing", "equality", "partial-observability", "ontic-actions", "multi-pointed-models"]
-    brings["del"].append("general-formulas")
-    brings["finitary-S5-theories"] = ["common-knowledge", "knowing-whether"]
-    brings["common-knowledge"] = ["group-modalities", "static-common-knowledge"]
-    brings["agent-groups"] = brings["group-modalities"] = ["lists"]
-    return {f":{name}": [f":{other}" for other in others if other in brings] for name, others in brings.items()}
+        implied[f"general-{place}"] += [f"{kind}-{place}" for kind in _KINDS if kind != "general"]
+        implied[f"quantified-{place}"] += [f"universal-{place}", f"existential-{place}"]
+        implied[f"negative-{place}"].append(f"disjunctive-{place}")
+    del implied["modal-list-formulas"]
+    implied["del"] = ["typing", "equality", "partial-observability", "ontic-actions", "multi-pointed-models"]
+    implied["del"].append("general-formulas")
+    implied["finitary-S5-theories"] = ["common-knowledge", "knowing-whether"]
+    implied["common-knowledge"] = ["group-modalities", "static-common-knowledge"]
+    implied["agent-groups"] = implied["group-modalities"] = ["lists"]
+    return {f":{name}": [f":{other}" for other in others if other in implied] for name, others in implied.items()}
 
 
-_BRINGS = _implications()
+_IMPLIED = _implications()
 
 
-def expanded(declared: Iterable[str]) -> frozenset[str]:
+def expand_requirements(declared: Iterable[str]) -> frozenset[str]:
     """The declared requirements and all that they bring with them."""
     declared = list(map(str, declared))
     found: set[str] = set()
@@ -60,7 +60,7 @@ def expanded(declared: Iterable[str]) -> frozenset[str]:
         name = queue.pop()
         if name not in found:
             found.add(name)
-            queue += _BRINGS[name]
+            queue += _IMPLIED[name]
     return frozenset(found)
 
 
@@ -76,21 +76,21 @@ def check_requirements(file: File, source: Source, facts: frozenset[str]) -> Non
         ParseError: for an unknown requirement.
     """
     for name in file.requirements:
-        if name not in _BRINGS:
-            raise source.error(unknown("requirement", name, _BRINGS), name)
-    declared = expanded(file.requirements)
+        if name not in _IMPLIED:
+            raise source.error(unknown("requirement", name, _IMPLIED), name)
+    declared = expand_requirements(file.requirements)
     uses = _Uses(facts)
     used: dict[str, Symbol] = {}
-    for requirement, place in uses.of(file):
+    for requirement, place in uses.list_uses(file):
         used.setdefault(requirement, place)
     missing = [f"{name} ({place.location})" for name, place in used.items() if name not in declared]
     if missing:
         message = f"{source.file}: used but not declared in :requirements: {', '.join(missing)}"
         warnings.warn(message, RequirementWarning, stacklevel=2)
-    known = uses.welcome.union(used, _WITHOUT_EFFECT)
-    idle = [name for name in file.requirements if expanded([name]).isdisjoint(known)]
-    if idle:
-        message = f"{source.file}: declared in :requirements but not used: {', '.join(idle)}"
+    known = uses.optional.union(used, _WITHOUT_EFFECT)
+    unused = [name for name in file.requirements if expand_requirements([name]).isdisjoint(known)]
+    if unused:
+        message = f"{source.file}: declared in :requirements but not used: {', '.join(unused)}"
         warnings.warn(message, RequirementWarning, stacklevel=2)
 
 
@@ -98,14 +98,14 @@ class _Uses:
     """Yields every requirement that some construct of a file needs, with its place.
 
     Attributes:
-        welcome: requirements for what the file does, of which it may do that much without them.
+        optional: requirements for what the file does, of which it may do that much without them.
     """
 
     def __init__(self, facts: frozenset[str]) -> None:
         self.facts = facts
-        self.welcome: set[str] = set()
+        self.optional: set[str] = set()
 
-    def of(self, node: object, where: str = "") -> Iterator[Use]:
+    def list_uses(self, node: object, where: str = "") -> Iterator[Use]:
         """What a piece of syntax needs, then what its parts need; `where` says which requirements formulas have."""
         match node:
             case syntax.Domain():
@@ -113,14 +113,14 @@ class _Uses:
                 yield from ((":typing", declared.name) for declared in node.types)
             case syntax.Problem():
                 if any(declared.types for declared in (*node.objects, *node.agents)):
-                    self.welcome.add(":typing")
+                    self.optional.add(":typing")
             case syntax.Predicate(fact=Symbol()):
                 yield ":facts", node.name
             case syntax.EventSchema():
-                yield from self.of(node.precondition, "preconditions")
+                yield from self.list_uses(node.precondition, "preconditions")
                 if node.effects is not None:
                     yield ":ontic-actions", node.name
-                    yield from self.of(node.effects)
+                    yield from self.list_uses(node.effects)
                 return
             case syntax.Conditional(place=word):
                 yield ":conditional-effects", word
@@ -144,14 +144,14 @@ class _Uses:
             case syntax.Init(place=word, model=model) if not isinstance(model, syntax.ExplicitModel):
                 yield ":finitary-S5-theories", word
                 if list(terms.items(model)):
-                    self.welcome.update(f":{kind}-list-formulas" for kind in _KINDS if kind != "modal")
+                    self.optional.update(f":{kind}-list-formulas" for kind in _KINDS if kind != "modal")
                 where = _THEORY
             case syntax.Goal():
                 where = "goals"
             case terms.Several(place=word) if node is not terms.NOTHING:
                 yield ":lists", word
             case terms.Each(place=word):
-                self.welcome.add(":list-comprehensions")
+                self.optional.add(":list-comprehensions")
                 yield ":lists", word
             case terms.Binder(condition=condition) if condition is not None:
                 yield ":list-comprehensions", condition.place
@@ -161,7 +161,7 @@ class _Uses:
             case _ if where == _THEORY:  # its other formulas need no requirement
                 pass
             case terms.Negation(operand=terms.Atom()) if where == "list-formulas":
-                self.welcome.add(":negative-list-formulas")
+                self.optional.add(":negative-list-formulas")
             case terms.Negation(place=word) | terms.Implication(place=word):
                 yield f":negative-{where}", word
             case terms.Equality(place=word):
@@ -170,12 +170,12 @@ class _Uses:
                 yield f":{'universal' if node.is_universal else 'existential'}-{where}", word
             case terms.Modal(place=word):
                 yield f":modal-{where}", word
-                yield from self.modality(node)
+                yield from self.list_modality_uses(node)
         for part in terms.parts(node):
             if part is not None and not isinstance(part, Symbol):
-                yield from self.of(part, where)
+                yield from self.list_uses(part, where)
 
-    def modality(self, modal: terms.Modal) -> Iterator[Use]:
+    def list_modality_uses(self, modal: terms.Modal) -> Iterator[Use]:
         if modal.kind == "Kw.":
             yield ":knowing-whether", modal.place
         if modal.kind == "C.":

@@ -35,7 +35,7 @@ Chain: TypeAlias = tuple[tuple[Formula, Kind], ...]
 # Writing
 
 
-def bare(task: Task) -> GroundSpecification:
+def make_specification(task: Task) -> GroundSpecification:
     """The specification of a task of which nothing more is known."""
     return GroundSpecification(
         task=task,
@@ -68,7 +68,7 @@ def dump(specification: GroundSpecification, path: str | Path, *, compact: bool 
 def to_json(specification: GroundSpecification, *, compact: bool = False) -> dict[str, _Json]:
     """The layout as a JSON object; arguments and errors as `dump`."""
     task, formulas = specification.task, FormulaWriter(with_actually=compact)
-    actions = task.actions if compact else map(in_preconditions, task.actions)
+    actions = task.actions if compact else map(move_to_preconditions, task.actions)
     goal = and_(*task.goal)
     for name in CONSTANTS.intersection(specification.atoms):
         raise TaskError(f"the atom {name!r} would be read as the constant: rename it")
@@ -139,7 +139,7 @@ def _rows_to_json(task: Task) -> dict[str, _Json]:
 
 
 def _action_to_json(action: Action, kind: str, agents: tuple[str, ...], formulas: FormulaWriter) -> dict[str, _Json]:
-    names = _distinct(event.name for event in action.events)
+    names = _prime_duplicates(event.name for event in action.events)
     events = list(zip(names, action.events, strict=True))
     applicability = {} if action.applicability is TRUE else {"applicability": formulas(action.applicability)}
     return {
@@ -155,16 +155,17 @@ def _action_to_json(action: Action, kind: str, agents: tuple[str, ...], formulas
         "designated": [names[event] for event in action.designated],
         "preconditions": {name: formulas(event.precondition) for name, event in events},
         "effects": {
-            name: {atom: formulas(value) for atom, value in values(event).items()} or None for name, event in events
+            name: {atom: formulas(value) for atom, value in compute_values(event).items()} or None
+            for name, event in events
         },
         "observability-conditions": {
-            agent: {kind: formulas(condition) for kind, condition in exclusive(chain).items()}
+            agent: {kind: formulas(condition) for kind, condition in make_exclusive(chain).items()}
             for agent, chain in zip(agents, action.observability, strict=True)
         },
     }
 
 
-def in_preconditions(action: Action) -> Action:
+def move_to_preconditions(action: Action) -> Action:
     """An action without applicability formula that is applicable where `action` is and leads to the same e-states.
 
     The official layout has no such formulas. Each designated event gets a double, designated in its place, that asks
@@ -188,7 +189,7 @@ def in_preconditions(action: Action) -> Action:
     )
 
 
-def _distinct(names: Iterable[str]) -> list[str]:
+def _prime_duplicates(names: Iterable[str]) -> list[str]:
     """The names, primed where one stands for a second event."""
     found: dict[str, None] = {}
     for name in names:
@@ -198,7 +199,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
     return list(found)
 
 
-def values(event: Event) -> dict[str, Formula]:
+def compute_values(event: Event) -> dict[str, Formula]:
     """For every fluent that an event changes, the formula of the old model that gives its new value."""
     adding: dict[str, list[Formula]] = {}
     deleting: dict[str, list[Formula]] = {}
@@ -211,7 +212,7 @@ def values(event: Event) -> dict[str, Formula]:
     }
 
 
-def exclusive(chain: Chain[Kind]) -> dict[Kind, Formula]:
+def make_exclusive(chain: Chain[Kind]) -> dict[Kind, Formula]:
     """The conditions of a chain made exclusive, by type."""
     conditions: dict[Kind, Formula] = {}
     before: tuple[Formula, ...] = ()
@@ -224,7 +225,7 @@ def exclusive(chain: Chain[Kind]) -> dict[Kind, Formula]:
 # Reading
 
 
-def checked(content: _Json, file: str, *, plank_compat: bool = False) -> Task:
+def read_task(content: _Json, file: str, *, plank_compat: bool = False) -> Task:
     """The task of the JSON content of a file, in either layout.
 
     Args:
@@ -256,8 +257,8 @@ def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Ta
         TaskError: if the task contradicts itself.
     """
     actions, state, info = content["actions"] or {}, content["initial-state"], content["planning-task-info"]
-    agents, atoms = (_declared(kind, content["language"][kind]) for kind in ("agents", "atoms"))
-    worlds = _declared("worlds", state["worlds"])
+    agents, atoms = (_require_names(kind, content["language"][kind]) for kind in ("agents", "atoms"))
+    worlds = _require_names("worlds", state["worlds"])
     touched = {atom for action in actions.values() for effects in action["effects"].values() for atom in effects or ()}
     labels = [frozenset(state["labels"][world]) for world in worlds]
     everywhere, somewhere = frozenset.intersection(*labels), frozenset[str]().union(*labels)
@@ -268,36 +269,36 @@ def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Ta
     }
     reader = FormulaReader(constants, plank_compat)
     return Task(
-        name=_one_line("problem", info["problem"]),
+        name=_require_one_line("problem", info["problem"]),
         fluents=tuple(atom for atom in atoms if atom not in constants),
         agents=tuple(agents),
         actions=tuple(
-            _action_from_json(_one_line("actions", name), action, agents, reader) for name, action in actions.items()
+            _read_action(_require_one_line("actions", name), action, agents, reader) for name, action in actions.items()
         ),
         initial=EState(
             valuations=tuple(label.difference(constants) for label in labels),
-            successors=tuple(_successors(state, agent, worlds) for agent in agents),
-            designated=_numbers(state["designated"], worlds),
+            successors=tuple(_read_successors(state, agent, worlds) for agent in agents),
+            designated=_list_numbers(state["designated"], worlds),
         ),
         goal=conjuncts(reader(content["goal"])),
-        domain=_one_line("domain", info.get("domain", "")),
+        domain=_require_one_line("domain", info.get("domain", "")),
         instance=info["problem"],
     )
 
 
-def _declared(kind: str, names: _Json) -> list[str]:
+def _require_names(kind: str, names: _Json) -> list[str]:
     """The names that a list declares, which it may do once; what is only mentioned may be mentioned twice."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"{kind} must be a list of names")
     for name in names:
-        _one_line(kind, name)
+        _require_one_line(kind, name)
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ValueError(f"{kind} lists {twice[0]!r} twice")
     return names
 
 
-def _one_line(kind: str, name: str) -> str:
+def _require_one_line(kind: str, name: str) -> str:
     """A name, which messages show as it is."""
     if not isinstance(name, str):
         raise TypeError(f"{kind}: expected a name, found {name!r}")
@@ -306,27 +307,27 @@ def _one_line(kind: str, name: str) -> str:
     return name
 
 
-def _numbers(mentioned: Iterable[str], names: list[str]) -> tuple[int, ...]:
+def _list_numbers(mentioned: Iterable[str], names: list[str]) -> tuple[int, ...]:
     return tuple(sorted(set(map(names.index, mentioned))))
 
 
-def _successors(state: Mapping[str, _Json], agent: str, worlds: list[str]) -> tuple[frozenset[int], ...]:
+def _read_successors(state: Mapping[str, _Json], agent: str, worlds: list[str]) -> tuple[frozenset[int], ...]:
     if "rows" not in state:
-        return _rows(state["relations"].get(agent, {}), worlds)
+        return _read_rows(state["relations"].get(agent, {}), worlds)
     relation, number = state["rows"][agent], {world: world for world in range(len(worlds))}
     sets = (frozenset(map(number.__getitem__, row)) for row in relation["successors"])
     return tuple(map(dict(enumerate(sets)).__getitem__, relation["row"]))
 
 
-def _rows(relation: Mapping[str, list[str]], names: list[str]) -> tuple[frozenset[int], ...]:
+def _read_rows(relation: Mapping[str, list[str]], names: list[str]) -> tuple[frozenset[int], ...]:
     number = {name: index for index, name in enumerate(names)}
     shared: dict[frozenset[int], frozenset[int]] = {}
     rows = (frozenset(map(number.__getitem__, relation.get(name, ()))) for name in names)
     return tuple(shared.setdefault(row, row) for row in rows)
 
 
-def _action_from_json(name: str, action: Mapping[str, _Json], agents: Iterable[str], reader: FormulaReader) -> Action:
-    names = _declared(f"events of action {name!r}", action["events"])
+def _read_action(name: str, action: Mapping[str, _Json], agents: Iterable[str], reader: FormulaReader) -> Action:
+    names = _require_names(f"events of action {name!r}", action["events"])
     ignore_effects = reader.plank_compat and action["action-type"] == "basic"
     return Action(
         name=name,
@@ -339,20 +340,21 @@ def _action_from_json(name: str, action: Mapping[str, _Json], agents: Iterable[s
                     effect
                     for atom, value in (action["effects"][event] or {}).items()
                     if not ignore_effects
-                    for effect in effects_of(atom, reader(value))
+                    for effect in make_effects(atom, reader(value))
                 ),
             )
             for event in names
         ),
-        designated=_numbers(action["designated"], names),
-        relations={kind: _rows(relation, names) for kind, relation in action["relations"].items()},
+        designated=_list_numbers(action["designated"], names),
+        relations={kind: _read_rows(relation, names) for kind, relation in action["relations"].items()},
         observability=tuple(
-            _chain(action["observability-conditions"][agent], list(action["relations"]), reader) for agent in agents
+            _read_chain(action["observability-conditions"][agent], list(action["relations"]), reader)
+            for agent in agents
         ),
     )
 
 
-def effects_of(atom: str, value: Formula) -> list[Effect]:
+def make_effects(atom: str, value: Formula) -> list[Effect]:
     """Effects that give an atom the value of a formula, as additions and deletions where its shape shows them."""
     parts = value.children if value.op is Op.OR else (value,)
     keeping = [part for part in parts if fluent(atom) in (part.children if part.op is Op.AND else (part,))]
@@ -367,7 +369,7 @@ def effects_of(atom: str, value: Formula) -> list[Effect]:
     return [effect for effect in effects if effect.condition is not FALSE]
 
 
-def _chain(conditions: Mapping[str, _Json], types: list[str], reader: FormulaReader) -> Chain[str]:
+def _read_chain(conditions: Mapping[str, _Json], types: list[str], reader: FormulaReader) -> Chain[str]:
     """The conditions of one agent as a chain; where none holds the toolkit takes the first type."""
     if not types:
         raise ValueError("an action has no observability types under 'relations'")

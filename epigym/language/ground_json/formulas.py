@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from epigym.errors import TaskError
-from epigym.language.modalities import modal
+from epigym.language.modalities import make_modal
 from epigym.task.formula import FALSE, TRUE, Formula, Op, actually, and_, fluent, implies, not_, or_
 
 CONSTANTS: Final = frozenset({"true", "false"})
@@ -82,7 +82,7 @@ class FormulaReader:
         if "modality-name" in node:
             agents = tuple(dict.fromkeys(node["modality-index"]))
             kind, shape = _MODALITIES[node["modality-name"]]
-            return modal(kind, shape == "box", agents, self._read(node["formula"]), one_by_one=self.plank_compat)
+            return make_modal(kind, shape == "box", agents, self._read(node["formula"]), one_by_one=self.plank_compat)
         if node["connective"] == "not":
             return not_(self._read(node["formula"]))
         parts = [self._read(part) for part in node["formulas"]]

@@ -44,7 +44,7 @@ class ActionStatements:
             case verb:
                 self._add_effects(str(verb), statement)
 
-    def description(self) -> Description:
+    def describe(self) -> Description:
         """What the statements say together."""
         if self._verb in ("", "causes"):
             for place in self._aware_places:

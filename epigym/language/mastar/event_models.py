@@ -49,7 +49,7 @@ class Description:
         yield from (effect.condition for effect in self.effects)
         yield from (*self.observers.values(), *self.aware.values())
 
-    def action(self, agents: Sequence[str], semantics: Semantics) -> Action:
+    def build_action(self, agents: Sequence[str], semantics: Semantics) -> Action:
         """The ground action under a reading of the language; `agents` are those of the task, in its order."""
         learned = self.executable if semantics == "update_model" else TRUE
         if self.verb in ("", "causes"):

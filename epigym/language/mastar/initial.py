@@ -12,7 +12,7 @@ import numpy as np
 
 from epigym.errors import LimitError, ParseError
 from epigym.language.mastar.syntax import Names, Node, conjuncts, subtrees
-from epigym.language.theories import Column, classes, models, rows, truth, valuations
+from epigym.language.theories import Column, evaluate, find_models, list_rows, list_valuations, number_classes
 from epigym.task.formula import Formula, Op, not_
 from epigym.task.task import EState
 
@@ -51,7 +51,7 @@ class InitialStatements:
             else:
                 raise self._shape_error(formula, part)
 
-    def estate(self) -> EState:
+    def build_estate(self) -> EState:
         """The S5 model over all valuations that satisfy what is commonly known, in binary counting order.
 
         Returns:
@@ -63,7 +63,7 @@ class InitialStatements:
         """
         fluents = tuple(reversed(self.names.declared["fluent"]))
         try:
-            worlds = models((formula for formula, _ in self._common), fluents)
+            worlds = find_models((formula for formula, _ in self._common), fluents)
         except LimitError as error:
             raise LimitError(f"{self.names.source.file}: {error} with 'initially C([...], ...)'") from None
         if not len(worlds):
@@ -71,9 +71,9 @@ class InitialStatements:
         columns = dict(zip(fluents, worlds.T, strict=True))
         known = (self._known_whether.get(agent, ()) for agent in self.names.declared["agent"])
         return EState(
-            valuations=valuations(worlds, fluents),
-            successors=tuple(rows(classes(formulas, columns, len(worlds))) for formulas in known),
-            designated=(self._designated(columns, len(worlds)),),
+            valuations=list_valuations(worlds, fluents),
+            successors=tuple(list_rows(number_classes(formulas, columns, len(worlds))) for formulas in known),
+            designated=(self._find_designated(columns, len(worlds)),),
         )
 
     def _add_common(self, node: Node) -> None:
@@ -105,15 +105,15 @@ class InitialStatements:
         """The error at the first common statement that contradicts those before it."""
         for count, (_, place) in enumerate(self._common, start=1):
             with suppress(LimitError):  # so many models are no contradiction
-                if not len(models((formula for formula, _ in self._common[:count]), fluents)):
+                if not len(find_models((formula for formula, _ in self._common[:count]), fluents)):
                     return self.names.source.error(_IMPOSSIBLE, place)
         raise AssertionError("what is commonly known has a model")
 
-    def _designated(self, columns: dict[str, Column], count: int) -> int:
+    def _find_designated(self, columns: dict[str, Column], count: int) -> int:
         """The one world at which everything that is said to be true is true."""
         possible = np.ones(count, dtype=np.bool_)
         for formula, place in self._actual:
-            possible &= truth(formula, columns)
+            possible &= evaluate(formula, columns)
             if not possible.any():
                 raise self.names.source.error(_IMPOSSIBLE, place)
         worlds = np.flatnonzero(possible)

@@ -10,7 +10,7 @@ from lark import Token, Tree, UnexpectedCharacters, UnexpectedToken
 from lark.lexer import PatternStr
 
 from epigym.errors import ParseError
-from epigym.language.grammars import parser
+from epigym.language.grammars import load_parser
 from epigym.language.source import Source, position
 from epigym.names import did_you_mean, unknown
 from epigym.task.formula import MAX_LEVELS, Formula, and_, believes, common, everybody, fluent, not_, or_, too_deep
@@ -109,7 +109,7 @@ def parse(source: Source, start: str = "problem") -> Node:
         ParseError: where the text departs from the grammar.
     """
     try:
-        return parser(*_GRAMMAR, positions=True).parse(source.text, start=start)
+        return load_parser(*_GRAMMAR, positions=True).parse(source.text, start=start)
     except UnexpectedCharacters as error:
         advice = _remedy(_line(source, error), error.column)
         raise source.error(f"unexpected character {error.char!r}{'; ' if advice else ''}{advice}", error) from None
@@ -184,7 +184,7 @@ def _line(source: Source, error: UnexpectedCharacters | UnexpectedToken) -> str:
 def _terminal(name: str) -> str:
     if name in ("NAME", "$END"):
         return "a name" if name == "NAME" else "the end of the text"
-    pattern = parser(*_GRAMMAR, positions=True).get_terminal(name).pattern
+    pattern = load_parser(*_GRAMMAR, positions=True).get_terminal(name).pattern
     return repr(pattern.value) if isinstance(pattern, PatternStr) else "B, E or C"
 
 

@@ -20,7 +20,7 @@ MAX_LITERALS = 200_000
 _Table = NDArray[np.bool_]
 
 
-def theory(estate: EState, fluents: Sequence[str], agents: Sequence[str]) -> list[Formula]:
+def build_theory(estate: EState, fluents: Sequence[str], agents: Sequence[str]) -> list[Formula]:
     """The formulas after `initially` that mean an e-state.
 
     Args:
@@ -39,7 +39,7 @@ def theory(estate: EState, fluents: Sequence[str], agents: Sequence[str]) -> lis
     known = [
         common(agents, knows_whether(agent, part))
         for agent, rows in zip(agents, estate.successors, strict=True)
-        for part in _known_whether(worlds, fluents, rows)
+        for part in _find_known_formulas(worlds, fluents, rows)
     ]
     return [and_(*(literal(name, name in actual) for name in fluents)), *shared, *known]
 
@@ -56,7 +56,7 @@ def _check(estate: EState, agents: Sequence[str]) -> None:
             raise TaskError(f"agent {agent!r} does not know what it believes, in mA* everybody does")
 
 
-def _known_whether(worlds: _Table, fluents: Sequence[str], rows: Sequence[frozenset[int]]) -> Iterator[Formula]:
+def _find_known_formulas(worlds: _Table, fluents: Sequence[str], rows: Sequence[frozenset[int]]) -> Iterator[Formula]:
     """Formulas on whose truth worlds agree iff they have the same row."""
     number = {row: index for index, row in enumerate(dict.fromkeys(rows))}
     classes = np.array([number[row] for row in rows])
@@ -72,14 +72,14 @@ def _constraints(worlds: _Table, fluents: Sequence[str]) -> Iterator[Formula]:
     """Formulas that are true together in the worlds, bool[n, fluents] and all different, and nowhere else."""
     varying = (worlds != worlds[0]).any(axis=0)
     yield from (literal(fluents[index], bool(worlds[0, index])) for index in np.flatnonzero(~varying).tolist())
-    groups = _dependent(worlds, np.flatnonzero(varying).tolist())
+    groups = _group_dependent(worlds, np.flatnonzero(varying).tolist())
     if prod(len(np.unique(worlds[:, group], axis=0)) for group in groups) != len(worlds):
         groups = [np.flatnonzero(varying).tolist()]
     for group in groups:
         yield from _normal_form(np.unique(worlds[:, group], axis=0), [fluents[index] for index in group])
 
 
-def _dependent(worlds: _Table, varying: list[int]) -> list[list[int]]:
+def _group_dependent(worlds: _Table, varying: list[int]) -> list[list[int]]:
     """The varying fluents in groups: linked when some pair of values of two does not occur."""
     true, false = worlds.astype(np.float64), (~worlds).astype(np.float64)
     free = np.all([first.T @ second > 0 for first in (true, false) for second in (true, false)], axis=0)

@@ -11,8 +11,8 @@ from epigym.errors import EpigymError, LimitError, ParseError, ProblemWarning, T
 from epigym.language import Semantics
 from epigym.language.mastar import parse_mastar
 from epigym.language.mastar.event_models import Description
-from epigym.language.mastar.recognising import Recogniser, has_actually
-from epigym.language.mastar.theory import theory
+from epigym.language.mastar.recogniser import Recogniser, has_actually
+from epigym.language.mastar.theory import build_theory
 from epigym.reference.semantics import canonical, contract
 from epigym.task.formula import TRUE, Formula, and_, fluent, literal, not_, or_
 from epigym.task.task import Action, Task
@@ -81,7 +81,7 @@ def _text(task: Task, descriptions: Iterable[Description], semantics: Semantics)
     for description in descriptions:
         lines += ["", *_statements(description, name)]
     try:
-        initially = theory(contract(task.initial), task.fluents, task.agents)
+        initially = build_theory(contract(task.initial), task.fluents, task.agents)
     except (TaskError, LimitError) as error:
         raise type(error)(f"mA* cannot say the initial e-state: {error}: {_REMEDY}") from None
     lines += ["", *(f"initially {part};" for part in initially)]
@@ -123,7 +123,7 @@ def _check(task: Task, text: str, semantics: Semantics, recogniser: Recogniser) 
         line = text.splitlines()[error.line - 1]
         raise TaskError(f"mA* cannot say the task: in {line!r} {error.message}: {_REMEDY}") from None
     for action, other in zip(task.actions, again.actions, strict=True):
-        if not recogniser.alike(action, other):
+        if not recogniser.matches(action, other):
             raise EpigymError(f"action {action.name!r} is another one when it is read back: {_REMEDY}")
     if canonical(task.initial, task.fluents) != canonical(again.initial, task.fluents):
         raise EpigymError(f"the initial e-state is another one when it is read back: {_REMEDY}")

@@ -117,7 +117,7 @@ def rows(space: StateSpace) -> Rows:
 def test_labels_without_identifier_are_refused(space: StateSpace, change: dict[str, int]) -> None:
     encoder = Encoder(space, "map")
     with pytest.raises(ValueError, match="labels or identifiers"):
-        unroll(changed(encoder.rows([0, 0]), **change), encoder.identifiers, encoder.goal)
+        unroll(alter(encoder.rows([0, 0]), **change), encoder.identifiers, encoder.goal)
 
 
 @pytest.mark.parametrize("part", ["world_ptr", "designated", "row_of", "row_ptr", "successor_ptr", "successor"])
@@ -126,7 +126,7 @@ def test_labels_without_identifier_are_refused(space: StateSpace, change: dict[s
 def test_rows_that_do_not_fit_together_are_refused(
     space: StateSpace, rows: Rows, part: str, by: int, place: int
 ) -> None:
-    wrong = changed(rows, place, **{part: by})
+    wrong = alter(rows, place, **{part: by})
     with pytest.raises(ValueError, match="do not fit together"):
         refine(wrong, np.zeros(len(rows.label), np.int64))
     encoder = Encoder(space, "map")
@@ -179,7 +179,7 @@ def test_graphs_may_have_identifiers_of_no_bits(space: StateSpace) -> None:
     assert np.array_equal(graphs.edge_index, encoder.graphs([0]).edge_index)
 
 
-def changed(rows: Rows, place: int = -1, **parts: int) -> Rows:
+def alter(rows: Rows, place: int = -1, **parts: int) -> Rows:
     """Rows with something added to one entry of some of their arrays."""
     arrays = {name: getattr(rows, name).copy() for name in parts}
     for name, array in arrays.items():

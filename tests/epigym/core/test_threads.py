@@ -48,7 +48,7 @@ def together(work: Callable[[int], T]) -> list[T]:
         return list(pool.map(run, range(THREADS)))
 
 
-def explored() -> StateSpace:
+def explore_some() -> StateSpace:
     """A space with some hundred e-states."""
     space = StateSpace(load_problem(PROBLEM))
     frontier = np.zeros(1, np.int32)
@@ -83,7 +83,7 @@ BOUND: dict[str, Callable[[StateSpace], Callable[[Any], tuple[Any, ...]]]] = {
 
 @pytest.mark.parametrize("name", BOUND)
 def test_what_threads_share_answers_as_to_one(name: str) -> None:
-    space = explored()
+    space = explore_some()
     alone = BOUND[name](space)
     expected = [alone([state]) for state in range(len(space))]
     for attempt in range(20):

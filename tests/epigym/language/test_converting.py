@@ -13,7 +13,7 @@ from hypothesis import given
 from epigym.__main__ import main
 from epigym.errors import EpigymError, TaskError
 from epigym.language import Format, ground_json, load, parse_mastar, save
-from epigym.language.ground_json import in_preconditions
+from epigym.language.ground_json import move_to_preconditions
 from epigym.problem import domain_problem, load_problem
 from epigym.task.formula import TRUE, Op, and_, fluent
 from epigym.task.task import Action, EState, Event, Task
@@ -39,15 +39,15 @@ goal B(ä, modality), -B(relations, B(ä, rows));
 """
 
 
-def written(task: Task, compact: bool) -> Task:
+def write_and_read(task: Task, compact: bool) -> Task:
     """The task as it is read back."""
-    content = ground_json.to_json(ground_json.bare(task), compact=compact)
+    content = ground_json.to_json(ground_json.make_specification(task), compact=compact)
     return ground_json.from_json(json.loads(json.dumps(content)))
 
 
 @given(tasks(max_worlds=3))
 def test_the_compact_layout_loses_nothing(task: Task) -> None:
-    again = written(task, compact=True)
+    again = write_and_read(task, compact=True)
     assert (again.fluents, again.agents, again.initial) == (task.fluents, task.agents, task.initial)
     for action, other in zip(task.actions, again.actions, strict=True):
         assert (other.designated, dict(other.relations)) == (action.designated, dict(action.relations))
@@ -58,7 +58,7 @@ def test_the_compact_layout_loses_nothing(task: Task) -> None:
 def test_the_official_layout_loses_nothing_that_it_can_say(task: Task) -> None:
     refusal = ""
     try:
-        again = written(task, compact=False)
+        again = write_and_read(task, compact=False)
     except TaskError as error:
         refusal = str(error)
     if refusal:
@@ -83,20 +83,20 @@ def test_problems_of_domains_come_back_with_their_names(form: Format, tmp_path: 
 def test_a_name_that_means_a_constant_is_refused() -> None:
     task = parse_mastar(COIN.replace("tail", "true"))
     with pytest.raises(TaskError, match="the atom 'true' would be read as the constant: rename it"):
-        ground_json.to_json(ground_json.bare(task))
+        ground_json.to_json(ground_json.make_specification(task))
 
 
 def test_rows_by_hand() -> None:
     task = coin()
-    rows = ground_json.to_json(ground_json.bare(task), compact=True)["initial-state"]["rows"]
+    rows = ground_json.to_json(ground_json.make_specification(task), compact=True)["initial-state"]["rows"]
     assert rows == {agent: {"successors": [[0, 1]], "row": [0, 0]} for agent in "ab"}
 
 
 def test_rows_are_written_where_pairs_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ground_json, "MAX_PAIRS", 7)
     with pytest.raises(EpigymError, match="all 8 pairs of the relations, more than 7: format=compact lists rows"):
-        written(coin(), compact=False)
-    assert written(coin(), compact=True).initial == coin().initial
+        write_and_read(coin(), compact=False)
+    assert write_and_read(coin(), compact=True).initial == coin().initial
 
 
 def test_worlds_that_share_a_row_share_it_when_read(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_worlds_that_share_a_row_share_it_when_read(tmp_path: Path) -> None:
     ],
 )
 def test_rows_that_are_wrong(rows: Any, message: str, tmp_path: Path) -> None:
-    content = ground_json.to_json(ground_json.bare(coin()), compact=True)
+    content = ground_json.to_json(ground_json.make_specification(coin()), compact=True)
     good = {"a": {"successors": [[0, 1]], "row": [0, 0]}}
     content["initial-state"]["rows"] = rows if "a" in rows else good | rows
     (tmp_path / "coin.json").write_text(json.dumps(content))
@@ -129,19 +129,19 @@ def test_rows_that_are_wrong(rows: Any, message: str, tmp_path: Path) -> None:
 def test_an_applicability_formula_is_asked_by_doubles_that_nobody_learns_of() -> None:
     p, q = fluent("p"), fluent("q")
     action = Action("act", q, (Event("e", p), Event("f")), (0,), {"x": (frozenset([0]), frozenset([0, 1]))}, ())
-    plain = in_preconditions(action)
+    plain = move_to_preconditions(action)
     assert [event.precondition for event in plain.events] == [p, TRUE, and_(q, p)]
     assert (plain.applicability, plain.designated) == (TRUE, (2,))
     assert plain.relations == {"x": (frozenset([0]), frozenset([0, 1]), frozenset([0]))}
     asked = Action("act", q, (Event("e", and_(p, q)), Event("f")), (0,), action.relations, ())
-    assert in_preconditions(asked).events == asked.events
+    assert move_to_preconditions(asked).events == asked.events
 
 
 def test_events_of_one_name_are_told_apart() -> None:
     sees = {"x": (frozenset([2]),) * 3}
     action = Action("act", TRUE, (Event("e"), Event("e'"), Event("e")), (2,), sees, (((TRUE, "x"),),))
     task = Task("t", (), ("a",), (action,), EState((frozenset(),), ((frozenset([0]),),), (0,)), ())
-    [found] = written(task, compact=True).actions
+    [found] = write_and_read(task, compact=True).actions
     assert [event.name for event in found.events] == ["e", "e'", "e''"]
     assert (found.designated, found.relations) == ((2,), sees)
 

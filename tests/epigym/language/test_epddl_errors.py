@@ -287,7 +287,7 @@ MODEL = (
 )
 
 
-def damaged(words: list[str], data: st.DataObject, everything: list[str]) -> None:
+def damage(words: list[str], data: st.DataObject, everything: list[str]) -> None:
     """Replace a word by another, mostly one of its kind, so that damage gets past the grammar."""
     place = data.draw(st.integers(0, len(words) - 1))
     kinds = [word for word in everything if word[:1].isalpha() == words[place][:1].isalpha()]
@@ -302,7 +302,7 @@ def test_damaged_texts_are_read_or_refused_with_our_errors(data: st.DataObject) 
     everything = sorted({word for text in words for word in text})
     read(words)
     for _ in range(data.draw(st.integers(1, 2))):
-        damaged(data.draw(st.sampled_from(words)), data, everything)
+        damage(data.draw(st.sampled_from(words)), data, everything)
     with contextlib.suppress(EpigymError):
         read(words)
 

@@ -88,7 +88,7 @@ def test_facts_forbid_actions_in_one_domain_only() -> None:
 
 @pytest.mark.parametrize("case", EXPORTED, ids=lambda case: case.name)
 def test_our_export_is_the_official_one_as_a_task(case: Case) -> None:
-    official, ours = exported(case), ground_json.to_json(case.ground(plank_compat=True))
+    official, ours = read_export(case), ground_json.to_json(case.ground(plank_compat=True))
     for key in official["planning-task-info"].keys() - {"goal-size"}:  # ours are simplified
         assert ours["planning-task-info"][key] == official["planning-task-info"][key]
     assert set(ours["facts"]) == set(official["facts"])
@@ -98,7 +98,7 @@ def test_our_export_is_the_official_one_as_a_task(case: Case) -> None:
 
 def test_the_default_reading_departs_where_the_reference_says_so() -> None:
     found = {
-        case.name.split("/")[0]: differences(read(ground_json.to_json(case.ground())), read(exported(case)))
+        case.name.split("/")[0]: differences(read(ground_json.to_json(case.ground())), read(read_export(case)))
         for case in EXPORTED
     }
     assert {name: parts for name, parts in found.items() if parts} == {
@@ -123,7 +123,7 @@ def test_ours_are_the_corrected_exports(name: str, variant: str) -> None:
     assert differences(read(ours), load(TOOLKIT / "json" / "variants" / f"{variant}.json")) == set()
 
 
-def exported(case: Case) -> Any:
+def read_export(case: Case) -> Any:
     path = TOOLKIT / "json" / f"{case.name.replace('/', '__')}.json"
     return json.loads(path.read_text(encoding="utf-8"))
 
@@ -158,11 +158,11 @@ def parts(action: Action, agents: tuple[str, ...]) -> dict[str, object]:
         },
         "preconditions": {event.name: normal(event.precondition) for event in action.events},
         "effects": {
-            event.name: {name: normal(value) for name, value in ground_json.values(event).items()}
+            event.name: {name: normal(value) for name, value in ground_json.compute_values(event).items()}
             for event in action.events
         },
         "observability": {
-            agent: {kind: normal(condition) for kind, condition in ground_json.exclusive(chain).items()}
+            agent: {kind: normal(condition) for kind, condition in ground_json.make_exclusive(chain).items()}
             for agent, chain in zip(agents, action.observability, strict=True)
         },
     }

@@ -1,4 +1,4 @@
-"""Parsers are kept from one process to the next."""
+"""Parsers are cached for later processes."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from epigym.task.task import Task
 
 
 @pytest.fixture
-def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A cache folder of one's own, that is not there yet."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    grammars.parser.cache_clear()
+    grammars.load_parser.cache_clear()
     yield tmp_path / "cache" / "epigym"
-    grammars.parser.cache_clear()
+    grammars.load_parser.cache_clear()
 
 
 @pytest.mark.parametrize(("parse", "name"), [(parse_mastar, "coin_in_the_box"), (parse_epddl, "gossip")])
 def test_a_parser_that_was_kept_reads_and_refuses_the_same(
-    parse: Callable[[str], Task], name: str, kept: Path, monkeypatch: pytest.MonkeyPatch
+    parse: Callable[[str], Task], name: str, cache_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = domains.text(name)
     wrong = [text[:cut] + "]" for cut in range(0, len(text), len(text) // 7)]
 
     def found() -> list[object]:
-        grammars.parser.cache_clear()
+        grammars.load_parser.cache_clear()
         return [parse(text), *(error_of(one) for one in wrong)]
 
     def error_of(one: str) -> str:
@@ -40,13 +40,13 @@ def test_a_parser_that_was_kept_reads_and_refuses_the_same(
         return str(error.value)
 
     first = found()
-    [file] = kept.iterdir()
+    [file] = cache_folder.iterdir()
     file.write_bytes(file.read_bytes()[:-9])  # a process that writes it was killed
     assert found() == first
     with monkeypatch.context() as patches:
         patches.setattr(lark.Lark, "save", None)  # nothing is built anew
         assert found() == first
     file.unlink()
-    kept.rmdir()
-    kept.touch()  # a file where the folder would be
+    cache_folder.rmdir()
+    cache_folder.touch()  # a file where the folder would be
     assert found() == first

@@ -199,13 +199,13 @@ def test_actually_cannot_be_written() -> None:
     ],
 )
 def test_effects_that_give_a_value(value: Formula, expected: list[Effect]) -> None:
-    assert ground_json.effects_of("p", value) == expected
+    assert ground_json.make_effects("p", value) == expected
 
 
 @given(formulas(), estates())
 def test_effects_give_exactly_the_value(value: Formula, estate: EState) -> None:
-    event = Event("e", TRUE, tuple(ground_json.effects_of("p", value)))
-    again = ground_json.values(event).get("p", P)
+    event = Event("e", TRUE, tuple(ground_json.make_effects("p", value)))
+    again = ground_json.compute_values(event).get("p", P)
     evaluation = reference.Evaluation(AGENTS, estate)
     assert evaluation.truth(again) == evaluation.truth(value)
 
@@ -266,7 +266,7 @@ def test_exclusive_conditions_become_a_chain(conditions: dict[str, Any], expecte
 
 
 def test_chains_become_exclusive_conditions() -> None:
-    assert ground_json.exclusive(((P, "One"), (Q, "Two"), (R, "One"), (TRUE, "Three"))) == {
+    assert ground_json.make_exclusive(((P, "One"), (Q, "Two"), (R, "One"), (TRUE, "Three"))) == {
         "One": or_(P, and_(not_(P), not_(Q), R)),
         "Two": and_(not_(P), Q),
         "Three": and_(not_(P), not_(Q), not_(R)),
@@ -310,9 +310,9 @@ def test_what_is_listed_twice_is_refused_if_declared_and_one_if_mentioned(place:
     part[last] = [*part[last], part[last][0]]
     if message:
         with pytest.raises(EpigymError, match=f"task.json: not the layout of a ground EPDDL task: {message}"):
-            ground_json.checked(doubled, "task.json")
+            ground_json.read_task(doubled, "task.json")
     else:
-        assert ground_json.checked(doubled, "task.json") == ground_json.from_json(original)
+        assert ground_json.read_task(doubled, "task.json") == ground_json.from_json(original)
 
 
 def test_the_toolkit_ignores_effects_of_basic_actions() -> None:
@@ -332,7 +332,7 @@ def test_the_toolkit_ignores_effects_of_basic_actions() -> None:
 )
 def test_wrong_goals(goal: Any, message: str) -> None:
     with pytest.raises(EpigymError, match=rf"^task\.json: .*{message}"):
-        ground_json.checked(content() | {"goal": {"formula": goal}}, "task.json")
+        ground_json.read_task(content() | {"goal": {"formula": goal}}, "task.json")
 
 
 # Parts that are something else
@@ -351,7 +351,7 @@ def places(content: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 @pytest.mark.parametrize("compact", [False, True], ids=["official", "compact"])
 def test_a_part_that_is_something_else(compact: bool) -> None:
     task = parse_mastar(COIN.replace("a observes look;", "a observes look if open;"))
-    right = ground_json.to_json(ground_json.bare(task), compact=compact)
+    right = ground_json.to_json(ground_json.make_specification(task), compact=compact)
     refused: list[tuple[Any, ...]] = []
     for *way, last in places(right):
         for junk in [*JUNK, ...]:
@@ -364,7 +364,7 @@ def test_a_part_that_is_something_else(compact: bool) -> None:
             else:
                 parent[last] = junk
             try:
-                ground_json.checked(wrong, "task.json", plank_compat=compact)
+                ground_json.read_task(wrong, "task.json", plank_compat=compact)
             except EpigymError as error:
                 refused.append((str(error), *way, last, junk))
     assert len(refused) > 100
@@ -378,10 +378,10 @@ def test_a_part_that_is_something_else(compact: bool) -> None:
 def test_names_that_do_not_fit_on_a_line(old: str, ending: str) -> None:
     """Those of fluents, agents, worlds, actions, the problem and its domain."""
     task = replace(coin(), instance="the problem", domain="the domain")
-    content = json.dumps(ground_json.to_json(ground_json.bare(task)))
+    content = json.dumps(ground_json.to_json(ground_json.make_specification(task)))
     wrong = json.loads(content.replace(json.dumps(old), json.dumps(old + ending)))
     with pytest.raises(EpigymError, match="a name with a line break does not fit into messages") as caught:
-        ground_json.checked(wrong, "task.json")
+        ground_json.read_task(wrong, "task.json")
     assert len(str(caught.value).splitlines()) == 1
 
 
@@ -400,7 +400,7 @@ def test_a_number_of_too_many_digits(tmp_path: Path, junk: str) -> None:
 @pytest.mark.parametrize("half", ["\\ud800", "\\udfff"])
 def test_half_a_character(tmp_path: Path, half: str) -> None:
     path = tmp_path / "task.json"
-    path.write_text(json.dumps(ground_json.to_json(ground_json.bare(coin()))).replace("tail", f"t{half}"))
+    path.write_text(json.dumps(ground_json.to_json(ground_json.make_specification(coin()))).replace("tail", f"t{half}"))
     with pytest.raises(EpigymError, match=r"task.json: .*surrogate"):
         load(path)
     path.write_text(path.read_text().replace(half, "\\ud83d\\ude00"))

@@ -91,12 +91,12 @@ def test_arguments_that_do_not_go_together(
         "spec": files.spec, "mastar": tmp_path / "mine.txt",
     }  # fmt: skip
 
-    def filled(value: Any) -> Any:
+    def fill(value: Any) -> Any:
         if isinstance(value, list):
-            return [filled(item) for item in value]
+            return [fill(item) for item in value]
         return value.format(**places) if isinstance(value, str) else value
 
-    values = {name: filled(value) for name, value in arguments.items()}
+    values = {name: fill(value) for name, value in arguments.items()}
     problem, reading = values.pop("problem"), Reading(**values)
     with pytest.raises(EpigymError, match=message):
         load_problem(problem, reading)

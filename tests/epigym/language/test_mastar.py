@@ -171,14 +171,14 @@ def after(semantics: Semantics, *plan: str, text: str = COIN) -> tuple[Task, ESt
     return task, estate
 
 
-def believed(task: Task, estate: EState, text: str) -> bool:
+def evaluate(task: Task, estate: EState, text: str) -> bool:
     return reference.holds(estate, task.agents, parse_formula(text, fluents=task.fluents, agents=task.agents))
 
 
 @pytest.mark.parametrize("semantics", SEMANTICS)
 def test_sensing_separates_full_from_partial_observers(semantics: Semantics) -> None:
     task, estate = after(semantics, "peek")
-    assert believed(task, estate, "B(a, tail), -B(b, tail), -B(b, -tail), C([a,b], B(a, tail) | B(a, -tail))")
+    assert evaluate(task, estate, "B(a, tail), -B(b, tail), -B(b, -tail), C([a,b], B(a, tail) | B(a, -tail))")
 
 
 def test_only_efp_lets_a_false_announcement_happen_and_act_like_sensing() -> None:
@@ -186,7 +186,7 @@ def test_only_efp_lets_a_false_announcement_happen_and_act_like_sensing() -> Non
         task = parse_mastar(COIN, semantics=semantics)
         assert reference.applicable(task, task.initial, task.actions[2]) == (semantics == "efp")
     task, estate = after("efp", "lie")
-    assert believed(task, estate, "B(b, tail), -B(a, tail), -B(a, B(b, tail))")
+    assert evaluate(task, estate, "B(b, tail), -B(a, tail), -B(a, B(b, tail))")
 
 
 def test_only_update_model_teaches_observers_that_the_action_was_possible() -> None:
@@ -194,9 +194,9 @@ def test_only_update_model_teaches_observers_that_the_action_was_possible() -> N
     text = COIN.replace("initially C([a,b], near);", "initially C([a,b], B(a, near) | B(a, -near));")
     for semantics in SEMANTICS:
         task, estate = after(semantics, "shout", text=text)
-        assert believed(task, estate, "B(b, tail)")
-        assert believed(task, estate, "B(b, near)") == (semantics == "update_model")
-        assert believed(task, estate, "B(a, near)")
+        assert evaluate(task, estate, "B(b, tail)")
+        assert evaluate(task, estate, "B(b, near)") == (semantics == "update_model")
+        assert evaluate(task, estate, "B(a, near)")
 
 
 def test_only_update_model_makes_the_beliefs_of_an_observer_inconsistent_who_thought_the_action_impossible() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym.errors import LimitError
-from epigym.language.theories import classes, models, rows, truth
+from epigym.language.theories import evaluate, find_models, list_rows, number_classes
 from epigym.task.formula import FALSE, TRUE, Formula, and_, fluent, implies, not_, or_
 
 NAMES = tuple("abcdef")
@@ -39,12 +39,12 @@ def holds(formula: Formula, valuation: dict[str, bool]) -> bool:
 
 @given(st.lists(formulas(), max_size=3))
 def test_worlds_that_agree_on_every_formula_share_a_row(known: list[Formula]) -> None:
-    worlds = models([], NAMES)
+    worlds = find_models([], NAMES)
     columns = dict(zip(NAMES, worlds.T, strict=True))
     truths = [
         tuple(holds(formula, dict(zip(NAMES, world, strict=True))) for formula in known) for world in worlds.tolist()
     ]
-    found = rows(classes(known, columns, len(worlds)))
+    found = list_rows(number_classes(known, columns, len(worlds)))
     assert found == tuple(frozenset(v for v, other in enumerate(truths) if other == own) for own in truths)
     assert len({id(row) for row in found}) == len(set(found))
 
@@ -56,7 +56,7 @@ def test_models_are_all_valuations_that_satisfy_the_constraints_in_counting_orde
         for values in product([False, True], repeat=len(NAMES))
         if all(holds(constraint, dict(zip(NAMES, values, strict=True))) for constraint in constraints)
     ]
-    found = models(constraints, NAMES)
+    found = find_models(constraints, NAMES)
     assert found.shape == (len(expected), len(NAMES))
     assert [tuple(row) for row in found.tolist()] == expected
 
@@ -66,26 +66,26 @@ def test_truth_in_every_valuation(formula: Formula) -> None:
     rows = list(product([False, True], repeat=len(NAMES)))
     columns = dict(zip(NAMES, np.array(rows).T, strict=True))
     expected = [holds(formula, dict(zip(NAMES, row, strict=True))) for row in rows]
-    assert np.broadcast_to(truth(formula, columns), len(rows)).tolist() == expected
+    assert np.broadcast_to(evaluate(formula, columns), len(rows)).tolist() == expected
 
 
 def test_few_models_among_very_many_valuations() -> None:
     names = tuple(f"x{index}" for index in range(60))
     some = or_(*(fluent(name) for name in names))
     apart = [not_(and_(fluent(one), fluent(other))) for one in names for other in names if one < other]
-    found = models([some, *apart], names)
+    found = find_models([some, *apart], names)
     assert np.array_equal(found, np.eye(60, dtype=np.bool_)[::-1])
 
 
 def test_chains_of_implications_are_followed() -> None:
     names = tuple(f"x{index}" for index in range(300))
     links = [implies(fluent(first), fluent(second)) for first, second in pairwise(names)]
-    assert models([fluent("x0"), *links], names).tolist() == [[True] * 300]
-    assert len(models(links, names)) == 301
+    assert find_models([fluent("x0"), *links], names).tolist() == [[True] * 300]
+    assert len(find_models(links, names)) == 301
 
 
 def test_the_limit_counts_models_and_not_valuations() -> None:
     names = tuple(f"x{index}" for index in range(40))
     with pytest.raises(LimitError, match=r"up to 2\^40 worlds"):
-        models([], names)
-    assert len(models([fluent(name) for name in names[:30]], names)) == 1024
+        find_models([], names)
+    assert len(find_models([fluent(name) for name in names[:30]], names)) == 1024

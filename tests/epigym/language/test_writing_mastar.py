@@ -19,7 +19,7 @@ from epigym.errors import LimitError, ProblemWarning, TaskError
 from epigym.language import SEMANTICS, Semantics, load, parse_mastar, save
 from epigym.language.mastar import theory
 from epigym.language.mastar.event_models import Description
-from epigym.language.mastar.recognising import Recogniser
+from epigym.language.mastar.recogniser import Recogniser
 from epigym.language.mastar.writing import write_mastar
 from epigym.problem import load_problem
 from epigym.task.formula import TRUE, Formula, Op, actually, and_, believes, fluent, not_, or_
@@ -82,11 +82,11 @@ def with_actions(*actions: Action, **changes: Any) -> Task:
 @settings(max_examples=40)
 @given(st.data(), st.sampled_from(SEMANTICS))
 def test_actions_in_words_of_ma_star_are_recognised(data: st.DataObject, semantics: Semantics) -> None:
-    action = data.draw(descriptions("act")).action(AGENTS, semantics)
+    action = data.draw(descriptions("act")).build_action(AGENTS, semantics)
     reading = "update_model" if semantics == "update_model" else "default"
     recogniser = Recogniser(AGENTS, "p")
     found = recogniser.describe(action, reading)
-    assert recogniser.alike(found.action(AGENTS, reading), action)
+    assert recogniser.matches(found.build_action(AGENTS, reading), action)
     assert_read_back(with_actions(action), again(with_actions(action)), most=4)
 
 

@@ -288,7 +288,7 @@ JSON = {
 @pytest.mark.parametrize("kind", JSON)
 def test_ground_json_with_more_levels(kind: str, times: int, tmp_path: Path) -> None:
     start, end = JSON[kind]
-    content = json.dumps(ground_json.to_json(ground_json.bare(coin())) | {"goal": {"formula": "GOAL"}})
+    content = json.dumps(ground_json.to_json(ground_json.make_specification(coin())) | {"goal": {"formula": "GOAL"}})
     path = tmp_path / "task.json"
     path.write_text(content.replace('"GOAL"', start * times + '"tail"' + end * times))
     if kind == "negation" and times < 300:

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from epigym.errors import TaskError
 from epigym.language import Semantics
-from epigym.language.ground_json import Chain, exclusive, values
+from epigym.language.ground_json import Chain, compute_values, make_exclusive
 from epigym.language.mastar.event_models import ONTIC_RELATIONS, SENSING_RELATIONS, Description
 from epigym.task.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, or_
 from epigym.task.task import Action, Effect
@@ -19,7 +19,7 @@ _SIGMA, _TAU = 0, 1
 Relation: TypeAlias = frozenset[tuple[int, int]]
 
 
-class Casting(NamedTuple):
+class RoleAssignment(NamedTuple):
     """A way to give the events of an action the roles of mA*.
 
     Attributes:
@@ -53,14 +53,14 @@ class Recogniser:
         Raises:
             TaskError: saying why there is none.
         """
-        reached = _reached(action)
+        reached = _find_reachable_events(action)
         if len(reached) > _MOST_EVENTS:
             raise TaskError(f"it has {len(reached)} events, an action of mA* at most {_MOST_EVENTS}")
         unsayable = ""
         reason = "who considers which of its events possible is as in no change, sensing or announcement"
-        for casting in _castings(action, reached):
-            for found in self._descriptions(action, casting, semantics):
-                if self.alike(found.action(self.agents, semantics), action):
+        for assignment in _list_assignments(action, reached):
+            for found in self._descriptions(action, assignment, semantics):
+                if self.matches(found.build_action(self.agents, semantics), action):
                     missing = [formula for formula in found.formulas() if has_actually(formula)]
                     if not missing:
                         return found
@@ -68,18 +68,18 @@ class Recogniser:
             reason = "what it changes, or what is learned from it, is not what mA* says with literals"
         raise TaskError(unsayable or reason)
 
-    def _descriptions(self, action: Action, casting: Casting, semantics: Semantics) -> Iterator[Description]:
-        """What an action in this casting can be, if it is one of mA*."""
-        sigma, verb = action.events[casting.events[_SIGMA]], "causes"
+    def _descriptions(self, action: Action, assignment: RoleAssignment, semantics: Semantics) -> Iterator[Description]:
+        """What an action in this assignment can be, if it is one of mA*."""
+        sigma, verb = action.events[assignment.events[_SIGMA]], "causes"
         learned = conjuncts(sigma.precondition.negation_normal_form())
         given, contents = learned, [list(sigma.effects)]
-        if not casting.ontic:
+        if not assignment.ontic:
             verb = "announces" if len(action.designated) == 1 else "determines"
             known = self.parts(action.applicability)
-            if _TAU in casting.events:
-                known |= self.parts(action.events[casting.events[_TAU]].precondition)
+            if _TAU in assignment.events:
+                known |= self.parts(action.events[assignment.events[_TAU]].precondition)
             given = tuple(part for part in learned if self.parts(part) <= known)
-            told = {part: _told(part) for part in learned}
+            told = {part: _extract_effect(part) for part in learned}
             # What is told may be given as well: who shouts that the coin lies tails up, knows that it does.
             contents = [list(told.values())]
             if semantics == "update_model":
@@ -93,17 +93,17 @@ class Recogniser:
                 verb=verb,
                 executable=and_(action.applicability, *added),
                 effects=tuple(effect for effect in content if effect.condition is not FALSE),
-                observers=_conditions(self.agents, casting.kinds, "full"),
-                aware=_conditions(self.agents, casting.kinds, "partial"),
+                observers=_conditions(self.agents, assignment.kinds, "full"),
+                aware=_conditions(self.agents, assignment.kinds, "partial"),
             )
 
-    def alike(self, first: Action, second: Action) -> bool:
+    def matches(self, first: Action, second: Action) -> bool:
         """Whether two actions have the same events, relations and conditions, names of events and types apart.
 
         Formulas are compared in negation normal form; order in conjunctions and disjunctions does not count, nor do
         events that nobody considers possible.
         """
-        mine, others = _reached(first), _reached(second)
+        mine, others = _find_reachable_events(first), _find_reachable_events(second)
         if len(mine) != len(others) or first.name != second.name:
             return False
         meaning = self._meaning(first, mine)
@@ -112,9 +112,9 @@ class Recogniser:
     def parts(self, formula: Formula) -> frozenset[int]:
         """Numbers of the parts of a conjunction; equal for two formulas that only order tells apart."""
         spelled = formula.without_constants(self.name).negation_normal_form()
-        return frozenset(map(self._numbered, conjuncts(spelled)))
+        return frozenset(map(self._number_formula, conjuncts(spelled)))
 
-    def _numbered(self, formula: Formula) -> int:
+    def _number_formula(self, formula: Formula) -> int:
         for node in formula.subformulas():
             if node not in self._known:
                 parts = [self._known[child] for child in node.children]
@@ -131,12 +131,12 @@ class Recogniser:
         changes = [
             frozenset(
                 (name, self.parts(value))
-                for name, value in values(action.events[event]).items()
+                for name, value in compute_values(action.events[event]).items()
                 if value is not fluent(name)
             )
             for event in events
         ]
-        observability = [self._observability(_related(chain, action, place)) for chain in action.observability]
+        observability = [self._observability(_relate_types(chain, action, place)) for chain in action.observability]
         return (
             self.parts(action.applicability) | needed,
             tuple(preconditions),
@@ -147,7 +147,7 @@ class Recogniser:
 
     def _observability(self, chain: Chain[Relation]) -> Hashable:
         """When an agent has which relation; that it has the last one follows from when it has the others."""
-        conditions = exclusive(chain)
+        conditions = make_exclusive(chain)
         last = max(conditions, key=sorted)
         return frozenset((row, None if row == last else self.parts(held)) for row, held in conditions.items())
 
@@ -157,9 +157,9 @@ def has_actually(formula: Formula) -> bool:
     return any(node.op is Op.ACTUALLY for node in formula.subformulas())
 
 
-def _reached(action: Action) -> list[int]:
+def _find_reachable_events(action: Action) -> list[int]:
     """The designated events, then those that an agent may consider possible, step by step."""
-    kinds = {kind for chain in action.observability for condition, kind in _deciding(chain)}
+    kinds = {kind for chain in action.observability for condition, kind in _list_deciding(chain)}
     found = dict.fromkeys(action.designated)
     waiting = list(found)
     while waiting:
@@ -171,7 +171,7 @@ def _reached(action: Action) -> list[int]:
     return list(found)
 
 
-def _deciding(chain: Chain[str]) -> Iterator[tuple[Formula, str]]:
+def _list_deciding(chain: Chain[str]) -> Iterator[tuple[Formula, str]]:
     """The conditions of a chain that may decide."""
     for condition, kind in chain:
         if condition is not FALSE:
@@ -180,10 +180,10 @@ def _deciding(chain: Chain[str]) -> Iterator[tuple[Formula, str]]:
             return
 
 
-def _related(chain: Chain[str], action: Action, place: Mapping[int, int]) -> Chain[Relation]:
+def _relate_types(chain: Chain[str], action: Action, place: Mapping[int, int]) -> Chain[Relation]:
     """A chain with relations between the places of events for types; neighbours with the same are one."""
     found: list[tuple[Formula, Relation]] = []
-    for condition, kind in _deciding(chain):
+    for condition, kind in _list_deciding(chain):
         relation = frozenset(
             (index, place[target]) for event, index in place.items() for target in action.relations[kind][event]
         )
@@ -192,7 +192,7 @@ def _related(chain: Chain[str], action: Action, place: Mapping[int, int]) -> Cha
     return tuple(found)
 
 
-def _castings(action: Action, reached: Sequence[int]) -> Iterator[Casting]:
+def _list_assignments(action: Action, reached: Sequence[int]) -> Iterator[RoleAssignment]:
     """The ways to give events roles so that each agent observes as agents do in mA*."""
     for relations in (ONTIC_RELATIONS, SENSING_RELATIONS):
         for chosen in permutations(range(len(relations["full"])), len(reached)):
@@ -201,16 +201,18 @@ def _castings(action: Action, reached: Sequence[int]) -> Iterator[Casting]:
                 frozenset((role, target) for role in chosen for target in rows[role]): kind
                 for kind, rows in relations.items()
             }
-            chains = [_related(chain, action, place) for chain in action.observability]
+            chains = [_relate_types(chain, action, place) for chain in action.observability]
             if _SIGMA in chosen and all(row in kinds for chain in chains for _, row in chain):
                 events = dict(zip(chosen, reached, strict=True))
-                yield Casting(relations is ONTIC_RELATIONS, events, [_in_order(chain, kinds) for chain in chains])
+                yield RoleAssignment(
+                    relations is ONTIC_RELATIONS, events, [_sort_kinds(chain, kinds) for chain in chains]
+                )
 
 
-def _in_order(chain: Chain[Relation], kinds: Mapping[Relation, str]) -> dict[str, Formula]:
+def _sort_kinds(chain: Chain[Relation], kinds: Mapping[Relation, str]) -> dict[str, Formula]:
     """When an agent observes an action in full, and else when in part or not at all."""
     order = [list(SENSING_RELATIONS).index(kinds[row]) for _, row in chain]
-    pairs = chain if order == sorted(order) else tuple((held, row) for row, held in exclusive(chain).items())
+    pairs = chain if order == sorted(order) else tuple((held, row) for row, held in make_exclusive(chain).items())
     return {kinds[row]: condition for condition, row in pairs}
 
 
@@ -219,7 +221,7 @@ def _conditions(agents: Sequence[str], kinds: Sequence[Mapping[str, Formula]], k
     return {agent: found[kind] for agent, found in zip(agents, kinds, strict=True) if kind in found}
 
 
-def _told(part: Formula) -> Effect:
+def _extract_effect(part: Formula) -> Effect:
     """The literal, with its condition, that a formula says to be true; what says none is taken for a condition."""
     conditional = part.op is Op.OR and len(part.children) == 2 and part.children[0].unnegated.op is Op.ACTUALLY
     told = part.children[1] if conditional else part

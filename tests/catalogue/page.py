@@ -43,18 +43,20 @@ def run(stride: int) -> list[Outcome]:
     return [Outcome(**json.loads(line)) for line in done.stdout.splitlines()]
 
 
-def text(outcomes: Iterable[Outcome]) -> str:
+def format_page(outcomes: Iterable[Outcome]) -> str:
     """The page."""
     codes = "\n".join(f"| {code.value} | {code.meaning} |" for code in ExitCode)
     parts = [_HEAD.format(codes=codes, failure=int(ExitCode.FAILURE)), _NAMES]
     for group, members in groupby(outcomes, key=lambda outcome: outcome.group):
-        parts.append(f"## {group}\n\n| input | answer | end |\n| --- | --- | --- |\n" + "".join(map(row, members)))
+        parts.append(
+            f"## {group}\n\n| input | answer | end |\n| --- | --- | --- |\n" + "".join(map(format_row, members))
+        )
     files = "".join(f"| `{name}` | {what} |\n" for name, (what, _) in FILES.items())
     parts.append(f"## Files\n\n| file | what it is |\n| --- | --- |\n{files}")
     return "\n".join(parts)
 
 
-def row(outcome: Outcome) -> str:
+def format_row(outcome: Outcome) -> str:
     """A line of a table."""
     return f"| {_code(outcome.input)} | {' <br> '.join(map(_code, outcome.said))} | {outcome.end} |\n"
 
@@ -67,4 +69,4 @@ def _code(words: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(text(run(1)), encoding="utf-8")
+    PAGE.write_text(format_page(run(1)), encoding="utf-8")

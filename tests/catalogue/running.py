@@ -79,7 +79,7 @@ class Outcome:
     output: str
 
 
-def outcomes(folder: Path, stride: int) -> Iterator[Outcome]:
+def run_all(folder: Path, stride: int) -> Iterator[Outcome]:
     """Run the catalogue in a folder that is made here; of the commands that compose settings, every so many."""
     for name, (_, content) in FILES.items():
         file = folder / "work" / name
@@ -88,23 +88,23 @@ def outcomes(folder: Path, stride: int) -> Iterator[Outcome]:
     os.chdir(folder / "work")
     for name in _HEAVY:
         importlib.import_module(name)
-    for group, inputs in entries().items():
+    for group, inputs in list_entries().items():
         if group[0].isupper():
             names: dict[str, object] = {}
             exec(_PREAMBLE, names)
-            yield from (_called(group, call, names) for call in inputs)
+            yield from (_run_call(group, call, names) for call in inputs)
         else:
-            yield from (_commanded(group, line, folder) for line in inputs[:: stride if "." in group else 1])
+            yield from (_run_command(group, line, folder) for line in inputs[:: stride if "." in group else 1])
 
 
-def entries() -> dict[str, list[str]]:
+def list_entries() -> dict[str, list[str]]:
     """The inputs on the page: command lines by what starts the command, and Python by what it is about."""
     sections = PAGE.read_text(encoding="utf-8").partition("\n## Files\n")[0].split("\n## ")[1:]
     cells = {part.partition("\n")[0]: re.findall(r"^\|(.*?)(?<!\\)\|", part, re.MULTILINE)[2:] for part in sections}
     return {group: [cell.strip(" `").replace("\\|", "|") for cell in found] for group, found in cells.items()}
 
 
-def _called(group: str, call: str, names: dict[str, object]) -> Outcome:
+def _run_call(group: str, call: str, names: dict[str, object]) -> Outcome:
     end, said, is_ours = "", [], True
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -118,7 +118,7 @@ def _called(group: str, call: str, names: dict[str, object]) -> Outcome:
     return Outcome(group, call, said, end, is_ours, [], "")
 
 
-def _commanded(group: str, line: str, folder: Path) -> Outcome:
+def _run_command(group: str, line: str, folder: Path) -> Outcome:
     module, *first = _MODULES.get(group, group.split(" "))
     log = folder / "log"
     before = set(_files())
@@ -152,7 +152,7 @@ def _files() -> Iterator[str]:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        for outcome in outcomes(Path(folder), int(sys.argv[1])):
+        for outcome in run_all(Path(folder), int(sys.argv[1])):
             print(json.dumps(asdict(outcome)), flush=True)
         os.chdir("/")
 

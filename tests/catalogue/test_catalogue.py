@@ -7,7 +7,7 @@ import re
 import pytest
 
 from epigym.cli.codes import ExitCode
-from tests.catalogue.page import row, run, text
+from tests.catalogue.page import format_page, format_row, run
 from tests.catalogue.running import PAGE, Outcome
 
 STRIDE = 5
@@ -23,8 +23,8 @@ def outcomes(pytestconfig: pytest.Config) -> list[Outcome]:
 @pytest.mark.slow
 def test_every_answer_is_what_the_page_says(outcomes: list[Outcome], pytestconfig: pytest.Config) -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert [outcome for outcome in outcomes if row(outcome) not in page] == []
-    assert not pytestconfig.getoption("full") or text(outcomes) == page
+    assert [outcome for outcome in outcomes if format_row(outcome) not in page] == []
+    assert not pytestconfig.getoption("full") or format_page(outcomes) == page
 
 
 @pytest.mark.slow

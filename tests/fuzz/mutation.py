@@ -15,7 +15,7 @@ _WORDS = [*"\0\n\té%;,()[]-|BC0", "", "?x", "(" * 300, "-" * 300]
 _Place = tuple[Any, int | str]
 
 
-def mutated_text(rng: random.Random, texts: Sequence[str]) -> str:
+def mutate_text(rng: random.Random, texts: Sequence[str]) -> str:
     """One of the texts with some of its words left out, repeated, moved, or replaced by words of any of them."""
     words = _TOKEN.findall(rng.choice(texts))
     for _ in range(_changes(rng)):
@@ -36,7 +36,7 @@ def mutated_text(rng: random.Random, texts: Sequence[str]) -> str:
     return "".join(words)
 
 
-def mutated_json(rng: random.Random, texts: Sequence[str]) -> str:
+def mutate_json(rng: random.Random, texts: Sequence[str]) -> str:
     """One of the JSON texts with some of its parts left out, repeated, moved, or replaced by parts of any of them."""
     content = [json.loads(rng.choice(texts))]
     for _ in range(_changes(rng)):
@@ -58,7 +58,7 @@ def mutated_json(rng: random.Random, texts: Sequence[str]) -> str:
     return json.dumps(content[0])
 
 
-def damaged(rng: random.Random, text: str) -> bytes:
+def damage(rng: random.Random, text: str) -> bytes:
     """The text in UTF-8, of which one in ten has wrong bytes or is cut off."""
     content = bytearray(text.encode())
     if content and rng.random() < 0.1:

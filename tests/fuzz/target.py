@@ -13,7 +13,7 @@ from epigym.language import load
 from epigym.reference import semantics as reference
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from tests.fuzz.mutation import damaged, mutated_json, mutated_text
+from tests.fuzz.mutation import damage, mutate_json, mutate_text
 from tests.helpers.comparison import Comparison
 from tests.helpers.epddl_problem import write_problem
 from tests.helpers.strategies import telling_task
@@ -24,7 +24,7 @@ STEPS = 3
 _FEW = {"worlds": 12, "actions": 12, "formulas": 60}
 
 
-def execution(number: int, seed: int, folder: Path) -> bool:
+def execute_number(number: int, seed: int, folder: Path) -> bool:
     """The execution of a number, which is the same whatever was executed before.
 
     Args:
@@ -53,32 +53,32 @@ def execution(number: int, seed: int, folder: Path) -> bool:
     return True
 
 
-def _mastar(rng: random.Random, folder: Path) -> None:
-    path = _write(folder / "input.txt", rng, mutated_text(rng, _corpus("mastar")))
+def _fuzz_mastar(rng: random.Random, folder: Path) -> None:
+    path = _write(folder / "input.txt", rng, mutate_text(rng, _corpus("mastar")))
     explore(load(path, rng.choice(["default", "efp", "update_model"])), rng)
 
 
-def _epddl(rng: random.Random, folder: Path) -> None:
-    path = _write(folder / "input.epddl", rng, mutated_text(rng, _corpus("epddl")))
+def _fuzz_epddl(rng: random.Random, folder: Path) -> None:
+    path = _write(folder / "input.epddl", rng, mutate_text(rng, _corpus("epddl")))
     explore(load(path, plank_compat=rng.random() < 0.3), rng)
 
 
-def _ground(rng: random.Random, folder: Path) -> None:
-    mutated = mutated_json if rng.random() < 0.8 else mutated_text
-    path = _write(folder / "input.json", rng, mutated(rng, _corpus("ground")))
+def _fuzz_ground(rng: random.Random, folder: Path) -> None:
+    mutate = mutate_json if rng.random() < 0.8 else mutate_text
+    path = _write(folder / "input.json", rng, mutate(rng, _corpus("ground")))
     explore(load(path, plank_compat=rng.random() < 0.3), rng)
 
 
-def _specification(rng: random.Random, folder: Path) -> None:
+def _fuzz_specification(rng: random.Random, folder: Path) -> None:
     if not (folder / "coin-1.json").exists():
         write_problem(folder)
-    mutated = mutated_json if rng.random() < 0.8 else mutated_text
-    explore(load(_write(folder / "input.json", rng, mutated(rng, [(folder / "coin-1.json").read_text()]))), rng)
+    mutate = mutate_json if rng.random() < 0.8 else mutate_text
+    explore(load(_write(folder / "input.json", rng, mutate(rng, [(folder / "coin-1.json").read_text()]))), rng)
 
 
-def _plan(rng: random.Random, folder: Path) -> None:
-    mutated = mutated_json if rng.random() < 0.7 else mutated_text
-    plan = read_plan(_write(folder / "input.json", rng, mutated(rng, _corpus("plan"))))
+def _fuzz_plan(rng: random.Random, folder: Path) -> None:
+    mutate = mutate_json if rng.random() < 0.7 else mutate_text
+    plan = read_plan(_write(folder / "input.json", rng, mutate(rng, _corpus("plan"))))
     task = coin()
     found = reference.validate(task, plan)
     assert "\n" not in found.reason, found.reason
@@ -93,7 +93,7 @@ def _plan(rng: random.Random, folder: Path) -> None:
     assert found.valid == space.is_goal([state])[0]
 
 
-def _task(rng: random.Random, folder: Path) -> None:
+def _fuzz_task(rng: random.Random, folder: Path) -> None:
     task = telling_task(rng)
     (folder / "input.repr").write_text(repr((task.initial, task.actions, task.goal)))
     explore(task, rng)
@@ -101,12 +101,12 @@ def _task(rng: random.Random, folder: Path) -> None:
 
 _Kind = tuple[int, Callable[[random.Random, Path], None]]
 _KINDS: dict[str, _Kind] = {
-    "mastar": (8, _mastar),
-    "epddl": (6, _epddl),
-    "ground": (8, _ground),
-    "plan": (3, _plan),
-    "specification": (1, _specification),
-    "task": (1, _task),
+    "mastar": (8, _fuzz_mastar),
+    "epddl": (6, _fuzz_epddl),
+    "ground": (8, _fuzz_ground),
+    "plan": (3, _fuzz_plan),
+    "specification": (1, _fuzz_specification),
+    "task": (1, _fuzz_task),
 }
 
 
@@ -136,7 +136,7 @@ def _walk(both: Comparison, rng: random.Random) -> None:
 
 
 def _write(path: Path, rng: random.Random, text: str) -> Path:
-    path.write_bytes(damaged(rng, text))
+    path.write_bytes(damage(rng, text))
     return path
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from epigym.language import load
-from tests.fuzz.mutation import mutated_json
-from tests.fuzz.target import CORPUS, execution
+from tests.fuzz.mutation import mutate_json
+from tests.fuzz.target import CORPUS, execute_number
 from tests.tools import fuzz
 
 EXECUTIONS = 2000
@@ -63,13 +63,13 @@ def test_an_execution_can_be_had_again(tmp_path: Path) -> None:
         for number in numbers:
             for file in tmp_path.glob("input.*"):
                 file.unlink()
-            execution(number, 3, tmp_path)
+            execute_number(number, 3, tmp_path)
         files.append({file.name: file.read_bytes() for file in tmp_path.glob("input.*")})
     assert files[0] == files[1] == files[2] != {}
 
 
 def test_mutations_leave_no_trace() -> None:
-    first, second = ([mutated_json(random.Random(seed), ["[[0], 1]"]) for seed in range(300)] for _ in range(2))
+    first, second = ([mutate_json(random.Random(seed), ["[[0], 1]"]) for seed in range(300)] for _ in range(2))
     assert first == second
     assert len(set(first)) > 50
 

@@ -26,7 +26,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.fuzz.target import execution
+from tests.fuzz.target import execute_number
 
 SECONDS = 10.0
 BYTES = 2 << 30
@@ -62,7 +62,7 @@ class Outcome:
     findings: tuple[Finding, ...]
 
 
-def fuzz(numbers: range, seed: int, folder: Path, execute: Execution = execution) -> Outcome:
+def fuzz(numbers: range, seed: int, folder: Path, execute: Execution = execute_number) -> Outcome:
     """Execute numbers one after another.
 
     Args:
